@@ -1,0 +1,80 @@
+"""What ``make test`` and ``make lint`` run once ``.venv`` is ready: ``python -m deploy.up.testing test|lint``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from deploy.up.layout import ROOT
+
+SYSTEM_PACKAGES = ("chromium", "wesnoth-1.16-core", "wesnoth-1.16-data")
+LINT = (
+    ("-m", "ruff", "check", "."),
+    ("-m", "ruff", "format", "--check", "."),
+    ("-m", "mypy"),
+)
+# Two processes for two processors. A file stays in one of them, so its tests can share a running site.
+PYTEST = ("-m", "pytest", "-n", "2", "--dist", "loadfile")
+
+
+def absent() -> list[str]:
+    """System packages that the tests need and this machine has not."""
+    if shutil.which("dpkg-query") is None:
+        return list(SYSTEM_PACKAGES)
+    question = ["dpkg-query", "-W", "-f", "${db:Status-Status}"]
+    states = {name: subprocess.run([*question, name], capture_output=True, text=True) for name in SYSTEM_PACKAGES}
+    return [name for name, state in states.items() if state.stdout != "installed"]
+
+
+def as_root() -> list[str] | None:
+    """What to put before a command to run it as root; None where that would need a password."""
+    if os.getuid() == 0:
+        return []
+    if shutil.which("sudo") and subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode == 0:
+        return ["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"]
+    return None
+
+
+def install_system_packages() -> None:
+    """Install a browser and Wesnoth where we may; elsewhere say how, and let the tests that need them fail."""
+    names = absent()
+    if not names:
+        return
+    wanted = f"apt-get install -y --no-install-recommends {' '.join(names)}"
+    root = as_root()
+    if root is None or shutil.which("apt-get") is None:
+        print(f"Tests that need them will fail until you install them: sudo {wanted}", flush=True)
+        return
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in ("apt-get update -q", wanted):
+        subprocess.run([*root, *command.split()], env=environment, stdin=subprocess.DEVNULL, check=False)
+    if absent():
+        print(f"apt could not install {', '.join(absent())}; the tests that need them will fail.", flush=True)
+
+
+def run(commands: Sequence[Sequence[str]]) -> int:
+    """Run every command, also after one failed; gives how many failed."""
+    failed = 0
+    for command in commands:
+        started = time.monotonic()
+        print(f"$ python {' '.join(command)}", flush=True)
+        code = subprocess.run([sys.executable, *command], cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode
+        failed += code != 0
+        print(f"  exit status {code}, {time.monotonic() - started:.0f} s", flush=True)
+    return failed
+
+
+def main(which: str, arguments: list[str]) -> int:
+    """Lint only, or lint and the whole suite; further arguments go to pytest."""
+    if which == "lint":
+        return min(1, run(LINT))
+    install_system_packages()
+    return min(1, run([*LINT, [*PYTEST, *arguments]]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,190 @@
+"""Evaluations of unequal time: how busy workers are, and whether slow candidates are at a disadvantage.
+
+``utilisation-*``: five workers of a Ray pool whose evaluations sleep (fixed, uniform or log-normal times); the share of
+the workers' time that they spend evaluating, from when the first population is complete to the last request. Beside it
+the same search synchronous, with its barrier at each generation.
+
+``survival-*``: the same search under a virtual clock with many workers (so that thousands of candidates can be
+followed). Time says nothing about quality; survival is whether a candidate is still in the population when as many
+others as the population holds were learnt from after it. The correlation of time and survival is shown as it is, and
+with the fair queue.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.problems import get_problem
+
+from engine.bench.row import row
+from engine.config.study import PoolConfig
+from engine.evolution.algorithm import Algorithm
+from engine.evolution.fair import FairQueue
+from engine.evolution.nsga2 import NSGA2
+from engine.evolution.operators import RealSpace
+from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
+from engine.rng import combine64
+from engine.runtime.pool import Pool, open_pool
+
+NAME = "asynchrony"
+TIMES = ("fixed", "uniform", "lognormal")
+CASES = tuple(f"utilisation-{t}" for t in TIMES) + tuple(f"survival-{t}" for t in TIMES[1:])
+WORKERS, MEAN_S, GOAL = 5, 0.2, 0.95
+
+
+class Sleeping:
+    """An ``Evaluator`` of ZDT1 that takes its time. Metrics: when it began (seconds, ``time.time``) and how long it
+    took. ``mean_s`` 0: it does not sleep."""
+
+    def __init__(self, times: str, mean_s: float) -> None:
+        self.times, self.mean_s = times, mean_s
+        self.task = get_problem("zdt1", n_var=10)
+        self.space = RealSpace(self.task.xl, self.task.xu)
+
+    def describe(self) -> Problem:
+        return Problem(self.space, (Objective("f1", "f1", "min"), Objective("f2", "f2", "min")), ("began", "took"))
+
+    def initialize(self, rng: np.random.Generator) -> Genome:
+        return np.asarray(self.space.sample(rng, 1)[0])
+
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+        for request in requests:
+            if should_stop():
+                return
+            began, start = time.time(), time.perf_counter()
+            time.sleep(self.mean_s * relative(self.times, request.id))
+            yield self.answer(request, began, time.perf_counter() - start)
+
+    def answer(self, request: Request, began: float, took: float) -> Evaluation:
+        """The true objectives, and when they were found."""
+        found = np.asarray(self.task.evaluate(request.genome))
+        return Evaluation(request.id, found, np.zeros((2, 2)), 1, np.array([began, took]), cost=1)
+
+
+def build(payload: bytes) -> Sleeping:
+    """The factory of the pool's workers."""
+    return Sleeping(**json.loads(payload))
+
+
+def relative(times: str, number: int) -> float:
+    """How long candidate ``number`` takes, mean 1: always 1, uniform in [0.2, 1.8], or log-normal with sigma 1."""
+    bits = combine64(np.array([number], np.uint64), np.array([7, 8], np.uint64))
+    u = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    if times == "uniform":
+        return float(0.2 + 1.6 * u[0])
+    if times == "lognormal":
+        normal = np.sqrt(-2 * np.log(u[0])) * np.cos(2 * np.pi * u[1])
+        return float(np.exp(normal - 0.5))
+    return 1.0
+
+
+def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Measure one case."""
+    kind, _, times = case.partition("-")
+    yield utilisation(times, quick) if kind == "utilisation" else survival(times, quick)
+
+
+def utilisation(times: str, quick: bool) -> dict[str, Any]:
+    """Steady state and synchronous, on a pool of real workers."""
+    ticks = 4 if quick else 12
+    payload = json.dumps({"times": times, "mean_s": MEAN_S}).encode()
+    config = PoolConfig(kind="ray", workers=WORKERS)
+    shares = []
+    with open_pool(config, "engine.bench.asynchrony:build", payload) as pool:
+        pool.submit([Request(2**40 + i, np.full(10, 0.5), 0, 1, 1) for i in range(WORKERS)])
+        warm = 0
+        while warm < WORKERS:  # workers that still start are not idle workers
+            warm += len(pool.finished(1.0))
+        for steady in (True, False):
+            shares.append(driven(pool, NSGA2(build(payload).describe(), 20, ticks, 1, steady=steady)))
+    detail = f"{WORKERS} workers, population 20, {20 * ticks} evaluations of {MEAN_S * 1e3:.0f} ms on average"
+    return row(NAME, f"utilisation-{times}", shares[0], "of the workers' time", peer="the same, synchronous",
+               peer_value=shares[1], goal=f">= {GOAL}", meets=shares[0] >= GOAL, seeds=[1], detail=detail)  # fmt: skip
+
+
+def driven(pool: Pool, search: NSGA2) -> float:
+    """Run the search; how busy its workers were once it had a population."""
+    spans: list[tuple[float, float]] = []
+    first = last = 0.0
+    while not search.done:
+        if requests := search.ask(pool.room):
+            pool.submit(requests)
+            last = time.time()
+        for evaluation in pool.finished(0.2):
+            began, took = evaluation.metrics.tolist()
+            spans.append((began, began + took))
+            search.tell(evaluation)
+            if search.P is not None and not first:
+                first = time.time()
+    return busy(spans, WORKERS, first, last if search.steady else max(end for _, end in spans))
+
+
+def busy(spans: list[tuple[float, float]], workers: int, first: float, until: float) -> float:
+    """Share of the workers' time between ``first`` and ``until`` that is spent in ``spans``."""
+    work = sum(max(0.0, min(end, until) - max(begin, first)) for begin, end in spans)
+    return work / (workers * (until - first))
+
+
+class Followed(NamedTuple):
+    """What became of each candidate that was followed long enough."""
+
+    seconds: NDArray[np.float64]
+    survived: NDArray[np.bool_]
+    utilisation: float
+
+
+def survival(times: str, quick: bool) -> dict[str, Any]:
+    """The correlation of log time and survival, as it is and with the fair queue."""
+    seeds = range(1, 3 if quick else 9)
+    plain, fair = (
+        float(np.mean([correlation(follow(times, seed, queue)) for seed in seeds])) for queue in (False, True)
+    )
+    detail = "40 workers, population 20, 3,000 evaluations of ZDT1 a seed, virtual clock"
+    return row(NAME, f"survival-{times}", fair, "correlation of log time and survival, fair queue",
+               peer="in order of arrival", peer_value=plain, goal="|value| <= 0.03", meets=abs(fair) <= 0.03,
+               seeds=seeds, detail=detail)  # fmt: skip
+
+
+def correlation(followed: Followed) -> float:
+    """Of the logarithm of the time and survival."""
+    return float(np.corrcoef(np.log(followed.seconds), followed.survived)[0, 1])
+
+
+def follow(times: str, seed: int, fair: bool, workers: int = 40, population: int = 20, ticks: int = 150) -> Followed:
+    """A steady-state NSGA-II under a virtual clock."""
+    evaluator = Sleeping(times, 0.0)
+    search = NSGA2(evaluator.describe(), population, ticks, seed, steady=True)
+    algorithm: Algorithm = FairQueue(search, search.problem) if fair else search
+    clock = busy_s = 0.0
+    waiting: list[Request] = []
+    flight: list[tuple[float, int, Request]] = []
+    born: dict[int, float] = {}
+    learnt: list[int] = []
+    alive: dict[int, bool] = {}
+    while not algorithm.done:
+        waiting += algorithm.ask(max(0, 2 * workers - len(waiting) - len(flight)))
+        while waiting and len(flight) < workers:
+            request = waiting.pop(0)
+            took = relative(times, seed * 1_000_000 + request.id)
+            born[request.id] = took
+            heapq.heappush(flight, (clock + took, request.id, request))
+        clock, _, request = heapq.heappop(flight)
+        busy_s += born[request.id]
+        before = set(search.outstanding)
+        algorithm.tell(evaluator.answer(request, clock, 0.0))
+        for i in sorted(before - set(search.outstanding)):
+            learnt.append(i)
+            if len(learnt) > population:
+                alive[learnt[-1 - population]] = learnt[-1 - population] in _members(search)
+    done = sorted(alive)[population:]
+    return Followed(np.array([born[i] for i in done]), np.array([alive[i] for i in done]), busy_s / (workers * clock))
+
+
+def _members(search: NSGA2) -> set[int]:
+    return {i.evaluation.id for i in search.P.individuals} if search.P else set()

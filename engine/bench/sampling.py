@@ -1,0 +1,79 @@
+"""What the sampling benchmarks share: the limit of this machine, and a training study's own speed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from itertools import pairwise
+from statistics import median
+from typing import Any, NamedTuple
+
+from engine.bench.peer import measured
+from engine.config import load
+from engine.errors import EngineError
+from engine.events import Failed, Progressed
+from engine.store import FolderStore
+from engine.study import run
+from engine.study.control import Wish
+
+
+class Limit(NamedTuple):
+    """Steps/s of all cores when nothing but stepping, inference and learning takes time, and a sentence about it."""
+
+    steps_per_second: float
+    said: str
+    costs: dict[str, float]
+
+    @property
+    def each(self) -> float:
+        """Processor seconds a step."""
+        return self.costs["environment"] + self.costs["inference"] + self.costs["learning"]
+
+
+def limit(game: str, quick: bool) -> Limit:
+    """Of ``pendulum`` or ``pong``, by a plain loop in a process of its own that imports nothing of the engine."""
+    costs = measured(sys.executable, "plain_loop.py", [game, "2" if quick else "10"], 600)
+    if "error" in costs:
+        raise EngineError(f"The limit could not be measured: {costs['error']}")
+    cores = len(os.sched_getaffinity(0))
+    each = costs["environment"] + costs["inference"] + costs["learning"]
+    said = (
+        f"a step costs {1e6 * costs['environment']:.1f} µs, its inference {1e6 * costs['inference']:.1f} µs in batches "
+        f"of {costs['batch']}, its learning {1e6 * costs['learning']:.1f} µs; {cores} cores"
+    )
+    return Limit(cores / each, said, costs)
+
+
+class Speed(NamedTuple):
+    """Steps/s that the learner consumed (the median of rounds), how old the oldest were, steps dropped as too old, and
+    processor seconds inside stepping, inference (of steps consumed) and learning a second of wall time."""
+
+    steps_per_second: float
+    staleness: float
+    dropped: float
+    processors: float
+
+
+def speed(study: dict[str, Any], seconds: float) -> Speed:
+    """A training study on Ray for about ``seconds`` after it is warm (its first two rounds)."""
+    config = load({"kind": "train", "evaluate_every": 0, "episodes": 2, "steps": 10**12, **study})
+    marks: list[tuple[float, int]] = []
+    rounds: list[Progressed] = []
+    wish: list[Wish] = [""]
+    with tempfile.TemporaryDirectory(prefix="eqp-bench-") as folder:
+        for event in run(config, FolderStore(folder), control=lambda: wish[0]):
+            if isinstance(event, Failed):
+                raise EngineError(event.message)
+            if not isinstance(event, Progressed) or wish[0]:
+                continue
+            marks.append((time.perf_counter(), event.counters.steps))
+            rounds.append(event)
+            if len(marks) > 4 and marks[-1][0] - marks[1][0] > seconds:
+                wish[0] = "stop"
+    rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(marks[1:])]
+    oldest = max(event.metrics["staleness_max"] for event in rounds[1:])
+    dropped = rounds[-1].metrics["dropped"] - rounds[1].metrics["dropped"]
+    used = sum(e.metrics["sampling_seconds"] + e.metrics["learning_seconds"] for e in rounds[2:])
+    return Speed(median(rates), oldest, dropped, used / (marks[-1][0] - marks[1][0]))

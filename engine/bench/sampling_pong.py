@@ -1,0 +1,81 @@
+"""Environment steps/s that a learner consumes on image Pong: ALE, four pictures of 84 × 84, four moments a decision,
+four convolutions of kernel 4 and stride 2 and a layer of 256, batches of 8,192, one pass in minibatches of 256.
+
+``limit``: ours beside what this machine could do if nothing but stepping, inference and learning took time.
+``rllib``: RLlib's PPO with two runners, the best of several numbers of environments a runner. ``sample-factory``: its
+APPO with two workers, the best of several numbers of environments a worker, with the same convolutions as a custom
+encoder. Peers make the game by Gymnasium with its Atari wrappers, as their manuals say; ours is ALE's vector
+environment, which does the same preprocessing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+from engine.bench.peer import measured, peer_python
+from engine.bench.row import row
+from engine.bench.sampling import limit, speed
+
+NAME = "sampling-pong"
+CASES = ("limit", "rllib", "sample-factory")
+PEERS = {"rllib": ("rllib_ppo.py", (4, 16, 32)), "sample-factory": ("sample_factory_appo.py", (8, 16, 32))}
+GOALS = {"rllib": 3.0, "sample-factory": 1.0}
+LEAST = 0.8
+STUDY: dict[str, Any] = {
+    "game": "ale:pong", "sampling": "asynchronous", "samplers": 2, "environments": 16, "max_staleness": 4,
+    "threads": 2, "checkpoint_every": 1,
+    "learner": {"preset": "table3-image-pong", "fragment": 32, "minibatch": 0},
+}  # fmt: skip
+
+
+def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
+    """Measure one case; ``quick``: smaller batches, and peers only for seconds."""
+    study = study_of(quick)
+    seconds = 5.0 if quick else 120.0
+    if case == "limit":
+        most, mine = limit("pong", quick), speed(study, seconds)
+        share = mine.steps_per_second / most.steps_per_second
+        yield row(
+            NAME, case, mine.steps_per_second, "steps/s", peer="limit", peer_value=most.steps_per_second,
+            goal=f">= {LEAST} of the limit", meets=share >= LEAST, seeds=[1],
+            detail=f"{most.said}; staleness at most {mine.staleness:.0f}, {mine.dropped:.0f} fragments dropped",
+        )  # fmt: skip
+        return
+    script, numbers = PEERS[case]
+    try:
+        python = peer_python(case)
+    except subprocess.CalledProcessError as error:
+        yield row(NAME, case, speed(study, seconds).steps_per_second, "steps/s", peer=case,
+                  detail=f"the peer could not be installed: {(error.stderr or '').strip()[-300:]}")  # fmt: skip
+        return
+    yield _beside(case, python, script, numbers[:1] if quick else numbers, study, seconds, 1 if quick else 3)
+
+
+def study_of(quick: bool) -> dict[str, Any]:
+    """The study, with smaller batches when quick."""
+    learner = {**STUDY["learner"], **({"batch": 1024} if quick else {})}
+    return {**STUDY, "learner": learner}
+
+
+def _beside(
+    case: str, python: Any, script: str, numbers: tuple[int, ...], study: dict[str, Any], seconds: float, turns: int
+) -> dict[str, Any]:
+    ours: list[float] = []
+    found: dict[int, list[float]] = {n: [] for n in numbers}
+    said: list[str] = []
+    for _ in range(turns):
+        ours.append(speed(study, seconds).steps_per_second)
+        for n in numbers:
+            kind = ["pong"] if case == "rllib" else []
+            told = measured(python, script, [*kind, str(n), str(seconds)], 10 * seconds + 240)
+            found[n].append(told.get("steps_per_second", 0.0))
+            said += [f"{n} environments: {told['error']}"] if "error" in told else []
+    best = max(found, key=lambda n: median(found[n]))
+    value, peer = median(ours), median(found[best])
+    each = ", ".join(f"{n}: {median(rates):,.0f}" for n, rates in found.items())
+    return row(NAME, case, value, "steps/s", peer=case, peer_value=peer or None, goal=f">= {GOALS[case]:g} x {case}",
+               meets=value >= GOALS[case] * peer if peer else None, seeds=[1],
+               detail="; ".join([f"peer by environments {each}; {turns} turns", *said]))  # fmt: skip

@@ -1,0 +1,143 @@
+"""THE table of what can be chosen by name: kind to label, configuration model and the dotted path that is imported on
+first use. Importing it loads neither torch nor ray nor numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+from engine.config.algorithms import (
+    AGEMOEAConfig,
+    CEMConfig,
+    CMAESConfig,
+    CSOConfig,
+    GAConfig,
+    MAPElitesConfig,
+    NSGA2Config,
+    NSGA3Config,
+    OpenAIESConfig,
+    PBTConfig,
+    PSOConfig,
+    RandomConfig,
+)
+from engine.config.base import Config
+from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
+
+
+class Entry(NamedTuple):
+    """One choice: what people read, its settings, and where its class is."""
+
+    label: str
+    explanation: str
+    config: type[Config]
+    path: str
+
+    def load(self) -> Any:
+        """The class or function, imported now."""
+        module, _, name = self.path.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+
+ALGORITHMS: dict[str, Entry] = {
+    "nsga2": Entry(
+        "NSGA-II",
+        "Keeps the lineups nobody beats in everything, and combines and changes them round after round.",
+        NSGA2Config,
+        "engine.evolution.nsga2:NSGA2",
+    ),
+    "random": Entry(
+        "Random search",
+        "Only draws lineups at random: the control that shows what searching adds.",
+        RandomConfig,
+        "engine.evolution.random_search:RandomSearch",
+    ),
+    "ga": Entry(
+        "Genetic algorithm",
+        "The simplest of its kind: the best become parents, and the best of old and new stay.",
+        GAConfig,
+        "engine.evolution.ga:GA",
+    ),
+    "nsga3": Entry(
+        "NSGA-III",
+        "NSGA-II for four objectives and more: keeps lineups along directions spread evenly between the objectives.",
+        NSGA3Config,
+        "engine.evolution.nsga3:NSGA3",
+    ),
+    "agemoea": Entry(
+        "AGE-MOEA",
+        "Finds out the shape of the edge while it searches, and spreads lineups evenly over it.",
+        AGEMOEAConfig,
+        "engine.evolution.agemoea:AGEMOEA",
+    ),
+    "pso": Entry(
+        "Particle swarm",
+        "Candidates fly through the settings, drawn to the best place each has seen and to the best of all.",
+        PSOConfig,
+        "engine.evolution.pso:PSO",
+    ),
+    "cso": Entry(
+        "Competitive swarm",
+        "Candidates meet in pairs; the loser moves towards the winner. For many settings at once.",
+        CSOConfig,
+        "engine.evolution.cso:CSO",
+    ),
+    "cmaes": Entry(
+        "CMA-ES",
+        "For real numbers: learns which changes go together and takes steps of the right size.",
+        CMAESConfig,
+        "engine.evolution.cma:CMAES",
+    ),
+    "cem": Entry(
+        "Cross-entropy method",
+        "For real numbers: draws around the best of the last round, a little more narrowly each time.",
+        CEMConfig,
+        "engine.evolution.cem:CEM",
+    ),
+    "openai-es": Entry(
+        "OpenAI evolution strategy",
+        "For very many real numbers, such as network weights: follows the slope that many small changes show.",
+        OpenAIESConfig,
+        "engine.evolution.es:OpenAIES",
+    ),
+    "pbt": Entry(
+        "Population based training",
+        "For evaluations that train: members that lag copy better ones, weights and settings, and vary the settings.",
+        PBTConfig,
+        "engine.evolution.pbt:PBT",
+    ),
+    "map-elites": Entry(
+        "MAP-Elites",
+        "Fills a map of behaviours, keeping the best of each kind: for variety rather than a trade-off.",
+        MAPElitesConfig,
+        "engine.evolution.map_elites:MAPElites",
+    ),
+}
+LEARNERS: dict[str, Entry] = {
+    "ppo": Entry(
+        "PPO",
+        "Plays, learns a little from what it just did, and plays again; seldom surprises. The one to begin with.",
+        PPOConfig,
+        "engine.rl.ppo:PPO",
+    ),
+    "a3c": Entry(
+        "A3C",
+        "Learns from a few moments at a time, many workers side by side.",
+        A3CConfig,
+        "engine.rl.a3c:A3C",
+    ),
+    "impala": Entry(
+        "IMPALA",
+        "Learns from what older versions of itself did, and corrects for it: many workers need not wait.",
+        IMPALAConfig,
+        "engine.rl.impala:IMPALA",
+    ),
+    "dqn": Entry(
+        "DQN",
+        "Remembers what it did and learns from it again and again; for games with one choice at a time.",
+        DQNConfig,
+        "engine.rl.dqn:DQN",
+    ),
+}
+EVALUATORS: dict[str, str] = {"lineups": "engine.lineups.evaluator:build"}
+SAMPLERS: dict[str, str] = {"train": "engine.study.sampling:build"}

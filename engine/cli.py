@@ -1,0 +1,293 @@
+"""The command line: what the web does, without the web, because the web runs it.
+
+    python -m engine run STUDY.yaml          run a study; its folder is var/studies/NAME unless --job-dir says otherwise
+                                             (-m algorithm.population=50 and the like replace single settings)
+    python -m engine resume FOLDER           go on with a stopped, paused or killed study
+    python -m engine list [FOLDER]           the studies there, with their state
+    python -m engine check-simulator REF     the conformance check, line by line
+    python -m engine serve-simulator REF     serve a Python simulator over ZeroMQ
+
+Exit codes: 0 done (also: stopped or paused on request), 1 not done but may be tried again, 2 cannot be done as asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+import yaml
+
+from engine.errors import ConfigError, EngineError
+from engine.events import (
+    AnyEvent,
+    Counters,
+    Failed,
+    Finished,
+    Incident,
+    Logged,
+    Paused,
+    Progressed,
+    Started,
+    Stopped,
+    encode,
+)
+
+STUDIES = Path("var/studies")
+_wish: dict[str, str] = {"now": ""}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command; its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m engine", description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="run a study")
+    run.add_argument("study", nargs="?", help="a YAML or JSON file; without it, study.json of --job-dir")
+    run.add_argument(
+        "-m", dest="settings", action="append", default=[], metavar="PATH=VALUE",
+        help="a setting that replaces the file's, such as -m algorithm.population=50; ranges as [low, high]",
+    )  # fmt: skip
+    run.add_argument("--job-dir", type=Path, help="folder for checkpoints, events and results")
+    run.add_argument("--store", type=Path, help="folder for artifacts (default: store below the job's folder)")
+    run.add_argument("--events", type=int, metavar="FD", help="where events go, one JSON a line")
+    run.add_argument("--resume", default="", metavar="HASH", help="checkpoint to go on from")
+    run.add_argument("--job", type=int, default=0, help="job number to put into events")
+    run.add_argument("--attempt", type=int, default=0, help="attempt number to put into events")
+    run.set_defaults(do=_run)
+    resume = commands.add_parser("resume", help="go on with a study")
+    resume.add_argument("folder", type=Path)
+    resume.set_defaults(do=_resume)
+    listing = commands.add_parser("list", help="list studies")
+    listing.add_argument("folder", type=Path, nargs="?", default=STUDIES)
+    listing.set_defaults(do=_list)
+    for name, what in (("check-simulator", "check a simulator"), ("serve-simulator", "serve a simulator")):
+        passed = commands.add_parser(name, help=what, add_help=False)
+        passed.set_defaults(do=None)
+    known, rest = parser.parse_known_args(argv)
+    if known.do is None:
+        return _simulator(known.command, rest)
+    args = parser.parse_args(argv)
+    try:
+        do: Callable[[argparse.Namespace], int] = args.do
+        return do(args)
+    except EngineError as error:
+        return _complain(error)
+
+
+def _complain(error: EngineError) -> int:
+    lines = [f"  {p.place}: {p.message}" for p in error.problems] if isinstance(error, ConfigError) else [f"  {error}"]
+    print("This cannot be run:\n" + "\n".join(lines), file=sys.stderr)
+    return 2
+
+
+def _simulator(command: str, rest: Sequence[str]) -> int:
+    if command == "check-simulator":
+        from engine.simulators.conformance import main_check
+
+        return main_check(list(rest))
+    from engine.simulators.serve import main_serve
+
+    return main_serve(list(rest))
+
+
+def _run(args: argparse.Namespace) -> int:
+    if not args.study and not args.job_dir:
+        raise ConfigError([("study", "name a YAML file, or a folder that holds study.json with --job-dir")])
+    from engine.config.overrides import overridden
+
+    data = overridden(_read(Path(args.study) if args.study else args.job_dir / "study.json"), args.settings)
+    folder = args.job_dir or STUDIES / str(data.get("name") or Path(args.study).stem)
+    if args.events is None and not args.resume and (folder / "events.jsonl").exists():
+        raise ConfigError([("study", f"{folder} already holds a study; resume it or choose another name")])
+    return _execute(data, folder, args.store or folder / "store", args.events, args.resume, (args.job, args.attempt))
+
+
+def _resume(args: argparse.Namespace) -> int:
+    last = _last_events(args.folder)
+    if isinstance(last.get("end"), Finished):
+        raise ConfigError([("folder", f"{args.folder} is finished; there is nothing to go on with")])
+    saved = last.get("saved")
+    digest = saved.artifacts["checkpoint"] if isinstance(saved, Progressed) else ""
+    return _execute(_read(args.folder / "study.json"), args.folder, args.folder / "store", None, digest, (0, 0))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError([("study", f"{path} cannot be read: {error}")]) from error
+    if not isinstance(data, dict):
+        raise ConfigError([("study", f"{path} holds no table of settings")])
+    return data
+
+
+def _execute(
+    data: Mapping[str, Any], folder: Path, store: Path, events: int | None, resume: str, job: tuple[int, int]
+) -> int:
+    from engine.store import FolderStore
+    from engine.study import run
+
+    config = _config(data)
+    folder.mkdir(parents=True, exist_ok=True)
+    _listen_to_signals()
+    write = _to_descriptor(events) if events is not None else _to_folder(folder, config.model_dump(mode="json"))
+    code = 1
+    for event in run(config, FolderStore(store), resume, control=lambda: _wish["now"]):  # type: ignore[arg-type,return-value]
+        write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
+        if isinstance(event, Finished | Stopped | Paused):
+            code = 0
+        elif isinstance(event, Failed):
+            code = 2 if event.permanent else 1
+    return code
+
+
+def _config(data: Mapping[str, Any]) -> Any:
+    """The study, checked. Raises ConfigError with all that is wrong, a simulator that cannot be named included."""
+    from engine.config import load
+    from engine.simulators.loaders import describe_reference
+
+    game, wrong = data.get("game"), list[tuple[str, str]]()
+    reference = game.get("simulator") if isinstance(game, Mapping) else None
+    if isinstance(reference, str) and reference:
+        try:
+            describe_reference(reference)
+        except ConfigError as error:
+            wrong = [("game.simulator", problem.message) for problem in error.problems]
+    try:
+        config = load(data)
+    except ConfigError as error:
+        raise ConfigError([*error.problems, *wrong]) from error
+    if wrong:
+        raise ConfigError(wrong)
+    return config
+
+
+def _listen_to_signals() -> None:
+    """SIGTERM and SIGINT stop and keep results, SIGUSR1 pauses; a second SIGINT ends at once."""
+
+    def wish(word: str) -> Callable[[int, Any], None]:
+        def note(number: int, frame: Any) -> None:
+            if number == signal.SIGINT:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+            _wish["now"] = word
+
+        return note
+
+    for number, word in ((signal.SIGTERM, "stop"), (signal.SIGINT, "stop"), (signal.SIGUSR1, "pause")):
+        signal.signal(number, wish(word))
+
+
+def _to_descriptor(descriptor: int) -> Callable[[AnyEvent], None]:
+    stream = os.fdopen(descriptor, "wb", buffering=0)
+
+    def write(event: AnyEvent) -> None:
+        data = encode(event) + b"\n"
+        while data:
+            data = data[stream.write(data) or 0 :]
+
+    return write
+
+
+def _to_folder(folder: Path, config: dict[str, Any]) -> Callable[[AnyEvent], None]:
+    """Events into events.jsonl, and one line each for the person who watches."""
+    (folder / "study.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+    log = open(folder / "events.jsonl", "ab")  # noqa: SIM115 - open as long as the study runs
+
+    def write(event: AnyEvent) -> None:
+        log.write(encode(event) + b"\n")
+        log.flush()
+        _tell(event, sys.stdout)
+        if isinstance(event, Finished | Stopped | Paused):
+            _keep_results(folder, event)
+
+    return write
+
+
+def _keep_results(folder: Path, event: Finished | Stopped | Paused) -> None:
+    (folder / "results.json").write_text(json.dumps(event.artifacts, indent=1), encoding="utf-8")
+
+
+def _tell(event: AnyEvent, out: TextIO) -> None:
+    at = time.strftime("%H:%M:%S", time.localtime(event.at))
+    c = event.counters
+    match event:
+        case Started():
+            how = "Resumed" if event.resumed else "Started"
+            workers = f"{event.workers} worker{'' if event.workers == 1 else 's'}"
+            planned = f"{event.battles:,} battles" if event.battles else f"{event.ticks:,} rounds"
+            text = f"{how} on {workers}, {planned} planned"
+        case Progressed() if c.steps:
+            text = f"round {event.tick}: {c.steps:,} steps, {_trained(event.metrics)}"
+        case Progressed():
+            m = event.metrics
+            found = f"{m['strong']:.0f} over the line and strong, edge {m['front']:.0f}, volume {m['hypervolume']:.4f}"
+            text = f"round {event.tick}: {c.battles:,} battles ({c.cached:,} from memory), {found}"
+        case Logged(message="") if not c.battles:
+            text = f"round {event.tick + 1}, under way: {c.steps:,} steps"
+        case Logged(message=""):
+            text = f"round {event.tick + 1}, under way: {c.evaluations:,} evaluated, {c.battles:,} battles"
+        case Logged() | Incident():
+            text = event.message
+        case Failed():
+            text = f"Failed: {event.message}"
+        case Paused():
+            text = "Paused; go on with `python -m engine resume`"
+        case _:
+            work = f"{c.steps:,} steps" if c.steps else f"{c.battles:,} battles"
+            text = f"{type(event).__name__} after {c.seconds:.1f} s and {work}"
+    print(f"{at}  {text}", file=out, flush=True)
+
+
+def _trained(m: Mapping[str, float]) -> str:
+    """A round of training in words."""
+    words = [f"{m['steps_per_second']:,.0f} a second", f"staleness {m['staleness_mean']:.2f}"]
+    if "return" in m:
+        words.insert(0, f"return {m['return']:.4g}")
+    if "evaluation_return" in m:
+        low, high = m["evaluation_return_low"], m["evaluation_return_high"]
+        words.append(f"on fresh episodes {m['evaluation_return']:.4g} ({low:.4g} to {high:.4g})")
+    return ", ".join(words)
+
+
+def _last_events(folder: Path) -> dict[str, AnyEvent]:
+    """The last event that matters of each sort: ``saved`` (with a checkpoint), ``end``, ``last``."""
+    from engine.events import TERMINAL, decode
+
+    path, found = folder / "events.jsonl", dict[str, AnyEvent]()
+    if not path.exists():
+        raise ConfigError([("folder", f"{folder} holds no study")])
+    for line in path.read_bytes().splitlines():
+        try:
+            event = decode(line)
+        except ValueError:
+            continue  # the last line of a killed study may be torn
+        found["last"] = event
+        if isinstance(event, Progressed):
+            found["saved"] = event
+        if isinstance(event, (*TERMINAL, Paused)):
+            found["end"] = event
+        elif isinstance(event, Started):
+            found.pop("end", None)
+    return found
+
+
+def _list(args: argparse.Namespace) -> int:
+    folders = sorted(p.parent for p in args.folder.glob("*/events.jsonl"))
+    if not folders:
+        print(f"No studies in {args.folder}.")
+    for folder in folders:
+        found = _last_events(folder)
+        end, saved = found.get("end"), found.get("saved")
+        state = type(end).__name__.lower() if end else "unfinished"
+        tick = saved.tick if saved else 0
+        counters = found["last"].counters if "last" in found else Counters()
+        work = f"{counters.steps:>14,} steps  " if counters.steps else f"{counters.battles:>14,} battles"
+        print(f"{folder.name:<30} {state:<11} round {tick:<6} {work}   {folder}")
+    return 0

@@ -1,0 +1,207 @@
+"""Every search algorithm's settings: one model a ``kind``, in the order in which the algorithms were built.
+
+To add one: a model here (and in ``AlgorithmConfig``), a row in ``engine.catalog.ALGORITHMS``, a file in
+``engine/evolution`` whose class takes the model's fields as keyword arguments of the same names.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from engine.config.base import Config
+
+
+class SearchAlgorithm(Config):
+    """What every algorithm has: a tick is ``population`` evaluations."""
+
+    population: int = Field(200, ge=2, le=10_000, title="Lineups in a round")
+
+    def settings(self) -> dict[str, Any]:
+        """Keyword arguments for the algorithm's class: all but its name and its population, and but the rates of
+        crossover and mutation, which belong to the space that varies the genomes, and but the fair queue, which is put
+        around the algorithm."""
+        return self.model_dump(exclude={"kind", "population", "crossover", "mutation", "fair"})
+
+
+class Steady(SearchAlgorithm):
+    """Algorithms that can do without rounds."""
+
+    steady: bool = Field(
+        False,
+        title="Steady state",
+        description="No rounds: a new lineup as soon as one is done. "
+        "Faster when battles take unequal time; not reproducible on several workers.",
+    )
+    fair: bool = Field(
+        False,
+        title="Fair queue",
+        description="With steady state: learns in the order in which evaluations began, so that slow candidates are at "
+        "no disadvantage.",
+    )
+
+
+class Breeding(Steady):
+    """Algorithms whose children come from the space's own crossover and mutation."""
+
+    crossover: float = Field(0.9, ge=0, le=1, title="Chance that two lineups are combined")
+    mutation: float = Field(0.9, ge=0, le=1, title="Chance that a lineup is changed")
+
+
+class NSGA2Config(Breeding):
+    """NSGA-II (Deb et al. 2002) with pymoo's survival."""
+
+    kind: Literal["nsga2"] = "nsga2"
+    population: int = Field(200, ge=4, le=10_000, multiple_of=2, title="Lineups in a round")
+
+
+class RandomConfig(SearchAlgorithm):
+    """Random search: the control for every claim."""
+
+    kind: Literal["random"] = "random"
+
+
+class GAConfig(Breeding):
+    """The genetic algorithm: tournaments, crossover, mutation, elitism."""
+
+    kind: Literal["ga"] = "ga"
+    elites: float = Field(
+        1.0,
+        ge=0,
+        le=1,
+        title="Share of a round that may stay",
+        description="1: the best of old and new stay; 0: only the best of all does.",
+    )
+    tournament: int = Field(2, ge=1, le=100, title="Rivals for becoming a parent")
+
+
+class NSGA3Config(Breeding):
+    """NSGA-III (Deb & Jain 2014): for four objectives and more."""
+
+    kind: Literal["nsga3"] = "nsga3"
+    population: int = Field(200, ge=4, le=10_000, title="Lineups in a round")
+    partitions: int = Field(
+        0,
+        ge=0,
+        le=1000,
+        title="Divisions of each objective",
+        description="They make the directions along which lineups are kept. 0: as many as a round has room for.",
+    )
+
+
+class AGEMOEAConfig(Breeding):
+    """AGE-MOEA (Panichella 2019): finds out the shape of the front while it searches."""
+
+    kind: Literal["agemoea"] = "agemoea"
+    population: int = Field(200, ge=4, le=10_000, title="Lineups in a round")
+
+
+class PSOConfig(Steady):
+    """Particle swarm optimisation (Kennedy & Eberhart 1995; coefficients: Clerc & Kennedy 2002)."""
+
+    kind: Literal["pso"] = "pso"
+    inertia: float = Field(0.7298, ge=0, le=1, title="Inertia", description="Share of the speed that is kept.")
+    cognitive: float = Field(1.49618, ge=0, le=4, title="Pull of a particle's own best")
+    social: float = Field(1.49618, ge=0, le=4, title="Pull of the swarm's best")
+
+
+class CSOConfig(Steady):
+    """The competitive swarm optimiser (Cheng & Jin 2015)."""
+
+    kind: Literal["cso"] = "cso"
+    population: int = Field(200, ge=2, le=10_000, multiple_of=2, title="Lineups in a round")
+    phi: float = Field(0.1, ge=0, le=1, title="Pull of the swarm's middle")
+
+
+class CMAESConfig(Steady):
+    """CMA-ES (Hansen's tutorial): learns which changes go together. For real numbers."""
+
+    kind: Literal["cmaes"] = "cmaes"
+    population: int = Field(16, ge=4, le=10_000, title="Candidates in a round")
+    sigma: float = Field(0.3, gt=0, le=10, title="First step size", description="As a share of each number's range.")
+
+
+class CEMConfig(Steady):
+    """The cross-entropy method as CEM-RL uses it (Pourchot & Sigaud 2019). For real numbers."""
+
+    kind: Literal["cem"] = "cem"
+    population: int = Field(20, ge=2, le=10_000, title="Candidates in a round")
+    sigma: float = Field(0.3, gt=0, le=10, title="First spread", description="As a share of each number's range.")
+    elites: float = Field(0.5, gt=0, le=1, title="Share that is learnt from")
+    noise: float = Field(
+        1e-2, ge=0, le=1, title="Added variance, first", description="As a share of each range, squared."
+    )
+    noise_end: float = Field(1e-5, ge=0, le=1, title="Added variance, in the end")
+    tau: float = Field(0.95, ge=0, lt=1, title="How slowly the added variance falls")
+
+
+class OpenAIESConfig(Steady):
+    """OpenAI's evolution strategy (Salimans et al. 2017). For many real numbers, such as network weights."""
+
+    kind: Literal["openai-es"] = "openai-es"
+    population: int = Field(40, ge=2, le=10_000, multiple_of=2, title="Candidates in a round")
+    sigma: float = Field(0.05, gt=0, le=10, title="Spread", description="As a share of each number's range.")
+    rate: float = Field(0.02, gt=0, le=10, title="Learning rate", description="As a share of each number's range.")
+    optimiser: Literal["adam", "sgd"] = Field("adam", title="How the gradient is followed")
+    decay: float = Field(0.0, ge=0, le=1, title="Weight decay")
+
+
+class PBTConfig(Steady):
+    """Population based training (Jaderberg et al. 2017). For evaluations that train."""
+
+    kind: Literal["pbt"] = "pbt"
+    population: int = Field(20, ge=2, le=10_000, title="Members")
+    steady: bool = Field(
+        False,
+        title="Each member by itself",
+        description="No rounds: a member goes on as soon as its step is done. "
+        "Faster when steps take unequal time; not reproducible on several workers.",
+    )
+    ready: int = Field(1, ge=1, le=1_000_000, title="Steps between comparisons")
+    exploit: Literal["truncation", "welch", "both"] = Field(
+        "both",
+        title="When to copy another",
+        description="truncation: the lowest copy the highest; welch: a rival that a t-test finds better; "
+        "both: one, then the other.",
+    )
+    share: float = Field(0.2, gt=0, le=0.5, title="Lowest and highest share", description="For truncation.")
+    level: float = Field(0.05, gt=0, lt=1, title="p below which a rival is better", description="For Welch's t-test.")
+    resample: float = Field(
+        0.25,
+        ge=0,
+        le=1,
+        title="Chance that a setting is drawn anew",
+        description="The others are multiplied by 0.8 or 1.2.",
+    )
+
+
+class MAPElitesConfig(Breeding):
+    """MAP-Elites (Mouret & Clune 2015): quality diversity."""
+
+    kind: Literal["map-elites"] = "map-elites"
+    bins: int = Field(16, ge=1, le=1000, title="Cells in each direction")
+    low: tuple[float, ...] = Field(
+        (), max_length=6, title="Lower bounds of behaviour", description="Empty: found by the first round."
+    )
+    high: tuple[float, ...] = Field((), max_length=6, title="Upper bounds of behaviour")
+    quality: str = Field(
+        "", max_length=40, title="Objective that makes the best of a cell", description="Empty: the first."
+    )
+
+
+AlgorithmConfig = Annotated[
+    NSGA2Config
+    | RandomConfig
+    | GAConfig
+    | NSGA3Config
+    | AGEMOEAConfig
+    | PSOConfig
+    | CSOConfig
+    | CMAESConfig
+    | CEMConfig
+    | OpenAIESConfig
+    | PBTConfig
+    | MAPElitesConfig,
+    Field(discriminator="kind"),
+]

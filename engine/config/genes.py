@@ -1,0 +1,176 @@
+"""Settings that evolution may choose: a number is fixed, a range ``[low, high]`` is a gene (Lamarckian's best idea).
+
+``[low, high, log]`` or ``[low, high, linear]`` says how the range is searched. Said nothing, a field that declares it
+decides; else a range above 0 that spans at least two powers of ten is searched by its logarithm.
+
+    class Training(Config):
+        rate: Annotated[Number, Evolvable(0, 1, above=True, log=True)] = Field(1e-3, title="Learning rate")
+
+``genes`` finds every range in a configuration, however deep, and ``express`` puts numbers in their places.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import PydanticCustomError, core_schema
+
+from engine.config.base import Config, M, parse
+from engine.errors import ConfigError
+
+Scale = Literal["linear", "log"]
+Number = float | tuple[float, float] | tuple[float, float, Scale]
+"""A fixed number, or a range. Write ``Annotated[Number, Evolvable(low, high)]``."""
+Whole = int | tuple[int, int] | tuple[int, int, Scale]
+"""The same of whole numbers, with ``Evolvable(low, high, whole=True)``."""
+_DECADES = 100.0
+
+
+class Evolvable(NamedTuple):
+    """Bounds of a field that may be a range, ends included; ``above``: a fixed number is not the lower one (what is
+    drawn from a range never is). ``log``: how a range is searched that does not say so itself; None: by how far it
+    spans."""
+
+    low: float
+    high: float
+    whole: bool = False
+    above: bool = False
+    log: bool | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.checked)
+
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: Any) -> dict[str, Any]:
+        number = {"type": "integer" if self.whole else "number", "minimum": self.low, "maximum": self.high}
+        if self.above:
+            number["exclusiveMinimum"] = number.pop("minimum")
+        scale = {"enum": ["linear", "log"]}
+        return {"anyOf": [number, {"type": "array", "prefixItems": [number, number, scale], "minItems": 2}]}
+
+    def checked(self, value: Any) -> Any:
+        """The value as a number, or as a tuple when it is a range. Raises what pydantic takes for an error."""
+        if not isinstance(value, list | tuple):
+            return self._number(value)
+        if len(value) not in (2, 3):
+            raise _wrong("a range is a list of a lowest and a highest number")
+        low, high = (self._number(v, ranged=True) for v in value[:2])
+        if not low < high:
+            raise _wrong(f"a range runs from low to high, not from {low:g} to {high:g}")
+        if len(value) == 2:
+            return low, high
+        if value[2] not in ("linear", "log"):
+            raise _wrong("a range is searched linear or log")
+        if value[2] == "log" and low <= 0:
+            raise _wrong("a range that is searched by its logarithm starts above 0")
+        return low, high, value[2]
+
+    def _number(self, value: Any, ranged: bool = False) -> float:
+        try:
+            found = float("nan") if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            found = float("nan")
+        if found != found or (self.whole and found != int(found)):
+            raise _wrong(f"must be a {'whole ' if self.whole else ''}number, or a range [low, high]")
+        if found > self.high or found < self.low or (self.above and not ranged and found == self.low):
+            raise _wrong(f"must be {'above' if self.above else 'at least'} {self.low:g} and at most {self.high:g}")
+        return int(found) if self.whole else found
+
+
+class Gene(NamedTuple):
+    """One range: where it is, its ends, and how it is searched."""
+
+    path: tuple[str | int, ...]
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+
+    @property
+    def place(self) -> str:
+        """The dotted path."""
+        return ".".join(str(part) for part in self.path)
+
+
+def genes(config: Config) -> tuple[Gene, ...]:
+    """Every range of a configuration, in the order of its fields."""
+    return tuple(_genes(config, type(config), ()))
+
+
+def express(config: M, values: Mapping[str, float]) -> M:
+    """The same configuration with a number (place to value) for each range. Raises ConfigError for a place that is no
+    range, a range that got no number, and a number that its field does not allow."""
+    found = {gene.place: gene for gene in genes(config)}
+    wrong = [(place, "this is not left open as a range") for place in values.keys() - found.keys()]
+    wrong += [(place, "this is a range, and no number was given for it") for place in found.keys() - values.keys()]
+    if wrong:
+        raise ConfigError(sorted(wrong))
+    data = config.model_dump()
+    for place, value in values.items():
+        gene = found[place]
+        at: Any = data
+        for part in gene.path[:-1]:
+            if isinstance(at[part], tuple):
+                at[part] = list(at[part])
+            at = at[part]
+        at[gene.path[-1]] = round(value) if gene.whole else float(value)
+    return parse(type(config), data)
+
+
+def _genes(value: Any, annotation: Any, path: tuple[str | int, ...]) -> Iterator[Gene]:
+    """Ranges in a value; ``annotation`` says which tuples are ranges and which are lists of something."""
+    if isinstance(value, Config):
+        for name, field in type(value).model_fields.items():
+            kind: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+            yield from _genes(getattr(value, name), kind, (*path, name))
+    elif isinstance(value, Mapping):
+        inner = [get_args(leaf)[1] for leaf, _ in _leaves(annotation) if len(get_args(leaf)) == 2]
+        for key, item in value.items():
+            yield from _genes(item, inner[0] if inner else Any, (*path, key))
+    elif isinstance(value, tuple | list):
+        marker = _evolvable(annotation)
+        if marker is not None and isinstance(value, tuple):
+            yield _gene(value, marker, path)
+            return
+        inner = [get_args(leaf)[0] for leaf, _ in _leaves(annotation) if get_args(leaf)]
+        for i, item in enumerate(value):
+            yield from _genes(item, inner[0] if inner else Any, (*path, i))
+
+
+def _gene(value: tuple[Any, ...], marker: Evolvable, path: tuple[str | int, ...]) -> Gene:
+    low, high = value[:2]
+    spans = low > 0 and high >= _DECADES * low
+    log = value[2] == "log" if len(value) == 3 else spans if marker.log is None else marker.log and low > 0
+    return Gene(path, low, high, log, marker.whole)
+
+
+def _evolvable(annotation: Any) -> Evolvable | None:
+    """What the field says about its ranges; None for a field that may not be one."""
+    leaves = list(_leaves(annotation))
+    for _, metadata in leaves:
+        for item in metadata:
+            if isinstance(item, Evolvable):
+                return item
+    kinds = [leaf for leaf, _ in leaves]
+    for number in (float, int):
+        if number in kinds and any(get_origin(k) is tuple and get_args(k) == (number, number) for k in kinds):
+            return Evolvable(float("-inf"), float("inf"), whole=number is int)
+    return None
+
+
+def _leaves(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """The members of a union, with what they are annotated with."""
+    if get_origin(annotation) is Annotated:
+        inner, *more = get_args(annotation)
+        yield from _leaves(inner, (*metadata, *more))
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for member in get_args(annotation):
+            yield from _leaves(member, metadata)
+    else:
+        yield annotation, metadata
+
+
+def _wrong(message: str) -> PydanticCustomError:
+    return PydanticCustomError("evolvable", "{message}", {"message": message})

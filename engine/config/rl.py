@@ -1,0 +1,276 @@
+"""Reinforcement learning as data: networks, algorithms, presets. A setting given as a number is fixed; given as a range
+``[low, high]`` it is left to evolution (Lamarckian), and must be settled before a learner is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+
+from engine.config.base import Config, parse
+from engine.errors import ConfigError
+
+Number = float | tuple[float, float]
+
+
+def _within(low: float, high: float, *, above: bool = False) -> Callable[[Number], Number]:
+    """A check that a number, or both ends of a range, lie in [low, high]; ``above``: a fixed number is not low itself,
+    as nothing drawn from a range ever is."""
+    bounds = f"{'above' if above else 'at least'} {low:g} and at most {high:g}"
+
+    def check(value: Number) -> Number:
+        if isinstance(value, tuple):
+            if not low <= value[0] < value[1] <= high:
+                raise ValueError(f"a range needs a lower end below its upper end, from {low:g} to {high:g}")
+        elif not (low < value if above else low <= value) or value > high:
+            raise ValueError(f"must be {bounds}")
+        return value
+
+    return check
+
+
+Share = Annotated[Number, AfterValidator(_within(0.0, 1.0))]
+Rate = Annotated[Number, AfterValidator(_within(0.0, 1.0, above=True))]
+Weight = Annotated[Number, AfterValidator(_within(0.0, 100.0))]
+Layers = Annotated[tuple[Annotated[int, Field(ge=1, le=8192)], ...], Field(max_length=16)]
+Schedule = Literal["constant", "linear"]
+
+
+class ConvConfig(Config):
+    """One convolution; the paper writes K4S2 for kernel 4, stride 2."""
+
+    channels: int = Field(32, ge=1, le=1024, title="Channels")
+    kernel: int = Field(4, ge=1, le=16, title="Kernel", description="pixels")
+    stride: int = Field(2, ge=1, le=16, title="Stride", description="pixels")
+
+
+K4S2 = ConvConfig()
+
+
+class NetworkConfig(Config):
+    """Hidden layers as Table III of Lamarckian lists them: the critic's from the input on, shared part included."""
+
+    conv: tuple[ConvConfig, ...] = Field((), max_length=8, title="Convolutions", description="for image inputs")
+    policy: Layers = Field((256, 128), title="Layers of the policy", description="units in each")
+    critic: Layers = Field((256, 128), title="Layers of the critic", description="units in each, shared ones included")
+    sharing: Literal["top", "separate"] = Field(
+        "top",
+        title="Critic",
+        description="top: built on top of the policy's layers, with which its list begins; separate: nothing shared.",
+    )
+    lstm: int = Field(0, ge=0, le=4096, title="LSTM units", description="between the layers and the outputs; 0: none")
+    activation: Literal["leaky_relu", "relu", "tanh"] = Field("leaky_relu", title="Activation")
+    log_std: float = Field(0.0, ge=-5, le=2, title="First spread of continuous actions", description="its logarithm")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.sharing == "top" and self.critic[: len(self.policy)] != self.policy:
+            raise ValueError("a critic on top of the policy must begin with the policy's layers")
+        if self.sharing == "separate" and self.lstm:
+            raise ValueError("an LSTM is shared: put the critic on top")
+        return self
+
+
+class RewardConfig(Config):
+    """One named reward's own terms; what is left out is the algorithm's."""
+
+    discount: Share | None = Field(None, title="Discount")
+    trace: Share | None = Field(None, title="Trace")
+    weight: Annotated[Number, AfterValidator(_within(-1000.0, 1000.0))] = Field(1.0, title="Weight")
+
+
+class LearnerConfig(Config):
+    """What every learner has."""
+
+    network: NetworkConfig = Field(default_factory=NetworkConfig)
+    discount: Share = Field(0.99, title="Discount", description="γ, a step")
+    rate: Rate = Field(0.002, title="Learning rate")
+    schedule: Schedule = Field("constant", title="Learning rate over time", description="linear: to 0 at the end")
+    fragment: int = Field(50, ge=1, le=100_000, title="Steps in a fragment", description="of one environment")
+    rewards: dict[str, RewardConfig] = Field(default_factory=dict, title="Named rewards with terms of their own")
+    normalise_observations: bool = Field(False, title="Scale observations by their running mean and spread")
+    scale_rewards: bool = Field(False, title="Scale rewards by the running spread of their discounted sum")
+
+
+class ActorCriticConfig(LearnerConfig):
+    """What the policy-gradient algorithms share."""
+
+    batch: int = Field(8192, ge=1, le=10_000_000, title="Batch", description="steps")
+    trace: Share = Field(0.95, title="Trace", description="λ")
+    policy_weight: Weight = Field(1.0, title="Weight of the policy's loss")
+    critic_weight: Weight = Field(0.5, title="Weight of the critic's loss", description="mean squared error")
+    entropy_weight: Weight = Field(0.01, title="Weight of the entropy")
+    max_gradient: float = Field(0.0, ge=0, le=1e6, title="Largest norm of a gradient", description="0: any")
+
+
+class PPOConfig(ActorCriticConfig):
+    """Proximal policy optimisation; ``asynchronous`` is the variant with clipped traces for data of older policies."""
+
+    kind: Literal["ppo"] = "ppo"
+    clip: Rate = Field(0.2, title="Clip", description="how far a probability ratio may count from 1")
+    clip_schedule: Schedule = Field("constant", title="Clip over time", description="linear: to 0 at the end")
+    reuse: int = Field(1, ge=1, le=1000, title="Passes over a batch")
+    minibatch: int = Field(0, ge=0, le=10_000_000, title="Minibatch", description="steps; 0: the whole batch")
+    normalise_advantages: bool = Field(True, title="Normalise advantages")
+    target_kl: float = Field(0.0, ge=0, le=10, title="Stop a batch at this divergence", description="0: never")
+    asynchronous: bool = Field(False, title="Clipped traces", description="for sampling that does not wait")
+    trace_clip: float = Field(1.0, gt=0, le=100, title="Largest trace", description="c̄")
+
+
+class A3CConfig(ActorCriticConfig):
+    """Advantage actor-critic: asynchronous gradients, or one gradient of all environments (A2C)."""
+
+    kind: Literal["a3c"] = "a3c"
+    rate: Rate = Field(7e-4, title="Learning rate")
+    fragment: int = Field(5, ge=1, le=100_000, title="Steps in a fragment", description="of one environment")
+    batch: int = Field(80, ge=1, le=10_000_000, title="Batch", description="steps")
+    trace: Share = Field(1.0, title="Trace", description="λ; 1: n-step returns")
+    max_gradient: float = Field(0.5, ge=0, le=1e6, title="Largest norm of a gradient", description="0: any")
+    decay: float = Field(0.99, ge=0, lt=1, title="Decay of the squared gradient", description="α of RMSprop")
+    epsilon: float = Field(1e-5, gt=0, le=1, title="ε of RMSprop")
+
+
+class IMPALAConfig(ActorCriticConfig):
+    """Importance-weighted actor-learner with V-trace."""
+
+    kind: Literal["impala"] = "impala"
+    rate: Rate = Field(6e-4, title="Learning rate")
+    fragment: int = Field(20, ge=1, le=100_000, title="Steps in a fragment", description="of one environment")
+    batch: int = Field(640, ge=1, le=10_000_000, title="Batch", description="steps")
+    trace: Share = Field(1.0, title="Trace", description="λ")
+    rho_clip: float = Field(1.0, gt=0, le=1e6, title="Largest ratio in an error", description="ρ̄")
+    trace_clip: float = Field(1.0, gt=0, le=1e6, title="Largest ratio in a trace", description="c̄")
+    decay: float = Field(0.99, ge=0, lt=1, title="Decay of the squared gradient", description="α of RMSprop")
+    epsilon: float = Field(0.1, gt=0, le=1, title="ε of RMSprop")
+
+
+class DQNConfig(LearnerConfig):
+    """Deep Q-network with its extensions, each of which can be switched off."""
+
+    kind: Literal["dqn"] = "dqn"
+    rate: Rate = Field(2.3e-3, title="Learning rate")
+    fragment: int = Field(32, ge=1, le=100_000, title="Steps in a fragment", description="of one environment")
+    network: NetworkConfig = Field(default_factory=lambda: NetworkConfig(policy=(256, 256), critic=(256, 256)))
+    double: bool = Field(True, title="Double", description="the network chooses, its target values")
+    duelling: bool = Field(True, title="Duelling", description="a state's value and actions' advantages apart")
+    prioritised: bool = Field(True, title="Prioritised replay")
+    n_step: int = Field(1, ge=1, le=100, title="Steps before a target's own value")
+    capacity: int = Field(100_000, ge=1, le=100_000_000, title="Replay", description="steps kept")
+    warmup: int = Field(1000, ge=1, le=100_000_000, title="Steps before learning begins")
+    minibatch: int = Field(64, ge=1, le=1_000_000, title="Minibatch", description="steps")
+    updates: float = Field(0.5, gt=0, le=100, title="Updates a step")
+    target_every: int = Field(128, ge=1, le=10_000_000, title="Updates between copies to the target")
+    alpha: Share = Field(0.6, title="Prioritisation", description="α; 0: uniform")
+    beta: Share = Field(0.4, title="First correction for prioritisation", description="β; 1 at the end")
+    explore: float = Field(0.16, gt=0, le=1, title="Share of training over which exploration falls")
+    epsilon: float = Field(0.04, ge=0, le=1, title="Exploration after that", description="chance of a random action")
+    max_gradient: float = Field(10.0, ge=0, le=1e6, title="Largest norm of a gradient", description="0: any")
+
+
+AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig
+LEARNER: TypeAdapter[AnyLearner] = TypeAdapter(Annotated[AnyLearner, Field(discriminator="kind")])
+
+
+class TrainingConfig(Config):
+    """One training run: an algorithm, how long, from how many environments, and how it is examined."""
+
+    algorithm: Annotated[AnyLearner, Field(discriminator="kind")] = Field(default_factory=PPOConfig)
+    steps: int = Field(100_000, ge=1, le=10**12, title="Steps", description="of learning seats")
+    environments: int = Field(8, ge=1, le=100_000, title="Environments stepped together")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    examine_every: int = Field(0, ge=0, le=10**12, title="Steps between examinations", description="0: at the end only")
+    checkpoint_every: int = Field(0, ge=0, le=10**12, title="Steps between checkpoints", description="0: none")
+    episodes: int = Field(100, ge=0, le=100_000, title="Fresh episodes of an examination")
+
+
+_RANGE = "a range: give it a number, or leave it to a population"
+
+
+def fixed(number: Number) -> float:
+    """A setting as a number. Raises ConfigError for a range."""
+    if isinstance(number, tuple):
+        raise ConfigError([("", f"{list(number)} is {_RANGE}")])
+    return number
+
+
+def evolvable(config: LearnerConfig) -> dict[str, tuple[float, float]]:
+    """Dotted name to (low, high) of every setting that is a range."""
+    return dict(_ranges(config.model_dump(), config))
+
+
+def _ranges(data: Mapping[str, Any], model: Config, at: str = "") -> list[tuple[str, tuple[float, float]]]:
+    found: list[tuple[str, tuple[float, float]]] = []
+    for name in data:
+        value = getattr(model, name)
+        if isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, float) for v in value):
+            found.append((f"{at}{name}", value))
+        elif isinstance(value, dict):
+            for key, inner in value.items():
+                found += _ranges(inner.model_dump(), inner, f"{at}{name}.{key}.")
+    return found
+
+
+def settled(config: AnyLearner, values: Mapping[str, float]) -> AnyLearner:
+    """The same settings with these ranges replaced by numbers. Raises ConfigError for a name that is no range, for a
+    range that is left, and for a value that is out of bounds."""
+    ranges = evolvable(config)
+    wrong = [(name, "this is not left open as a range") for name in values.keys() - ranges.keys()]
+    wrong += [(name, f"{list(ranges[name])} is {_RANGE}") for name in ranges.keys() - values.keys()]
+    if wrong:
+        raise ConfigError(sorted(wrong))
+    data = config.model_dump()
+    for name, value in values.items():
+        *path, last = name.split(".")
+        inner = data
+        for part in path:
+            inner = inner[part]
+        inner[last] = value
+    return parse(type(config), data)
+
+
+_IMAGE = NetworkConfig(conv=(K4S2,) * 4, policy=(256,), critic=(256,))
+_TABLE_3 = {"trace": 0.95, "fragment": 50, "asynchronous": True}
+"""Lamarckian's Table III: PPO with normalised advantages, no KL penalty, LeakyReLU, critics on top. What the table does
+not say is as in its released code: trace 0.95, fragments of 50 steps, clipped traces, 32 channels in a convolution."""
+
+_SHORT = NetworkConfig(policy=(64, 64), critic=(64, 64), sharing="separate", activation="tanh")
+PRESETS: dict[str, AnyLearner] = {
+    "table3-pendulum": PPOConfig(
+        discount=0.99, clip=0.2, rate=0.01, batch=8192, reuse=1,
+        policy_weight=1, critic_weight=0.5, entropy_weight=0.01,
+        network=NetworkConfig(policy=(256, 128), critic=(256, 128, 128, 64)), **_TABLE_3,
+    ),
+    "table3-image-pong": PPOConfig(
+        discount=0.99, clip=0.2, rate=0.01, batch=8192, reuse=1,
+        policy_weight=1, critic_weight=0.5, entropy_weight=0.01, network=_IMAGE, **_TABLE_3,
+    ),
+    "table3-vector-pong": PPOConfig(
+        discount=0.99, clip=0.2, rate=(0.0, 0.1), batch=8192, reuse=1,
+        policy_weight=1, critic_weight=(0.0, 1.0), entropy_weight=0.01,
+        network=NetworkConfig(policy=(256, 128), critic=(256, 128)), **_TABLE_3,
+    ),
+    "table3-gfootball": PPOConfig(
+        discount=0.993, clip=0.2, rate=0.0005, batch=32768, reuse=2,
+        policy_weight=1, critic_weight=0.5, entropy_weight=0.01,
+        network=NetworkConfig(policy=(512, 256, 128), critic=(512, 256, 128, 128, 64)), **_TABLE_3,
+    ),
+    "cartpole-ppo": PPOConfig(
+        discount=0.98, trace=0.8, fragment=32, batch=256, minibatch=256, reuse=20, rate=1e-3, schedule="linear",
+        clip_schedule="linear", entropy_weight=0.0, max_gradient=0.5, network=_SHORT,
+    ),
+    "cartpole-dqn": DQNConfig(schedule="linear"),
+    "pendulum-ppo": PPOConfig(
+        discount=0.9, trace=0.95, fragment=256, batch=2048, minibatch=64, reuse=10, rate=1e-3, entropy_weight=0.0,
+        max_gradient=0.5, scale_rewards=True, network=_SHORT,
+    ),
+    "pong-ppo": PPOConfig(fragment=128, minibatch=1024, reuse=4, rate=1e-3, entropy_weight=0.003, max_gradient=0.5),
+    "pong-a3c": A3CConfig(
+        batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5,
+    ),
+    "pong-impala": IMPALAConfig(
+        batch=512, fragment=16, rate=3e-3, trace=0.95, entropy_weight=0.003, max_gradient=0.5, epsilon=1e-5,
+    ),
+}  # fmt: skip
+"""Settings that reach their bar (``python -m engine.bench learning``), and Table III of Lamarckian with its numbers."""

@@ -1,0 +1,88 @@
+"""Every study the engine can run, as data: YAML, the job form, the API and the CLI all build one of these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from engine.config.algorithms import AlgorithmConfig, NSGA2Config
+from engine.config.base import Config
+from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig
+from engine.config.noise import NoiseConfig, StopRule
+from engine.config.train import TrainConfig
+
+
+class GameConfig(Config):
+    """Which simulator, and the patch that makes its data the project's version of it."""
+
+    simulator: str = Field(min_length=1, max_length=500, title="Simulator", description="Such as builtin:herobattle.")
+    patch: dict[str, float] = Field(default_factory=dict, title="Changes to the game's data")
+    spec: str = Field("", max_length=64, title="Expected spec hash", description="Empty: any.")
+    fidelity: str = Field("full", max_length=40, title="How battles are played")
+
+
+class PoolConfig(Config):
+    """Where battles run."""
+
+    kind: Literal["ray", "local"] = Field("ray", title="Workers", description="ray: Ray actors; local: this process.")
+    workers: int = Field(2, ge=1, le=1024, title="Number of workers")
+    batch_ms: int = Field(100, ge=1, le=10_000, title="Work handed out at a time", description="milliseconds")
+    address: str = Field(
+        "", max_length=200, title="Ray address", description="Empty: EQUIPOISE_RAY_ADDRESS, or a Ray of its own."
+    )
+
+
+class BalanceStudy(Config):
+    """What every study about lineups shares."""
+
+    name: str = Field("study", min_length=1, max_length=120, title="Name")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    game: GameConfig
+    lineups: LineupConfig = Field(default_factory=LineupConfig)
+    objectives: ObjectiveSetConfig = Field(default=FAIRNESS)
+    pool: PoolConfig = Field(default_factory=PoolConfig)
+
+
+class SearchConfig(BalanceStudy):
+    """Search for lineups that are extreme in the objectives."""
+
+    kind: Literal["search"] = "search"
+    algorithm: AlgorithmConfig = Field(default_factory=NSGA2Config)
+    ticks: int = Field(100, ge=1, le=1_000_000, title="Rounds")
+    replicates: int = Field(4, ge=2, le=1024, title="Times each pairing is played", description="from both seats")
+    fresh: int = Field(16, ge=0, le=4096, title="Fresh replicates for the final front", description="0: none")
+    cache: bool = Field(True, title="Answer battles already played from memory")
+    noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
+    stop: tuple[StopRule, ...] = Field((), max_length=5, title="Stop early", description="At the first that holds.")
+
+
+class RecheckConfig(BalanceStudy):
+    """Re-evaluate chosen lineups on fresh seeds; who is strongest and weakest stays as the search chose."""
+
+    kind: Literal["recheck"] = "recheck"
+    genomes: tuple[tuple[tuple[int, ...], ...], ...] = Field(min_length=1, max_length=10_000, title="Lineups")
+    anchors: tuple[tuple[int, ...], ...] = Field(max_length=10_000, title="Strongest and weakest team of each")
+    replicates: int = Field(32, ge=2, le=4096, title="Times each pairing is played", description="from both seats")
+    first: int = Field(1_000_000, ge=0, title="First replicate", description="Those used before are never reused.")
+
+    @model_validator(mode="after")
+    def _matched(self) -> Self:
+        if len(self.anchors) != len(self.genomes):
+            raise ValueError("each lineup needs its strongest and weakest team")
+        return self
+
+
+class SampleConfig(BalanceStudy):
+    """Play random valid lineups: where the line falls, and how fast battles are here."""
+
+    kind: Literal["sample"] = "sample"
+    count: int = Field(200, ge=10, le=5000, title="Random lineups")
+    replicates: int = Field(4, ge=2, le=1024, title="Times each pairing is played", description="from both seats")
+
+
+StudyConfig = Annotated[SearchConfig | RecheckConfig | SampleConfig, Field(discriminator="kind")]
+STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig] = TypeAdapter(StudyConfig)
+"""Studies about lineups."""
+AnyStudy = SearchConfig | RecheckConfig | SampleConfig | TrainConfig
+ANY_STUDY: TypeAdapter[AnyStudy] = TypeAdapter(Annotated[AnyStudy, Field(discriminator="kind")])

@@ -1,0 +1,101 @@
+"""Training studies as data: a game, a learner, samplers, how far and how it is examined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from engine.config.base import Config
+from engine.config.rl import PRESETS, AnyLearner, PPOConfig, evolvable
+
+Setting = bool | int | float | str | tuple[str, ...]
+
+
+class TrainGame(Config):
+    """Which game: ``pong``, ``image-pong``, ``cartpole``, ``pendulum``, or any reference: ``gym:ID``, ``ale:ID``,
+    ``python:module:factory``, ``command:program …``."""
+
+    name: str = Field(min_length=1, max_length=500, title="Game", description="Such as pong or gym:Pendulum-v1.")
+    settings: dict[str, Setting] = Field(default_factory=dict, title="Settings of the game")
+
+
+class TrainPool(Config):
+    """Where samplers run."""
+
+    kind: Literal["ray", "local"] = Field("ray", title="Samplers", description="ray: Ray actors; local: this process.")
+    address: str = Field(
+        "", max_length=200, title="Ray address", description="Empty: EQUIPOISE_RAY_ADDRESS, or a Ray of its own."
+    )
+    layout: Literal["tree", "flat"] = Field(
+        "tree", title="How weights travel between hosts", description="flat: the learner sends to every host itself."
+    )
+
+
+class TrainConfig(Config):
+    """Train one policy."""
+
+    kind: Literal["train"] = "train"
+    name: str = Field("training", min_length=1, max_length=120, title="Name")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    game: TrainGame
+    learner: Annotated[AnyLearner, Field(discriminator="kind")] = Field(default_factory=PPOConfig, title="Learner")
+    steps: int = Field(1_000_000, ge=1, le=10**12, title="Steps", description="decisions to learn from")
+    samplers: int = Field(2, ge=1, le=4096, title="Samplers", description="each plays on a processor of its own")
+    environments: int = Field(16, ge=1, le=100_000, title="Battles that each sampler plays together")
+    sampling: Literal["synchronous", "asynchronous"] = Field(
+        "synchronous",
+        title="Sampling",
+        description="synchronous: samplers wait for each update, reproducible; asynchronous: nobody waits, faster.",
+    )
+    max_staleness: int = Field(
+        8, ge=0, le=10**6, title="Oldest data learned from", description="updates behind; 0: any; synchronous: 1"
+    )
+    checkpoint_every: int = Field(0, ge=0, le=10**12, title="Steps in a round", description="0: a fortieth of all")
+    evaluate_every: int = Field(
+        10, ge=0, le=10**6, title="Rounds between evaluations", description="0: at the end only"
+    )
+    episodes: int = Field(100, ge=2, le=100_000, title="Fresh episodes of an evaluation")
+    threads: int = Field(1, ge=1, le=256, title="Processor threads of the learner")
+    pool: TrainPool = Field(default_factory=TrainPool)
+
+    @field_validator("game", mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        return {"name": given} if isinstance(given, str) else given
+
+    @field_validator("learner", mode="before")
+    @classmethod
+    def _preset(cls, given: Any) -> Any:
+        """A preset's name, or settings with a preset to begin from."""
+        name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
+        if name is None:
+            return given
+        if name not in PRESETS:
+            raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
+        own = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "preset"}
+        return {**PRESETS[name].model_dump(), **own}
+
+    @model_validator(mode="after")
+    def _settled(self) -> Self:
+        if ranges := evolvable(self.learner):
+            raise ValueError(f"learner.{min(ranges)} is a range: give it a number, or leave it to a population")
+        if self.each > 2 * 10**9:
+            raise ValueError("samplers × environments × fragment is more than two thousand million steps an update")
+        return self
+
+    @property
+    def each(self) -> int:
+        """Decisions in one fragment of every battle of every sampler."""
+        return self.samplers * self.environments * self.learner.fragment
+
+    @property
+    def fragments(self) -> int:
+        """Fragments of each sampler that make a batch."""
+        return max(1, -(-getattr(self.learner, "batch", 0) // self.each))
+
+    @property
+    def every(self) -> int:
+        """Steps in a round, one update at least."""
+        return max(self.checkpoint_every or self.steps // 40, self.fragments * self.each)

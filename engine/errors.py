@@ -1,0 +1,60 @@
+"""The engine's errors, one tree.
+
+EngineError
+├── ConfigError        a study, rule or formula that cannot be run; every problem at once, each with its place
+├── SimulatorError     a game simulator broke its contract (``permanent``: trying again cannot help)
+├── EvaluationError    one candidate could not be evaluated
+├── ActorLost          a worker process died or stopped answering
+├── StoreError         an artifact is missing, damaged or could not be written
+└── Cancelled          somebody asked the work to stop
+
+Every message says what was wrong, where, and what to do next, in words a game designer reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class EngineError(Exception):
+    """Base of everything the engine raises on purpose."""
+
+
+class Problem(NamedTuple):
+    """One thing wrong in a configuration: ``place`` is a dotted path such as ``lineups.teams``."""
+
+    place: str
+    message: str
+
+
+class ConfigError(EngineError):
+    """A configuration that cannot be run; ``problems`` lists everything that is wrong with it."""
+
+    def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
+        self.problems = [Problem(*p) for p in problems]
+        super().__init__("; ".join(f"{p.place}: {p.message}" if p.place else p.message for p in self.problems))
+
+
+class SimulatorError(EngineError):
+    """A simulator hung, died, lied about its shape or answered nonsense."""
+
+    def __init__(self, message: str, *, permanent: bool = False) -> None:
+        super().__init__(message)
+        self.permanent = permanent
+
+
+class EvaluationError(EngineError):
+    """One candidate could not be evaluated; the reason is the message."""
+
+
+class ActorLost(EngineError):
+    """A worker process died or stopped answering; its work is given to others."""
+
+
+class StoreError(EngineError):
+    """An artifact is missing, damaged or could not be written."""
+
+
+class Cancelled(EngineError):
+    """Somebody asked the work to stop."""

@@ -1,0 +1,113 @@
+"""What a study says while it runs: the only wire format upward. One JSON object a line, told apart by ``kind``.
+
+The relay numbers events (``sequence`` 1, 2, 3 … over a job's whole life) in the transaction that stores them; the
+study leaves ``sequence`` 0. ``tick`` is the generation number where there are generations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+SCHEMA = 1
+
+
+class Counters(msgspec.Struct, frozen=True):
+    """Totals over the study's whole life, resumed attempts included: evaluations, requested battles, battles answered
+    from the cache, environment steps, and seconds of running time."""
+
+    evaluations: int = 0
+    battles: int = 0
+    cached: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """What every event carries; ``at`` is Unix time in seconds."""
+
+    schema: int = SCHEMA
+    job: int = 0
+    attempt: int = 0
+    sequence: int = 0
+    tick: int = 0
+    at: float = 0.0
+    counters: Counters = Counters()
+
+
+class Started(Event, frozen=True, kw_only=True, tag="started"):
+    """The study runs; ``resumed``: from a checkpoint. ``ticks`` and ``battles`` are the planned totals."""
+
+    workers: int
+    pool: str
+    ticks: int
+    battles: int
+    resumed: bool = False
+
+
+class Progressed(Event, frozen=True, kw_only=True, tag="progressed"):
+    """A tick is complete and checkpointed. ``artifacts``: role to store hash (``front``, ``chunk``, ``checkpoint``)."""
+
+    metrics: dict[str, float]
+    artifacts: dict[str, str]
+
+
+class Logged(Event, frozen=True, kw_only=True, tag="logged"):
+    """Something worth a line in the job's history. Without a message: how far a round that takes long has come, in its
+    counters (``engine.study.pulse`` says how often)."""
+
+    message: str
+
+
+class Incident(Event, frozen=True, kw_only=True, tag="incident"):
+    """Something went wrong and was dealt with: ``what`` is ``lost-worker``, ``slow-simulator``, ``failed-battles``…"""
+
+    what: str
+    message: str
+
+
+class Paused(Event, frozen=True, kw_only=True, tag="paused"):
+    """Checkpointed, every resource released; ``resume`` goes on from ``artifacts['checkpoint']``."""
+
+    artifacts: dict[str, str]
+
+
+class Stopped(Event, frozen=True, kw_only=True, tag="stopped"):
+    """Ended before its budget; what was found stays."""
+
+    reason: str
+    artifacts: dict[str, str]
+    summary: dict[str, Any] = {}
+
+
+class Finished(Event, frozen=True, kw_only=True, tag="finished"):
+    """Ended by its own rule. ``artifacts``: ``archive`` (everything evaluated), ``front``, ``checkpoint``."""
+
+    artifacts: dict[str, str]
+    summary: dict[str, Any] = {}
+
+
+class Failed(Event, frozen=True, kw_only=True, tag="failed"):
+    """Could not go on. ``permanent``: running it again cannot help (a bad configuration, a broken simulator)."""
+
+    error: str
+    message: str
+    permanent: bool
+
+
+AnyEvent = Started | Progressed | Logged | Incident | Paused | Stopped | Finished | Failed
+TERMINAL = (Stopped, Finished, Failed)
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+
+
+def encode(event: AnyEvent) -> bytes:
+    """One line of JSON, without its newline."""
+    return _encoder.encode(event)
+
+
+def decode(line: bytes | str) -> AnyEvent:
+    """The event of one line. Raises msgspec.ValidationError (a ValueError) when it is not one."""
+    return _decoder.decode(line)

@@ -1,0 +1,56 @@
+"""The competitive swarm optimiser (Cheng & Jin 2015): particles meet in pairs; the winner stays as it is, the loser
+learns from the winner and, a little, from the swarm's mean.
+
+    v_l <- r1 v_l + r2 (x_w - x_l) + phi r3 (mean - x_l),   x_l <- x_l + v_l     (eq. 6, 7)
+
+1. A generation is N/2 evaluations, so a tick (N evaluations) is two of them. N is even.
+2. ``steady``: whoever is idle meets whoever else is; losers leave to be evaluated, winners wait for the next.
+3. Bounds and several objectives as in ``swarm``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.errors import ConfigError
+from engine.evolution.algorithm import Population
+from engine.evolution.swarm import Indices, Swarm
+from engine.evolution.vectors import Floats
+from engine.problem import Problem
+
+
+class CSO(Swarm):
+    """P holds each particle's present evaluation; ``phi``: weight of the mean."""
+
+    stream = "cso"
+
+    def __init__(
+        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
+        phi: float = 0.1, steady: bool = False, fidelity: str = "full", patch: str = "",
+    ) -> None:  # fmt: skip
+        if population % 2:
+            raise ConfigError([("algorithm.population", "particles meet in pairs: an even number is needed")])
+        self.phi = phi
+        self.teacher = np.zeros(population, dtype=np.int64)
+        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+        self.brood = population // 2
+
+    def _movers(self, n: int) -> Indices:
+        """The losers of as many meetings of idle particles."""
+        pairs = min(n, len(self.idle) // 2)
+        a, b = self.rng.permutation(np.array(self.idle, dtype=np.int64))[: 2 * pairs].reshape(2, pairs)
+        a_wins = self.place[a] < self.place[b]
+        losers = np.where(a_wins, b, a)
+        self.teacher[losers] = np.where(a_wins, a, b)
+        return losers
+
+    def _velocity(self, movers: Indices) -> Floats:
+        X, winners = self.X[movers], self.X[self.teacher[movers]]
+        r1, r2, r3 = self.rng.random((3, *X.shape))
+        mean = self.X.mean(axis=0)
+        return np.asarray(r1 * self.V[movers] + r2 * (winners - X) + self.phi * r3 * (mean - X))
+
+    def _survivors(self, R: Population, n: int) -> Indices:
+        keep = np.arange(n)
+        keep[self.owners] = n + np.arange(len(self.owners))
+        return keep

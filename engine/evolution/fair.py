@@ -1,0 +1,74 @@
+"""A fair queue for steady-state search: evaluations are learnt from in the order in which they were asked for.
+
+Where evaluations take unequal time, a search that learns from each as it arrives meets the slow ones late, when the
+others have moved on: survival depends on time (Scott & De Jong 2015). Here an evaluation waits until everything that
+was asked for before it has arrived. Workers never wait: new candidates are proposed all the while, and those in flight
+carry over from tick to tick. The price is that selection lags behind by what is in flight.
+
+Wraps any algorithm and is one itself; a synchronous one loses nothing and gains nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.evolution.algorithm import Algorithm, Arrays, Individual, Progress, columns, individuals
+from engine.problem import Evaluation, Genome, Problem, Request
+
+
+class FairQueue:
+    """``search`` told in the order of its requests. ``queue``: id to genome of what was asked and not passed on yet."""
+
+    def __init__(self, search: Algorithm, problem: Problem) -> None:
+        self.search, self.problem = search, problem
+        self.queue: dict[int, Genome] = {}
+        self.arrived: dict[int, Evaluation] = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether the search is."""
+        return self.search.done
+
+    def ask(self, room: int) -> list[Request]:
+        """The search's requests; they queue up in this order."""
+        requests = [r for r in self.search.ask(room) if r.id not in self.arrived]
+        self.queue |= {r.id: r.genome for r in requests}  # one that is asked again keeps its place
+        return requests
+
+    def tell(self, evaluation: Evaluation) -> list[Progress]:
+        """Pass on what has reached the head of the queue."""
+        if evaluation.id not in self.queue or evaluation.id in self.arrived:
+            raise KeyError(evaluation.id)
+        self.arrived[evaluation.id] = evaluation
+        progress: list[Progress] = []
+        while self.queue and (head := next(iter(self.queue))) in self.arrived:
+            del self.queue[head]
+            progress += self.search.tell(self.arrived.pop(head))
+        return progress
+
+    def front(self) -> list[Individual]:
+        """The search's."""
+        return self.search.front()
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """The search's state, the queue's order, and what waits in it."""
+        arrays, meta = self.search.state()
+        waiting = [Individual(self.queue[i], e, 0) for i, e in self.arrived.items()]
+        if waiting:
+            arrays |= {f"queued.{key}": value for key, value in columns(waiting, self.problem).items()}
+        trained = {str(i): e.genome for i, e in self.arrived.items() if e.genome}
+        return arrays | {"queue": np.array(list(self.queue), dtype=np.int64)}, meta | {"queued_weights": trained}
+
+    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+        """The inverse of ``state``; what had not arrived is asked again and keeps its place."""
+        self.search.load(arrays, meta)
+        part = {k.removeprefix("queued."): v for k, v in arrays.items() if k.startswith("queued.")}
+        found = individuals(part) if part else []
+        trained = meta["queued_weights"]
+        self.arrived = {
+            i.evaluation.id: i.evaluation._replace(genome=trained.get(str(i.evaluation.id), "")) for i in found
+        }
+        genomes = {i.evaluation.id: i.genome for i in found}
+        self.queue = {i: genomes.get(i, np.empty(0)) for i in arrays["queue"].tolist()}

@@ -1,0 +1,39 @@
+"""The genetic algorithm (Holland 1975; elitism: De Jong 1975): tournaments, crossover, mutation, the best survive.
+
+With one objective members are ranked by it; with several, by front and then by crowding, as NSGA-II ranks them.
+
+1. ``elites`` is the share of a generation that may stay: 1 makes it (mu + lambda), little makes it generational with
+   elitism. At least the best stays, and everybody who stays has to be among the best N.
+2. ``steady``: each child joins at once and the worst of all leaves; everybody may stay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.evolution.algorithm import Individual, Population
+from engine.evolution.nsga2 import best_first
+from engine.evolution.search import Breeding
+from engine.problem import Problem
+
+
+class GA(Breeding):
+    """``tournament``: how many compete to be a parent."""
+
+    stream = "ga"
+    foreseeable = True
+
+    def __init__(
+        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
+        elites: float = 1.0, tournament: int = 2, steady: bool = False, fidelity: str = "full", patch: str = "",
+    ) -> None:  # fmt: skip
+        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+        self.tournament = tournament
+        self.stay = self.N if steady else max(1, round(elites * self.N))
+
+    def elders(self) -> list[Individual]:
+        return self.P.individuals[: self.stay] if self.P else []
+
+    def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
+        return best_first(R)[:n]

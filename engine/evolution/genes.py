@@ -1,0 +1,49 @@
+"""The genes of a configuration as a coding: what algorithms search when settings are given as ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.config.genes import Gene
+from engine.evolution.operators.coding import Coding, Reals
+from engine.evolution.operators.integer import IntegerSpace
+from engine.evolution.operators.mixture import MixtureSpace
+from engine.evolution.operators.real import RealSpace
+from engine.problem import Genome
+
+
+class GeneSpace(MixtureSpace):
+    """Genomes are float64[n, genes]: part ``real`` has the genes that are not whole, in their order, as logarithms
+    where they are searched so (whole ones too, then); part ``whole`` the others."""
+
+    def __init__(self, genes: Sequence[Gene]) -> None:
+        self.real = [gene for gene in genes if not gene.whole or gene.log]
+        self.whole = [gene for gene in genes if gene.whole and not gene.log]
+        parts: dict[str, Coding] = {}
+        if self.real:
+            ends = np.array([[gene.low, gene.high] for gene in self.real])
+            logs = np.array([gene.log for gene in self.real])
+            low, high = np.where(logs, np.log(ends, where=logs[:, None], out=np.zeros_like(ends)).T, ends.T)
+            parts["real"] = RealSpace(low, high)
+        if self.whole:
+            parts["whole"] = IntegerSpace([gene.low for gene in self.whole], [gene.high for gene in self.whole])
+        super().__init__(parts)
+
+    def values(self, genome: Reals) -> dict[str, float]:
+        """Place to number, of one genome: what ``engine.config.genes.express`` puts in."""
+        parts = self.parts(genome[None])
+        found = {gene.place: _number(gene, value) for gene, value in self._pairs(self.real, parts, "real")}
+        return found | {gene.place: int(value) for gene, value in self._pairs(self.whole, parts, "whole")}
+
+    def _pairs(self, genes: list[Gene], parts: dict[str, Genome], name: str) -> list[tuple[Gene, float]]:
+        return list(zip(genes, parts[name][0].tolist(), strict=True)) if genes else []
+
+
+def _number(gene: Gene, value: float) -> float:
+    """The gene's number, within its ends whatever rounding did; never quite the lowest, which a field may exclude."""
+    number = np.exp(value) if gene.log else value
+    if gene.whole:
+        return round(min(max(number, gene.low), gene.high))
+    return float(min(max(number, np.nextafter(gene.low, gene.high)), gene.high))

@@ -1,0 +1,156 @@
+"""MAP-Elites (Mouret & Clune 2015, algorithm 1): a grid over how candidates behave, each cell keeping the best seen
+there. Children come from the space's own operators, their parents drawn uniformly from the filled cells.
+
+The descriptor is the evaluation's own where the problem names one, else the objectives but the quality. Bounds of the
+grid may be given; else they are those of the first N evaluations, and what lies beyond counts to the outermost cells.
+
+Departures:
+
+1. A tick is N evaluations; synchronously, children of a tick come from the grid as it was before it.
+2. Noise: with ``engine.evolution.noise`` elites are measured again; one that turns out to behave otherwise moves to its
+   cell, and one that turns out worse is replaced by the next that beats it. A cell may become empty.
+3. Of equal quality the older elite stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ConfigError
+from engine.evolution.algorithm import Arrays, Individual, Population
+from engine.evolution.search import PopulationSearch
+from engine.problem import Evaluation, Genome, Problem
+
+Floats = NDArray[np.float64]
+
+
+class MAPElites(PopulationSearch):
+    """``bins``: cells in each direction; ``low``, ``high``: bounds of the descriptor (empty: found by the first N);
+    ``quality``: name of the objective that makes an elite (empty: the first). P holds the elites."""
+
+    stream = "map-elites"
+
+    def __init__(
+        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *, bins: int = 16,
+        low: Sequence[float] = (), high: Sequence[float] = (), quality: str = "",
+        steady: bool = False, fidelity: str = "full", patch: str = "",
+    ) -> None:  # fmt: skip
+        names = [o.name for o in problem.objectives]
+        if quality and quality not in names:
+            why = f"there is no objective {quality!r}; there are {', '.join(names)}"
+            raise ConfigError([("algorithm.quality", why)])
+        if len(names) == 1 and not problem.descriptors:
+            why = "needs numbers that say how a candidate behaves, or a second objective to spread candidates along"
+            raise ConfigError([("algorithm.kind", f"MAP-Elites {why}")])
+        self.quality, self.bins = names.index(quality) if quality else 0, bins
+        self.low, self.high = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
+        self.floor = np.nan
+        self.cells: dict[int, Individual] = {}
+        self.k = k = len(problem.descriptors) or len(names) - 1
+        if len(self.low) not in (0, k) or len(self.high) != len(self.low):
+            raise ConfigError([("algorithm.low", f"give {k} lower and {k} upper bounds, or none")])
+        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+
+    def coverage(self) -> float:
+        """Share of the cells that are filled."""
+        return float(len(self.cells) / self.bins**self.k)
+
+    def qd_score(self) -> float:
+        """Quality above the first generation's worst, summed over the cells (Pugh, Soros & Stanley 2016)."""
+        merit = [-self._cost(i) + self.floor for i in self.cells.values()]
+        return float(np.maximum(merit, 0.0).sum()) if merit else 0.0
+
+    def grid(self) -> Arrays:
+        """The filled cells: ``cell`` int64[n, k] coordinates, ``quality`` float64[n], ``id`` int64[n]."""
+        cells = sorted(self.cells)
+        where = np.array(np.unravel_index(cells, (self.bins,) * self.k), dtype=np.int64).T.reshape(len(cells), self.k)
+        found = [self.cells[c].evaluation for c in cells]
+        quality = np.array([e.objectives[self.quality] for e in found], dtype=np.float64)
+        return {"cell": where, "quality": quality, "id": np.array([e.id for e in found], dtype=np.int64)}
+
+    def elites(self) -> list[Individual]:
+        """The best of each cell, in the order of the cells."""
+        return [self.cells[c] for c in sorted(self.cells)]
+
+    def revise(self, evaluations: Sequence[Evaluation]) -> None:
+        """Better estimates of elites, by id: each leaves its cell and competes for the one it now belongs to."""
+        better = {e.id: e for e in evaluations}
+        for cell, individual in list(self.cells.items()):
+            if individual.evaluation.id in better:
+                self.cells[cell] = individual._replace(evaluation=better[individual.evaluation.id])
+        moved = [cell for cell, i in self.cells.items() if i.evaluation.id in better and self._cell(i) != cell]
+        movers = [self.cells.pop(cell) for cell in moved]
+        self._enter(movers)
+
+    def _offspring(self, n: int) -> Genome:
+        """n children of parents from uniformly drawn cells; while none is filled, fresh draws."""
+        space = self.problem.space
+        if not self.cells:
+            return space.sample(self.rng, n)
+        elites = np.stack([i.genome for i in self.elites()])
+        mothers, fathers = self.rng.integers(0, len(elites), size=(2, n))
+        return space.offspring(self.rng, elites[mothers], elites[fathers])
+
+    def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
+        return np.arange(len(R))
+
+    def _select(self) -> None:
+        """What arrived competes for its cells."""
+        new = sorted(self.arrived, key=lambda member: member.evaluation.id)
+        self.arrived = []
+        if self.P is None:
+            self._gathered(new)
+            self._bound(new)
+        self._enter(new)
+
+    def _bound(self, first: list[Individual]) -> None:
+        """The grid's bounds, where none were given, and the floor of the score."""
+        good = [i for i in first if i.evaluation.status == "ok"]
+        self.floor = float(max(self._cost(i) for i in good))
+        if not len(self.low):
+            described = np.stack([self._describe(i) for i in good])
+            self.low, self.high = np.nanmin(described, axis=0), np.nanmax(described, axis=0)
+
+    def _enter(self, members: list[Individual]) -> None:
+        for individual in members:
+            if individual.evaluation.violation <= 0:
+                cell = self._cell(individual)
+                elite = self.cells.get(cell)
+                if elite is None or self._merit(individual) > self._merit(elite):
+                    self.cells[cell] = individual
+        if self.cells or members:
+            self.P = Population(self.problem, self.elites() or members)
+
+    def _merit(self, individual: Individual) -> tuple[float, int]:
+        return -self._cost(individual), -individual.evaluation.id
+
+    def _cost(self, individual: Individual) -> float:
+        sign = -1.0 if self.problem.objectives[self.quality].direction == "max" else 1.0
+        return float(sign * individual.evaluation.objectives[self.quality])
+
+    def _describe(self, individual: Individual) -> Floats:
+        e = individual.evaluation
+        described = e.descriptor if self.problem.descriptors else np.delete(e.objectives, self.quality)
+        return np.full(self.k, np.nan) if described is None else described
+
+    def _cell(self, individual: Individual) -> int:
+        span = np.where(self.high > self.low, self.high - self.low, 1.0)
+        share = np.clip(np.nan_to_num((self._describe(individual) - self.low) / span), 0, 1)
+        where = np.minimum(np.floor(share * self.bins), self.bins - 1).astype(np.int64)
+        return int(np.ravel_multi_index(tuple(where), (self.bins,) * self.k))
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """The search's state and the grid's bounds; the elites are P."""
+        arrays, meta = super().state()
+        return arrays | {"grid.low": self.low, "grid.high": self.high, "grid.floor": np.asarray(self.floor)}, meta
+
+    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+        """The inverse of ``state``."""
+        super().load(arrays, meta)
+        self.low, self.high, self.floor = arrays["grid.low"], arrays["grid.high"], arrays["grid.floor"].item()
+        members = self.P.individuals if self.P else []
+        self.cells = {self._cell(i): i for i in members if i.evaluation.violation <= 0}

@@ -1,0 +1,88 @@
+"""What all codings share: when crossover and mutation happen, canonical keys, and random keys for searches that only
+move through numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.problem import Genome
+from engine.rng import combine64
+
+Reals = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+_WIDE = 64
+"""Genomes with more columns than this are hashed row by row: a call for each column of a network takes too long."""
+
+
+class Coding(ABC):
+    """A ``Space``. ``shape`` and ``dtype`` are one genome's; ``width`` is how many numbers in [0, 1] describe one.
+
+    ``better_first``: the mother of each pair should be the better parent.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+    width: int
+    better_first = False
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, n: int) -> Genome:
+        """n random genomes."""
+
+    @abstractmethod
+    def decode(self, numbers: Reals) -> Genome:
+        """The genomes that float64[n, width] in [0, 1] stand for (random keys, Bean 1994): uniform numbers give what
+        ``sample`` draws, and every genome can be reached."""
+
+    @abstractmethod
+    def offspring(self, rng: np.random.Generator, mothers: Genome, fathers: Genome) -> Genome:
+        """One child for each pair: crossover, then mutation."""
+
+    def keys(self, genomes: Genome) -> NDArray[np.uint64]:
+        """Hash of the exact bits."""
+        flat = genomes.reshape(len(genomes), -1)
+        whole = flat.astype(np.float64 if flat.dtype.kind == "f" else np.int64, order="C", copy=False)
+        return hashed(whole.view(np.uint64))
+
+    def from_row(self, rows: Reals) -> Genome:
+        """Genomes from the float64 rows a mixture keeps them in."""
+        return rows.astype(self.dtype).reshape(len(rows), *self.shape)
+
+
+class TwoStep(Coding):
+    """A coding with one crossover and one mutation. ``crossover`` and ``mutation``: chances that a child is crossed,
+    and that it is mutated."""
+
+    crossover: float = 0.9
+    mutation: float = 0.9
+
+    @abstractmethod
+    def _cross(self, rng: np.random.Generator, mothers: Genome, fathers: Genome) -> Genome:
+        """One child for each pair, in a new array."""
+
+    @abstractmethod
+    def _mutate(self, rng: np.random.Generator, children: Genome) -> Genome:
+        """Changed children, in a new array."""
+
+    def offspring(self, rng: np.random.Generator, mothers: Genome, fathers: Genome) -> Genome:
+        """One child for each pair: crossover, then mutation, each with its chance."""
+        each = (len(mothers),) + (1,) * len(self.shape)
+        crossed = self._cross(rng, mothers, fathers)
+        children = np.where(rng.random(each) < self.crossover, crossed, mothers)
+        mutated = self._mutate(rng, children)
+        return np.asarray(np.where(rng.random(each) < self.mutation, mutated, children))
+
+
+def hashed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A 64-bit hash of each row of uint64[n, columns]."""
+    if bits.shape[1] > _WIDE:
+        digests = [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in bits]
+        return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    key = np.zeros(len(bits), dtype=np.uint64)
+    for column in range(bits.shape[1]):
+        key = combine64(key, bits[:, column])
+    return key

@@ -1,0 +1,47 @@
+"""Integer vectors: pymoo's real-coded operators, rounded."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from engine.evolution.operators.coding import Reals, TwoStep
+from engine.evolution.operators.real import RealSpace
+
+Integers = NDArray[np.int64]
+
+
+class IntegerSpace(TwoStep):
+    """Whole numbers within bounds, ends included. Genomes are int64[n, d].
+
+    The operators work on the interval that rounds to the bounds, so that the ends are as likely as the rest. A mutation
+    too small to reach another number goes one step its way.
+    """
+
+    def __init__(self, low: ArrayLike, high: ArrayLike, *, eta_crossover: float = 15, eta_mutation: float = 20) -> None:
+        self.lowest, self.highest = np.asarray(low, np.int64), np.asarray(high, np.int64)
+        self.shape, self.dtype, self.width = self.lowest.shape, np.dtype(np.int64), len(self.lowest)
+        half = np.where(self.highest > self.lowest, 0.5, 0.0)  # a single number stays one for the operators, too
+        self.reals = RealSpace(
+            self.lowest - half, self.highest + half, eta_crossover=eta_crossover, eta_mutation=eta_mutation
+        )
+
+    def sample(self, rng: np.random.Generator, n: int) -> Integers:
+        """n uniform points."""
+        return rng.integers(self.lowest, self.highest, (n, len(self.lowest)), endpoint=True)
+
+    def decode(self, numbers: Reals) -> Integers:
+        """An equal part of [0, 1] for each number."""
+        return self._rounded(np.floor(self.lowest + numbers * (self.highest - self.lowest + 1)))
+
+    def _cross(self, rng: np.random.Generator, mothers: Integers, fathers: Integers) -> Integers:
+        return self._rounded(self.reals._cross(rng, mothers.astype(float), fathers.astype(float)))
+
+    def _mutate(self, rng: np.random.Generator, children: Integers) -> Integers:
+        moved = self.reals._mutate(rng, children.astype(float))
+        rounded = self._rounded(moved)
+        step = np.sign(moved - children).astype(np.int64)
+        return np.where(rounded == children, np.clip(children + step, self.lowest, self.highest), rounded)
+
+    def _rounded(self, values: Reals) -> Integers:
+        return np.clip(np.rint(values).astype(np.int64), self.lowest, self.highest)

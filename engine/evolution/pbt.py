@@ -1,0 +1,237 @@
+"""Population based training (Jaderberg et al. 2017, algorithm 1; composed as in Lamarckian): members train step by
+step, each with its own weights and hyper-parameters; one that lags copies a better one's weights and hyper-parameters
+(exploit) and then changes the hyper-parameters (explore).
+
+A genome is the hyper-parameters. A request names the stored weights to go on from (``start``) and replicates nobody
+used before; the evaluation brings back the store hash of the trained weights (Lamarckian inheritance). The same step
+of two members uses the same replicates: common random numbers.
+
+Exploit: ``truncation`` (the lowest ``share`` copy a member drawn from the highest), ``welch`` (copy a random rival that
+Welch's t-test finds better) or ``both`` (the paper's two, one after the other). Explore: each number is multiplied by
+0.8 or 1.2, or with chance ``resample`` drawn anew; other genes change only by being drawn anew.
+
+Departures:
+
+1. The default is synchronous (all members step, then all that are ready exploit in order), so that a study can be
+   repeated bit for bit; ``steady`` is the paper's: each member goes on by itself against the others as they are.
+2. Welch's test uses the replicates of each one's latest evaluation (mean, covariance, samples) instead of the last ten
+   episodes. With several objectives a rival is better when the test says so in at least one and says the opposite in
+   none; truncation ranks by NSGA-II's order.
+3. A member whose step failed keeps its weights, ranks last, and copies at the next occasion.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from engine.evolution.algorithm import Arrays, Individual, Population, Progress
+from engine.evolution.nsga2 import best_first
+from engine.evolution.search import PopulationSearch
+from engine.problem import Evaluation, Genome, Problem, Request
+
+Exploit = Literal["truncation", "welch", "both"]
+FACTORS = (0.8, 1.2)
+LINEAGE = ("id", "member", "step", "parent", "copied")
+
+
+class Step(NamedTuple):
+    """One row of the lineage: request ``id`` is step ``step`` of ``member`` (from 0) and goes on from the weights of
+    request ``parent`` (-1: none). ``copied``: the member whose weights these are, -1 when its own."""
+
+    id: int
+    member: int
+    step: int
+    parent: int
+    copied: int
+
+
+class PBT(PopulationSearch):
+    """``ready``: steps between exploits; ``share``: of the population, for truncation; ``level``: Welch's p below which
+    a rival is better; ``resample``: chance that a gene is drawn anew instead of perturbed."""
+
+    stream = "pbt"
+    revisable = False
+
+    def __init__(
+        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *, ready: int = 1,
+        exploit: Exploit = "both", share: float = 0.2, level: float = 0.05, resample: float = 0.25,
+        steady: bool = False, fidelity: str = "full", patch: str = "",
+    ) -> None:  # fmt: skip
+        self.ready, self.exploit, self.share, self.level, self.resample = ready, exploit, share, level, resample
+        self.latest: dict[int, Individual] = {}
+        self.trained = [""] * population
+        self.starts: dict[int, str] = {}
+        self.begun = [0] * population
+        self.lineage: list[Step] = []
+        self.genes: list[Genome] = []
+        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+
+    def _initial(self) -> Genome:
+        genomes = self.problem.space.sample(self.rng, self.N)
+        for member, genome in enumerate(genomes):
+            self._plan(member, genome, -1, "")
+        return genomes
+
+    def _offspring(self, n: int) -> Genome:
+        """The next step of each member."""
+        return np.stack([self._next(member) for member in range(self.N)])
+
+    def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
+        return best_first(R)[:n]
+
+    def ask(self, room: int) -> list[Request]:
+        """The next step of each member that waits for one; ``room`` does not matter, a member trains once at a time."""
+        asked, self.unasked = self.unasked, []
+        return [self._request(i) for i in asked]
+
+    def tell(self, evaluation: Evaluation) -> list[Progress]:
+        """A step is trained and measured. Synchronous: members go on when all have finished theirs."""
+        genome = self.outstanding.pop(evaluation.id)
+        self.arrived.append(Individual(genome, evaluation, self.tick + 1))
+        self.told += 1
+        whole = self.told % self.N == 0
+        if self.steady or whole:
+            self._collect()
+        if len(self.latest) == self.N:
+            self._gathered(list(self.latest.values()))
+        if whole:
+            self.tick += 1
+            self.done = self.tick >= self.T
+        if self.steady and self.next_id < self.N * self.T:
+            self._propose(self._next(self.lineage[evaluation.id].member)[None])
+        elif whole and not self.steady and not self.done:
+            self._propose(self._offspring(self.N))
+        return [Progress(self.tick)] if whole else []
+
+    def history(self) -> Arrays:
+        """The lineage as columns (``Step``), with each step's hyper-parameters ``genome`` [rows, ...]: who copied whom
+        when, and the schedule of hyper-parameters that each member went through."""
+        rows = np.array(self.lineage, dtype=np.int64).reshape(-1, len(LINEAGE))
+        return {name: rows[:, k] for k, name in enumerate(LINEAGE)} | {"genome": np.stack(self.genes)}
+
+    def _collect(self) -> None:
+        """Arrived steps become their members' latest."""
+        for individual in sorted(self.arrived, key=lambda i: i.evaluation.id):
+            step = self.lineage[individual.evaluation.id]
+            self.latest[step.member] = individual
+            began = self.starts.pop(individual.evaluation.id)
+            self.trained[step.member] = individual.evaluation.genome or began
+        self.arrived = []
+        self.P = Population(self.problem, [self.latest[m] for m in sorted(self.latest)])
+
+    def _next(self, member: int) -> Genome:
+        """Hyper-parameters of a member's next step, after exploit and explore where it is ready."""
+        mine = self.latest[member]
+        source = self._better_one(member) if self.begun[member] % self.ready == 0 else member
+        theirs = self.latest[source]
+        genome = mine.genome if source == member else self._explored(theirs.genome)
+        copied = -1 if source == member else source
+        self._plan(member, genome, theirs.evaluation.id, self.trained[source], copied)
+        return genome
+
+    def _plan(self, member: int, genome: Genome, parent: int, start: str, copied: int = -1) -> None:
+        """A row of the lineage; rows are planned in the order in which they get their ids."""
+        step = Step(len(self.lineage), member, self.begun[member], parent, copied)
+        self.lineage.append(step)
+        self.genes.append(genome)
+        self.starts[step.id] = start
+        self.begun[member] += 1
+
+    def _request(self, i: int) -> Request:
+        step = self.lineage[i]
+        first = step.step * self.replicates
+        return Request(i, self.outstanding[i], first, first + self.replicates, self.seed, self.fidelity, self.patch,
+                       start=self.starts[i])  # fmt: skip
+
+    def _better_one(self, member: int) -> int:
+        """The member to copy, or itself."""
+        known = sorted(self.latest)
+        if len(known) < 2:
+            return member
+        if self.exploit in ("truncation", "both"):
+            order = [known[k] for k in best_first(Population(self.problem, [self.latest[m] for m in known]))]
+            k = max(1, int(self.share * len(order)))
+            if member in order[-k:] and member not in order[:k]:
+                return int(self.rng.choice(order[:k]))
+        if self.exploit in ("welch", "both"):
+            rival = int(self.rng.choice([m for m in known if m != member]))
+            if better(self.problem, self.latest[rival].evaluation, self.latest[member].evaluation, self.level):
+                return rival
+        return member
+
+    def _explored(self, genome: Genome) -> Genome:
+        fresh = self.problem.space.sample(self.rng, 1)[0]
+        return perturbed(self.problem.space, self.rng, genome, fresh, self.resample)
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """The search's state, the members' weights, and the lineage."""
+        arrays, meta = super().state()
+        arrays |= {f"lineage.{name}": column for name, column in self.history().items()}
+        meta |= {"members": sorted(self.latest), "trained": self.trained, "begun": self.begun}
+        meta["starts"] = [[i, start] for i, start in self.starts.items()]
+        meta["arrived"] = [individual.evaluation.genome for individual in self.arrived]
+        return arrays, meta
+
+    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+        """The inverse of ``state``."""
+        super().load(arrays, meta)
+        rows = zip(*(arrays[f"lineage.{name}"].tolist() for name in LINEAGE), strict=True)
+        self.lineage = [Step(*row) for row in rows]
+        self.genes = list(arrays["lineage.genome"])
+        self.trained, self.begun = list(meta["trained"]), list(meta["begun"])
+        self.starts = {i: start for i, start in meta["starts"]}
+        self.arrived = [_with(i, trained) for i, trained in zip(self.arrived, meta["arrived"], strict=True)]
+        if self.P:
+            self.P.individuals = [
+                _with(individual, self.trained[member])
+                for member, individual in zip(meta["members"], self.P.individuals, strict=True)
+            ]
+        self.latest = dict(zip(meta["members"], self.P.individuals if self.P else [], strict=True))
+
+
+def _with(individual: Individual, trained: str) -> Individual:
+    """The columns of a checkpoint do not hold the hash of an evaluation's weights."""
+    return individual._replace(evaluation=individual.evaluation._replace(genome=trained))
+
+
+def better(problem: Problem, a: Evaluation, b: Evaluation, level: float) -> bool:
+    """Whether Welch's two-sided t-test finds ``a`` better than ``b`` in some objective and worse in none. One that
+    failed is worse than any that did not; of two without spread the larger mean is better."""
+    if a.status == "failed" or b.status == "failed":
+        return a.status != "failed"
+    signs = np.array([1.0 if o.direction == "max" else -1.0 for o in problem.objectives])
+    gap = signs * (a.objectives - b.objectives)
+    va, vb = np.diagonal(a.covariance), np.diagonal(b.covariance)
+    spread = va + vb
+    na, nb = max(a.samples - 1, 1), max(b.samples - 1, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = spread**2 / (va**2 / na + vb**2 / nb)
+        p = np.where(spread > 0, 2 * stdtr(freedom, -np.abs(gap) / np.sqrt(spread)), np.where(gap == 0, 1.0, 0.0))
+    sure = p < level
+    return bool((sure & (gap > 0)).any() and not (sure & (gap < 0)).any())
+
+
+def perturbed(space: Any, rng: np.random.Generator, genome: Genome, fresh: Genome, resample: float) -> Genome:
+    """``genome`` with each number times 0.8 or 1.2 within its bounds, or with chance ``resample`` the ``fresh`` one.
+    Whole numbers move by at least one; genes that are no numbers stay, or all become the fresh ones together."""
+    if hasattr(space, "layout"):
+        parts = []
+        for part in space.layout.values():
+            mine, new = genome[part.first : part.last], fresh[part.first : part.last]
+            parts.append(perturbed(part.coding, rng, mine, new, resample))
+        return np.concatenate(parts)
+    whole = hasattr(space, "lowest")
+    low, high = (space.lowest, space.highest) if whole else (getattr(space, "low", None), getattr(space, "high", None))
+    if low is None or high is None:
+        return fresh if rng.random() < resample else genome
+    factor = rng.choice(FACTORS, size=len(genome))
+    changed = genome * factor
+    if whole:
+        rounded = np.rint(changed)
+        changed = np.where(rounded == genome, genome + np.where(factor > 1, 1, -1), rounded)
+    drawn = rng.random(len(genome)) < resample
+    return np.asarray(np.where(drawn, fresh, np.clip(changed, low, high)), dtype=genome.dtype)

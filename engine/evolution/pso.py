@@ -1,0 +1,53 @@
+"""Particle swarm optimisation (Kennedy & Eberhart 1995), with the coefficients that Clerc & Kennedy (2002) show to
+converge: every particle is drawn to the best it has seen itself and to the best the swarm has seen.
+
+    v <- w v + c1 r1 (p - x) + c2 r2 (g - x),   x <- x + v
+
+1. ``steady``: a particle moves again as soon as it was evaluated, by the best known then (asynchronous PSO).
+2. Bounds and several objectives as in ``swarm``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.evolution.algorithm import Population
+from engine.evolution.swarm import Indices, Swarm, merit
+from engine.evolution.vectors import Floats
+from engine.problem import Genome, Problem
+
+
+class PSO(Swarm):
+    """P holds each particle's own best, B float64[N, n] where it was."""
+
+    stream = "pso"
+    arrays = ("X", "V", "B")
+
+    def __init__(
+        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
+        inertia: float = 0.7298, cognitive: float = 1.49618, social: float = 1.49618,
+        steady: bool = False, fidelity: str = "full", patch: str = "",
+    ) -> None:  # fmt: skip
+        self.w, self.c1, self.c2 = inertia, cognitive, social
+        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+
+    def _initial(self) -> Genome:
+        genomes = super()._initial()
+        self.B = self.X.copy()
+        return genomes
+
+    def _movers(self, n: int) -> Indices:
+        return np.array(self.idle[:n], dtype=np.int64)
+
+    def _velocity(self, movers: Indices) -> Floats:
+        X, p, g = self.X[movers], self.B[movers], self.B[np.argmin(self.place)]
+        r1, r2 = self.rng.random((2, *X.shape))
+        return np.asarray(self.w * self.V[movers] + self.c1 * r1 * (p - X) + self.c2 * r2 * (g - X))
+
+    def _survivors(self, R: Population, n: int) -> Indices:
+        place, new, owners = merit(R), n + np.arange(len(self.owners)), self.owners
+        better = place[new] < place[owners]
+        self.B[owners[better]] = self.X[owners[better]]
+        keep = np.arange(n)
+        keep[owners[better]] = new[better]
+        return keep

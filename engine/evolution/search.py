@@ -1,0 +1,233 @@
+"""What population-based algorithms share: the bookkeeping of requests, generations and checkpoints, and breeding.
+
+An algorithm that inherits says only its rule. ``PopulationSearch`` asks, collects and remembers; its algorithm says
+what is proposed next and what becomes of the evaluations that arrived. ``Breeding`` adds mating: tournaments, and
+children from the space's own operators; its algorithm says who survives.
+
+Ids are given in order of proposal.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import moocore
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import EvaluationError
+from engine.evolution.algorithm import (
+    Arrays,
+    Individual,
+    Population,
+    Progress,
+    columns,
+    generator_state,
+    individuals,
+    load_generator,
+)
+from engine.problem import Evaluation, Genome, Problem, Request
+from engine.rng import generator
+
+_TRIES = 5
+
+
+class PopulationSearch(ABC):
+    """An ``Algorithm`` with a population P of ``N`` individuals that lives ``T`` ticks, N evaluations each.
+
+    Synchronous: N requests, then always ``brood`` at a time (N, where the algorithm does not say otherwise), and
+    ``_select`` once all of them arrived. ``steady``: after the first N, ``_select`` at each arrival, and new requests
+    whenever there is room.
+    """
+
+    stream: ClassVar[str]
+    """Names the algorithm's stream of random numbers."""
+    revisable: ClassVar[bool] = True
+    """Whether members of P stay as they are, so that they can be measured again (``engine.evolution.noise``)."""
+    foreseeable: ClassVar[bool] = False
+    """Whether the N best by front, then crowding, survive: what a race can foresee (``engine.evolution.racing``)."""
+
+    def __init__(
+        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
+        steady: bool = False, fidelity: str = "full", patch: str = "",
+    ) -> None:  # fmt: skip
+        self.problem, self.N, self.T, self.seed, self.steady = problem, population, ticks, seed, steady
+        self.brood = population
+        self.replicates, self.fidelity, self.patch = replicates, fidelity, patch
+        self.rng = generator(seed, self.stream)
+        self.P: Population | None = None
+        self.arrived: list[Individual] = []
+        self.outstanding: dict[int, Genome] = {}
+        self.unasked: list[int] = []
+        self.next_id = self.tick = self.told = 0
+        self.done = False
+        self._propose(self._initial())
+
+    @abstractmethod
+    def _offspring(self, n: int) -> Genome:
+        """n genomes to evaluate next, once there is a population."""
+
+    @abstractmethod
+    def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
+        """Indices of the n members of R that become P; may set R's rank and crowding."""
+
+    def _initial(self) -> Genome:
+        return self.problem.space.sample(self.rng, self.N)
+
+    def ask(self, room: int) -> list[Request]:
+        """A generation at once, when it begins; steady state: as many as there is room for."""
+        if self.steady and not self.done and self.P is not None:
+            left = self.N * self.T - self.told - len(self.outstanding)
+            wanted = max(0, min(room - len(self.unasked), left))
+            if wanted:
+                self._propose(self._offspring(wanted))
+        asked, self.unasked = self.unasked, []
+        return [self._request(i) for i in asked]
+
+    def tell(self, evaluation: Evaluation) -> list[Progress]:
+        """Collect one evaluation; the last of a generation selects the next P."""
+        genome = self.outstanding.pop(evaluation.id)
+        self.arrived.append(Individual(genome, evaluation, self.tick + 1))
+        self.told += 1
+        joins = self.steady and self.P is not None
+        complete = len(self.arrived) == (self.N if self.P is None else self.brood)
+        if joins or complete:
+            self._select()
+        ticked = self.told % self.N == 0
+        self.tick += ticked
+        self.done = self.tick >= self.T
+        if complete and not self.steady and not self.done:
+            self._propose(self._offspring(self.brood))
+        return [Progress(self.tick)] if ticked else []
+
+    def revise(self, evaluations: Sequence[Evaluation]) -> None:
+        """Better estimates of members of P, by id. P is ranked anew: what was best may not be any more."""
+        assert self.P is not None
+        better = {e.id: e for e in evaluations}
+        members = [i._replace(evaluation=better.get(i.evaluation.id, i.evaluation)) for i in self.P.individuals]
+        R = self._gathered(sorted(members, key=lambda member: member.evaluation.id))
+        self.P = R.take(self._survivors(R, len(R)))
+
+    def elites(self) -> list[Individual]:
+        """Members worth measuring again where there is noise: the front."""
+        return self.front()
+
+    def front(self) -> list[Individual]:
+        """Members of P that are feasible, evaluated and dominated by no other."""
+        if self.P is None:
+            return []
+        good = np.flatnonzero(self.P.violation <= 0)
+        if not len(good):
+            return []
+        best = moocore.is_nondominated(self.P.cost[good], keep_weakly=True)
+        return [self.P.individuals[i] for i in good[best]]
+
+    def _request(self, i: int) -> Request:
+        return Request(i, self.outstanding[i], 0, self.replicates, self.seed, self.fidelity, self.patch)
+
+    def _propose(self, genomes: Genome) -> None:
+        for genome in genomes:
+            self.outstanding[self.next_id] = genome
+            self.unasked.append(self.next_id)
+            self.next_id += 1
+
+    def _select(self) -> None:
+        """The next P, from P and what arrived."""
+        R = self._gathered(sorted([*self.elders(), *self.arrived], key=lambda member: member.evaluation.id))
+        self.arrived = []
+        self.P = R.take(self._survivors(R, self.N))
+
+    def elders(self) -> list[Individual]:
+        """Members of P that may stay."""
+        return self.P.individuals if self.P else []
+
+    def _gathered(self, members: list[Individual]) -> Population:
+        """Members as a population; in order of birth, so that nothing depends on the order of arrival. Raises
+        EvaluationError when every one of them failed."""
+        R = Population(self.problem, members)
+        if all(i.evaluation.status == "failed" for i in R.individuals):
+            reason = R.individuals[0].evaluation.reason
+            raise EvaluationError(f"All {len(R)} candidates failed. The first one: {reason}")
+        return R
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """P, what has arrived, what is outstanding, the generator and the counters."""
+        arrays: Arrays = {}
+        for name, members in (("P", self.P.individuals if self.P else []), ("Q", self.arrived)):
+            if members:
+                arrays |= {f"{name}.{key}": value for key, value in columns(members, self.problem).items()}
+        if self.P:
+            arrays |= {"P.rank": self.P.rank, "P.crowding": self.P.crowding}
+        if self.outstanding:
+            arrays["outstanding.id"] = np.array(list(self.outstanding), dtype=np.int64)
+            arrays["outstanding.genome"] = np.stack(list(self.outstanding.values()))
+        meta = {"rng": generator_state(self.rng), "next_id": self.next_id, "tick": self.tick, "told": self.told,
+                "done": self.done}  # fmt: skip
+        return arrays, meta
+
+    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+        """The inverse of ``state``; what was outstanding is asked again, in the order it was asked."""
+
+        def members(name: str) -> list[Individual]:
+            part = {k.removeprefix(f"{name}."): v for k, v in arrays.items() if k.startswith(f"{name}.")}
+            return individuals(part) if part else []
+
+        self.rng = load_generator(meta["rng"])
+        self.next_id, self.tick, self.told, self.done = meta["next_id"], meta["tick"], meta["told"], meta["done"]
+        found = members("P")
+        self.P = Population(self.problem, found) if found else None
+        if self.P:
+            self.P.rank, self.P.crowding = arrays["P.rank"].copy(), arrays["P.crowding"].copy()
+        self.arrived = members("Q")
+        ids = arrays["outstanding.id"].tolist() if "outstanding.id" in arrays else []
+        self.outstanding = {i: arrays["outstanding.genome"][k] for k, i in enumerate(ids)}
+        self.unasked = list(self.outstanding)
+
+
+class Breeding(PopulationSearch):
+    """Children of tournament winners, made by the space's crossover and mutation. Children that equal a member of P or
+    one another (by canonical key) are made again, up to five times."""
+
+    tournament = 2
+
+    def _offspring(self, n: int) -> Genome:
+        """n children of tournament winners, preferring ones that are not in P already."""
+        assert self.P is not None
+        space = self.problem.space
+        taken = set(space.keys(self.P.genomes).tolist())
+        found: list[Genome] = []
+        for attempt in range(_TRIES):
+            missing = n - len(found)
+            mothers, fathers = self._parents(missing)
+            children = space.offspring(self.rng, self.P.genomes[mothers], self.P.genomes[fathers])
+            for child, key in zip(children, space.keys(children).tolist(), strict=True):
+                if key not in taken or attempt == _TRIES - 1:
+                    taken.add(key)
+                    found.append(child)
+            if len(found) >= n:
+                break
+        return np.array(found)
+
+    def _parents(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Indices into P of n pairs; the better one first where the space asks for that."""
+        mothers, fathers = self._tournament(n), self._tournament(n)
+        if getattr(self.problem.space, "better_first", False):
+            swap = self._better(fathers, mothers)
+            mothers, fathers = np.where(swap, fathers, mothers), np.where(swap, mothers, fathers)
+        return mothers, fathers
+
+    def _tournament(self, n: int) -> NDArray[np.int64]:
+        """Winners of n tournaments among ``tournament`` members drawn with replacement."""
+        assert self.P is not None
+        first, *others = self.rng.integers(0, len(self.P), size=(self.tournament, n))
+        for other in others:
+            first = np.where(self._better(other, first), other, first)
+        return np.asarray(first)
+
+    def _better(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether members a of P win against members b: by rank, then by the larger crowding distance."""
+        P = self.P
+        assert P is not None
+        return np.asarray((P.rank[a] < P.rank[b]) | ((P.rank[a] == P.rank[b]) & (P.crowding[a] > P.crowding[b])))

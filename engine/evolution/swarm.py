@@ -1,0 +1,104 @@
+"""What swarms share: particles that keep their number, their positions and their velocities.
+
+A particle is idle once its evaluation arrived, and moves when it is proposed again. Particles move in the numbers that
+stand for genomes (``Vectors``); one that would leave the box stops at its wall and comes back at half the speed
+(Standard PSO 2011). With one objective particles are compared by it; with several, by front and then by crowding.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.evolution.algorithm import Arrays, Population
+from engine.evolution.nsga2 import best_first
+from engine.evolution.search import PopulationSearch
+from engine.evolution.vectors import Floats, Vectors
+from engine.problem import Genome, Problem
+
+Indices = NDArray[np.int64]
+
+
+class Swarm(PopulationSearch):
+    """X float64[N, n] positions as last proposed, V velocities; P in the order of particles, ``place`` int64[N] of each
+    in P's order of merit."""
+
+    revisable = False
+    arrays: tuple[str, ...] = ("X", "V")
+    """Names of the attributes that a checkpoint keeps."""
+
+    def __init__(
+        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
+        steady: bool = False, fidelity: str = "full", patch: str = "",
+    ) -> None:  # fmt: skip
+        self.vectors = Vectors(problem.space)
+        self.particle: dict[int, int] = {}
+        self.idle: list[int] = []
+        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+
+    @abstractmethod
+    def _movers(self, n: int) -> Indices:
+        """At most n idle particles that move next."""
+
+    @abstractmethod
+    def _velocity(self, movers: Indices) -> Floats:
+        """Their new velocities."""
+
+    @abstractmethod
+    def _survivors(self, R: Population, n: int) -> Indices:
+        """Who stands for each particle from now on: indices into R, which holds P and then what arrived for the
+        particles ``owners``."""
+
+    def _initial(self) -> Genome:
+        """Random positions; half the way to another random position as velocity."""
+        self.X = self.vectors.sample(self.rng, self.N)
+        self.V = (self.vectors.sample(self.rng, self.N) - self.X) / 2
+        self.particle = dict(enumerate(range(self.N)))
+        return self.vectors.genomes(self.X)
+
+    def _offspring(self, n: int) -> Genome:
+        movers = self._movers(n)
+        self.particle |= zip(range(self.next_id, self.next_id + len(movers)), movers.tolist(), strict=True)
+        gone = set(movers.tolist())
+        self.idle = [k for k in self.idle if k not in gone]
+        V = self._velocity(movers)
+        X = self.X[movers] + V
+        if self.vectors.bounded:
+            inside = np.clip(X, 0.0, 1.0)
+            X, V = inside, np.where(inside == X, V, -0.5 * V)
+        self.X[movers], self.V[movers] = X, V
+        return self.vectors.genomes(X)
+
+    def _select(self) -> None:
+        arrived = sorted(self.arrived, key=lambda member: member.evaluation.id)
+        self.arrived = []
+        self.owners = np.array([self.particle.pop(i.evaluation.id) for i in arrived])
+        R = self._gathered([*self.elders(), *arrived])
+        self.P = R.take(self._survivors(R, self.N)) if self.P else R
+        self.place = merit(self.P)
+        self.idle += self.owners.tolist()
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """The search's state, positions and velocities, and which particle each outstanding request moves."""
+        arrays, meta = super().state()
+        arrays |= {f"swarm.{name}": getattr(self, name) for name in self.arrays}
+        return arrays, {**meta, "particle": [[i, k] for i, k in self.particle.items()], "idle": self.idle}
+
+    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+        """The inverse of ``state``."""
+        super().load(arrays, meta)
+        for name in self.arrays:
+            setattr(self, name, arrays[f"swarm.{name}"].copy())
+        self.particle, self.idle = {i: k for i, k in meta["particle"]}, list(meta["idle"])
+        if self.P:
+            self.place = merit(self.P)
+
+
+def merit(R: Population) -> Indices:
+    """Each member's place in the order of merit."""
+    place = np.empty(len(R), dtype=np.int64)
+    place[best_first(R)] = np.arange(len(R))
+    return place

@@ -1,0 +1,223 @@
+"""Objectives as formulas a designer writes, safe by construction.
+
+A formula is parsed with ``ast``, checked against an allow-list (arithmetic, comparisons, ``a if c else b``, a fixed
+table of functions; no attributes, subscripts, strings, lambdas or keyword arguments), and turned into closures over
+numpy arrays: nothing is ever handed to eval. Each part is either *one number* a lineup or *one number a team*; a
+formula must end in one number, so mistakes of shape are found when it is saved, not in the middle of a search.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ConfigError
+
+Array = NDArray[Any]  # float or bool, [..., teams] or [..., 1]
+Values = Mapping[str, Array]
+LONGEST, DEEPEST, LARGEST_POWER = 500, 20, 8
+
+STRONGEST, WEAKEST = "strongest team", "weakest team"
+"""Keys of the environment that hold each lineup's team index, int[..., 1] (no variable can be called so)."""
+
+
+class _Part(NamedTuple):
+    run: Callable[[Values], Array]
+    team: bool
+
+
+class Formula(NamedTuple):
+    """A checked formula. ``names``: the variables it uses."""
+
+    text: str
+    names: frozenset[str]
+    run: Callable[[Values], Array]
+
+    def evaluate(self, values: Values) -> NDArray[np.float64]:
+        """One number a lineup, [...]; ``values`` holds team variables as [..., teams] and the others as [..., 1].
+        Division by zero gives inf or NaN, which callers report; it never raises."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.run(values), dtype=np.float64)[..., 0]
+
+
+def _mean(x: Array) -> Array:
+    return np.asarray(x.mean(axis=-1, keepdims=True))
+
+
+REDUCERS: dict[str, tuple[Callable[[Array], Array], str]] = {
+    "mean": (_mean, "average over the teams"),
+    "sum": (lambda x: x.sum(axis=-1, keepdims=True), "sum over the teams"),
+    "max": (lambda x: x.max(axis=-1, keepdims=True), "largest of the teams; with several arguments, the largest"),
+    "min": (lambda x: x.min(axis=-1, keepdims=True), "smallest of the teams; with several arguments, the smallest"),
+}
+PICKERS = {"strongest": (STRONGEST, "the strongest team's"), "weakest": (WEAKEST, "the weakest team's")}
+FUNCTIONS: dict[str, tuple[Callable[..., Array], int, int, str]] = {
+    "max": (lambda *x: np.maximum.reduce(np.broadcast_arrays(*x)), 2, 8, "largest of its arguments"),
+    "min": (lambda *x: np.minimum.reduce(np.broadcast_arrays(*x)), 2, 8, "smallest of its arguments"),
+    "abs": (np.abs, 1, 1, "without its sign"),
+    "clip": (np.clip, 3, 3, "kept between a low and a high value"),
+    "sqrt": (np.sqrt, 1, 1, "square root"),
+    "log1p": (np.log1p, 1, 1, "logarithm of 1 + x"),
+    "exp": (np.exp, 1, 1, "exponential"),
+    "where": (np.where, 3, 3, "where(condition, then, else)"),
+}
+_BINARY: dict[type[ast.operator], Callable[[Array, Array], Array]] = {
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Mod: np.mod,
+    ast.Pow: np.power,
+}  # fmt: skip
+_COMPARE: dict[type[ast.cmpop], Callable[[Array, Array], Array]] = {
+    ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal, ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+}  # fmt: skip
+
+
+def parse(text: str, team: frozenset[str] | set[str], lineup: frozenset[str] | set[str] = frozenset()) -> Formula:
+    """Check ``text``; ``team`` names variables with one number a team, ``lineup`` those with one number a lineup.
+    Raises ConfigError whose place is ``formula`` and whose sentence names the position."""
+    if len(text) > LONGEST:
+        raise _error(f"is {len(text)} characters long; {LONGEST} is the most")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f" near character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
+        raise _error(f"cannot be read{where}: check brackets and operators") from error
+    checker = _Checker(team, lineup)
+    part = checker.part(tree.body, 0)
+    if part.team:
+        raise _error("gives one number for each team; wrap it in strongest(), weakest(), mean(), max() or min()")
+    return Formula(text, frozenset(checker.used), part.run)
+
+
+def _error(sentence: str, node: ast.AST | None = None) -> ConfigError:
+    at = f" (character {node.col_offset + 1})" if isinstance(node, ast.expr) else ""
+    return ConfigError([("formula", f"The formula {sentence}{at}.")])
+
+
+class _Checker:
+    def __init__(self, team: frozenset[str] | set[str], lineup: frozenset[str] | set[str]) -> None:
+        self.team, self.lineup = team, lineup
+        self.used: set[str] = set()
+
+    def part(self, node: ast.expr, depth: int) -> _Part:
+        if depth > DEEPEST:
+            raise _error(f"is nested more than {DEEPEST} deep", node)
+        handler = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if handler is None:
+            raise _error(f"uses {_NAMES.get(type(node), 'something')}, which is not allowed", node)
+        part: _Part = handler(node, depth + 1)
+        return part
+
+    def _constant(self, node: ast.Constant, depth: int) -> _Part:
+        if not isinstance(node.value, int | float) or abs(node.value) > 1e15:
+            raise _error("may only contain ordinary numbers", node)
+        value = np.full(1, float(node.value))
+        return _Part(lambda values: value, False)
+
+    def _name(self, node: ast.Name, depth: int) -> _Part:
+        name = node.id
+        if name not in self.team and name not in self.lineup:
+            known = ", ".join(sorted(self.team | self.lineup))
+            raise _error(f"uses {name!r}, which is not known. Known: {known}", node)
+        self.used.add(name)
+        return _Part(lambda values: values[name], name in self.team)
+
+    def _unaryop(self, node: ast.UnaryOp, depth: int) -> _Part:
+        inner = self.part(node.operand, depth)
+        if isinstance(node.op, ast.USub):
+            return _Part(lambda values: np.negative(inner.run(values)), inner.team)
+        if isinstance(node.op, ast.UAdd):
+            return inner
+        if isinstance(node.op, ast.Not):
+            return _Part(lambda values: (inner.run(values) == 0).astype(float), inner.team)
+        raise _error("uses an operator that is not allowed", node)
+
+    def _binop(self, node: ast.BinOp, depth: int) -> _Part:
+        operate = _BINARY.get(type(node.op))
+        if operate is None:
+            raise _error("uses an operator that is not allowed; use + - * / % **", node)
+        if isinstance(node.op, ast.Pow) and not _small_power(node.right):
+            raise _error(f"may only use ** with a number from -{LARGEST_POWER} to {LARGEST_POWER}", node)
+        left, right = self.part(node.left, depth), self.part(node.right, depth)
+        return _Part(lambda values: operate(left.run(values), right.run(values)), left.team or right.team)
+
+    def _compare(self, node: ast.Compare, depth: int) -> _Part:
+        terms = [self.part(n, depth) for n in (node.left, *node.comparators)]
+        operators = [_COMPARE.get(type(op)) for op in node.ops]
+        if None in operators:
+            raise _error("uses a comparison that is not allowed; use < <= > >= == !=", node)
+
+        def run(values: Values) -> Array:
+            arrays = [t.run(values) for t in terms]
+            checks = [op(a, b) for op, a, b in zip(operators, arrays, arrays[1:], strict=False) if op]
+            return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*checks)).astype(float))
+
+        return _Part(run, any(t.team for t in terms))
+
+    def _boolop(self, node: ast.BoolOp, depth: int) -> _Part:
+        terms = [self.part(n, depth) for n in node.values]
+        join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+        return _Part(
+            lambda values: join.reduce(np.broadcast_arrays(*[t.run(values) != 0 for t in terms])).astype(float),
+            any(t.team for t in terms),
+        )
+
+    def _ifexp(self, node: ast.IfExp, depth: int) -> _Part:
+        test, then, other = (self.part(n, depth) for n in (node.test, node.body, node.orelse))
+        return _Part(
+            lambda values: np.where(test.run(values) != 0, then.run(values), other.run(values)),
+            test.team or then.team or other.team,
+        )
+
+    def _call(self, node: ast.Call, depth: int) -> _Part:
+        if not isinstance(node.func, ast.Name) or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            raise _error("may only call the listed functions, with plain arguments", node)
+        name, parts = node.func.id, [self.part(a, depth) for a in node.args]
+        if len(parts) == 1 and (name in REDUCERS or name in PICKERS):
+            return self._reduce(name, parts[0], node)
+        if name not in FUNCTIONS:
+            known = ", ".join(sorted({*FUNCTIONS, *REDUCERS, *PICKERS}))
+            raise _error(f"calls {name!r}, which is not known. Known: {known}", node)
+        function, least, most, _ = FUNCTIONS[name]
+        if not least <= len(parts) <= most:
+            many = str(least) if least == most else f"{least} to {most}"
+            raise _error(f"gives {name}() {len(parts)} arguments; it takes {many}", node)
+        return _Part(lambda values: function(*[p.run(values) for p in parts]), any(p.team for p in parts))
+
+    def _reduce(self, name: str, part: _Part, node: ast.Call) -> _Part:
+        if not part.team:
+            raise _error(f"asks {name}() of something that is already one number", node)
+        if name in PICKERS:
+            key = PICKERS[name][0]
+            return _Part(lambda values: _pick(part.run(values), values[key]), False)
+        reduce = REDUCERS[name][0]
+        return _Part(lambda values: reduce(part.run(values)), False)
+
+
+def _pick(x: Array, index: Array) -> Array:
+    shape = np.broadcast_shapes(x.shape[:-1], index.shape[:-1])
+    return np.take_along_axis(np.broadcast_to(x, (*shape, x.shape[-1])), np.broadcast_to(index, (*shape, 1)), axis=-1)
+
+
+def _small_power(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value <= LARGEST_POWER
+
+
+_NAMES: dict[type[ast.expr], str] = {
+    ast.Attribute: "a dot",
+    ast.Subscript: "square brackets",
+    ast.Lambda: "lambda",
+    ast.List: "a list",
+    ast.Tuple: "a comma outside a function",
+    ast.Dict: "curly brackets",
+    ast.JoinedStr: "text",
+    ast.ListComp: "a loop",
+    ast.GeneratorExp: "a loop",
+    ast.NamedExpr: ":=",
+    ast.Starred: "*",
+}

@@ -1,0 +1,513 @@
+"""The compiled battle loop.
+
+One battle at a time over small arrays that are made once per call. Every unit decides on what it saw at the start of
+a tick; damage and movement take effect together at its end, sums run in each side's own unit order, and the
+right side is the left one with x negated: so exchanging the sides (and their random streams) exchanges the result,
+bit for bit. A random number is a hash of (seed, side, unit, tick, event) and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.games.herobattle.jit import entry, float_bits, helper, trailing_zeros
+
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+SIDE = 10  # a hero and at most nine soldiers
+LANES = 16  # room for a side: loops over all units at once have a fixed length, which compiles to vector code
+UNITS = 2 * LANES
+HERO, FIRST, SECOND = 0, 1, 2  # the kinds of unit in a team
+
+# Columns of the piece table: cost, then the category's attributes in the order of the spec.
+COST = 0
+HP, DAMAGE, INTERVAL, RANGE, SPEED, EDGE, GUARD = 1, 2, 3, 4, 5, 6, 9  # heroes and soldiers; EDGE and GUARD are three
+AGAINST = 12  # soldiers: pikes, bows, riders
+COOLDOWN, FIRST_USE, TRIGGER, RADIUS, DURATION = 1, 2, 3, 4, 5  # skills
+STRIKE, SHIELD, WARD, RALLY, STUN, WEAKEN, SLOW = 6, 7, 8, 9, 10, 11, 12
+E_HERO_HP, E_HERO_DAMAGE, E_SOLDIER_HP, E_SOLDIER_DAMAGE, E_HASTE, E_SPEED, E_RANGE = 1, 2, 3, 4, 5, 6, 7  # equipment
+E_EDGE, E_GUARD, E_THORNS, E_ASSAULT, E_OPENING, E_LAST_STAND, E_GRUDGE = 8, 11, 14, 15, 16, 17, 18
+COLUMNS = 19
+
+# Parameters, in the order of the spec.
+TIME_LIMIT, ROLL_SPREAD, FIELD, BANNER_KINDS, BANNER_GUARD, OPENING, REACH, SALVAGE = 0, 1, 2, 3, 4, 5, 6, 7
+
+# Columns of the kinds table [2, 3, K_COLUMNS].
+K_HP, K_DAMAGE, K_INTERVAL, K_RANGE, K_SPEED, K_EDGE, K_GUARD, K_AGAINST, K_CLASS, K_VALUE, K_COUNT = (
+    0, 1, 2, 3, 4, 5, 8, 11, 14, 15, 16,
+)  # fmt: skip
+K_COLUMNS = 17
+NO_CLASS = 3.0
+# Columns of the powers table [2, P_COLUMNS]: a skill's columns as above, then what equipment adds for the whole team.
+P_THORNS, P_ASSAULT, P_OPENING, P_LAST_STAND, P_GRUDGE, P_CARRIED = 13, 14, 15, 16, 17, 18
+P_COLUMNS = 19
+# Columns of the state table [2, S_COLUMNS]: what changes for a side as a whole during a battle.
+S_UNITS, S_ALIVE, S_START, S_FELL, S_FELL_AT, S_PROVOKED_AT, S_CAST, S_LAST_CAST = 0, 1, 2, 3, 4, 5, 6, 7
+S_BLESSED, S_CURSED, S_MIGHT, S_PACE, S_BLOW = 8, 9, 10, 11, 12
+S_COLUMNS = 13
+# Blocks of UNITS numbers in the flat ``units`` and ``marks`` arrays (one array, so that no loop needs alias checks).
+X, Y, TARGET_X, TARGET_Y, STEP_X, STEP_Y, LIFE, FULL = 0, 32, 64, 96, 128, 160, 192, 224
+READY, WAIT, STUNNED, REACH2, STEP, PACE, HURT, BACK, COVER = 256, 288, 320, 352, 384, 416, 448, 480, 512
+LURE = 544  # three blocks, one for each kind of attacker
+UNIT_CELLS = 640
+TARGET, KIND = 0, 32
+MARK_CELLS = 64
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S32, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32), np.uint64(11)
+_UNIT = 1.0 / 9007199254740992.0
+EVENT_BLOW, EVENT_SKILL, EVENT_START = np.uint64(1), np.uint64(2), np.uint64(3)
+_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+_FAR = 0x7FFFFFFF
+_WORN = 0.65
+_MELEE = 3.0
+_RETARGET = 8
+
+
+@helper
+def mix(x: np.uint64) -> Any:
+    """SplitMix64's finaliser."""
+    x = (x ^ (x >> _S30)) * _M1
+    x = (x ^ (x >> _S27)) * _M2
+    return x ^ (x >> _S31)
+
+
+@helper
+def stream(seed: np.uint64, side: int) -> Any:
+    """The random stream of one side of a battle."""
+    return mix(mix(seed + _GOLDEN) + np.uint64(side + 1) * _M2)
+
+
+@helper
+def draw(key: np.uint64, tick: int, event: np.uint64) -> float:
+    """A number in [0, 1) for one event of one unit in one tick."""
+    x = (key + np.uint64(tick) * _GOLDEN + event) * _M1
+    x = (x ^ (x >> _S32)) * _M2
+    return float((x ^ (x >> _S32)) >> _S11) * _UNIT
+
+
+@helper
+def _add_kind(kinds: F64, side: int, kind: int, pieces: F64, p: int, count: int) -> None:
+    for c in range(K_AGAINST):
+        kinds[side, kind, c] = pieces[p, HP + c]
+    total = pieces[p, EDGE] + pieces[p, EDGE + 1] + pieces[p, EDGE + 2]
+    for c in range(3):
+        kinds[side, kind, K_EDGE + c] = pieces[p, EDGE + c] / total if total > 0.0 else 1.0 / 3.0
+        kinds[side, kind, K_AGAINST + c] = pieces[p, AGAINST + c] / 100.0 if kind != HERO else 0.0
+    kinds[side, kind, K_CLASS] = NO_CLASS
+    kinds[side, kind, K_VALUE] = pieces[p, COST]
+    kinds[side, kind, K_COUNT] = count
+
+
+@helper
+def _equip(kinds: F64, powers: F64, side: int, last: int, pieces: F64, e: int, f: int) -> None:
+    haste = 1.0 + (pieces[e, E_HASTE] + pieces[f, E_HASTE]) / 100.0
+    speed = 1.0 + (pieces[e, E_SPEED] + pieces[f, E_SPEED]) / 100.0
+    for kind in range(last):
+        body = E_HERO_HP if kind == HERO else E_SOLDIER_HP
+        kinds[side, kind, K_HP] *= 1.0 + (pieces[e, body] + pieces[f, body]) / 100.0
+        kinds[side, kind, K_DAMAGE] *= 1.0 + (pieces[e, body + 1] + pieces[f, body + 1]) / 100.0
+        kinds[side, kind, K_INTERVAL] /= max(haste, 0.1)
+        kinds[side, kind, K_SPEED] *= max(speed, 0.0)
+    kinds[side, HERO, K_RANGE] = max(kinds[side, HERO, K_RANGE] + pieces[e, E_RANGE] + pieces[f, E_RANGE], 0.5)
+    powers[side, P_CARRIED] += pieces[e, COST] + pieces[f, COST]
+    for c in range(5):
+        powers[side, P_THORNS + c] = (pieces[e, E_THORNS + c] + pieces[f, E_THORNS + c]) / 100.0
+    powers[side, P_OPENING] = min(powers[side, P_OPENING], 0.8)
+
+
+@helper
+def _banner(kinds: F64, side: int, last: int, pieces: F64, row: I32, parameters: F64) -> None:
+    """The hero's manner of fighting and guards, equipment included, and the soldiers' share of them."""
+    h, e, f = row[0], row[2], row[3]
+    total = 0.0
+    for c in range(3):
+        kinds[side, HERO, K_EDGE + c] = pieces[h, EDGE + c] + pieces[e, E_EDGE + c] + pieces[f, E_EDGE + c]
+        total += kinds[side, HERO, K_EDGE + c]
+    share, cover = parameters[BANNER_KINDS] / 100.0, parameters[BANNER_GUARD] / 100.0
+    for c in range(3):
+        kinds[side, HERO, K_EDGE + c] = kinds[side, HERO, K_EDGE + c] / total if total > 0.0 else 1.0 / 3.0
+        worn = pieces[e, E_GUARD + c] + pieces[f, E_GUARD + c]
+        lent = pieces[h, GUARD + c] * cover + worn
+        kinds[side, HERO, K_GUARD + c] += worn
+        for kind in range(1, last):
+            own = kinds[side, kind, K_EDGE + c]
+            kinds[side, kind, K_EDGE + c] = own + (kinds[side, HERO, K_EDGE + c] - own) * share
+            kinds[side, kind, K_GUARD + c] += lent
+
+
+@helper
+def muster(
+    row: I32, side: int, pieces: F64, parameters: F64, edges: F64, pair: I32, soldiers: int, kinds: F64, powers: F64
+) -> int:
+    """Fill one side's kinds and powers from its team row; returns how many kinds of unit it has."""
+    last = 2 if row[6] < 0 else 3
+    _add_kind(kinds, side, HERO, pieces, row[0], 1)
+    for kind in range(1, last):
+        slot = 2 + 2 * kind
+        _add_kind(kinds, side, kind, pieces, row[slot], row[slot + 1])
+        kinds[side, kind, K_CLASS] = row[slot] - soldiers
+    for c in range(P_THORNS):
+        percent = c == WARD or c == RALLY or c == WEAKEN or c == SLOW
+        powers[side, c] = pieces[row[1], c] / (100.0 if percent else 1.0)
+    powers[side, P_CARRIED] = pieces[row[1], COST]
+    _equip(kinds, powers, side, last, pieces, row[2], row[3])
+    _banner(kinds, side, last, pieces, row, parameters)
+    edge = 1.0 + edges[row[0]] + edges[row[1]] + edges[row[2]] + edges[row[3]]
+    members = 0
+    for slot in range(4):
+        members += 1 if row[slot] == pair[0] or row[slot] == pair[1] else 0
+    if members == 2:
+        edge += edges[edges.shape[0] - 1]
+    for kind in range(last):
+        kinds[side, kind, K_HP] *= edge
+        kinds[side, kind, K_DAMAGE] *= edge
+    return last
+
+
+@helper
+def _matchups(kinds: F64, harm: F32, lure: F32) -> None:
+    """Damage of one blow, and the weight on squared distance when choosing a target, by side and pair of kinds."""
+    for side in range(2):
+        for a in range(3):
+            for b in range(3):
+                taken = 0.0
+                for c in range(3):
+                    guard = min(max(kinds[1 - side, b, K_GUARD + c], -75.0), 75.0)
+                    taken += kinds[side, a, K_EDGE + c] * (1.0 - guard / 100.0)
+                bonus = 1.0
+                kind = int(kinds[1 - side, b, K_CLASS])
+                if kind < 3:
+                    bonus += kinds[side, a, K_AGAINST + kind]
+                harm[side * 9 + a * 3 + b] = kinds[side, a, K_DAMAGE] * taken * bonus
+                lure[side * 9 + a * 3 + b] = 1.0 / max(bonus * bonus, 0.01)
+
+
+@helper
+def _deploy(side: int, last: int, kinds: F64, gap: float, key: Any, units: F32, marks: I64, keys: U64) -> int:
+    """Put one side's units on the field; returns how many there are. The right side mirrors the left in x."""
+    n = 0
+    for k in range(last):
+        for _ in range(int(kinds[side, k, K_COUNT])):
+            i = side * LANES + n
+            keys[i] = mix(key + np.uint64(n) * _GOLDEN)
+            marks[KIND + i] = k
+            units[LIFE + i] = units[FULL + i] = kinds[side, k, K_HP]
+            units[STEP + i] = units[PACE + i] = kinds[side, k, K_SPEED]
+            units[REACH2 + i] = kinds[side, k, K_RANGE] ** 2
+            units[WAIT + i] = kinds[side, k, K_INTERVAL]
+            units[READY + i] = kinds[side, k, K_INTERVAL] * draw(keys[i], 0, EVENT_BLOW)
+            back = 0.5 * gap + (2.5 if kinds[side, k, K_RANGE] > _MELEE else 0.0)
+            units[X + i] = -back if side == 0 else back
+            row = 1.1 * ((n + 1) // 2)
+            units[Y + i] = (row if n % 2 == 1 else -row) + 0.6 * draw(keys[i], 0, EVENT_START)
+            n += 1
+    return n
+
+
+@helper
+def _aim(i: int, foe: int, units: F32, marks: I64) -> None:
+    """Unit i aims at the nearest living enemy, distances weighted by how well its kind does against theirs. Squared
+    distances are compared by their bits, the last four of which make way for the enemy's number: that settles ties."""
+    base = foe * LANES
+    lure = units[LURE + marks[KIND + i] * UNITS + base :]
+    xs, ys, life = units[X + base :], units[Y + base :], units[LIFE + base :]
+    x, y = units[X + i], units[Y + i]
+    best = _FAR
+    for j in range(LANES):
+        dx, dy = xs[j] - x, ys[j] - y
+        d = (dx * dx + dy * dy) * lure[j]
+        key = (float_bits(d) & ~(LANES - 1)) | j
+        best = min(best, key if life[j] > _ZERO else _FAR)
+    marks[TARGET + i] = base + (best & (LANES - 1))
+
+
+@helper
+def _move(units: F32, tick: Any) -> Any:
+    """Every unit at once: its step toward its target, or, where that is in range and the unit ready, a bit in the
+    returned mask: it strikes in this tick."""
+    due = np.int64(0)
+    for i in range(2 * LANES):
+        dx = units[TARGET_X + i] - units[X + i]
+        dy = units[TARGET_Y + i] - units[Y + i]
+        d2 = dx * dx + dy * dy
+        able = (units[LIFE + i] > _ZERO) & (tick > units[STUNNED + i])
+        far = d2 > units[REACH2 + i]
+        step = min(units[STEP + i] / np.sqrt(d2), _ONE)
+        step = step if able & far else _ZERO
+        units[STEP_X + i] = dx * step
+        units[STEP_Y + i] = dy * step
+        due |= np.int64(able & (not far) & (tick >= units[READY + i])) << i
+    return due
+
+
+@helper
+def _strike(
+    due: int, tick: int, spread: float, powers: F64, state: F64, units: F32, marks: I64, keys: U64, harm: F32
+) -> None:
+    """The blows of one tick, in the order of the units."""
+    while due != 0:
+        i = trailing_zeros(due)
+        due &= due - 1
+        side = i >> 4
+        t = marks[TARGET + i]
+        idle = np.float32(tick) - units[READY + i]
+        units[READY + i] = np.float32(tick) - (idle - np.floor(idle)) + units[WAIT + i]  # fractions of ticks add up
+        roll = 1.0 + spread * (2.0 * draw(keys[i], tick, EVENT_BLOW) - 1.0)
+        blow = np.float32(harm[side * 9 + marks[KIND + i] * 3 + marks[KIND + t]] * state[side, S_MIGHT] * roll)
+        units[HURT + t] += blow
+        if marks[KIND + t] == HERO:
+            units[BACK + i] += np.float32(blow * powers[1 - side, P_THORNS])
+
+
+@helper
+def _settle(units: F32) -> Any:
+    """Steps and damage of a tick take effect; returns how many units fell."""
+    fell = np.int64(0)
+    for i in range(2 * LANES):
+        units[X + i] += units[STEP_X + i]
+        units[Y + i] += units[STEP_Y + i]
+        before = units[LIFE + i]
+        harm = units[HURT + i] + units[BACK + i]
+        covered = min(harm, units[COVER + i])
+        units[COVER + i] -= covered
+        after = max(before - (harm - covered), _ZERO)
+        units[LIFE + i] = after
+        units[HURT + i] = _ZERO
+        units[BACK + i] = _ZERO
+        fell += np.int64((before > _ZERO) & (after <= _ZERO))
+    return fell
+
+
+@helper
+def _life(side: int, units: F32) -> float:
+    total = 0.0
+    for i in range(side * LANES, side * LANES + SIDE):
+        total += units[LIFE + i]
+    return total
+
+
+@helper
+def _may_cast(side: int, tick: int, powers: F64, state: F64, units: F32) -> Any:
+    hero = side * LANES
+    if tick < state[side, S_CAST] or units[LIFE + hero] <= 0.0 or tick <= units[STUNNED + hero]:
+        return False
+    trigger = powers[side, TRIGGER]
+    if trigger < 0.5:
+        return True
+    if trigger < 1.5:
+        return _life(side, units) < _WORN * state[side, S_START]
+    return state[side, S_FELL_AT if trigger < 2.5 else S_PROVOKED_AT] > state[side, S_LAST_CAST]
+
+
+@helper
+def _cast(
+    side: int, tick: int, reach: float, powers: F64, state: F64, units: F32, marks: I64, keys: U64, harm: F32
+) -> bool:
+    """The hero's skill, if its target is in reach; it holds from the next tick, a shield for this one too."""
+    hero, foe = side * LANES, 1 - side
+    t = marks[TARGET + hero]
+    radius = powers[side, RADIUS] * powers[side, RADIUS]
+    if powers[side, STRIKE] > 0.0 or powers[side, STUN] > 0.0:
+        dx, dy = units[X + t] - units[X + hero], units[Y + t] - units[Y + hero]
+        if dx * dx + dy * dy > reach * reach:
+            return False
+        strike = powers[side, STRIKE] * state[side, S_MIGHT] * (0.8 + 0.4 * draw(keys[hero], tick, EVENT_SKILL))
+        for j in range(foe * LANES, foe * LANES + SIDE):
+            dx, dy = units[X + j] - units[X + t], units[Y + j] - units[Y + t]
+            if units[LIFE + j] > 0.0 and dx * dx + dy * dy <= radius:
+                units[HURT + j] += np.float32(strike * harm[side * 9 + marks[KIND + j]] / state[side, S_BLOW])
+                units[STUNNED + j] = max(units[STUNNED + j], np.float32(tick + powers[side, STUN]))
+    if powers[side, SHIELD] > 0.0:
+        for j in range(hero, hero + SIDE):
+            dx, dy = units[X + j] - units[X + hero], units[Y + j] - units[Y + hero]
+            if units[LIFE + j] > 0.0 and dx * dx + dy * dy <= radius:
+                units[COVER + j] = max(units[COVER + j], np.float32(powers[side, SHIELD]))
+    state[side, S_BLESSED] = state[foe, S_CURSED] = tick + powers[side, DURATION]
+    state[side, S_CAST] = tick + powers[side, COOLDOWN]
+    state[side, S_LAST_CAST] = state[foe, S_PROVOKED_AT] = tick
+    return True
+
+
+@helper
+def _might(side: int, tick: int, opening: float, powers: F64, state: F64, units: F32) -> Any:
+    """What a blow of this side is multiplied by in this tick: own and enemy skills and equipment."""
+    foe = 1 - side
+    might = 1.0 + powers[side, P_GRUDGE] * state[side, S_FELL]
+    if powers[side, P_LAST_STAND] > 0.0 and _life(side, units) < 0.5 * state[side, S_START]:
+        might *= 1.0 + powers[side, P_LAST_STAND]
+    if tick <= state[side, S_BLESSED]:
+        might *= 1.0 + powers[side, RALLY]
+    if tick <= state[side, S_CURSED]:
+        might *= 1.0 - powers[foe, WEAKEN]
+    if tick <= state[foe, S_BLESSED]:
+        might *= 1.0 - powers[foe, WARD]
+    if tick <= opening:
+        might *= (1.0 + powers[side, P_ASSAULT]) * (1.0 - powers[foe, P_OPENING])
+    return might
+
+
+@helper
+def _pace(side: int, tick: int, powers: F64, state: F64, units: F32) -> None:
+    """Bring the units' speed up to date when a slowing skill begins or ends."""
+    pace = 1.0 - powers[1 - side, SLOW] if tick <= state[side, S_CURSED] else 1.0
+    if pace != state[side, S_PACE]:
+        state[side, S_PACE] = pace
+        for i in range(side * LANES, side * LANES + SIDE):
+            units[STEP + i] = units[PACE + i] * np.float32(pace)
+
+
+@helper
+def _sights(tick: int, state: F64, units: F32, marks: I64) -> None:
+    """Aim again where it is due (each unit every eighth tick), then look up where all targets stand."""
+    for side in range(2):
+        n = int(state[side, S_UNITS])
+        for k in range((-tick) & (_RETARGET - 1), n, _RETARGET):
+            _aim(side * LANES + k, 1 - side, units, marks)
+        for i in range(side * LANES, side * LANES + n):
+            units[TARGET_X + i] = units[X + marks[TARGET + i]]
+            units[TARGET_Y + i] = units[Y + marks[TARGET + i]]
+
+
+@helper
+def _bury(tick: int, state: F64, units: F32, marks: I64) -> None:
+    """Count the living after somebody fell; who aimed at the fallen aims anew."""
+    for side in range(2):
+        n, alive = int(state[side, S_UNITS]), 0
+        for i in range(side * LANES, side * LANES + n):
+            alive += 1 if units[LIFE + i] > 0.0 else 0
+        if alive < state[side, S_ALIVE]:
+            state[side, S_FELL] += state[side, S_ALIVE] - alive
+            state[side, S_FELL_AT] = tick
+            state[side, S_ALIVE] = alive
+            for i in range((1 - side) * LANES, (1 - side) * LANES + int(state[1 - side, S_UNITS])):
+                if units[LIFE + marks[TARGET + i]] <= 0.0:
+                    _aim(i, side, units, marks)
+
+
+@helper
+def _record(trace: F64, tick: int, units: F32) -> None:
+    if trace.shape[0] > 0:
+        for i in range(2 * LANES):
+            trace[tick, i, 0] = units[X + i]
+            trace[tick, i, 1] = units[Y + i]
+            trace[tick, i, 2] = units[LIFE + i]
+
+
+@helper
+def _begin(
+    kinds: F64, powers: F64, last: I64, gap: float, first: Any, second: Any, state: F64, units: F32, marks: I64,
+    keys: U64, harm: F32, lure: F32,
+) -> None:  # fmt: skip
+    _matchups(kinds, harm, lure)
+    state[:] = 0.0
+    units[:] = _ZERO
+    marks[:] = 0
+    for side in range(2):
+        n = _deploy(side, last[side], kinds, gap, first if side == 0 else second, units, marks, keys)
+        state[side, S_UNITS] = state[side, S_ALIVE] = n
+        state[side, S_START] = _life(side, units)
+        state[side, S_CAST] = powers[side, FIRST_USE]
+        state[side, S_PACE] = 1.0
+        state[side, S_BLOW] = max(kinds[side, HERO, K_DAMAGE], 1e-9)
+    for i in range(UNITS):
+        for k in range(3):
+            units[LURE + k * UNITS + i] = lure[(1 - i // LANES) * 9 + k * 3 + marks[KIND + i]]
+    for side in range(2):
+        for k in range(int(state[side, S_UNITS])):
+            _aim(side * LANES + k, 1 - side, units, marks)
+
+
+@helper
+def _fight(
+    powers: F64, parameters: F64, state: F64, units: F32, marks: I64, keys: U64, harm: F32, trace: F64,
+    casts: Any, tally: I64,
+) -> int:  # fmt: skip
+    """Fight one battle to its end; returns its length in ticks. The survivors are left in ``units``."""
+    limit, spread = int(parameters[TIME_LIMIT]), parameters[ROLL_SPREAD] / 100.0
+    _record(trace, 0, units)
+    tick = unit_ticks = attack_ticks = 0
+    while tick < limit and state[0, S_ALIVE] > 0.0 and state[1, S_ALIVE] > 0.0:
+        tick += 1
+        unit_ticks += int(state[0, S_ALIVE] + state[1, S_ALIVE])
+        for side in range(2):
+            state[side, S_MIGHT] = _might(side, tick, parameters[OPENING], powers, state, units)
+            _pace(side, tick, powers, state, units)
+        _sights(tick, state, units, marks)
+        due = _move(units, np.float32(tick))
+        if due != 0:
+            attack_ticks += 1
+            _strike(due, tick, spread, powers, state, units, marks, keys, harm)
+        ready = _may_cast(0, tick, powers, state, units), _may_cast(1, tick, powers, state, units)
+        for side in range(2):
+            if ready[side] and _cast(side, tick, parameters[REACH], powers, state, units, marks, keys, harm):
+                if trace.shape[0] > 0:
+                    casts[tick, side] = 1
+        if _settle(units) > 0:
+            _bury(tick, state, units, marks)
+        _record(trace, tick, units)
+    tally[0] = unit_ticks
+    tally[1] = attack_ticks
+    return tick
+
+
+@helper
+def _outcome(kinds: F64, powers: F64, state: F64, units: F32, marks: I64, salvage: float, side_out: F64) -> None:
+    """Strength left (%), resources left and win of both sides, float64[2, 3]. Skill and equipment serve the whole team
+    and keep their worth in proportion to its strength; of what is lost, the share ``salvage`` is recovered."""
+    for side in range(2):
+        strength = _life(side, units) / state[side, S_START]
+        worth, whole = powers[side, P_CARRIED] * strength, powers[side, P_CARRIED]
+        for i in range(side * LANES, side * LANES + int(state[side, S_UNITS])):
+            worth += kinds[side, marks[KIND + i], K_VALUE] * (units[LIFE + i] / units[FULL + i])
+            whole += kinds[side, marks[KIND + i], K_VALUE]
+        side_out[side, 0] = 100.0 * strength
+        side_out[side, 1] = worth + salvage * (whole - worth)
+    for side in range(2):
+        ours, theirs = side_out[side, 0], side_out[1 - side, 0]
+        side_out[side, 2] = 1.0 if ours > theirs else (0.5 if ours == theirs else 0.0)
+
+
+@entry
+def play(
+    left: I32, right: I32, first: U64, second: U64, pieces: F64, parameters: F64, edges: F64, pair: I32, soldiers: int,
+    side_out: F64, duration: F64, tallies: I64, trace: F64, casts: Any,
+) -> None:  # fmt: skip
+    """Fight n battles. ``first`` and ``second`` are the sides' random streams, uint64[n]."""
+    kinds, powers, state = np.zeros((2, 3, K_COLUMNS)), np.zeros((2, P_COLUMNS)), np.zeros((2, S_COLUMNS))
+    harm, lure = np.zeros(18, np.float32), np.zeros(18, np.float32)
+    units, marks, keys = np.zeros(UNIT_CELLS, np.float32), np.zeros(MARK_CELLS, np.int64), np.zeros(UNITS, np.uint64)
+    last, tally = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    for b in range(left.shape[0]):
+        kinds[:] = 0.0
+        last[0] = muster(left[b], 0, pieces, parameters, edges, pair, soldiers, kinds, powers)
+        last[1] = muster(right[b], 1, pieces, parameters, edges, pair, soldiers, kinds, powers)
+        _begin(kinds, powers, last, parameters[FIELD], first[b], second[b], state, units, marks, keys, harm, lure)
+        duration[b, 0] = _fight(powers, parameters, state, units, marks, keys, harm, trace, casts, tally)
+        _outcome(kinds, powers, state, units, marks, parameters[SALVAGE] / 100.0, side_out[b])
+        if tallies.shape[0] > 0:
+            tallies[b, 0] = tally[0]
+            tallies[b, 1] = tally[1]
+
+
+@entry
+def streams(seeds: U64) -> Any:
+    """The random streams of the left and the right sides, uint64[n] each, from the seeds of n battles."""
+    first, second = np.empty_like(seeds), np.empty_like(seeds)
+    for b in range(seeds.shape[0]):
+        first[b] = stream(seeds[b], 0)
+        second[b] = stream(seeds[b], 1)
+    return first, second
+
+
+NO_TRACE = np.zeros((0, UNITS, 3))
+NO_CASTS = np.zeros((0, 2), np.uint8)

@@ -1,0 +1,38 @@
+"""Broken pieces hidden on purpose, to measure whether a search finds them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.games.herobattle.spec import game_spec
+from engine.rng import generator
+
+SINGLE_EDGE = 0.054
+PAIR_EDGE = 0.054
+
+
+def planted_pieces(seed: int) -> tuple[list[str], tuple[str, str]]:
+    """The ground truth of ``HeroBattle(planted_seed=seed)``: four pieces that are too good by themselves (two heroes,
+    a skill, a piece of equipment) and a hero and a piece of equipment that are too good only together."""
+    rng = generator(seed, "herobattle-planted")
+    by_category: dict[str, list[str]] = {}
+    for piece in game_spec().pieces:
+        by_category.setdefault(piece.category, []).append(piece.id)
+    heroes = rng.choice(by_category["hero"], 3, replace=False)
+    skill = rng.choice(by_category["skill"])
+    equipment = rng.choice(by_category["equipment"], 2, replace=False)
+    return [str(heroes[0]), str(heroes[1]), str(skill), str(equipment[0])], (str(heroes[2]), str(equipment[1]))
+
+
+def hidden_edges(seed: int | None) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """What the kernel adds to the hit points and damage of teams with planted pieces: float64[pieces + 1] (the last
+    entry is the pair's) and the pair's indices int32[2]. All zero without a seed."""
+    index = game_spec().piece_index()
+    edges, pair = np.zeros(len(index) + 1), np.full(2, -2, np.int32)
+    if seed is not None:
+        singles, (one, other) = planted_pieces(seed)
+        edges[[index[p] for p in singles]] = SINGLE_EDGE
+        edges[-1] = PAIR_EDGE
+        pair[:] = index[one], index[other]
+    return edges, pair

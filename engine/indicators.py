@@ -1,0 +1,174 @@
+"""Numbers about sets of evaluated individuals: intervals, verdicts, fronts, over-representation, families. numpy only.
+
+Objectives are columns; ``signs`` is +1 for a maximised and -1 for a minimised one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import moocore
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+from scipy.stats import fisher_exact
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+UNDER, UNSURE, STRONG = 0, 1, 2
+"""Verdicts: under the line; over it but weak or unsure; over it and strong (the paper's red points)."""
+
+
+def half_width(error: Floats, samples: NDArray[np.integer] | int, level: float = 0.95) -> Floats:
+    """Half of the two-sided ``level`` interval of a mean with standard error ``error`` [n] or [n, m] from ``samples``
+    [n] replicates: Student's t with samples - 1 degrees of freedom. Infinite for fewer than two samples."""
+    n = np.asarray(samples, dtype=np.float64)
+    t = np.where(n > 1, stdtrit(np.maximum(n - 1, 1), 0.5 + level / 2), np.inf)
+    return np.asarray(error) * (t[..., None] if np.ndim(error) > np.ndim(t) else t)
+
+
+def wilson(count: int, total: int, z: float = 1.959964) -> tuple[float, float]:
+    """The 95 % Wilson interval of a share (Wilson 1927): (low, high); (0, 1) when nothing was counted."""
+    if total == 0:
+        return 0.0, 1.0
+    p, d = count / total, 1 + z * z / total
+    centre = (p + z * z / (2 * total)) / d
+    half = z * np.sqrt(p * (1 - p) / total + z * z / (4 * total * total)) / d
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def verdicts(
+    objective: Floats,
+    half: Floats,
+    signs: Sequence[float],
+    thresholds: Sequence[float | None],
+    strength: int | None = None,
+    median_baseline: float | None = None,
+) -> NDArray[np.uint8]:
+    """UNDER, UNSURE or STRONG for each row of ``objective`` [n, m] with interval half-widths ``half`` [n, m].
+
+    Over the line: the mean of at least one objective with a threshold is at or beyond it. STRONG when that also holds
+    for the near end of its interval and the near end of the strength objective is beyond the median baseline team.
+    Rows that are not numbers are under.
+    """
+    over = np.zeros(len(objective), dtype=bool)
+    sure = over.copy()
+    for j, threshold in enumerate(thresholds):
+        if threshold is not None:
+            gap = signs[j] * (objective[:, j] - threshold)
+            over |= gap >= 0
+            sure |= gap - half[:, j] >= 0
+    if strength is not None and median_baseline is not None:
+        sure &= signs[strength] * (objective[:, strength] - median_baseline) - half[:, strength] > 0
+    return np.where(over & sure, STRONG, np.where(over, UNSURE, UNDER)).astype(np.uint8)
+
+
+def non_dominated(objective: Floats, signs: Sequence[float]) -> Bools:
+    """Which rows no other row beats in every objective; of equal rows the first stays. Rows with NaN never do."""
+    usable = np.isfinite(objective).all(axis=1)
+    keep = np.zeros(len(objective), dtype=bool)
+    if usable.any():
+        maximise = [s > 0 for s in signs]
+        keep[usable] = moocore.is_nondominated(objective[usable], maximise=maximise, keep_weakly=False)
+    return keep
+
+
+def hypervolume(objective: Floats, signs: Sequence[float], reference: Sequence[float]) -> float:
+    """Volume that the rows dominate beyond ``reference``, in the objectives' own units multiplied together."""
+    points = objective[np.isfinite(objective).all(axis=1)]
+    if not len(points):
+        return 0.0
+    return float(moocore.hypervolume(points, ref=np.asarray(reference, float), maximise=[s > 0 for s in signs]))
+
+
+class Representation(NamedTuple):
+    """One piece or pair: rows of the top set and of the background that have it, odds ratio (Haldane-corrected),
+    Fisher's two-sided p and Benjamini-Hochberg q over all that were tested."""
+
+    pieces: tuple[int, ...]
+    top: int
+    background: int
+    odds: float
+    p: float
+    q: float
+
+
+def representation(top: Bools, background: Bools, pairs: bool = False, support: int = 3) -> list[Representation]:
+    """Over- and under-representation of each column (or pair of columns) of presence matrices [n, pieces], most
+    over-represented first (by odds ratio's lower bound). Columns seen in fewer than ``support`` rows of both sets
+    together are left out. Lineups of one search share ancestors, so p and q only rank: they are not error rates."""
+    a, b = _counts(top, pairs), _counts(background, pairs)
+    n, m = len(top), len(background)
+    keys = [k for k in sorted(a.keys() | b.keys()) if a.get(k, 0) + b.get(k, 0) >= support]
+    rows = []
+    for key in keys:
+        x, y = a.get(key, 0), b.get(key, 0)
+        odds = ((x + 0.5) / (n - x + 0.5)) / ((y + 0.5) / (m - y + 0.5))
+        spread = np.sqrt(1 / (x + 0.5) + 1 / (n - x + 0.5) + 1 / (y + 0.5) + 1 / (m - y + 0.5))
+        rows.append((np.log(odds) - 1.96 * spread, key, x, y, odds, fisher_exact([[x, n - x], [y, m - y]])[1]))
+    q = _benjamini_hochberg(np.array([row[5] for row in rows]))
+    found = [(row[0], Representation(row[1], row[2], row[3], row[4], row[5], q[i])) for i, row in enumerate(rows)]
+    return [item for _, item in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _counts(presence: Bools, pairs: bool) -> dict[tuple[int, ...], int]:
+    if not pairs:
+        sums = presence.sum(axis=0)
+        return {(int(i),): int(sums[i]) for i in np.flatnonzero(sums)}
+    together = np.triu(presence.astype(np.float32).T @ presence.astype(np.float32), 1)
+    return {(int(i), int(j)): int(together[i, j]) for i, j in np.argwhere(together > 0)}
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    order = np.argsort(p)
+    q = np.minimum.accumulate((p[order] * len(p) / np.arange(1, len(p) + 1))[::-1])[::-1]
+    out = np.empty_like(p)
+    out[order] = np.minimum(q, 1)
+    return out
+
+
+class Family(NamedTuple):
+    """Lineups that share a piece or a pair; ``rows`` index the presence matrix."""
+
+    pieces: tuple[int, ...]
+    rows: NDArray[np.int64]
+
+
+def families(presence: Bools, over: Bools, most: int = 8) -> list[Family]:
+    """Group the rows of ``over`` by the pieces that set them apart: repeatedly the piece or pair of ``presence``
+    [n, pieces] whose count among the rows left most exceeds what the other rows predict, at most ``most``
+    times. Rows that share nothing unusual stay in no family."""
+    left = np.flatnonzero(over)
+    expected = _shares(presence[~over])
+    least = max(3, int(np.ceil(0.02 * len(left))))
+    found: list[Family] = []
+    while len(found) < most and len(left) >= least:
+        pieces = _most_unusual(presence[left], expected, least)
+        if pieces is None:
+            break
+        have = presence[np.ix_(left, np.array(pieces))].all(axis=1)
+        found.append(Family(pieces, left[have]))
+        left = left[~have]
+    return found
+
+
+def _shares(presence: Bools) -> Floats:
+    p = presence.astype(np.float64)
+    return (p.T @ p + 0.5) / (len(p) + 1.0)
+
+
+def _most_unusual(presence: Bools, expected: Floats, least: int) -> tuple[int, ...] | None:
+    p = presence.astype(np.float64)
+    together = p.T @ p
+    wanted = expected * len(p)
+    score = np.where(together >= least, (together - wanted) / np.sqrt(wanted + 1), -np.inf)
+    score[together < 2 * wanted] = -np.inf
+    i, j = np.unravel_index(int(np.argmax(score)), score.shape)
+    if not np.isfinite(score[i, j]):
+        return None
+    single = max((i, j), key=lambda k: score[k, k])
+    if i == j or score[i, j] < 1.1 * score[single, single]:
+        return (int(single),)
+    return tuple(sorted((int(i), int(j))))

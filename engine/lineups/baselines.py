@@ -1,0 +1,168 @@
+"""The baseline teams of a study: the studio's own, or mid-strength teams drawn from the game and labelled as drawn."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config.lineups import DrawnBaselines, LineupConfig
+from engine.errors import SimulatorError
+from engine.lineups.encoding import LineupSpace, team_keys
+from engine.lineups.rules import compile_rules
+from engine.lineups.schema import team_name, team_row
+from engine.rng import battle_seeds, combine64, generator
+from engine.simulators.contract import OK, GameSpec, LineupSimulator, Patch
+
+
+class BaselineTeams(NamedTuple):
+    """``rows`` int32[b, slots]; ``drawn`` or pasted; strength of the median one: mean, standard error, samples."""
+
+    names: tuple[str, ...]
+    rows: NDArray[np.int32]
+    drawn: bool
+    median: float
+    error: float
+    samples: int
+
+    def state(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {**self._asdict(), "names": list(self.names), "rows": self.rows.tolist()}
+
+    @classmethod
+    def load(cls, state: dict[str, Any]) -> BaselineTeams:
+        """The inverse of ``state``."""
+        rows = np.array(state["rows"], dtype=np.int32)
+        return cls(**{**state, "names": tuple(state["names"]), "rows": rows})
+
+
+def resolve(
+    simulator: LineupSimulator, config: LineupConfig, patch: Patch, seed: int, fidelity: str = "full"
+) -> BaselineTeams:
+    """The baseline teams and what the median one is worth against the others. Raises ConfigError, SimulatorError."""
+    spec = simulator.describe().patched(patch)
+    drawn = isinstance(config.baselines, DrawnBaselines)
+    if isinstance(config.baselines, DrawnBaselines):
+        rows = _draw(simulator, spec, config, patch, seed, fidelity)
+        names = tuple(team_name(spec, row) for row in rows)
+    else:
+        teams = config.baselines.teams
+        places = [f"lineups.baselines.teams.{i}.slots." for i in range(len(teams))]
+        rows = np.stack([team_row(spec, t, place) for t, place in zip(teams, places, strict=True)])
+        names = tuple(t.name or team_name(spec, row) for t, row in zip(teams, rows, strict=True))
+    replicates = 32 if spec.reproducible else 6
+    against = [[j for j in range(len(rows)) if j != i] or [i] for i in range(len(rows))]
+    sums = _strengths(simulator, spec, rows, against, patch, seed, replicates, fidelity)
+    middle = int(np.argsort(sums.mean(axis=1), kind="stable")[len(rows) // 2])
+    error = float(sums[middle].std(ddof=1) / np.sqrt(replicates))
+    median = float(np.median(sums.mean(axis=1)))
+    return BaselineTeams(names, rows, drawn, median, error, replicates)
+
+
+def _draw(
+    simulator: LineupSimulator, spec: GameSpec, config: LineupConfig, patch: Patch, seed: int, fidelity: str
+) -> NDArray[np.int32]:
+    """Mid-strength teams that together are typical: of a random set of valid teams that all play each other, those of
+    the middle half whose average opponent is hardest to tell from the whole set's."""
+    wanted = config.baselines.count if isinstance(config.baselines, DrawnBaselines) else 0
+    many, replicates = (max(64, 3 * wanted), 2) if spec.reproducible else (max(8, 2 * wanted), 1)
+    alone = config.model_copy(update={"teams": 1, "cost_tolerance": None, "required": ()})
+    rng = generator(seed, "baselines")
+    rows = LineupSpace(compile_rules(spec, alone)).sample(rng, many)[:, 0]
+    rows = rows[np.sort(np.unique(team_keys(rows), return_index=True)[1])]
+    results = _round_robin(simulator, spec, rows, patch, seed, replicates, fidelity)
+    order = np.argsort(results.mean(axis=1), kind="stable")
+    start = max(0, min(len(order) // 4, (len(order) - wanted) // 2))
+    middle = order[start : len(order) - start]
+    return np.asarray(rows[np.sort(typical(results, middle, wanted))])
+
+
+def typical(results: NDArray[np.float64], candidates: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
+    """``wanted`` of the candidates against whom everybody fares as against everybody, as nearly as can be.
+
+    ``results`` float64[n, n]: what row i reaches against column j. Greedy choice, then exchanges while they help; the
+    measure is the variance over rows of (mean over the chosen columns - mean over all columns).
+    """
+    centred = results - results.mean(axis=0)
+    target = centred.mean(axis=1)
+
+    def misfit(chosen: list[int]) -> float:
+        return float(((centred[:, chosen].mean(axis=1) - target) ** 2).mean())
+
+    chosen: list[int] = []
+    for _ in range(min(wanted, len(candidates))):
+        left = [int(c) for c in candidates if c not in chosen]
+        chosen.append(min(left, key=lambda c: misfit([*chosen, c])))
+    for _ in range(20):
+        left = [int(c) for c in candidates if c not in chosen]
+        swaps = [[*chosen[:k], c, *chosen[k + 1 :]] for k in range(len(chosen)) for c in left]
+        best = min(swaps, key=misfit, default=chosen)
+        if misfit(best) >= misfit(chosen):
+            break
+        chosen = best
+    return np.array(chosen, dtype=np.int64)
+
+
+def _round_robin(
+    simulator: LineupSimulator,
+    spec: GameSpec,
+    rows: NDArray[np.int32],
+    patch: Patch,
+    seed: int,
+    replicates: int,
+    fidelity: str,
+) -> NDArray[np.float64]:
+    """Mean strength left of each row against each other, from both seats: float64[rows, rows]; a row against itself
+    counts as its mean."""
+    n = len(rows)
+    left, right = np.nonzero(~np.eye(n, dtype=bool))
+    one, other = _play(simulator, spec, rows, left, right, patch, seed, replicates, fidelity)
+    results = np.zeros((n, n))
+    np.add.at(results, (left, right), one.mean(axis=1) / 2)
+    np.add.at(results, (right, left), other.mean(axis=1) / 2)
+    np.fill_diagonal(results, results.sum(axis=1) / max(n - 1, 1))
+    return results
+
+
+def _strengths(
+    simulator: LineupSimulator,
+    spec: GameSpec,
+    rows: NDArray[np.int32],
+    against: list[list[int]],
+    patch: Patch,
+    seed: int,
+    replicates: int,
+    fidelity: str,
+) -> NDArray[np.float64]:
+    """Mean strength left of each row over its opponents, from both seats: float64[rows, replicates]."""
+    ones = np.repeat(np.arange(len(rows)), [len(a) for a in against])
+    others = np.concatenate([np.asarray(a) for a in against])
+    total = np.zeros((len(rows), replicates))
+    np.add.at(total, ones, _play(simulator, spec, rows, ones, others, patch, seed, replicates, fidelity)[0])
+    np.add.at(total, ones, _play(simulator, spec, rows, others, ones, patch, seed, replicates, fidelity)[1])
+    return np.asarray(total / (2 * np.bincount(ones)[:, None]))
+
+
+def _play(
+    simulator: LineupSimulator,
+    spec: GameSpec,
+    rows: NDArray[np.int32],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    patch: Patch,
+    seed: int,
+    replicates: int,
+    fidelity: str,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Strength left of both sides, float64[matches, replicates] each; a battle that was not finished counts as the
+    average one. Raises SimulatorError when none was."""
+    keys, metric = team_keys(rows), [m.name for m in spec.side_metrics].index(spec.strength)
+    seeds = battle_seeds(seed, combine64(keys[left], keys[right]), 0, replicates).ravel()
+    wide = (np.repeat(rows[left], replicates, axis=0), np.repeat(rows[right], replicates, axis=0))
+    answer = simulator.battles(*wide, seeds, patch, fidelity)
+    if not (answer.status == OK).any():
+        raise SimulatorError("The simulator finished none of the battles of the baseline teams.")
+    value = np.where(answer.status[:, None] == OK, answer.side[:, :, metric], np.nan)
+    value = np.nan_to_num(value, nan=float(np.nanmean(value))).reshape(len(left), replicates, 2)
+    return value[..., 0], value[..., 1]

@@ -1,0 +1,83 @@
+"""Lineups told by numbers, for searches that only move through numbers (random keys, Bean 1994).
+
+Each slot's number picks a piece from its pool (or nothing) or a count. What would stand twice gives way to the next of
+the pool; what then breaks a budget is mended by the operators' repair, whose random walk always begins alike: the same
+numbers always mean the same lineup, and close ones mean lineups that are alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from engine.lineups.operators import _allowed, _canonical, _place_required, _repair, _sample
+from engine.lineups.rules import CompiledRules
+
+_EMPTY = 0.4
+"""Share of an optional slot's numbers that leave it empty, as when lineups are drawn."""
+_TRIES = 64
+_jit = njit(cache=True, nogil=True)
+
+
+def decode(numbers: NDArray[np.float64], rules: CompiledRules) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Canonical lineups int32[n, teams, slots] that float64[n, teams * slots] in [0, 1] mean, and bool[n] whether a
+    valid one was found."""
+    slots = len(rules.is_count)
+    picks = _picks(numbers.reshape(len(numbers), rules.teams, slots), rules)
+    lineups, found = _decoded(picks, rules)
+    return np.asarray(lineups), np.asarray(found)
+
+
+def _picks(numbers: NDArray[np.float64], rules: CompiledRules) -> NDArray[np.int32]:
+    """For each slot a count, or a place in the slot's pool (-1: nothing)."""
+    filled = np.where(rules.optional, (numbers - _EMPTY) / (1 - _EMPTY), numbers)
+    place = np.minimum(np.floor(filled * rules.pool_size), rules.pool_size - 1)
+    span = rules.high - rules.low + 1
+    count = rules.low + np.minimum(np.floor(numbers * span), span - 1)
+    return np.where(rules.is_count, count, np.maximum(place, -1)).astype(np.int32)
+
+
+@_jit
+def _place(lineup: Any, picks: Any, rules: Any) -> bool:
+    """Put what was picked in its slots, the next of the pool where it stands already; False when a slot stays empty
+    that may not."""
+    lineup[:] = -1
+    for t in range(lineup.shape[0]):
+        for s in range(lineup.shape[1]):
+            if rules.is_count[s]:
+                continue
+            n, mate = rules.pool_size[s], rules.partner[s]
+            if picks[t, s] >= 0:
+                for k in range(n):
+                    piece = rules.pool[s, (picks[t, s] + k) % n]
+                    if _allowed(lineup, rules, t, s, piece):
+                        lineup[t, s] = piece
+                        break
+            if mate >= 0:
+                lineup[t, mate] = picks[t, mate] if lineup[t, s] >= 0 else 0
+            if lineup[t, s] < 0 and not rules.optional[s]:
+                return False
+    return True
+
+
+@_jit
+def _decoded(picks: Any, rules: Any) -> Any:
+    n, teams, slots = picks.shape
+    out = np.full((n, teams, slots), -1, dtype=np.int32)
+    found = np.zeros(n, dtype=np.bool_)
+    state = np.empty(1, dtype=np.uint64)
+    cost, units = np.empty(teams), np.empty(teams, dtype=np.int64)
+    kept = np.empty(slots, dtype=np.int32)
+    for i in range(n):
+        state[0] = 1
+        for attempt in range(_TRIES):  # the first eighth from the picks, then whatever is valid
+            near = attempt < _TRIES // 8
+            whole = _place(out[i], picks[i], rules) if near else _sample(state, out[i], rules)
+            if whole and _place_required(state, out[i], rules) and _repair(state, out[i], rules, cost, units, kept):
+                _canonical(out[i], rules, kept)
+                found[i] = True
+                break
+    return out, found

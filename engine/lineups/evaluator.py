@@ -1,0 +1,133 @@
+"""The lineup evaluator: Lamarckian's bridge for balance work. Requests in, objectives with covariance out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+import numpy as np
+
+from engine.config.study import STUDY, BalanceStudy
+from engine.errors import ConfigError
+from engine.lineups.baselines import BaselineTeams
+from engine.lineups.encoding import Lineups, LineupSpace
+from engine.lineups.matches import Matches
+from engine.lineups.objectives import Measured, Objectives, check
+from engine.lineups.rules import CompiledRules, compile_rules, feasibility
+from engine.lineups.schema import OTHER_GAME, check_patch, team_costs
+from engine.problem import Evaluation, Problem, Request, ShouldStop, failed
+from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
+from engine.simulators.loaders import load
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What an actor builds its evaluator from: the study as JSON, and the baselines as the study resolved them."""
+
+    study: dict[str, object]
+    baselines: dict[str, object]
+
+
+class LineupEvaluator:
+    """Plays lineups on one simulator. Holds only a memory of battles, which no result depends on."""
+
+    def __init__(self, setup: Setup, simulator: LineupSimulator) -> None:
+        study = STUDY.validate_python(setup.study)
+        self.simulator = simulator
+        self.spec = simulator.describe().patched(study.game.patch)
+        self.baselines = BaselineTeams.load(setup.baselines)
+        self.space = _space(compile_rules(self.spec, study.lineups), study)
+        self.objectives = Objectives(self.spec, study.objectives, study.lineups.teams, len(self.baselines.rows))
+        cache = getattr(study, "cache", True)
+        self.matches = Matches(simulator, self.baselines.rows, study.game.patch, study.seed, cache)
+
+    def close(self) -> None:
+        """Give the simulator back."""
+        if close := getattr(self.simulator, "close", None):
+            close()
+
+    def describe(self) -> Problem:
+        teams = range(self.space.rules.teams)
+        metrics = (*(f"cost_{t}" for t in teams), *(f"strength_{t}" for t in teams))
+        return Problem(self.space, self.objectives.describe(), metrics)
+
+    def initialize(self, rng: np.random.Generator) -> Lineups:
+        return np.asarray(self.space.sample(rng, 1)[0])
+
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+        def kind(request: Request) -> tuple[int, int, str, bool]:
+            return request.first, request.last, request.fidelity, bool(request.anchors)
+
+        for (first, last, fidelity, _), group in groupby(sorted(requests, key=kind), key=kind):
+            if should_stop():
+                return
+            yield from self._together(list(group), first, last, fidelity)
+
+    def _together(self, requests: list[Request], first: int, last: int, fidelity: str) -> Iterator[Evaluation]:
+        genomes = np.stack([request.genome for request in requests])
+        played = self.matches.play(genomes, first, last, fidelity)
+        anchors = np.array([r.anchors for r in requests], dtype=np.int64) if requests[0].anchors else None
+        costs = team_costs(self.spec, genomes)
+        measured = self.objectives.measure(played, costs, anchors)
+        each, cached = played.requested // len(requests), played.cached
+        for i, request in enumerate(requests):
+            share = cached // len(requests) + (i < cached % len(requests))
+            yield self._answer(request, i, measured, costs, bool(played.broken[i]), each, share)
+
+    def _answer(
+        self, request: Request, i: int, found: Measured, costs: np.ndarray, broken: bool, cost: int, cached: int
+    ) -> Evaluation:
+        metrics = np.concatenate([costs[i], found.strength[i]])
+        if broken or not np.isfinite(found.mean[i]).all():
+            reason = (
+                "The simulator could not finish one of its battles."
+                if broken
+                else f"Its {self._not_a_number(found.mean[i])} is not a number: the formula divides by zero here."
+            )
+            answer = failed(request, reason, found.mean.shape[1], len(metrics))
+            return answer._replace(cost=cost, cached=cached)
+        return Evaluation(
+            request.id,
+            found.mean[i],
+            found.covariance[i],
+            request.last - request.first,
+            metrics,
+            violation=float(found.violation[i]),
+            cost=cost,
+            cached=cached,
+            anchors=(int(found.anchors[i, 0]), int(found.anchors[i, 1])),
+        )
+
+    def _not_a_number(self, values: np.ndarray) -> str:
+        bad = np.flatnonzero(~np.isfinite(values))
+        return str(self.objectives.config.objectives[int(bad[0])].title)
+
+
+def _space(rules: CompiledRules, study: object) -> LineupSpace:
+    algorithm = getattr(study, "algorithm", None)
+    return LineupSpace(rules, getattr(algorithm, "crossover", 0.9), getattr(algorithm, "mutation", 0.9))
+
+
+def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
+    """The simulator's game, unpatched, when this study can run on it. Raises ConfigError with all that is wrong."""
+    spec = simulator.describe()
+    wrong = [(f"game.patch.{path}", text) for path, text in check_patch(spec, study.game.patch)]
+    if study.game.spec and study.game.spec != content_hash(spec):
+        wrong.append(("game.spec", OTHER_GAME))
+    fidelities = [f.name for f in spec.fidelities]
+    if study.game.fidelity not in fidelities:
+        wrong.append(("game.fidelity", f"the game can be played as {', '.join(fidelities)}"))
+    wrong += [(f"lineups.{place}", text) for place, text in feasibility(spec.patched(study.game.patch), study.lineups)]
+    try:
+        check(spec, study.objectives, study.lineups.teams)
+    except ConfigError as error:
+        wrong += error.problems
+    if wrong:
+        raise ConfigError(wrong)
+    return spec
+
+
+def build(payload: bytes) -> LineupEvaluator:
+    """The evaluator for an encoded ``Setup``; loads the simulator. Raises ConfigError, SimulatorError."""
+    setup = msgspec.json.decode(payload, type=Setup)
+    return LineupEvaluator(setup, load(STUDY.validate_python(setup.study).game.simulator))

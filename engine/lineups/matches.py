@@ -1,0 +1,181 @@
+"""Who plays whom for a lineup, and the memory of matches already played.
+
+Every team of a lineup meets every other team and every baseline team, from both seats, ``last - first`` times. A match
+is an ordered pair (left, right); the seed of each of its battles is a hash of (study seed, match, replicate). What is
+kept of a match is what the objectives need, so the same match in another lineup costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import SimulatorError
+from engine.lineups.encoding import team_keys
+from engine.rng import battle_seeds, combine64
+from engine.simulators.contract import OK, LineupSimulator, Patch
+
+Floats = NDArray[np.float64]
+Keys = NDArray[np.uint64]
+
+
+class Played(NamedTuple):
+    """Battles of n lineups of T teams, R replicates: ``versus`` float64[n, T, 2 seats, R, s + b] sums over a team's
+    opponents in the lineup of its side metrics then the battle metrics; ``baseline`` the same over baselines;
+    ``requested`` and ``cached`` battles; ``broken`` bool[n]: a battle could not be finished."""
+
+    versus: Floats
+    baseline: Floats
+    requested: int
+    cached: int
+    broken: NDArray[np.bool_]
+
+
+class MatchMemory:
+    """Rows of numbers by 64-bit key, for one (simulator, patch, fidelity, seed, replicates). Forgets everything when
+    full: results never depend on what is remembered."""
+
+    def __init__(self, width: int, limit: int = 1_000_000) -> None:
+        self.width, self.limit = width, limit
+        self.index: dict[int, int] = {}
+        self.rows = np.empty((1024, width))
+
+    def find(self, keys: Keys) -> NDArray[np.int64]:
+        """Row of each key, -1 where unknown."""
+        get = self.index.get
+        return np.array([get(key, -1) for key in keys.tolist()], dtype=np.int64)
+
+    def add(self, keys: Keys, values: Floats) -> NDArray[np.int64]:
+        """Keep rows float64[n, width]; their row numbers."""
+        if len(self.index) + len(keys) > self.limit:
+            self.index.clear()
+        start = len(self.index)
+        need = start + len(keys)
+        if need > len(self.rows):
+            grown = np.empty((max(need, 2 * len(self.rows)), self.width))
+            grown[:start] = self.rows[:start]
+            self.rows = grown
+        self.rows[start:need] = values
+        self.index.update(zip(keys.tolist(), range(start, need), strict=True))
+        return np.arange(start, need)
+
+
+class Matches:
+    """Plays lineups against each other and the baselines on one simulator."""
+
+    def __init__(
+        self, simulator: LineupSimulator, baselines: NDArray[np.int32], patch: Patch, seed: int, cache: bool = True
+    ) -> None:
+        spec = simulator.describe()
+        self.simulator, self.patch, self.seed, self.cache = simulator, dict(patch), seed, cache
+        self.baselines, self.baseline_keys = baselines, team_keys(baselines)
+        self.sides, self.width = len(spec.side_metrics), len(spec.side_metrics) + len(spec.battle_metrics)
+        self.memory: dict[tuple[Any, ...], MatchMemory] = {}
+
+    def play(self, lineups: NDArray[np.int32], first: int, last: int, fidelity: str = "full") -> Played:
+        """All battles of lineups int32[n, T, slots], replicates first <= r < last. Raises SimulatorError."""
+        n, teams, _ = lineups.shape
+        rows = lineups.reshape(n * teams, -1)
+        keys = team_keys(rows)
+        left, right = np.triu_indices(teams, 1)
+        index = np.arange(n * teams).reshape(n, teams)
+        ones, others = index[:, left].ravel(), index[:, right].ravel()
+        pairs, pair_new = self._pairs(rows, keys, ones, others, first, last, fidelity)
+        blocks, block_new = self._against_baselines(rows, keys, first, last, fidelity)
+        replicates = last - first
+        versus = np.zeros((n * teams, 2, replicates, self.width))
+        np.add.at(versus, ones, pairs[:, 0])
+        np.add.at(versus, others, pairs[:, 1])
+        shape = (n, teams, 2, replicates, self.width)
+        requested = 2 * replicates * (len(ones) + len(rows) * len(self.baselines))
+        played = 2 * replicates * (pair_new + block_new * len(self.baselines))
+        versus, blocks = versus.reshape(shape), blocks.reshape(shape)
+        broken = np.isnan(versus).any(axis=(1, 2, 3, 4)) | np.isnan(blocks).any(axis=(1, 2, 3, 4))
+        return Played(versus, blocks, requested, requested - played, np.asarray(broken))
+
+    def _pairs(
+        self, rows: NDArray[np.int32], keys: Keys, a: Any, b: Any, first: int, last: int, fidelity: str
+    ) -> tuple[Floats, int]:
+        """Matches of rows a and b: float64[len(a), 2 (whose numbers), 2 seats, R, width], and how many were new."""
+        swapped = keys[a] > keys[b]
+        low, high = np.where(swapped, b, a), np.where(swapped, a, b)
+
+        def battle(new: NDArray[np.int64]) -> Floats:
+            x, y = low[new], high[new]
+            one, other = np.concatenate([x, y]), np.concatenate([y, x])
+            both = self._battles(rows[one], rows[other], keys[one], keys[other], first, last, fidelity)
+            as_left, as_right = both[: len(x)], both[len(x) :]
+            mine = np.stack([as_left[:, 0], as_right[:, 1]], axis=1)
+            theirs = np.stack([as_right[:, 0], as_left[:, 1]], axis=1)
+            return np.stack([mine, theirs], axis=1)
+
+        values, new = self._remembered("pair", combine64(keys[low], keys[high]), battle, first, last, fidelity)
+        values = values.reshape(len(a), 2, 2, last - first, self.width)
+        return np.where(swapped[:, None, None, None, None], values[:, ::-1], values), new
+
+    def _against_baselines(
+        self, rows: NDArray[np.int32], keys: Keys, first: int, last: int, fidelity: str
+    ) -> tuple[Floats, int]:
+        """Sums over the baselines for each row: float64[n, 2 seats, R, width], and how many rows were new."""
+
+        def battle(new: NDArray[np.int64]) -> Floats:
+            count, many = len(new), len(self.baselines)
+            x, y = np.repeat(new, many), np.tile(np.arange(many), count)
+            mine, base = rows[x], self.baselines[y]
+            ones, others = np.concatenate([mine, base]), np.concatenate([base, mine])
+            one_keys, other_keys = keys[x], self.baseline_keys[y]
+            played = self._battles(
+                ones, others, np.concatenate([one_keys, other_keys]), np.concatenate([other_keys, one_keys]),
+                first, last, fidelity,
+            )  # fmt: skip
+            both = np.stack([played[: len(x), 0], played[len(x) :, 1]], axis=1).reshape(
+                count, many, 2, last - first, self.width
+            )
+            return np.asarray(both.sum(axis=1))
+
+        values, new = self._remembered("baseline", keys, battle, first, last, fidelity)
+        return values.reshape(len(rows), 2, last - first, self.width), new
+
+    def _remembered(
+        self, kind: str, keys: Keys, battle: Any, first: int, last: int, fidelity: str
+    ) -> tuple[Floats, int]:
+        """Values for each key, from memory or from ``battle(positions)`` of the first occurrence of each new key."""
+        if not self.cache:
+            return battle(np.arange(len(keys))).reshape(len(keys), -1), len(keys)
+        unique, where, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        width = (4 if kind == "pair" else 2) * (last - first) * self.width
+        memory = self.memory.setdefault((kind, first, last, fidelity), MatchMemory(width))
+        found = memory.find(unique)
+        new = np.flatnonzero(found < 0)
+        values = np.empty((len(unique), width))
+        values[found >= 0] = memory.rows[found[found >= 0]]
+        if len(new):
+            values[new] = battle(where[new]).reshape(len(new), -1)
+            memory.add(unique[new], values[new])
+        return np.asarray(values[inverse]), len(new)
+
+    def _battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        left_keys: Keys,
+        right_keys: Keys,
+        first: int,
+        last: int,
+        fidelity: str,
+    ) -> Floats:
+        """float64[matches, 2 sides, R, width]; NaN where a battle could not be finished."""
+        n, replicates = len(left), last - first
+        seeds = battle_seeds(self.seed, combine64(left_keys, right_keys), first, last).ravel()
+        answer = self.simulator.battles(
+            np.repeat(left, replicates, axis=0), np.repeat(right, replicates, axis=0), seeds, self.patch, fidelity
+        )
+        if answer.side.shape != (len(seeds), 2, self.sides):
+            raise SimulatorError(f"The simulator answered {answer.side.shape} numbers for {len(seeds)} battles.")
+        out = np.empty((n * replicates, 2, self.width))
+        out[..., : self.sides] = answer.side
+        out[..., self.sides :] = answer.battle[:, None, :]
+        out[answer.status != OK] = np.nan
+        return out.reshape(n, replicates, 2, self.width).swapaxes(1, 2)

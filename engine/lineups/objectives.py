@@ -1,0 +1,123 @@
+"""From battles to objectives with their covariance: formulas over team means, jackknifed over replicates.
+
+Theta is a formula of the means over all replicates; theta_i the same without replicate i. The jackknife covariance is
+(R - 1)/R * sum (theta_i - mean)(theta_i - mean)^T (Efron & Tibshirani 1993, ch. 11), which takes the choice of the
+strongest and weakest team along. With ``anchors`` that choice is fixed, so fresh samples measure it without bias.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config.lineups import ObjectiveSetConfig
+from engine.errors import ConfigError
+from engine.formula import STRONGEST, WEAKEST, Formula, parse
+from engine.lineups.matches import Played
+from engine.lineups.schema import variables
+from engine.problem import Objective
+from engine.simulators.contract import GameSpec
+
+Floats = NDArray[np.float64]
+
+
+class Measured(NamedTuple):
+    """Objectives of n lineups: ``mean`` float64[n, m], ``covariance`` float64[n, m, m], ``violation`` float64[n],
+    ``anchors`` int64[n, 2] (strongest, weakest team), ``strength`` float64[n, T] of each team over all its battles."""
+
+    mean: Floats
+    covariance: Floats
+    violation: Floats
+    anchors: NDArray[np.int64]
+    strength: Floats
+
+
+def check(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> list[Formula]:
+    """Every formula parsed: objectives, then constraints. Raises ConfigError with each one's place."""
+    team, lineup = (set(names) for names in variables(spec, teams))
+    found: list[tuple[str, str]] = []
+    formulas: list[Formula] = []
+    places = [(f"objectives.objectives.{i}.formula", o.formula) for i, o in enumerate(config.objectives)]
+    places += [(f"objectives.constraints.{i}", text) for i, text in enumerate(config.constraints)]
+    for place, text in places:
+        try:
+            formulas.append(parse(text, team, lineup))
+        except ConfigError as error:
+            found += [(place, p.message) for p in error.problems]
+    if found:
+        raise ConfigError(found)
+    return formulas
+
+
+class Objectives:
+    """The objectives of one study, ready to measure."""
+
+    def __init__(self, spec: GameSpec, config: ObjectiveSetConfig, teams: int, baselines: int) -> None:
+        parsed = check(spec, config, teams)
+        self.config, self.teams, self.baselines = config, teams, baselines
+        self.formulas, self.constraints = parsed[: len(config.objectives)], parsed[len(config.objectives) :]
+        self.side = [m.name for m in spec.side_metrics]
+        self.battle = [m.name for m in spec.battle_metrics]
+        self.strength = self.side.index(spec.strength)
+
+    def describe(self) -> tuple[Objective, ...]:
+        """The objectives as the problem states them."""
+        return tuple(Objective(o.name, o.title, o.direction, o.unit, o.threshold) for o in self.config.objectives)
+
+    def measure(self, played: Played, costs: Floats, anchors: NDArray[np.int64] | None = None) -> Measured:
+        """Objectives of the lineups that were played; ``costs`` float64[n, T]; ``anchors`` int64[n, 2] or None."""
+        values = self._values(played, costs)
+        strength = values[self.side[self.strength]]
+        if anchors is None:
+            values[STRONGEST] = strength.argmax(axis=-1)[..., None]
+            values[WEAKEST] = strength.argmin(axis=-1)[..., None]
+        else:
+            values[STRONGEST], values[WEAKEST] = anchors[:, None, :1], anchors[:, None, 1:]
+        # A formula over costs alone is the same for every replicate.
+        columns = [np.broadcast_to(self._clipped(i, values), strength.shape[:2]) for i in range(len(self.formulas))]
+        theta = np.stack(columns, axis=-1)
+        replicates = strength.shape[1] - 1
+        with np.errstate(invalid="ignore"):  # a formula may give inf here; the evaluator reports such lineups
+            spread = theta[:, 1:] - theta[:, 1:].mean(axis=1, keepdims=True)
+            covariance = (spread[:, :, :, None] * spread[:, :, None, :]).sum(axis=1) * (replicates - 1) / replicates
+        violation = np.zeros(len(strength))
+        for formula in self.constraints:
+            violation += np.maximum(0.0, -np.broadcast_to(formula.evaluate(values), strength.shape[:2])[:, 0])
+        picked = np.concatenate(
+            [np.broadcast_to(values[k], (*strength.shape[:2], 1))[:, 0] for k in (STRONGEST, WEAKEST)], axis=-1
+        )
+        return Measured(theta[:, 0].copy(), covariance, violation, picked, strength[:, 0])
+
+    def _clipped(self, i: int, values: dict[str, Any]) -> Floats:
+        config = self.config.objectives[i]
+        result = self.formulas[i].evaluate(values)
+        if config.low is None and config.high is None:
+            return result
+        return np.clip(result, config.low, config.high)
+
+    def _values(self, played: Played, costs: Floats) -> dict[str, Any]:
+        """Variables as [n, 1 + R, T] (all replicates, then without each one), battle metrics as [n, 1 + R, 1]."""
+        versus, baseline = _left_out(played.versus), _left_out(played.baseline)
+        opponents = self.teams - 1
+        every = (versus + baseline) / (opponents + self.baselines)
+        values: dict[str, Any] = {"cost": costs[:, None, :]}
+        for k, name in enumerate(self.side):
+            values[name] = every[..., k].mean(axis=-1)
+            values[f"{name}_first"], values[f"{name}_second"] = every[..., 0, k], every[..., 1, k]
+            values[f"{name}_vs_baselines"] = baseline[..., k].mean(axis=-1) / self.baselines
+            if opponents:
+                values[f"{name}_vs_teams"] = versus[..., k].mean(axis=-1) / opponents
+        for k, name in enumerate(self.battle, start=len(self.side)):
+            values[name] = every[..., k].mean(axis=(-1, -2))[..., None]
+        return values
+
+
+def _left_out(sums: Floats) -> Floats:
+    """[n, T, 2, R, k] to means [n, 1 + R, T, 2, k]: over all replicates, then leaving out each."""
+    replicates = sums.shape[3]
+    total = sums.sum(axis=3)
+    without = (total[:, :, :, None] - sums) / (replicates - 1)
+    stacked = np.concatenate([total[:, :, :, None] / replicates, without], axis=3)
+    return np.moveaxis(stacked, 3, 1)

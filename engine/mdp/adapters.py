@@ -1,0 +1,215 @@
+"""The two ways to play a game, each from the other: coroutines from arrays and arrays from coroutines.
+
+Both give the same trajectories (tests prove it), so a game needs to be written only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ConfigError, SimulatorError
+from engine.mdp.battle import SteppedMDP, Tick
+from engine.mdp.checks import Blame
+from engine.mdp.episodes import Episodes
+from engine.mdp.interface import (
+    MDP,
+    Array,
+    Battle,
+    Controller,
+    MDPSpec,
+    Result,
+    State,
+    action_problem,
+)  # fmt: skip
+from engine.mdp.vector import Ended, VectorMDP, VectorStep
+
+
+def mdp_from_vector(make: Callable[[tuple[int, ...]], VectorMDP], spec: MDPSpec, *, patience: int = 1) -> SteppedMDP:
+    """An ``MDP`` over a compiled game. ``make`` gives the game with these seats played from outside; ``spec`` is the
+    game with all its seats."""
+    return SteppedMDP(spec, lambda: _OneBattle(make), patience=patience)
+
+
+class _OneBattle:
+    """``Simulation`` of one battle of a ``VectorMDP``."""
+
+    def __init__(self, make: Callable[[tuple[int, ...]], VectorMDP]) -> None:
+        self._make = make
+
+    def begin(self, seed: int, played: Sequence[int]) -> None:
+        """As ``Simulation.begin``; everybody acts at once."""
+        self._column = {seat: i for i, seat in enumerate(sorted(played))}
+        self._vector = self._make(tuple(self._column))
+        self._now = self._vector.reset(np.array([seed], np.uint64))
+
+    def state(self, seat: int) -> State:
+        """What a seat sees; after the end, what it saw last."""
+        i, ended = self._column[seat], self._now.ended
+        observations, masks = (ended or self._now).observations[i], (ended or self._now).masks[i]
+        return State({name: array[0] for name, array in observations.items()}, None if masks is None else masks[0])
+
+    def step(self, actions: Sequence[Any]) -> Tick:
+        """One decision."""
+        rows = []
+        for i, seat in enumerate(self._column):
+            action = self._vector.spec.seats[i].action
+            rows.append(np.asarray(actions[seat]).astype(action.dtype, copy=False).reshape(1, *action.row))
+        step = self._now = self._vector.step(rows)
+        widths = [len(seat.rewards) for seat in self._vector.spec.seats]
+        rewards: list[Any] = [None] * (max(self._column) + 1)
+        alive = [False] * len(rewards)
+        for seat, i in self._column.items():
+            rewards[seat], alive[seat] = step.rewards[0, i, : widths[i]].copy(), bool(step.alive[0, i])
+        whole = step.alive.all()
+        return Tick(rewards, bool(step.terminated[0]), bool(step.truncated[0]), None if whole else alive)
+
+    def result(self, seat: int) -> Result:
+        """Of the episode that just ended."""
+        i, ended = self._column[seat], self._now.ended
+        assert ended is not None, "asked only after the end"
+        names = self._vector.spec.seats[i].signals
+        signals = dict(zip(names, ended.signals[i][0].tolist(), strict=True))
+        return Result(float(ended.win[0, i]), float(ended.score[0, i]), signals)
+
+    def close(self) -> None:
+        """Close the game."""
+        self._vector.close()
+
+
+class VectorFromMDP:
+    """``VectorMDP`` over n battles of an ``MDP``, all of whose seats are played from outside.
+
+    A game that is played in turns has no such form: SimulatorError says so; play it through ``engine.mdp.driver``.
+    """
+
+    def __init__(self, mdp: MDP) -> None:
+        self._mdp, self.spec, self._blame = mdp, mdp.spec, Blame(mdp.spec.name)
+        self._battles: list[Battle] = []
+        self._ticks: list[Callable[[], None]] = []
+
+    def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
+        """As ``VectorMDP.reset``."""
+        self.close()
+        n, seats = len(seeds), self.spec.seats
+        self._episodes = Episodes(self.spec, seeds)
+        self._alive = np.ones((n, len(seats)), np.bool_)
+        self._rewards = np.zeros((n, len(seats), self.spec.rewards), np.float32)
+        self._observations = tuple(
+            {s.name: np.empty((n, *s.shape), np.dtype(s.dtype)) for s in seat.observations} for seat in seats
+        )
+        self._masks: list[NDArray[np.bool_] | None] = [None] * len(seats)
+        self._battles, self._ticks = [None] * n, [None] * n  # type: ignore[list-item]
+        with self._blame:
+            for i in range(n):
+                self._begin(i)
+        return self._step(np.zeros(n, np.bool_), np.zeros(n, np.bool_), None)
+
+    def _begin(self, i: int) -> None:
+        self._blame.battle, self._blame.doing = i, "reset"
+        battle = self._mdp.reset(*range(len(self.spec.seats)), seed=int(self._episodes.seeds[i]))
+        self._battles[i], self._ticks[i] = battle, battle.ticks.__await__().__next__
+        self._alive[i] = True
+        for controller in battle.controllers:
+            self._see(i, controller)
+
+    def _see(self, i: int, controller: Controller) -> None:
+        if not controller.acting and self._alive[i, controller.seat]:
+            raise SimulatorError(
+                f"{self.spec.name} is played in turns, so it cannot step all seats together; play it as coroutines",
+                permanent=True,
+            )
+        state = controller.get_state()
+        for name, array in state.observations.items():
+            self._observations[controller.seat][name][i] = array
+        if state.mask is not None:
+            self._mask(controller.seat)[i] = state.mask
+
+    def _mask(self, seat: int) -> NDArray[np.bool_]:
+        mask = self._masks[seat]
+        if mask is None:
+            mask = self._masks[seat] = np.ones((len(self._battles), self.spec.seats[seat].action.legal), np.bool_)
+        return mask
+
+    def step(self, actions: Sequence[Array]) -> VectorStep:
+        """As ``VectorMDP.step``."""
+        n = len(self._battles)
+        for seat, (spec, rows) in enumerate(zip(self.spec.seats, actions, strict=True)):
+            problem = action_problem(spec.action, rows, n)
+            if problem:
+                raise ConfigError([(f"seat {seat}", f"the actions {problem}")])
+        terminated, truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        with self._blame:
+            for i in range(n):
+                self._blame.battle, self._blame.doing = i, "step"
+                terminated[i], truncated[i] = self._tick(i, [rows[i] for rows in actions])
+        rewards = self._rewards
+        self._episodes.add(rewards)
+        over = np.flatnonzero(terminated | truncated)
+        ended = self._end(over) if len(over) else None
+        return self._step(terminated, truncated, ended)
+
+    def _tick(self, i: int, actions: Sequence[Any]) -> tuple[bool, bool]:
+        """One decision of one battle: whether it terminated, whether it was truncated."""
+        battle = self._battles[i]
+        waits = [controller(actions[controller.seat]).__await__() for controller in battle.controllers]
+        try:
+            while True:
+                self._ticks[i]()
+                outcomes = [_answer(wait) for wait in waits]
+                if battle.done or any(outcome is not None for outcome in outcomes):
+                    break
+        except StopIteration:
+            outcomes = [_answer(wait) for wait in waits]
+        for controller in battle.controllers:
+            reward = controller.get_reward()
+            self._rewards[i, controller.seat, : len(reward)] = reward
+        if battle.done:
+            out = [outcome for seat, outcome in enumerate(outcomes) if self._alive[i, seat] and outcome is not None]
+            for controller in battle.controllers:
+                self._alive[i, controller.seat] = False
+                self._see(i, controller)
+            return any(o.terminated for o in out) or not out, any(o.truncated for o in out)
+        for controller, outcome in zip(battle.controllers, outcomes, strict=True):
+            self._alive[i, controller.seat] &= outcome is None or not outcome.done
+            self._see(i, controller)
+        return False, False
+
+    def _end(self, over: NDArray[np.int64]) -> Ended:
+        last = tuple({name: array[over] for name, array in seen.items()} for seen in self._observations)
+        masks = tuple(None if mask is None else mask[over] for mask in self._masks)
+        results = [[controller.get_result() for controller in self._battles[i].controllers] for i in over]
+        totals = self._episodes.end(over)
+        signals = tuple(
+            np.array([[row[s].signals[name] for name in spec.signals] for row in results]).reshape(len(over), -1)
+            for s, spec in enumerate(self.spec.seats)
+        )
+        win, score = (np.array([[getattr(r, f) for r in row] for row in results]) for f in ("win", "score"))
+        with self._blame:
+            for i in over:
+                self._battles[i].close()
+                self._begin(int(i))
+        return Ended(over, *totals, win, score, signals, last, masks)
+
+    def _step(self, terminated: NDArray[np.bool_], truncated: NDArray[np.bool_], ended: Ended | None) -> VectorStep:
+        return VectorStep(
+            self._observations, tuple(self._masks), self._rewards, terminated, truncated, self._alive, ended
+        )
+
+    def close(self) -> None:
+        """End all battles."""
+        for battle in self._battles:
+            battle.close()
+        self._battles = []
+
+
+def _answer(wait: Any) -> Any:
+    """What an awaited controller answers, None while it still waits."""
+    try:
+        next(wait)
+    except StopIteration as end:
+        return end.value
+    return None

@@ -1,0 +1,32 @@
+"""Atari games through ALE's own C++ vector environment."""
+
+from __future__ import annotations
+
+from ale_py.vector_env import AtariVectorEnv
+from gymnasium.vector import AutoresetMode
+
+from engine.mdp.gym import GymVectorEnv
+
+
+def atari(
+    game: str,
+    battles: int,
+    *,
+    frame_skip: int = 4,
+    frames: int = 4,
+    threads: int = 1,
+    max_moments: int = 108_000,
+    sticky: float = 0.0,
+    clip_rewards: bool = False,
+    noop_max: int = 30,
+) -> GymVectorEnv:
+    """``battles`` games of e.g. "pong": observation uint8[frames, 84, 84], oldest first, the game's own few actions,
+    rewards as the game counts unless clipped; ``max_moments`` of the console end an episode as truncated. ``sticky``:
+    chance that an action is repeated. Every episode begins with up to ``noop_max`` idle moments; a battle's first is
+    drawn by its seed, later ones by what its console goes on with."""
+    env = AtariVectorEnv(
+        game, battles, num_threads=threads, max_num_frames_per_episode=max_moments, repeat_action_probability=sticky,
+        autoreset_mode=AutoresetMode.SAME_STEP, stack_num=frames, frameskip=frame_skip, noop_max=noop_max,
+        reward_clipping=clip_rewards,
+    )  # fmt: skip
+    return GymVectorEnv(env, label=f"ALE {game}", max_ticks=-(-max_moments // frame_skip))

@@ -1,0 +1,172 @@
+"""The AI Arena's list interface (Staley et al. 2021, section 3): everything of Gym's is a list with one entry for each
+entity, except one ``done``. Such an environment as an ``MDP``, and a game of ours as such an environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.errors import ConfigError, SimulatorError
+from engine.mdp import spaces
+from engine.mdp.battle import SteppedMDP, Tick
+from engine.mdp.checks import Blame, check_rewards, check_state
+from engine.mdp.interface import MDPSpec, Result, SeatSpec, State
+from engine.mdp.vector import VectorMDP, VectorStep
+from engine.rng import combine64
+
+_SEED_MASK = 0x7FFFFFFF
+_CUT = ("truncated", "TimeLimit.truncated")
+
+
+class Arena(Protocol):
+    """The list interface. ``seed(int)`` is called before each reset where there is one. An info that holds a true
+    "truncated" or "TimeLimit.truncated" says that ``done`` cut the episode short."""
+
+    @property
+    def observation_spaces(self) -> Sequence[Any]:
+        """Each entity's."""
+        ...
+
+    @property
+    def action_spaces(self) -> Sequence[Any]:
+        """Each entity's."""
+        ...
+
+    def reset(self) -> Sequence[Any]:
+        """A new episode: each entity's observation."""
+        ...
+
+    def step(self, actions: Sequence[Any]) -> tuple[Sequence[Any], Sequence[float], bool, Sequence[Any]]:
+        """Everybody's observation, reward, one done, and infos."""
+        ...
+
+
+def arena_mdp(make: Callable[[], Arena], *, label: str = "", max_ticks: int = 0, patience: int = 1) -> SteppedMDP:
+    """The game of such an environment, entities as seats; ``make`` makes one for each battle. Raises ConfigError for
+    spaces that cannot be used."""
+    table = _Table(make(), label, max_ticks)
+    return SteppedMDP(table.spec, lambda: _Lists(make(), table), patience=patience)
+
+
+class _Table:
+    """What does not change: how each entity's observations and actions are written."""
+
+    def __init__(self, env: Arena, label: str, max_ticks: int) -> None:
+        self.label = label or type(env).__name__
+        if len(env.observation_spaces) != len(env.action_spaces):
+            counts = f"{len(env.observation_spaces)} observation spaces and {len(env.action_spaces)} action spaces"
+            raise ConfigError([(self.label, f"it has {counts}; every entity needs one of each")])
+        names = [f"{self.label}, entity {i}" for i in range(len(env.action_spaces))]
+        self.leaves = [spaces.observation_leaves(s, w) for s, w in zip(env.observation_spaces, names, strict=True)]
+        self.actions = [spaces.actions(s, w) for s, w in zip(env.action_spaces, names, strict=True)]
+        seats = [
+            SeatSpec(tuple(leaf.spec for leaf in leaves), action.spec)
+            for leaves, action in zip(self.leaves, self.actions, strict=True)
+        ]
+        self.spec = MDPSpec(self.label, "1", tuple(seats), max_ticks)
+
+
+class _Lists:
+    """``Simulation`` over lists."""
+
+    def __init__(self, env: Arena, table: _Table) -> None:
+        self._env, self._table = env, table
+        self._blame = Blame(table.label)
+
+    def begin(self, seed: int, played: Sequence[int]) -> None:
+        """As ``Simulation.begin``; the environment plays nobody itself."""
+        if len(played) < len(self._table.actions):
+            raise ConfigError([("seats", f"{self._table.label} plays no entity itself; ask for all of them")])
+        self._scores = np.zeros(len(played))
+        self._blame.doing = "reset"
+        with self._blame:
+            if hasattr(self._env, "seed"):
+                self._env.seed(seed & _SEED_MASK)
+            self._take(self._env.reset())
+        self._blame.doing = "step"
+
+    def _take(self, observations: Sequence[Any]) -> None:
+        table = self._table
+        if len(observations) != len(table.leaves):
+            raise SimulatorError(
+                f"{table.label}: {len(observations)} observations came for {len(table.leaves)} entities"
+            )
+        self._states = []
+        for i, (leaves, observation) in enumerate(zip(table.leaves, observations, strict=True)):
+            state = State(spaces.read(leaves, observation))
+            check_state(f"{table.label}, entity {i}", table.spec.seats[i], state)
+            self._states.append(state)
+
+    def state(self, seat: int) -> State:
+        """What an entity sees."""
+        return self._states[seat]
+
+    def step(self, actions: Sequence[Any]) -> Tick:
+        """One decision of everybody."""
+        table = self._table
+        values = [
+            spec.values(np.asarray(action).astype(spec.spec.dtype, copy=False).reshape(1, *spec.spec.row))[0]
+            for spec, action in zip(table.actions, actions, strict=True)
+        ]
+        with self._blame:
+            observations, rewards, done, infos = self._env.step(values)
+        found = [np.array([reward], np.float32) for reward in rewards]
+        check_rewards(table.label, table.spec, found)
+        self._scores += [float(reward[0]) for reward in found]
+        self._take(observations)
+        cut = bool(done) and any(isinstance(i, Mapping) and any(i.get(k) for k in _CUT) for i in infos)
+        return Tick(found, terminated=bool(done) and not cut, truncated=cut)
+
+    def result(self, seat: int) -> Result:
+        """An entity's score is the sum of its rewards; who won is not known."""
+        return Result(float("nan"), float(self._scores[seat]), {})
+
+    def close(self) -> None:
+        """Close the environment where it can be."""
+        close = getattr(self._env, "close", None)
+        if close is not None:
+            close()
+
+
+class ArenaEnv:
+    """One battle of a game of ours behind the list interface. Rewards are the sums of the reward vectors; the infos
+    hold the named ones, ``truncated``, and at the end ``win``, ``score`` and the named signals."""
+
+    def __init__(self, game: VectorMDP, seed: int = 0) -> None:
+        self._game, self._seed, self._episode = game, seed, 0
+        seats = game.spec.seats
+        self.observation_spaces = [spaces.observation_space(seat.observations) for seat in seats]
+        self.action_spaces = [spaces.action_space(seat.action) for seat in seats]
+
+    def seed(self, seed: int) -> None:
+        """The seed from which the next episodes' seeds are made."""
+        self._seed, self._episode = seed, 0
+
+    def reset(self) -> list[Any]:
+        """A new episode: each entity's observation, an array or a dictionary of them."""
+        seed = combine64(self._seed, self._episode)
+        self._episode += 1
+        return self._seen(self._game.reset(np.array([seed], np.uint64)))
+
+    def _seen(self, step: VectorStep) -> list[Any]:
+        seen = [{name: array[0].copy() for name, array in o.items()} for o in (step.ended or step).observations]
+        return [next(iter(o.values())) if len(o) == 1 else o for o in seen]
+
+    def step(self, actions: Sequence[Any]) -> tuple[list[Any], list[float], bool, list[dict[str, Any]]]:
+        """One decision of everybody. After ``done``, ``reset``."""
+        seats = self._game.spec.seats
+        rows = [spaces.row(seat.action, action)[None] for seat, action in zip(seats, actions, strict=True)]
+        step = self._game.step(rows)
+        infos: list[dict[str, Any]] = []
+        for i, seat in enumerate(seats):
+            named = dict(zip(seat.rewards, step.rewards[0, i].tolist(), strict=False))
+            info: dict[str, Any] = {"rewards": named, "truncated": bool(step.truncated[0])}
+            if step.ended is not None:
+                info |= {"win": float(step.ended.win[0, i]), "score": float(step.ended.score[0, i])}
+                info |= dict(zip(seat.signals, step.ended.signals[i][0].tolist(), strict=True))
+            infos.append(info)
+        rewards = [float(step.rewards[0, i].sum()) for i in range(len(seats))]
+        return self._seen(step), rewards, step.ended is not None, infos

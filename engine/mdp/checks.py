@@ -1,0 +1,113 @@
+"""What a game of somebody else's says is checked here, so that nonsense is an error at its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import EngineError, SimulatorError
+from engine.mdp.interface import Array, MDPSpec, SeatSpec, State
+from engine.mdp.vector import VectorStep
+
+
+class Blame:
+    """Around calls into somebody else's game: whatever goes wrong becomes a SimulatorError that says where. ``battle``
+    is set as the calls go from one to the next (-1: there is only one); ``doing`` is the call."""
+
+    def __init__(self, label: str, doing: str = "step") -> None:
+        self.label, self.doing, self.battle = label, doing, -1
+
+    def __enter__(self) -> Blame:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        where = self.label if self.battle < 0 else f"{self.label}, battle {self.battle}"
+        if isinstance(error, SimulatorError):
+            raise SimulatorError(f"{where}: {error}", permanent=error.permanent) from error
+        if isinstance(error, Exception) and not isinstance(error, EngineError):
+            raise SimulatorError(f"{where}: {self.doing} raised {type(error).__name__}: {error}") from error
+
+
+def check_array(where: str, array: Any, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+    """Raise SimulatorError unless it is an array of this shape and type, with only finite numbers."""
+    if not isinstance(array, np.ndarray):
+        raise SimulatorError(f"{where} is a {type(array).__name__}; it must be an array {dtype}{list(shape)}")
+    if array.shape != tuple(shape) or array.dtype != dtype:
+        raise SimulatorError(f"{where} is {array.dtype}{list(array.shape)}; it must be {dtype}{list(shape)}")
+    if dtype.kind == "f" and not np.isfinite(array).all():
+        place = np.argwhere(~np.isfinite(array))[0].tolist()
+        raise SimulatorError(f"{where} is {array[tuple(place)]} at {place}; every number must be finite")
+
+
+def check_batch(label: str, spec: MDPSpec, n: int, step: VectorStep) -> None:
+    """Raise SimulatorError unless a step of n battles is what its spec says: shapes, types, finite numbers, masks that
+    leave something to do, flags that do not contradict each other."""
+    for i, seat in enumerate(spec.seats):
+        where = f"{label}, seat {i}"
+        _check_observations(where, seat, n, step.observations[i])
+        if step.masks[i] is not None:
+            check_mask(where, seat, step.masks[i], n)
+    check_array(f"{label}: rewards", step.rewards, (n, len(spec.seats), spec.rewards), np.dtype(np.float32))
+    for name in ("terminated", "truncated"):
+        check_array(f"{label}: {name}", getattr(step, name), (n,), np.dtype(np.bool_))
+    check_array(f"{label}: alive", step.alive, (n, len(spec.seats)), np.dtype(np.bool_))
+    if (step.terminated & step.truncated).any():
+        battle = int(np.argmax(step.terminated & step.truncated))
+        raise SimulatorError(f"{label}, battle {battle}: says both terminated and truncated; an episode ends one way")
+    _check_ended(label, spec, step)
+
+
+def _check_observations(where: str, seat: SeatSpec, n: int, observations: dict[str, Array]) -> None:
+    missing = {s.name for s in seat.observations} ^ set(observations)
+    if missing:
+        raise SimulatorError(f"{where}: observations {sorted(missing)} are described or given, but not both")
+    for s in seat.observations:
+        check_array(f"{where}: observation {s.name!r}", observations[s.name], (n, *s.shape), np.dtype(s.dtype))
+
+
+def check_mask(where: str, seat: SeatSpec, mask: Any, n: int) -> None:
+    """Raise SimulatorError unless every discrete choice of bool[n, k] has something legal."""
+    check_array(f"{where}: mask", mask, (n, seat.action.legal), np.dtype(np.bool_))
+    start = 0
+    for k in seat.action.choices:
+        none = ~mask[:, start : start + k].any(axis=1)
+        if none.any():
+            raise SimulatorError(f"{where}, battle {int(np.argmax(none))}: the mask leaves nothing legal to do")
+        start += k
+
+
+def _check_ended(label: str, spec: MDPSpec, step: VectorStep) -> None:
+    over = np.flatnonzero(step.terminated | step.truncated)
+    told = np.empty(0, np.int64) if step.ended is None else step.ended.battles
+    if not np.array_equal(over, told):
+        raise SimulatorError(
+            f"{label}: battles {over.tolist()} ended by their flags and {told.tolist()} by their results"
+        )
+    if step.ended is None:
+        return
+    m = len(told)
+    for i, seat in enumerate(spec.seats):
+        _check_observations(f"{label}, seat {i}, last moment of an episode", seat, m, step.ended.observations[i])
+        signals = step.ended.signals[i]
+        if signals.shape != (m, len(seat.signals)):
+            raise SimulatorError(f"{label}, seat {i}: signals are {list(signals.shape)}; {seat.signals} are described")
+
+
+def check_state(where: str, seat: SeatSpec, state: State) -> None:
+    """Raise SimulatorError unless a seat's state is what its spec says."""
+    single = {name: np.asarray(array)[None] for name, array in state.observations.items()}
+    _check_observations(where, seat, 1, single)
+    if state.mask is not None:
+        check_mask(where, seat, np.asarray(state.mask)[None], 1)
+
+
+def check_rewards(where: str, spec: MDPSpec, rewards: Sequence[NDArray[np.float32]]) -> None:
+    """Raise SimulatorError unless there is a finite reward vector for each seat."""
+    if len(rewards) != len(spec.seats):
+        raise SimulatorError(f"{where}: {len(rewards)} rewards came; {spec.name} has {len(spec.seats)} seats")
+    for i, (seat, reward) in enumerate(zip(spec.seats, rewards, strict=True)):
+        check_array(f"{where}, seat {i}: reward", reward, (len(seat.rewards),), np.dtype(np.float32))

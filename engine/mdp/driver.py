@@ -1,0 +1,174 @@
+"""Advances many battles in one process and answers all waiting inferences by one forward pass.
+
+A bare trampoline: every player is a coroutine that is resumed with ``send`` and stops at a bare ``yield``, when it
+waits for the game, or at a question to a policy. A round resumes each player until it waits for the game, answering the
+questions of all battles together as often as there are any, and then lets every battle tick once. A player must end
+when its controller says that the episode is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.mdp.agent import Question
+from engine.mdp.checks import Blame
+from engine.mdp.interface import MDP, Battle, Controller, Result
+from engine.mdp.vector import episode_seeds
+
+Player = Coroutine[Any, Any, Any]
+
+
+def play(battle: Battle, *players: Player) -> list[Any]:
+    """Run one battle with these coroutines, in the order of its controllers, none of which asks an ``Agent``. Gives
+    what each returned, like ``asyncio.gather`` and ten times cheaper. One that ends early is off line from then on."""
+    returned: list[Any] = [None] * len(players)
+    waiting = [(i, player.send) for i, player in enumerate(players)]
+    tick, over, gone = battle.ticks.__await__().__next__, False, set[int]()
+    try:
+        while True:
+            for i, send in waiting:
+                try:
+                    send(None)
+                except StopIteration as end:
+                    returned[i] = end.value
+                    gone.add(i)
+            if gone:
+                waiting = [pair for pair in waiting if pair[0] not in gone]
+                _leave(battle, gone)
+            if over or battle.done:
+                return returned
+            try:
+                tick()
+            except StopIteration:
+                over = True
+    finally:
+        for player in players:
+            player.close()
+
+
+def _leave(battle: Battle, gone: set[int]) -> None:
+    """Players that ended are off line."""
+    for i in gone:
+        if i < len(battle.controllers):
+            battle.controllers[i].leave()
+    gone.clear()
+
+
+def tick_once(tick: Callable[[], Any]) -> None:
+    """Resume a battle's ticks once; their end is the battle's ``done``."""
+    try:
+        tick()
+    except StopIteration:
+        return
+
+
+class Slot(NamedTuple):
+    """Where a battle stands among many: the slot's place, and the number (from 0) and seed of its episode."""
+
+    place: int
+    episode: int
+    seed: int
+
+
+Role = Callable[[Controller, Slot], Player]
+
+
+class Finished(NamedTuple):
+    """An episode that ended: where, the result of each seat that was played, and the rounds it took (its ticks, unless
+    they waited for somebody)."""
+
+    slot: Slot
+    results: tuple[Result, ...]
+    rounds: int
+
+
+class _Running:
+    """One slot's battle of the moment."""
+
+    __slots__ = ("battle", "players", "rounds", "slot", "tick")
+
+    def __init__(self, mdp: MDP, slot: Slot, cast: Mapping[int, Role]) -> None:
+        self.slot, self.rounds = slot, 0
+        self.battle = mdp.reset(*cast, seed=slot.seed)
+        controllers = self.battle.controllers
+        self.players = {i: role(controllers[i], slot) for i, role in enumerate(cast.values())}
+        self.tick = self.battle.ticks.__await__().__next__
+
+    def resume(self, asked: list[tuple[_Running, int, Question]]) -> None:
+        """Resume every player; those that ask a policy are put on the list."""
+        for i in tuple(self.players):
+            self.resume_one(i, asked)
+
+    def resume_one(self, i: int, asked: list[tuple[_Running, int, Question]]) -> None:
+        """Resume a player until it waits for the game, asks, or ends."""
+        try:
+            question = self.players[i].send(None)
+        except StopIteration:
+            del self.players[i]
+            self.battle.controllers[i].leave()
+        else:
+            if question is not None:
+                asked.append((self, i, question))
+
+    def close(self) -> None:
+        """End the battle and whoever has not ended with it."""
+        for player in self.players.values():
+            player.close()
+        self.battle.close()
+
+
+class Driver:
+    """Keeps one battle running for each of ``seeds`` uint64[n], episode after episode. ``cast``: seat to the coroutine
+    function that plays it."""
+
+    def __init__(self, mdp: MDP, seeds: NDArray[np.uint64], cast: Mapping[int, Role]) -> None:
+        self._mdp, self._seeds, self._cast = mdp, np.asarray(seeds, np.uint64), dict(cast)
+        self._blame = Blame(mdp.spec.name)
+        self._running = [self._begin(i, 0) for i in range(len(self._seeds))]
+
+    def _begin(self, place: int, episode: int) -> _Running:
+        seed = int(episode_seeds(self._seeds[place : place + 1], np.array([episode]))[0])
+        self._blame.battle, self._blame.doing = place, "reset"
+        with self._blame:
+            running = _Running(self._mdp, Slot(place, episode, seed), self._cast)
+        self._blame.doing = "step"
+        return running
+
+    def round(self) -> list[Finished]:
+        """Every player decides, every battle ticks once. Gives the episodes that ended; the next ones have begun."""
+        self._decide(self._running)
+        with self._blame:
+            for running in self._running:
+                self._blame.battle = running.slot.place
+                tick_once(running.tick)
+                running.rounds += 1
+        over = [running for running in self._running if running.battle.done]
+        self._decide(over)
+        return [self._replace(running) for running in over]
+
+    def _decide(self, running: Sequence[_Running]) -> None:
+        asked: list[tuple[_Running, int, Question]] = []
+        for one in running:
+            one.resume(asked)
+        while asked:
+            for agent in dict.fromkeys(question.agent for _, _, question in asked):
+                agent.answer()
+            again, asked = asked, []
+            for one, i, _ in again:
+                one.resume_one(i, asked)
+
+    def _replace(self, running: _Running) -> Finished:
+        slot = running.slot
+        results = tuple(controller.get_result() for controller in running.battle.controllers)
+        running.close()
+        self._running[slot.place] = self._begin(slot.place, slot.episode + 1)
+        return Finished(slot, results, running.rounds)
+
+    def close(self) -> None:
+        """End all battles."""
+        for running in self._running:
+            running.close()

@@ -1,0 +1,328 @@
+"""What an MDP is, and the asynchronous way to play it (Lamarckian, III-C, Fig. 4b).
+
+A battle has seats. Whoever plays a seat holds its ``Controller`` and is a coroutine of its own: it reads states, awaits
+actions and asks for rewards whenever it likes. ``engine.mdp.vector`` is the same thing over arrays.
+
+An action is one row of numbers, and the actions of n battles are one array per seat:
+
+=================  ==========================  ==============================================================  =========
+kind               array                       a row                                                           mask
+=================  ==========================  ==============================================================  =========
+Discrete(k)        int64[n]                    the choice                                                      bool[n, k]
+Continuous         float32[n, d]               the parameters, flattened in C order                            none
+Hybrid             float32[n, choices + d]     each discrete part's choice, then every part's parameters       bool[n, sum of k]
+Parameterised      float32[n, 1 + d]           the choice, then the parameters of choice 0, of choice 1, …     bool[n, k]
+=================  ==========================  ==============================================================  =========
+
+In a Parameterised row only the chosen choice's parameters count. A mask is True where a choice is legal. A parameter
+outside its bounds is played as the nearest one inside.
+"""  # noqa: E501 (a table)
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Observations = dict[str, Array]
+
+
+class ArraySpec(msgspec.Struct, frozen=True):
+    """One named array that a seat observes: the shape of one observation, its type and the range of its numbers."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: Literal["float32", "uint8"] = "float32"
+    low: float | None = None
+    high: float | None = None
+
+
+class _Action(msgspec.Struct, frozen=True, tag_field="kind"):
+    """What the kinds of action have in common, given their choices and their parameters' bounds."""
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """How many alternatives each discrete choice has; the mask has the sum of them as columns."""
+        return ()
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Lowest and highest value float32[d] of each parameter, in the order of a row."""
+        return np.empty(0, np.float32), np.empty(0, np.float32)
+
+    @property
+    def row(self) -> tuple[int, ...]:
+        """The shape of one action: () for a plain choice."""
+        return (len(self.choices) + len(self.bounds[0]),)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of an array of actions."""
+        return np.dtype(np.float32)
+
+    @property
+    def legal(self) -> int:
+        """The columns of a mask; 0: everything is always legal."""
+        return sum(self.choices)
+
+    def idle(self, n: int = 1) -> Array:
+        """What n seats do that give no action: the first choices, and the parameters that are nearest to zero."""
+        low, high = self.bounds
+        row = np.concatenate([np.zeros(len(self.choices), np.float32), np.clip(np.float32(0), low, high)])
+        return np.tile(row, (n, 1))
+
+
+class Discrete(_Action, frozen=True, tag="discrete"):
+    """One of n choices."""
+
+    n: int
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """The one choice."""
+        return (self.n,)
+
+    @property
+    def row(self) -> tuple[int, ...]:
+        """A number, not a row."""
+        return ()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Whole numbers."""
+        return np.dtype(np.int64)
+
+    def idle(self, n: int = 1) -> Array:
+        """Choice 0, n times."""
+        return np.zeros(n, np.int64)
+
+
+class Continuous(_Action, frozen=True, tag="continuous"):
+    """``shape`` numbers, each with finite bounds; ``low`` and ``high`` are flattened in C order."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """As given."""
+        return np.array(self.low, np.float32), np.array(self.high, np.float32)
+
+
+class Hybrid(_Action, frozen=True, tag="hybrid"):
+    """Several actions at once: every part's choice and every part's parameters apply."""
+
+    parts: tuple[Discrete | Continuous, ...]
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """Of the discrete parts, in order."""
+        return tuple(k for part in self.parts for k in part.choices)
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Of the continuous parts, in order."""
+        lows, highs = zip(*(part.bounds for part in self.parts), strict=True)
+        return np.concatenate(lows), np.concatenate(highs)
+
+
+class Parameterised(_Action, frozen=True, tag="parameterised"):
+    """One choice among ``len(sizes)``, and for choice i its own vector of ``sizes[i]`` parameters (Masson et al. 2016).
+    ``low`` and ``high`` are end to end over all choices; left empty they are -1 and 1."""
+
+    sizes: tuple[int, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """The one choice."""
+        return (len(self.sizes),)
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Of all choices' parameters, end to end."""
+        total = sum(self.sizes)
+        return np.array(self.low or (-1.0,) * total, np.float32), np.array(self.high or (1.0,) * total, np.float32)
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """The column of a row where each choice's parameters begin."""
+        return tuple(1 + sum(self.sizes[:i]) for i in range(len(self.sizes)))
+
+
+ActionSpec = Discrete | Continuous | Hybrid | Parameterised
+
+
+class SeatSpec(msgspec.Struct, frozen=True):
+    """What a seat sees and does, and what it is told: names of the entries of its reward vector, and of the signals
+    (whole-episode numbers such as the share of ticks in which it moved) that stand in its result."""
+
+    observations: tuple[ArraySpec, ...]
+    action: ActionSpec
+    rewards: tuple[str, ...] = ("score",)
+    signals: tuple[str, ...] = ()
+
+
+class MDPSpec(msgspec.Struct, frozen=True):
+    """A game as a decision process. ``max_ticks``: decisions after which an episode is cut short (0: never);
+    ``frame_skip``: moments of the game that one decision lasts."""
+
+    name: str
+    version: str
+    seats: tuple[SeatSpec, ...]
+    max_ticks: int = 0
+    frame_skip: int = 1
+
+    @property
+    def rewards(self) -> int:
+        """The width R of an array of rewards: that of the seat with most entries; others' are zeros at the end."""
+        return max(len(seat.rewards) for seat in self.seats)
+
+
+class State(msgspec.Struct, gc=False):
+    """What a seat sees now: its observations by name and its legal mask bool[k] (None: everything is legal).
+
+    ``state["inputs"]`` and ``state["legal"]`` are the names in the paper's Fig. 4b.
+    """
+
+    observations: Observations
+    mask: NDArray[np.bool_] | None = None
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "inputs":
+            return tuple(self.observations.values())
+        if key == "legal":
+            return self.mask
+        raise KeyError(key)
+
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """What became of an action: whether the episode ended by the game's rules (``terminated``) or was cut short
+    (``truncated``), and whether the action was ``ignored`` because it was not the seat's turn."""
+
+    terminated: bool = False
+    truncated: bool = False
+    ignored: bool = False
+
+    @property
+    def done(self) -> bool:
+        """The episode is over for this seat."""
+        return self.terminated or self.truncated
+
+    def __getitem__(self, key: str) -> bool:
+        if key not in ("done", "terminated", "truncated", "ignored"):
+            raise KeyError(key)
+        return bool(getattr(self, key))
+
+
+class Result(NamedTuple):
+    """How an episode ended for a seat: ``win`` 1, 0.5 or 0; ``score`` as the game counts; its named signals."""
+
+    win: float
+    score: float
+    signals: dict[str, float]
+
+
+class Controller(Protocol):
+    """One seat of a battle, in the hands of whoever plays it."""
+
+    @property
+    def seat(self) -> int:
+        """Which seat."""
+        ...
+
+    @property
+    def spec(self) -> SeatSpec:
+        """What the seat sees and does."""
+        ...
+
+    @property
+    def acting(self) -> bool:
+        """Whether the next action counts: False while others have their turn, and once the seat is out."""
+        ...
+
+    def get_state(self) -> State:
+        """What the seat sees now. Its arrays are overwritten by the next tick: copy what you keep."""
+        ...
+
+    def __call__(self, action: Any = None, *, discrete: Any = None, continuous: Any = None) -> Awaitable[Outcome]:
+        """Act and wait until it is the seat's turn again. A list or tuple is a scripted sequence: one action after the
+        other, ending early with the episode. ``discrete`` and ``continuous`` are the names in Fig. 4b."""
+        ...
+
+    def turn(self) -> Awaitable[Outcome]:
+        """Wait, without acting, until it is the seat's turn (at once when it already is) or the episode is over."""
+        ...
+
+    def get_reward(self) -> NDArray[np.float32]:
+        """The reward vector float32[R] summed over the ticks since it was last asked for."""
+        ...
+
+    def get_result(self) -> Result:
+        """How the episode ended. Raises EngineError while it still runs."""
+        ...
+
+    def leave(self) -> None:
+        """Go off line: no tick waits for this seat any more. An action given later brings it back."""
+        ...
+
+
+class Battle(Protocol):
+    """One episode: await ``ticks`` beside the coroutines that play the seats."""
+
+    @property
+    def controllers(self) -> Sequence[Controller]:
+        """One for each seat that was asked for, in the order asked."""
+        ...
+
+    @property
+    def ticks(self) -> Awaitable[None]:
+        """The game itself: moves on until the episode ends, whoever is there."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """The episode is over."""
+        ...
+
+    def close(self) -> None:
+        """End the battle and free what it holds."""
+        ...
+
+
+class MDP(Protocol):
+    """A game that can be played, a battle at a time."""
+
+    @property
+    def spec(self) -> MDPSpec:
+        """The game; the same for the life of the object."""
+        ...
+
+    def reset(self, *seats: int, seed: int | None = None) -> Battle:
+        """A new episode with controllers for these seats; the game's own players take the others. The same seed and
+        the same actions give the same battle; without a seed the next of the object's own sequence is taken."""
+        ...
+
+
+def action_problem(spec: ActionSpec, actions: Array, n: int) -> str:
+    """What is wrong with the actions of n battles; an empty string when nothing is."""
+    need = (n, *spec.row)
+    if actions.shape != need or actions.dtype != spec.dtype:
+        return f"are {actions.dtype}{list(actions.shape)}; they must be {spec.dtype}{list(need)}"
+    columns = actions.reshape(n, -1)
+    for i, k in enumerate(spec.choices):
+        bad = ~((columns[:, i] >= 0) & (columns[:, i] < k))  # also true for NaN
+        if bad.any():
+            row = int(np.argmax(bad))
+            return f"have choice {columns[row, i]:g} in row {row}; the choices are 0 to {k - 1}"
+    if columns.dtype != np.int64 and not math.isfinite(float(columns.sum(dtype=np.float64))):
+        row = int(np.argmin(np.isfinite(columns).all(axis=1)))
+        return f"hold a number that is not finite in row {row}"
+    return ""

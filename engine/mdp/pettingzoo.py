@@ -1,0 +1,180 @@
+"""PettingZoo's environments as an ``MDP``: parallel ones, and AEC ones, which are played in turns.
+
+Seats are ``possible_agents`` in their order. A seat that ends before the others is out; how the last ones end is how
+the battle ends. Legal actions are taken from ``action_mask``, in the observation or in the info. A score is the sum of
+a seat's rewards; ``win`` is NaN, because these environments do not say who won.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Dict, Space
+from numpy.typing import NDArray
+from pettingzoo import AECEnv, ParallelEnv
+
+from engine.errors import ConfigError
+from engine.mdp import spaces
+from engine.mdp.battle import SteppedMDP, Tick
+from engine.mdp.checks import Blame, check_rewards, check_state
+from engine.mdp.interface import MDPSpec, Result, SeatSpec, State
+
+_SEED_MASK = 0x7FFFFFFF
+_MASK = "action_mask"
+
+
+def parallel_mdp(make: Callable[[], ParallelEnv[Any, Any, Any]], *, patience: int = 1) -> SteppedMDP:
+    """The game of a parallel environment; ``make`` makes one for each battle. Raises ConfigError for spaces that cannot
+    be used."""
+    table = _Table(make())
+    return SteppedMDP(table.spec, lambda: _Parallel(make(), table), patience=patience)
+
+
+def aec_mdp(make: Callable[[], AECEnv[Any, Any, Any]], *, patience: int = 1) -> SteppedMDP:
+    """The game of an AEC environment: each seat acts in its turn. Raises ConfigError as ``parallel_mdp`` does."""
+    table = _Table(make())
+    return SteppedMDP(table.spec, lambda: _Turns(make(), table), patience=patience)
+
+
+class _Table:
+    """What does not change: who sits where, and how observations and actions are written."""
+
+    def __init__(self, env: Any) -> None:
+        self.label = str(env.metadata.get("name", type(env).__name__))
+        self.agents = list(env.possible_agents)
+        self.leaves, self.actions, seats = [], [], []
+        for agent in self.agents:
+            where = f"{self.label}, {agent}"
+            seen: Space[Any] = env.observation_space(agent)
+            if isinstance(seen, Dict) and _MASK in seen.spaces:
+                seen = Dict({name: space for name, space in seen.spaces.items() if name != _MASK})
+            self.leaves.append(spaces.observation_leaves(seen, where))
+            self.actions.append(spaces.actions(env.action_space(agent), where))
+            seats.append(SeatSpec(tuple(leaf.spec for leaf in self.leaves[-1]), self.actions[-1].spec))
+        self.spec = MDPSpec(self.label, "1", tuple(seats))
+
+    def state(self, seat: int, observation: Any, info: Mapping[str, Any]) -> State:
+        """A seat's state from what the environment gave; checked."""
+        mask = info.get(_MASK)
+        if isinstance(observation, Mapping) and _MASK in observation:
+            mask = observation[_MASK]
+        state = State(
+            spaces.read(self.leaves[seat], observation), None if mask is None else np.asarray(mask).astype(np.bool_)
+        )
+        check_state(f"{self.label}, {self.agents[seat]}", self.spec.seats[seat], state)
+        return state
+
+
+class _Zoo:
+    """What both kinds of battle share."""
+
+    def __init__(self, env: Any, table: _Table) -> None:
+        self._env, self._table = env, table
+        self._blame = Blame(table.label)
+
+    def _reset(self, seed: int, played: Sequence[int]) -> Any:
+        agents = self._table.agents
+        if len(played) < len(agents):
+            raise ConfigError([("seats", f"{self._table.label} plays no seat itself; ask for all {len(agents)}")])
+        self._scores = np.zeros(len(agents))
+        self._blame.doing = "reset"
+        with self._blame:
+            answer = self._env.reset(seed=seed & _SEED_MASK)
+        self._blame.doing = "step"
+        return answer
+
+    def _value(self, seat: int, action: Any) -> Any:
+        spec = self._table.actions[seat]
+        return spec.values(np.asarray(action).astype(spec.spec.dtype, copy=False).reshape(1, *spec.spec.row))[0]
+
+    def _rewards(self, rewards: Mapping[Any, float]) -> list[NDArray[np.float32]]:
+        found = [np.array([rewards.get(agent, 0.0)], np.float32) for agent in self._table.agents]
+        check_rewards(self._table.label, self._table.spec, found)
+        self._scores += [float(reward[0]) for reward in found]
+        return found
+
+    def result(self, seat: int) -> Result:
+        """Of the episode that just ended."""
+        return Result(float("nan"), float(self._scores[seat]), {})
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+
+class _Parallel(_Zoo):
+    """A battle in which everybody acts at once."""
+
+    def begin(self, seed: int, played: Sequence[int]) -> None:
+        """As ``Simulation.begin``."""
+        observations, infos = self._reset(seed, played)
+        self._states = [
+            self._table.state(seat, observations[agent], infos.get(agent, {}))
+            for seat, agent in enumerate(self._table.agents)
+        ]
+
+    def state(self, seat: int) -> State:
+        """What a seat sees, or saw last."""
+        return self._states[seat]
+
+    def step(self, actions: Sequence[Any]) -> Tick:
+        """One decision of everybody who is in."""
+        env, agents = self._env, self._table.agents
+        acting = [seat for seat, agent in enumerate(agents) if agent in env.agents]
+        with self._blame:
+            values = {agents[seat]: self._value(seat, actions[seat]) for seat in acting}
+            observations, rewards, terminated, truncated, infos = env.step(values)
+        for seat in acting:
+            if agents[seat] in observations:
+                self._states[seat] = self._table.state(seat, observations[agents[seat]], infos.get(agents[seat], {}))
+        ended = {agent for agent in agents if terminated.get(agent) or truncated.get(agent)}
+        alive = [seat in acting and agent not in ended for seat, agent in enumerate(agents)]
+        found = self._rewards(rewards)
+        if any(alive):
+            return Tick(found, alive=None if all(alive) else alive)
+        cut = any(truncated.get(agents[seat]) and not terminated.get(agents[seat]) for seat in acting)
+        return Tick(found, terminated=not cut, truncated=cut)
+
+
+class _Turns(_Zoo):
+    """A battle in which one seat acts at a time."""
+
+    def begin(self, seed: int, played: Sequence[int]) -> list[bool]:
+        """As ``Simulation.begin``: it is the first agent's turn."""
+        self._reset(seed, played)
+        self._seen: dict[int, State] = {}
+        return self._acting()
+
+    def _acting(self) -> list[bool]:
+        return [agent == self._env.agent_selection for agent in self._table.agents]
+
+    def state(self, seat: int) -> State:
+        """What a seat sees, or saw last."""
+        agent = self._table.agents[seat]
+        if agent in self._env.agents:
+            with self._blame:
+                observation = self._env.observe(agent)
+            self._seen[seat] = self._table.state(seat, observation, self._env.infos.get(agent, {}))
+        return self._seen[seat]
+
+    def step(self, actions: Sequence[Any]) -> Tick:
+        """One decision of the seat whose turn it is; agents that have ended are taken off at once."""
+        env, agents = self._env, self._table.agents
+        seat = agents.index(env.agent_selection)
+        with self._blame:
+            env.step(self._value(seat, actions[seat]))
+        found = self._rewards(env.rewards)
+        terminated, truncated = dict(env.terminations), dict(env.truncations)
+        for i, agent in enumerate(agents):
+            if terminated.get(agent) or truncated.get(agent):
+                self.state(i)
+        with self._blame:
+            while env.agents and (env.terminations[env.agent_selection] or env.truncations[env.agent_selection]):
+                env.step(None)
+        if not env.agents:
+            cut = any(truncated[agent] and not terminated[agent] for agent in truncated)
+            return Tick(found, terminated=not cut, truncated=cut)
+        alive = [agent in env.agents for agent in agents]
+        return Tick(found, alive=None if all(alive) else alive, acting=self._acting())

@@ -1,0 +1,109 @@
+"""Many battles at once over arrays: what a compiled game implements, and what a sampler steps.
+
+n battles advance together, one decision of every seat a step. A battle that ends begins its next episode in the same
+step: ``observations`` are then the first of the new episode and ``ended`` holds the last of the old one. The seeds of
+a battle's episodes are a hash of (the battle's seed, episode number), so nothing depends on the batch it runs in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.mdp.interface import Array, MDPSpec, Observations
+from engine.rng import combine64
+
+
+class Ended(NamedTuple):
+    """The m episodes that ended in a step; ``battles`` int64[m] are where in the batch, ascending.
+
+    ``seeds`` uint64[m] and ``lengths`` int64[m] (decisions) of the episodes; ``returns`` float64[m, seats, R];
+    ``win`` and ``score`` float64[m, seats]; ``signals``: per seat float64[m, S]; ``observations``: per seat, by name,
+    [m, …], the last of the old episode, which a truncated episode's value is bootstrapped from; ``masks``: per seat
+    bool[m, k] or None.
+    """
+
+    battles: NDArray[np.int64]
+    seeds: NDArray[np.uint64]
+    lengths: NDArray[np.int64]
+    returns: NDArray[np.float64]
+    win: NDArray[np.float64]
+    score: NDArray[np.float64]
+    signals: tuple[NDArray[np.float64], ...]
+    observations: tuple[Observations, ...]
+    masks: tuple[NDArray[np.bool_] | None, ...]
+
+
+class VectorStep(NamedTuple):
+    """n battles after a step. The game overwrites these arrays at the next call: copy what you keep.
+
+    ``observations``: per seat, by name, float32 or uint8 [n, …]; ``masks``: per seat bool[n, k], or None where
+    everything is always legal; ``rewards`` float32[n, seats, R]; ``terminated`` and ``truncated`` bool[n], never both;
+    ``alive`` bool[n, seats]: False for a seat that is out while its battle goes on (its reward is 0, its action is
+    ignored, its transition is not to be learned from); ``ended``: None when no episode ended.
+    """
+
+    observations: tuple[Observations, ...]
+    masks: tuple[NDArray[np.bool_] | None, ...]
+    rewards: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    alive: NDArray[np.bool_]
+    ended: Ended | None = None
+
+
+class VectorMDP(Protocol):
+    """A game played many battles at a time."""
+
+    @property
+    def spec(self) -> MDPSpec:
+        """The game; its seats are those that are played from outside."""
+        ...
+
+    def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
+        """Begin n battles afresh, one for each seed uint64[n]; rewards are 0. Battle i depends on ``seeds[i]`` and its
+        own actions and on nothing else. Raises SimulatorError."""
+        ...
+
+    def step(self, actions: Sequence[Array]) -> VectorStep:
+        """One decision of every battle: per seat its actions [n, …], laid out as ``engine.mdp.interface`` says.
+        Raises SimulatorError; ConfigError for actions of a wrong shape, type or choice."""
+        ...
+
+    def close(self) -> None:
+        """Free what the game holds."""
+        ...
+
+
+def episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Seeds uint64[n] of the ``episodes``-th episode (from 0) of battles with these seeds: the seed itself first, then
+    a hash of seed and number."""
+    return np.where(episodes == 0, seeds, combine64(seeds, episodes.astype(np.uint64)))
+
+
+def noise_keys(
+    seeds: NDArray[np.uint64], ticks: NDArray[np.int64], seat: NDArray[np.int64] | int
+) -> NDArray[np.uint64]:
+    """One key uint64[n] a decision from (episode seed, decision number, seat): a policy that draws its noise from
+    these does the same in any batch, on any path."""
+    return combine64(combine64(seeds, np.asarray(seat, np.uint64) + np.uint64(1)), ticks.astype(np.uint64))
+
+
+class SeatEnds(NamedTuple):
+    """One seat's part of a step: flags bool[n] of its own episodes, and whether the transition counts."""
+
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    valid: NDArray[np.bool_]
+
+
+def seat_ends(before: NDArray[np.bool_], step: VectorStep, seat: int) -> SeatEnds:
+    """How a step ended things for one seat: a seat that goes out while its battle goes on has terminated. ``before``
+    bool[n, seats] is ``alive`` of the step before."""
+    was = before[:, seat]
+    over = step.terminated | step.truncated
+    died = was & ~over & ~step.alive[:, seat]
+    return SeatEnds((was & step.terminated) | died, was & step.truncated, was)

@@ -1,0 +1,1 @@
+"""Reinforcement learning: networks, policies, samplers and learners; one algorithm a file, in paper symbols."""

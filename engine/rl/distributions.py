@@ -1,0 +1,212 @@
+"""From a network's outputs to actions and back, for every kind of action; once compiled for acting, once in torch for
+learning (a test holds them against each other).
+
+Outputs are the logits of every discrete part, then the means of every continuous parameter. Choices are categorical
+over the legal alternatives: the logit of an illegal one counts as −∞, so its probability and its gradient are exactly
+0. Parameters are Gaussian with a log standard deviation that no state changes, in units in which the bounds are ±1:
+
+    log π(a|s) = Σ_parts log softmax(z)_choice + Σ_j [−½ ((u_j − μ_j) / σ_j)² − log σ_j − ½ log 2π].
+
+What is drawn is kept as it is, beyond the bounds too, in the bounds' own units; the game plays the nearest inside them
+(37 details of PPO, continuous 5). Of a parameterised action the parameters of the choice alone count, and its
+entropy is H(choice) + Σ_i P(i) H(parameters of i).
+
+Departures: 1. ratios of several parts multiply, as their joint probability does (Lamarckian's code averages them);
+2. the constant of the change of units is left out of log π, as it cancels in every ratio; 3. a row without any legal
+choice (a seat that is out) counts as one where everything is legal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+import torch
+from numba import njit
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.mdp.interface import ActionSpec, Array, Continuous, Parameterised
+
+F = TypeVar("F", bound=Callable[..., Any])
+F32 = NDArray[np.float32]
+Mask = NDArray[np.bool_] | None
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+def _compiled(function: F) -> F:
+    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+class Drawn(NamedTuple):
+    """Actions as the spec lays them out, unclipped, and their log-probabilities float32[n]."""
+
+    actions: Array
+    log_probs: F32
+
+
+class Acting(NamedTuple):
+    """What the compiled loop reads: choices of each discrete part, centres and half widths of the bounds, and, for a
+    parameterised action, the choice to which each parameter belongs (elsewhere empty)."""
+
+    choices: NDArray[np.int64]
+    centre: F32
+    half: F32
+    owner: NDArray[np.int64]
+
+
+class Distribution:
+    """How one action spec is drawn and scored. K logits and D parameters: outputs are [N, K + D]."""
+
+    def __init__(self, spec: ActionSpec) -> None:
+        self.spec = spec
+        low, high = spec.bounds
+        self.K, self.D = sum(spec.choices), len(low)
+        self.outputs = self.K + self.D
+        sizes = spec.sizes if isinstance(spec, Parameterised) else ()
+        owner = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+        half = np.maximum((high - low) / 2, 1e-6).astype(np.float32)
+        centre = ((low + high) / 2).astype(np.float32)
+        self.acting = Acting(np.array(spec.choices, np.int64), centre, half, owner)
+        self._columns = np.cumsum([0, *spec.choices]).tolist()
+        self._units = (torch.from_numpy(self.acting.centre), torch.from_numpy(half), torch.from_numpy(owner))
+
+    def draw(self, outputs: F32, log_std: F32, mask: Mask, keys: NDArray[np.uint64]) -> Drawn:
+        """One action a row, its noise a hash of its key uint64[n] and nothing else. ``mask`` bool[n, K] or None."""
+        return self._decide(outputs, log_std, mask, keys)
+
+    def best(self, outputs: F32, mask: Mask) -> Array:
+        """The likeliest choices and the mean parameters."""
+        return self._decide(outputs, np.zeros(self.D, np.float32), mask, np.empty(0, np.uint64)).actions
+
+    def _decide(self, outputs: F32, log_std: F32, mask: Mask, keys: NDArray[np.uint64]) -> Drawn:
+        legal = np.empty((0, 0), np.bool_) if mask is None else mask
+        rows = np.empty((len(outputs), len(self.acting.choices) + self.D), np.float32)
+        log_probs = np.empty(len(outputs), np.float32)
+        _decide(outputs, log_std, legal, keys, *self.acting, rows, log_probs)
+        actions = rows if self.spec.row else rows[:, 0].astype(self.spec.dtype)
+        return Drawn(actions, log_probs)
+
+    def log_prob(self, outputs: Tensor, log_std: Tensor | None, actions: Tensor, mask: Tensor | None) -> Tensor:
+        """log π [N] of ``actions`` [N, …]; differentiable."""
+        columns = actions.reshape(len(outputs), -1)
+        total = outputs.new_zeros(len(outputs))
+        for i, logits in enumerate(self._parts(outputs, mask)):
+            chosen = columns[:, i].to(torch.int64)
+            total = total + torch.log_softmax(logits, dim=1).gather(1, chosen[:, None])[:, 0]
+        if self.D and log_std is not None:
+            centre, half, owner = (t.to(outputs.device) for t in self._units)
+            k = len(self.acting.choices)
+            u = (columns[:, k:] - centre) / half
+            each = -0.5 * ((u - outputs[:, self.K :]) * torch.exp(-log_std)) ** 2 - log_std - _HALF_LOG_2PI
+            if len(owner):
+                each = torch.where(owner == columns[:, :1].to(torch.int64), each, 0.0)
+            total = total + each.sum(dim=1)
+        return total
+
+    def entropy(self, outputs: Tensor, log_std: Tensor | None, mask: Tensor | None) -> Tensor:
+        """H(π(·|s)) [N]; differentiable. That of parameters is in units in which their bounds are −1 and 1."""
+        total = outputs.new_zeros(len(outputs))
+        first = None
+        for logits in self._parts(outputs, mask):
+            log_p = torch.log_softmax(logits, dim=1)
+            p = log_p.exp()
+            total = total - (p * log_p.masked_fill(torch.isneginf(log_p), 0.0)).sum(dim=1)
+            first = p if first is None else first
+        if self.D and log_std is not None:
+            each = log_std + 0.5 + _HALF_LOG_2PI
+            owner = self._units[2].to(outputs.device)
+            if len(owner) and first is not None:
+                total = total + first[:, owner] @ each
+            else:
+                total = total + each.sum()
+        return total
+
+    def _parts(self, outputs: Tensor, mask: Tensor | None) -> list[Tensor]:
+        """Logits of each discrete part, −∞ where a choice is illegal."""
+        found = []
+        for a, b in zip(self._columns, self._columns[1:], strict=False):
+            logits = outputs[:, a:b]
+            if mask is not None:
+                legal = mask[:, a:b]
+                legal = legal | ~legal.any(dim=1, keepdim=True)
+                logits = torch.where(legal, logits, -torch.inf)
+            found.append(logits)
+        return found
+
+
+def is_discrete(spec: ActionSpec) -> bool:
+    """Whether there is one choice and nothing else."""
+    return not isinstance(spec, Continuous) and spec.row == ()
+
+
+@_compiled
+def uniform(key: np.uint64, i: int) -> float:
+    """The i-th number of a key's stream, uniform in [0, 1): SplitMix64 (Steele et al. 2014)."""
+    x = key + np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return float(x >> np.uint64(11)) * 2.0**-53
+
+
+@_compiled
+def uniforms(keys: NDArray[np.uint64], i: int) -> NDArray[np.float64]:
+    """The i-th number of each key's stream [n]."""
+    found = np.empty(len(keys))
+    for n in range(len(keys)):
+        found[n] = uniform(keys[n], i)
+    return found
+
+
+@_compiled
+def _normal(key: np.uint64, i: int) -> float:
+    """A standard normal number from two uniform ones (Box & Muller 1958)."""
+    return math.sqrt(-2 * math.log(1 - uniform(key, i))) * math.cos(2 * math.pi * uniform(key, i + 1))
+
+
+@_compiled
+def _choose(outputs: F32, mask: NDArray[np.bool_], n: int, at: int, k: int, mark: float) -> tuple[int, float]:
+    """(choice, log-probability) of one discrete part: columns at … at + k of row n. ``mark`` in [0, 1) falls into the
+    choice's share of the probability; below 0: the likeliest."""
+    free = len(mask) == 0 or not mask[n, at : at + k].any()
+    best = -1
+    for j in range(k):
+        if (free or mask[n, at + j]) and (best < 0 or outputs[n, at + j] > outputs[n, at + best]):
+            best = j
+    largest, weight = outputs[n, at + best], 0.0
+    for j in range(k):
+        if free or mask[n, at + j]:
+            weight += math.exp(outputs[n, at + j] - largest)
+    chosen, rest = best, mark * weight
+    for j in range(k):
+        if mark >= 0 and (free or mask[n, at + j]):
+            rest -= math.exp(outputs[n, at + j] - largest)
+            chosen = j
+            if rest < 0:
+                break
+    return chosen, outputs[n, at + chosen] - largest - math.log(weight)
+
+
+@_compiled
+def _decide(
+    outputs: F32, log_std: F32, mask: NDArray[np.bool_], keys: NDArray[np.uint64], choices: NDArray[np.int64],
+    centre: F32, half: F32, owner: NDArray[np.int64], rows: F32, log_probs: F32,
+) -> None:  # fmt: skip
+    parts, greedy = len(choices), len(keys) == 0
+    for n in range(len(outputs)):
+        total, at = 0.0, 0
+        for i in range(parts):
+            mark = -1.0 if greedy else uniform(keys[n], i)
+            chosen, log_p = _choose(outputs, mask, n, at, choices[i], mark)
+            rows[n, i] = chosen
+            total += log_p
+            at += choices[i]
+        for d in range(len(centre)):
+            noise = 0.0 if greedy else _normal(keys[n], parts + 2 * d)
+            rows[n, parts + d] = centre[d] + half[d] * (outputs[n, at + d] + math.exp(log_std[d]) * noise)
+            if len(owner) == 0 or owner[d] == rows[n, 0]:
+                total += -0.5 * noise * noise - log_std[d] - _HALF_LOG_2PI
+        log_probs[n] = total

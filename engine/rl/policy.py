@@ -1,0 +1,221 @@
+"""A policy: how one kind of seat is played. On disk it is ``policy.json`` (what is seen and done, the network, the
+normaliser, the recurrent state) and ``policy.safetensors`` (the numbers); ONNX is derived from them.
+
+In memory its numbers are one float32 vector: θ, then the means and spreads of observations, then the chance of a random
+action where there is one. That vector is what learners publish and samplers load.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+import safetensors.numpy
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from torch import Tensor
+
+from engine.config.base import parse
+from engine.config.rl import NetworkConfig
+from engine.errors import ConfigError, StoreError
+from engine.mdp.interface import Array, SeatSpec
+from engine.mdp.trajectory import Batch, Decision
+from engine.rl.distributions import Distribution, is_discrete, uniforms
+from engine.rl.networks import Network, Outputs, Parts, Recurrent, Scaling
+
+F32 = NDArray[np.float32]
+FORMAT = "equipoise-policy/1"
+JSON, TENSORS = "policy.json", "policy.safetensors"
+
+
+class PolicySpec(NamedTuple):
+    """What is fixed about a policy. ``kind``: ``actor-critic`` draws from its distribution; ``q`` takes the choice of
+    highest value, or a random one. ``values``: named values a state has."""
+
+    seat: SeatSpec
+    network: NetworkConfig
+    kind: Literal["actor-critic", "q"] = "actor-critic"
+    normalise: bool = False
+    duelling: bool = False
+
+    def model(self) -> Model:
+        """The network and everything around it. Raises ConfigError when they do not fit the seat."""
+        return Model(self)
+
+
+class Model:
+    """The parts of a policy that do not change while it learns, and where its numbers lie."""
+
+    def __init__(self, spec: PolicySpec) -> None:
+        if spec.kind == "q" and not is_discrete(spec.seat.action):
+            raise ConfigError([("algorithm", "DQN needs a single choice as action; take PPO for this one")])
+        self.spec = spec
+        self.distribution = Distribution(spec.seat.action)
+        values = 1 if spec.kind == "q" else len(spec.seat.rewards)
+        d = self.distribution
+        self.network = Network(spec.seat, spec.network, d.outputs, values, d.D)
+        self.scaling = Scaling(spec.seat, spec.normalise)
+        self.extra = 1 if spec.kind == "q" else 0
+        self.size = self.network.size + self.scaling.size + self.extra
+
+    def initial(self, rng: np.random.Generator) -> F32:
+        """First weights float32[size]."""
+        return np.concatenate([self.network.initial(rng), self.scaling.initial(), np.ones(self.extra, np.float32)])
+
+    def q(self, outputs: Outputs) -> Tensor:
+        """Q(s, ·) [N, K]: V + A − mean A (Wang et al. 2016, eq 9) when duelling, the outputs themselves otherwise."""
+        if not self.spec.duelling:
+            return outputs.policy
+        return outputs.values + outputs.policy - outputs.policy.mean(dim=1, keepdim=True)
+
+    def log_std(self, parts: Parts) -> Tensor | None:
+        """The log standard deviations of continuous parameters, kept within [−5, 2]."""
+        return parts["log_std"].clamp(-5.0, 2.0) if self.distribution.D else None
+
+    def tensors(self, weights: F32) -> dict[str, F32]:
+        """The numbers by name, as they are stored; copies."""
+        theta = torch.from_numpy(np.array(weights[: self.network.size]))
+        found = {name: part.numpy().copy() for name, part in self.network.parts(theta).items()}
+        scales = torch.from_numpy(np.array(weights[self.network.size : self.network.size + self.scaling.size]))
+        for name, (mean, spread) in self.scaling.parts(scales).items():
+            found |= {
+                f"normaliser.{name}.mean": mean.numpy().copy(),
+                f"normaliser.{name}.spread": spread.numpy().copy(),
+            }
+        if self.extra:
+            found["epsilon"] = weights[-1:].copy()
+        return found
+
+    def weights(self, tensors: Mapping[str, NDArray[Any]]) -> F32:
+        """The inverse of ``tensors``. Raises StoreError for missing, unknown or misshapen ones."""
+        found = {name: part.shape for name, part in tensors.items()}
+        if sum(part.size for part in tensors.values()) != self.size:  # before anything of that size is made
+            raise StoreError(f"These weights do not fit the policy's description, which has {self.size:,} numbers.")
+        expected = {name: part.shape for name, part in self.tensors(np.zeros(self.size, np.float32)).items()}
+        if found != expected:
+            wrong = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+            raise StoreError(f"These weights do not fit the policy's description: {', '.join(wrong[:5])}.")
+        names = [name for name in expected if name.startswith("normaliser.")]
+        order = [*self.network.shapes, *(n for n in names if n.endswith(".mean")),
+                 *(n for n in names if n.endswith(".spread")), *(["epsilon"] if self.extra else [])]  # fmt: skip
+        return np.concatenate([np.asarray(tensors[name], dtype=np.float32).ravel() for name in order])
+
+
+class Actor:
+    """Plays rows of seats with one policy: batched inference without gradients. Its noise comes from the keys it is
+    given, so what it does depends on neither the batch nor anything before."""
+
+    def __init__(self, model: Model, explore: bool = True) -> None:
+        """``explore``: draw from the distribution; otherwise do the likeliest."""
+        self.model, self.explore = model, explore
+        self.version = -1
+
+    def load(self, weights: F32, version: int) -> None:
+        """Play with these weights from now on; they are copied."""
+        n = self.model.network.size
+        theta = torch.from_numpy(np.array(weights, dtype=np.float32))
+        self._parts = self.model.network.parts(theta[:n])
+        self._scales = self.model.scaling.parts(theta[n : n + self.model.scaling.size])
+        log_std = self.model.log_std(self._parts)
+        self._log_std = np.empty(0, np.float32) if log_std is None else log_std.numpy()
+        self._epsilon = float(weights[-1]) if self.model.extra else 0.0
+        self.version = version
+
+    @property
+    def memory(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of one seat's recurrent state by name, zeros when an episode begins; nothing without one."""
+        return self.model.network.memory
+
+    def __call__(self, batch: Batch) -> Decision:
+        """Actions (parameters beyond their bounds are kept so), their log-probabilities, the recurrent state after."""
+        with torch.inference_mode():
+            seen = {name: torch.from_numpy(array) for name, array in batch.observations.items()}
+            state = batch.state
+            before = Recurrent(torch.from_numpy(state["h"]), torch.from_numpy(state["c"])) if state else None
+            scaled, valued = self.model.scaling(self._scales, seen), self.model.spec.duelling
+            outputs = self.model.network(self._parts, scaled, before, critic=valued)
+            after = outputs.state
+            kept: dict[str, Array] = {} if after is None else {"h": after.h.numpy(), "c": after.c.numpy()}
+            if self.model.spec.kind == "q":
+                return Decision(self._choose(self.model.q(outputs).numpy(), batch), state=kept)
+            numbers = outputs.policy.numpy()
+        if not self.explore:
+            return Decision(self.model.distribution.best(numbers, batch.masks), state=kept)
+        drawn = self.model.distribution.draw(numbers, self._log_std, batch.masks, batch.keys)
+        return Decision(drawn.actions, drawn.log_probs, state=kept)
+
+    def _choose(self, q: F32, batch: Batch) -> Array:
+        """The choice of highest value, or with probability ε any legal one."""
+        greedy = self.model.distribution.best(q, batch.masks)
+        if not self.explore or not self._epsilon:
+            return greedy
+        anything = self.model.distribution.draw(np.zeros_like(q), self._log_std, batch.masks, batch.keys).actions
+        return np.where(uniforms(batch.keys, 1) < self._epsilon, anything, greedy)
+
+
+class Policy(NamedTuple):
+    """A policy with its numbers; ``version`` counts the updates that made it."""
+
+    spec: PolicySpec
+    weights: F32
+    version: int = 0
+
+    def actor(self, explore: bool = True) -> Actor:
+        """Something that plays it."""
+        actor = Actor(self.spec.model(), explore)
+        actor.load(self.weights, self.version)
+        return actor
+
+    def pack(self) -> tuple[bytes, bytes]:
+        """The JSON and the safetensors file; equal policies give equal bytes."""
+        model = self.spec.model()
+        tensors = safetensors.numpy.save(model.tensors(self.weights))
+        description = {
+            "format": FORMAT,
+            "kind": self.spec.kind,
+            "seat": msgspec.to_builtins(self.spec.seat),
+            "network": self.spec.network.model_dump(mode="json"),
+            "normalise": self.spec.normalise,
+            "duelling": self.spec.duelling,
+            "recurrent": {name: list(shape) for name, shape in model.network.memory.items()},
+            "version": self.version,
+            "sha256": hashlib.sha256(tensors).hexdigest(),
+        }
+        return json.dumps(description, indent=1, sort_keys=True).encode() + b"\n", tensors
+
+    def save(self, folder: Path) -> None:
+        """Write both files into a folder, which is made."""
+        folder.mkdir(parents=True, exist_ok=True)
+        description, tensors = self.pack()
+        (folder / TENSORS).write_bytes(tensors)
+        (folder / JSON).write_bytes(description)
+
+    @classmethod
+    def unpack(cls, description: bytes, tensors: bytes) -> Policy:
+        """The policy in two files' bytes. Raises StoreError when they are damaged or do not belong together."""
+        try:
+            found = json.loads(description)
+            if found["format"] != FORMAT:
+                raise StoreError(f"This policy has format {found['format']!r}; this version reads {FORMAT}.")
+            if hashlib.sha256(tensors).hexdigest() != found["sha256"]:
+                raise StoreError(f"{TENSORS} is not the file that {JSON} describes: their check sums differ.")
+            seat = msgspec.convert(found["seat"], SeatSpec)
+            network = parse(NetworkConfig, found["network"])
+            spec = PolicySpec(seat, network, found["kind"], bool(found["normalise"]), bool(found["duelling"]))
+            return cls(spec, spec.model().weights(safetensors.numpy.load(tensors)), int(found["version"]))
+        except (KeyError, TypeError, ValueError, ConfigError, SafetensorError) as error:
+            raise StoreError(f"This is not a readable policy: {error}.") from error
+
+    @classmethod
+    def load(cls, folder: Path) -> Policy:
+        """The policy that was saved there. Raises StoreError."""
+        try:
+            return cls.unpack((folder / JSON).read_bytes(), (folder / TENSORS).read_bytes())
+        except OSError as error:
+            raise StoreError(f"There is no policy in {folder}: {error}.") from error

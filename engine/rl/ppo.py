@@ -1,0 +1,167 @@
+"""PPO (Schulman et al. 2017), eq 7 and 9; ``asynchronous``: Lamarckian's variant for data of older policies.
+
+With the ratio ρ(θ) = π_θ(a|s) / μ(a|s) of the policy to the one that acted:
+
+    L(θ) = −c_π E[min(ρ A, clip(ρ, 1 − ε, 1 + ε) A)] + c_V E[(v − V_θ)²] − c_H E[H(π_θ)].
+
+Synchronous: A and v by GAE. Asynchronous: by traces clipped at c̄ (``returns.clipped_traces``), the ratios taken once
+before the first pass. Several passes over a batch in shuffled minibatches, or whole.
+
+Departures: 1. advantages are normalised per minibatch (37 details, core 7), each named reward for itself, then added
+(Lamarckian's code); 2. no value clipping (no evidence that it helps); 3. truncated episodes are bootstrapped from what
+they saw last (the reference treats them as terminated); 4. μ is what the sampler computed, not recomputed;
+5. observation statistics move after an update, so that the first ratio is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from engine.config.rl import PPOConfig, fixed
+from engine.mdp.trajectory import Trajectory
+from engine.rl import returns
+from engine.rl.learner import ActorCritic, Arrays, Metrics, averaged
+from engine.rl.networks import Parts
+from engine.rl.optimisers import Adam, clip_norm
+from engine.rl.policy import PolicySpec
+from engine.rl.tensors import Pass, Tensors, ends, room, rows_of, some, whole
+
+_TOLD = ("policy_loss", "critic_loss", "entropy", "kl", "clipped", "ratio")
+
+
+class Piece(NamedTuple):
+    """Some rows of a batch, the layers that answered, their outputs [n, K] and values [n, R]."""
+
+    rows: Tensor
+    parts: Parts
+    policy: Tensor
+    V: Tensor
+
+
+class PPO(ActorCritic):
+    """ε the clip, ρ the ratio, A advantages, v value targets, V values (the paper's symbols)."""
+
+    config: PPOConfig
+
+    def __init__(
+        self, spec: PolicySpec, config: PPOConfig, seed: int, steps: int, on: torch.device | None = None
+    ) -> None:
+        super().__init__(spec, config, seed, steps, on)
+        self.optimiser = Adam(self.theta.detach())
+
+    @property
+    def epsilon(self) -> float:
+        """The clip now."""
+        clip = fixed(self.config.clip)
+        return clip * self.left if self.config.clip_schedule == "linear" else clip
+
+    def update(self, trajectory: Trajectory) -> Metrics:
+        """``reuse`` passes over one batch."""
+        batch = self.batch(trajectory)
+        n = batch.T * batch.B
+        at_once = len(batch.observations[self.model.network.inputs[0].name]) <= room(batch)
+        steps = self._whole if at_once and not 0 < self.config.minibatch < n else self._parts
+        return self.finish(trajectory, averaged(list(steps(trajectory, batch))))
+
+    def _whole(self, trajectory: Trajectory, batch: Tensors) -> Iterator[Metrics]:
+        """Passes over the whole batch; the first also gives the values that A and v are made from."""
+        rows = torch.arange(batch.T * batch.B, device=self.device)
+        for k in range(self.config.reuse):
+            parts = self.model.network.parts(self.theta)
+            found = whole(self.model, parts, batch)
+            if k == 0:
+                A, v = self._targets(trajectory, batch, parts, found)
+            V = found.values[:-1].flatten(0, 1)
+            metrics = self._step(batch, rows, A, v, [Piece(rows, parts, found.policy, V)])
+            yield metrics
+            if self._too_far(metrics):
+                return
+
+    def _parts(self, trajectory: Trajectory, batch: Tensors) -> Iterator[Metrics]:
+        """Passes in shuffled minibatches of decisions, or with an LSTM of whole streams, that cover every one."""
+        with torch.no_grad():
+            parts = self.model.network.parts(self.theta)
+            A, v = self._targets(trajectory, batch, parts, whole(self.model, parts, batch))
+        units, size = batch.T * batch.B, self.config.minibatch
+        if batch.state is not None:
+            units, size = batch.B, max(1, size // batch.T)
+        for _ in range(self.config.reuse):
+            order = torch.from_numpy(self.rng.permutation(units)).to(self.device)
+            for chosen in torch.split(order, size or units):
+                metrics = self._step(batch, rows_of(batch, chosen), A, v, self._pieces(batch, chosen))
+                yield metrics
+            if self._too_far(metrics):
+                return
+
+    def _pieces(self, batch: Tensors, chosen: Tensor) -> Iterator[Piece]:
+        """The network's answers on a minibatch, a part at a time where it is too large for one."""
+        for some_of_them in torch.split(chosen, room(batch)):
+            parts = self.model.network.parts(self.theta)
+            outputs = some(self.model, parts, batch, some_of_them)
+            yield Piece(rows_of(batch, some_of_them), parts, outputs.policy, outputs.values)
+
+    def _targets(self, trajectory: Trajectory, batch: Tensors, parts: Parts, found: Pass) -> tuple[Tensor, Tensor]:
+        """(A, v) [T · B, R]."""
+        cut = ends(trajectory)
+        r, V, after = self.rewards(trajectory, found, cut)
+        gamma, lam = self.terms.gamma, self.terms.lam
+        if self.config.asynchronous:
+            with torch.no_grad():
+                c = self._ratio(batch, slice(None), parts, found.policy).clamp(max=self.config.trace_clip)
+            c_t = c.view(batch.T, batch.B).cpu().numpy()
+            targets = returns.clipped_traces(r, V, after, cut.ended, gamma, lam, c_t)
+        else:
+            targets = returns.gae(r, V, after, cut.ended, gamma, lam)
+        A, v = (torch.from_numpy(x).to(self.device).flatten(0, 1) for x in (targets.advantages, targets.values))
+        return A, v
+
+    def _ratio(self, batch: Tensors, rows: Tensor | slice, parts: Parts, policy: Tensor) -> Tensor:
+        """ρ = π_θ / μ of rows whose outputs are ``policy``."""
+        masks = None if batch.masks is None else batch.masks[rows]
+        log_pi = self.model.distribution.log_prob(policy, self.model.log_std(parts), batch.actions[rows], masks)
+        return torch.exp(log_pi - batch.log_mu[rows])
+
+    def _step(self, batch: Tensors, rows: Tensor, A: Tensor, v: Tensor, pieces: Iterable[Piece]) -> Metrics:
+        """One step of gradient descent on L over ``rows``; its gradient is the sum of the pieces'."""
+        valid = None if batch.valid is None else batch.valid[rows]
+        count = len(rows) if valid is None else max(1, int(valid.sum()))
+        normal = A.new_zeros(len(A))
+        normal[rows] = self.advantage(A[rows], valid, self.config.normalise_advantages)
+        g, sums = torch.zeros_like(self.theta), A.new_zeros(len(_TOLD))
+        for piece in pieces:
+            told = self._sums(batch, piece, normal[piece.rows], v[piece.rows])
+            g += self.descend(self.loss(told[0], told[1], told[2]) / count)
+            sums += told.detach()
+        norm = clip_norm(g, self.config.max_gradient)
+        self.optimiser.step(g, self.eta)
+        return dict(zip(_TOLD, (sums / count).tolist(), strict=True)) | {"gradient": norm}
+
+    def _sums(self, batch: Tensors, piece: Piece, A: Tensor, v: Tensor) -> Tensor:
+        """Sums over the decisions of a piece that count, in the order of ``_TOLD``."""
+        rows, parts, policy, V = piece
+        masks = None if batch.masks is None else batch.masks[rows]
+        rho, epsilon = self._ratio(batch, rows, parts, policy), self.epsilon
+        gain = torch.minimum(rho * A, rho.clamp(1 - epsilon, 1 + epsilon) * A)
+        H = self.model.distribution.entropy(policy, self.model.log_std(parts), masks)
+        with torch.no_grad():
+            # Schulman's estimator of KL(μ ‖ π), never negative: E[(ρ − 1) − log ρ].
+            kl, clipped = rho - 1 - rho.log(), ((rho - 1).abs() > epsilon).float()
+        told = torch.stack([-gain, ((v - V) ** 2).sum(dim=1), H, kl, clipped, rho.detach()])
+        return told.sum(dim=1) if batch.valid is None else told[:, batch.valid[rows]].sum(dim=1)
+
+    def _too_far(self, metrics: Metrics) -> bool:
+        return bool(self.config.target_kl) and metrics["kl"] > self.config.target_kl
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """With the optimiser's."""
+        arrays, meta = super().state()
+        return arrays | {f"adam.{name}": value for name, value in self.optimiser.state().items()}, meta
+
+    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        super().load(arrays, meta)
+        self.optimiser.load({k.removeprefix("adam."): x for k, x in arrays.items() if k.startswith("adam.")})

@@ -1,0 +1,187 @@
+"""What a learner makes of trajectories: fragments side by side, then tensors with one row a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.errors import EngineError
+from engine.mdp.interface import Array
+from engine.mdp.trajectory import Trajectory
+from engine.rl.networks import Outputs, Parts, Recurrent, Scales
+from engine.rl.policy import Model
+
+_NUMBERS = 1 << 23
+"""Of observations, that go through a network at once: 297 of the usual four frames of 84 × 84."""
+
+
+def joined(fragments: Sequence[Trajectory]) -> Trajectory:
+    """Fragments of one length T side by side: B is the sum of theirs. Raises EngineError when lengths differ."""
+    if len(fragments) == 1:
+        return fragments[0]
+    lengths = {fragment.length for fragment in fragments}
+    if len(lengths) != 1:
+        raise EngineError(
+            f"Fragments of {sorted(lengths)} steps cannot be learned from together; give them one length."
+        )
+    first = fragments[0]
+    offsets = np.cumsum([0, *(fragment.streams for fragment in fragments[:-1])])
+    shifted = [f.final_index + np.array([0, o]) for f, o in zip(fragments, offsets, strict=True)]
+    valid = None
+    if any(f.valid is not None for f in fragments):
+        valid = np.concatenate(
+            [np.ones(f.terminated.shape, bool) if f.valid is None else f.valid for f in fragments], 1
+        )
+    return Trajectory(
+        observations=_named([f.observations for f in fragments], 1),
+        actions=np.concatenate([f.actions for f in fragments], 1),
+        log_probs=np.concatenate([f.log_probs for f in fragments], 1),
+        rewards=np.concatenate([f.rewards for f in fragments], 1),
+        terminated=np.concatenate([f.terminated for f in fragments], 1),
+        truncated=np.concatenate([f.truncated for f in fragments], 1),
+        versions=np.concatenate([f.versions for f in fragments], 1),
+        final_index=np.concatenate(shifted),
+        final_observations=_named([f.final_observations for f in fragments], 0),
+        masks=None if first.masks is None else np.concatenate([f.masks for f in fragments if f.masks is not None], 1),
+        initial_state=_named([f.initial_state for f in fragments], 0),
+        valid=valid,
+    )
+
+
+def _named(arrays: Sequence[Mapping[str, Array]], axis: int) -> dict[str, Array]:
+    return {name: np.concatenate([a[name] for a in arrays], axis) for name in arrays[0]}
+
+
+class Ends(NamedTuple):
+    """Where traces are cut, bool[T, B]: ``ended`` anywhere, ``terminated`` where nothing can follow."""
+
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+
+    @property
+    def ended(self) -> NDArray[np.bool_]:
+        """Either."""
+        return self.terminated | self.truncated
+
+
+def ends(trajectory: Trajectory) -> Ends:
+    """The episodes' ends, and those of seats that go out while their battle goes on: their episode terminates with
+    their last valid step."""
+    terminated, truncated = trajectory.terminated, trajectory.truncated
+    if trajectory.valid is not None:
+        out = np.zeros_like(terminated)
+        out[:-1] = trajectory.valid[:-1] & ~trajectory.valid[1:] & ~(terminated | truncated)[:-1]
+        terminated = terminated | out
+    return Ends(terminated, truncated)
+
+
+class Tensors(NamedTuple):
+    """A trajectory on the learner's device. Rows are time-major: decision (t, b) is row t · B + b.
+
+    ``observations`` by name: [(T + 1) · B + m, …], the last m those of truncated episodes' ends, to be scaled by
+    ``scales``; ``masks`` bool[T · B, k]; ``actions`` [T · B, …]; ``log_mu`` [T · B]; ``valid`` bool[T · B] or None;
+    ``state``: the LSTM's before the first decision.
+    """
+
+    T: int
+    B: int
+    observations: dict[str, Tensor]
+    scales: Scales
+    masks: Tensor | None
+    actions: Tensor
+    log_mu: Tensor
+    valid: Tensor | None
+    state: Recurrent | None
+    ended: Tensor
+    final_index: Tensor
+
+
+class Pass(NamedTuple):
+    """A network's answer to a whole batch: ``policy`` [T · B, K], ``values`` [T + 1, B, R], ``finals`` [m, R]."""
+
+    policy: Tensor
+    values: Tensor
+    finals: Tensor
+
+
+def tensors_of(trajectory: Trajectory, scales: Scales, device: torch.device) -> Tensors:
+    """The tensors of a trajectory, with the scales of its observations (``Scaling.parts``)."""
+    T, B = trajectory.length, trajectory.streams
+    seen = {
+        name: torch.cat([_tensor(array, device).flatten(0, 1), _tensor(trajectory.final_observations[name], device)])
+        for name, array in trajectory.observations.items()
+    }
+    state = trajectory.initial_state
+    return Tensors(
+        T, B, seen, scales,
+        None if trajectory.masks is None else _tensor(trajectory.masks[:T], device).flatten(0, 1),
+        _tensor(trajectory.actions, device).flatten(0, 1),
+        _tensor(trajectory.log_probs, device).flatten(),
+        None if trajectory.valid is None else _tensor(trajectory.valid, device).flatten(),
+        Recurrent(_tensor(state["h"], device), _tensor(state["c"], device)) if state else None,
+        _tensor(trajectory.terminated | trajectory.truncated, device),
+        _tensor(trajectory.final_index, device),
+    )  # fmt: skip
+
+
+def room(batch: Tensors) -> int:
+    """How many rows go through the network at once; what convolutions keep of a row for its gradient is several times
+    the row. Memory is unrolled whole."""
+    n = len(next(iter(batch.observations.values())))
+    if batch.state is not None:
+        return n
+    return max(1, _NUMBERS // sum(rows[0].numel() for rows in batch.observations.values()))
+
+
+def whole(model: Model, parts: Parts, batch: Tensors) -> Pass:
+    """The network on every row of a batch (through time with an LSTM). Without autograd, as ``room`` allows."""
+    T, B, n = batch.T, batch.B, batch.T * batch.B
+    if batch.state is None:
+        total, size = n + B + len(batch.final_index), room(batch)
+        starts = range(0, total, total if torch.is_grad_enabled() else size)
+        found = [model.network(parts, _scaled(model, batch, slice(i, i + starts.step))) for i in starts]
+        policy, values = (torch.cat(x) if len(x) > 1 else x[0] for x in zip(*(f[:2] for f in found), strict=True))
+        return Pass(policy[:n], values[: n + B].view(T + 1, B, -1), values[n + B :])
+    through = {name: _through(rows, B) for name, rows in _scaled(model, batch, slice(0, n + B)).items()}
+    ended = torch.cat([batch.ended, batch.ended.new_zeros((1, B))])
+    outputs, states = model.network.unroll(parts, through, batch.state, ended)
+    t, b = batch.final_index[:, 0], batch.final_index[:, 1]
+    last = _scaled(model, batch, slice(n + B, None))
+    finals = model.network(parts, last, Recurrent(states.h[t, b], states.c[t, b])).values
+    return Pass(outputs.policy[:n], outputs.values.view(T + 1, B, -1), finals)
+
+
+def rows_of(batch: Tensors, chosen: Tensor) -> Tensor:
+    """The rows of chosen decisions: themselves, or with an LSTM all those of chosen streams, in time's order."""
+    if batch.state is None:
+        return chosen
+    return (torch.arange(batch.T, device=chosen.device)[:, None] * batch.B + chosen).flatten()
+
+
+def some(model: Model, parts: Parts, batch: Tensors, chosen: Tensor) -> Outputs:
+    """The network on the rows of ``chosen`` (``rows_of``)."""
+    if batch.state is None:
+        return model.network(parts, _scaled(model, batch, chosen))
+    T, B = batch.T, batch.B
+    through = {name: _through(rows, B)[:, chosen] for name, rows in _scaled(model, batch, slice(0, T * B)).items()}
+    state = Recurrent(batch.state.h[chosen], batch.state.c[chosen])
+    return model.network.unroll(parts, through, state, batch.ended[:, chosen])[0]
+
+
+def _scaled(model: Model, batch: Tensors, rows: slice | Tensor) -> dict[str, Tensor]:
+    return model.scaling(batch.scales, {name: seen[rows] for name, seen in batch.observations.items()})
+
+
+def _through(rows: Tensor, B: int) -> Tensor:
+    """Rows as [time, B, …]."""
+    return rows.view(-1, B, *rows.shape[1:])
+
+
+def _tensor(array: Array, device: torch.device) -> Tensor:
+    """A tensor on the device; read-only arrays (those that came over the wire) are copied."""
+    return torch.from_numpy(array if array.flags.writeable else array.copy()).to(device)

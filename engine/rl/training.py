@@ -1,0 +1,93 @@
+"""Training in one process: sample, learn, sample. Actors and channels do the same when they are told to wait, so this
+is also what synchronous training must reproduce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from engine.config.rl import TrainingConfig
+from engine.mdp.vector import VectorMDP
+from engine.rl.examine import Examination, examine
+from engine.rl.learner import Arrays, Learner, Metrics, on_threads
+from engine.rl.sampler import Episode, Player, Sampler
+from engine.rl.tensors import joined
+
+
+class Updated(NamedTuple):
+    """One update: decisions learned from so far, the version it made, what the learner reports (``staleness_mean`` and
+    ``staleness_max`` among it: exactly 1 here), the episodes that ended while sampling, and an examination when one was
+    due."""
+
+    steps: int
+    version: int
+    metrics: Metrics
+    episodes: list[Episode]
+    examination: Examination | None
+
+
+class Training:
+    """A sampler and a learner that wait for each other. Bit-reproducible on one thread.
+
+    Battles begin afresh after every ``checkpoint_every`` steps, so a run that goes on from a checkpoint taken there is
+    the run that was never interrupted. ``examined``: makes the game for examinations (a fresh one each time).
+    """
+
+    def __init__(
+        self, config: TrainingConfig, mdp: VectorMDP, learner: Learner, *,
+        examined: Callable[[], VectorMDP] | None = None, others: Mapping[int, Player] | None = None, seat: int = 0,
+    ) -> None:  # fmt: skip
+        self.config, self.learner, self.examined, self.others, self.seat = config, learner, examined, others, seat
+        model = learner.policy().spec.model()
+        self.sampler = Sampler(mdp, model, config.environments, config.algorithm.fragment, config.seed,
+                               learning=(seat,), others=others)  # fmt: skip
+        batch = getattr(config.algorithm, "batch", 0)
+        self.fragments = max(1, -(-batch // (config.environments * config.algorithm.fragment)))
+        self.beginning = 0
+        self._next_examination = config.examine_every
+
+    @property
+    def done(self) -> bool:
+        """All steps are learned from."""
+        return self.learner.steps >= self.config.steps
+
+    def run(self) -> Iterator[Updated]:
+        """Train to the end, one update at a time; a torch of one thread meanwhile."""
+        with on_threads(1):
+            self.sampler.begin(self.beginning)
+            while not self.done:
+                yield self._update()
+
+    def _update(self) -> Updated:
+        self.sampler.load(self.learner.weights(), self.learner.version)
+        trajectory = joined([self.sampler.sample() for _ in range(self.fragments)])
+        metrics = self.learner.update(trajectory)
+        every = self.config.checkpoint_every
+        if every and self.learner.steps // every > self.beginning:
+            self.beginning = self.learner.steps // every
+            self.sampler.begin(self.beginning)
+        return Updated(self.learner.steps, self.learner.version, metrics, self.sampler.finished(), self._examination())
+
+    def _examination(self) -> Examination | None:
+        every, steps = self.config.examine_every, self.learner.steps
+        due = self.done or (every and steps >= self._next_examination)
+        if not due or self.examined is None or not self.config.episodes:
+            return None
+        self._next_examination = (steps // every + 1) * every if every else 0
+        mdp = self.examined()
+        try:
+            policy = self.learner.policy()
+            return examine(policy, mdp, self.config.episodes, self.config.seed, seat=self.seat, others=self.others)
+        finally:
+            mdp.close()
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """Everything needed to go on; exact when it is taken where battles begin afresh."""
+        arrays, meta = self.learner.state()
+        return arrays, {"learner": meta, "beginning": self.beginning, "examination": self._next_examination}
+
+    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self.learner.load(arrays, meta["learner"])
+        self.beginning, self._next_examination = int(meta["beginning"]), int(meta["examination"])

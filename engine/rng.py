@@ -1,0 +1,44 @@
+"""Randomness that depends on what is decided, never on who decides it or when.
+
+The seed of a battle is a hash of (study seed, canonical match key, replicate). It does not depend on worker,
+batch size, completion order or clock, so a synchronous study gives the same front on any pool.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+def mix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64's finaliser (Steele et al. 2014) on uint64 arrays of any shape: a bijection that scatters bits."""
+    x = np.asarray(x, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        x = (x ^ (x >> np.uint64(30))) * _MIX1
+        x = (x ^ (x >> np.uint64(27))) * _MIX2
+        return x ^ (x >> np.uint64(31))
+
+
+def combine64(a: NDArray[np.uint64] | int, b: NDArray[np.uint64] | int) -> NDArray[np.uint64]:
+    """Order-sensitive combination of two uint64 arrays (they broadcast)."""
+    with np.errstate(over="ignore"):
+        return mix64(mix64(np.asarray(a, dtype=np.uint64)) + _GOLDEN + np.asarray(b, dtype=np.uint64))
+
+
+def battle_seeds(study_seed: int, match_keys: NDArray[np.uint64], first: int, last: int) -> NDArray[np.uint64]:
+    """Seeds uint64[len(match_keys), last - first] of replicates ``first <= r < last`` of each match."""
+    replicates = np.arange(first, last, dtype=np.uint64)
+    keyed = combine64(study_seed & 0xFFFFFFFFFFFFFFFF, np.asarray(match_keys, dtype=np.uint64))
+    return combine64(keyed[:, None], replicates[None, :])
+
+
+def generator(seed: int, *path: str | int) -> np.random.Generator:
+    """A Generator for one purpose: same seed and path, same stream, on any worker."""
+    words = [int.from_bytes(hashlib.sha256(repr(p).encode()).digest()[:4], "little") for p in path]
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed & 0xFFFFFFFFFFFFFFFF, *words])))

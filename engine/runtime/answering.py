@@ -1,0 +1,86 @@
+"""What a worker of any pool does with a batch: build the evaluator, answer every request, name what went wrong."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+from collections.abc import Callable, Sequence
+from typing import Protocol, cast, runtime_checkable
+
+from engine.errors import Cancelled, ConfigError, EngineError, SimulatorError
+from engine.problem import Evaluation, Evaluator, Request, ShouldStop, failed
+
+logger = logging.getLogger(__name__)
+ALLOWED = ("engine.",)
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """An evaluator that holds something (a simulator process) and gives it back."""
+
+    def close(self) -> None:
+        """Release everything."""
+        ...
+
+
+def build(factory: str, payload: bytes, allowed: Sequence[str] = ALLOWED) -> Evaluator:
+    """The evaluator that ``module:function`` makes of a JSON payload. Raises EngineError for a path outside
+    ``allowed``, ConfigError or SimulatorError where the factory says so."""
+    module, _, name = check_factory(factory, allowed).partition(":")
+    make = cast("Callable[[bytes], Evaluator]", getattr(importlib.import_module(module), name))
+    json.loads(payload)
+    return make(payload)
+
+
+def check_factory(factory: str, allowed: Sequence[str] = ALLOWED) -> str:
+    """The factory's path, when it may be built. Raises EngineError otherwise."""
+    module, _, name = factory.partition(":")
+    if not name.isidentifier() or not module.startswith(tuple(allowed)):
+        raise EngineError(
+            f"{factory!r} is not an evaluator that may be built here; give module:function from {' or '.join(allowed)}."
+        )
+    return factory
+
+
+def release(evaluator: Evaluator) -> None:
+    """Give back what the evaluator holds, where it holds anything."""
+    if isinstance(evaluator, Closing):
+        evaluator.close()
+
+
+class Answerer:
+    """Answers batches with one evaluator, which must be usable again after a SimulatorError that is not permanent."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        problem = evaluator.describe()
+        self._evaluator = evaluator
+        self.objectives, self.metrics = len(problem.objectives), len(problem.metrics)
+
+    def answers(self, batch: Sequence[Request], should_stop: ShouldStop) -> list[Evaluation]:
+        """One evaluation for each request of the batch, in its order. A request whose evaluation raises is evaluated
+        alone and comes back failed. Raises SimulatorError, ConfigError, and Cancelled when stopped."""
+        try:
+            return self._together(batch, should_stop)
+        except (SimulatorError, ConfigError, Cancelled):
+            raise
+        except Exception as error:  # the boundary to an evaluator somebody else wrote
+            if len(batch) > 1:
+                return [answer for request in batch for answer in self.answers([request], should_stop)]
+            logger.exception("Request %d could not be evaluated", batch[0].id)
+            reason = str(error) if isinstance(error, EngineError) else f"{type(error).__name__}: {error}"
+            return [failed(batch[0], reason, self.objectives, self.metrics)]
+
+    def _together(self, batch: Sequence[Request], should_stop: ShouldStop) -> list[Evaluation]:
+        answered: dict[int, Evaluation] = {}
+        for evaluation in self._evaluator.evaluate(batch, should_stop):
+            answered.setdefault(evaluation.id, evaluation)
+            if should_stop():
+                break
+        missing = [request for request in batch if request.id not in answered]
+        if missing and should_stop():
+            raise Cancelled("The work was stopped before this batch was finished.")
+        for request in missing:
+            reason = "The evaluator ended without an answer for this candidate."
+            answered[request.id] = failed(request, reason, self.objectives, self.metrics)
+        return [answered[request.id] for request in batch]

@@ -1,0 +1,225 @@
+"""The Ray cluster that workers live in: join the one there is, or start one and stop it afterwards.
+
+Measured facts behind the settings: Ray waits 100 s for a dead address (so the port is probed first), notices the death
+of its control service after a minute (5 s with the setting below) and of its node daemon not at all (so ``check`` asks
+it), listens on every interface and takes orders from anybody who connects (so: loopback and a token).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import math
+import os
+import secrets
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import engine
+from engine.errors import ActorLost, ConfigError
+from engine.runtime.folders import PrivateFolder
+
+logger = logging.getLogger(__name__)
+ADDRESS, ADDRESS_FILE = "EQUIPOISE_RAY_ADDRESS", "EQUIPOISE_RAY_ADDRESS_FILE"
+PROBE_S = 2.0
+PATIENCE_S = 60.0  # a supervisor starts a broken Ray again within a quarter of that
+OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; Ray's minimum is 75 MB
+SETTINGS = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on loopback
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+    # Standard output is the study's; Ray would print a page there for each lost worker, which the pool tells in a line.
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
+    # Searches yield to pages, the driver that feeds them, and whatever else the designer runs on this machine.
+    "RAY_worker_niceness": "10",
+}
+AUTHENTICATION = {"RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"}
+
+
+def load_ray() -> Any:
+    """The ray package, which takes 0.4 s and 100 MB to import, and reads some of its settings while it is imported."""
+    os.environ.update({name: value for name, value in SETTINGS.items() if name not in os.environ})
+    return importlib.import_module("ray")
+
+
+class Endpoint(NamedTuple):
+    """A host and a TCP port."""
+
+    host: str
+    port: int
+
+    def probe(self) -> OSError | None:
+        """Nothing when somebody listens there, else what went wrong."""
+        try:
+            socket.create_connection(self, PROBE_S).close()
+        except OSError as error:
+            return error
+        return None
+
+
+class Host(NamedTuple):
+    """A machine of the cluster: Ray's name for it, and its address."""
+
+    node: str
+    address: str
+
+
+class Cluster:
+    """The cluster this process is connected to. ``host`` is empty when every worker runs on this machine; ``hosts``
+    are all machines, this one first; ``alive`` until ``check`` found out otherwise (a call to a dead Ray waits until it
+    ends the process)."""
+
+    def __init__(self) -> None:
+        ray = load_ray()
+        context = ray.get_runtime_context()
+        nodes = [node for node in ray.nodes() if node["Alive"]]
+        self.alive = True
+        self._node = context.get_node_id()
+        mine = next(node for node in nodes if node["NodeID"] == self._node)
+        self.host = mine["NodeManagerAddress"] if len(nodes) > 1 else ""
+        others = sorted((n["NodeID"], n["NodeManagerAddress"]) for n in nodes if n["NodeID"] != self._node)
+        self.hosts = [Host(self._node, mine["NodeManagerAddress"]), *(Host(*other) for other in others)]
+        gcs_host, _, gcs_port = context.gcs_address.rpartition(":")
+        self._daemons = (
+            Endpoint(mine["NodeManagerAddress"], mine["NodeManagerPort"]),
+            Endpoint(gcs_host, int(gcs_port)),
+        )
+
+    def placement(self) -> dict[str, Any]:
+        """Options for an actor: beside this process, where the driver listens on a path of this machine."""
+        return {} if self.host else self.on(self.hosts[0])
+
+    def on(self, host: Host) -> dict[str, Any]:
+        """Options for an actor on this very host."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        return {"scheduling_strategy": NodeAffinitySchedulingStrategy(host.node, soft=False)}
+
+    def short_of(self, cpus: float) -> str:
+        """Why an actor that wants ``cpus`` would have to wait; empty when it would not."""
+        free = load_ray().available_resources().get("CPU", 0.0)
+        if free >= cpus:
+            return ""
+        return "Every processor is taken by other jobs; this one goes on as soon as one is free."
+
+    def check(self) -> None:
+        """Raises ActorLost when a daemon this process depends on is certainly gone; a slow network proves nothing."""
+        self.alive = self.alive and not any(isinstance(d.probe(), ConnectionRefusedError) for d in self._daemons)
+        if not self.alive:
+            raise ActorLost(
+                "Ray, which runs the workers, has ended. The work goes on from its last checkpoint once Ray is back."
+            )
+
+
+@contextlib.contextmanager
+def connected(address: str = "", workers: int = 1) -> Iterator[Cluster]:
+    """Join the Ray at ``address``, at EQUIPOISE_RAY_ADDRESS or named in EQUIPOISE_RAY_ADDRESS_FILE; without any of
+    them start one for ``workers`` workers and stop it at the end. A connection this process already has is used and
+    kept. Raises ConfigError for an address that is none, ActorLost when nobody answers there."""
+    find = _finder(address or os.environ.get(ADDRESS, ""))
+    if not find and "ray" not in sys.modules and not AUTHENTICATION & os.environ.keys():
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+    ray = load_ray()
+    if ray.is_initialized():
+        yield Cluster()
+        return
+    with _joined(find) if find else _started(workers) as cluster:
+        yield cluster
+
+
+@contextlib.contextmanager
+def _joined(find: Callable[[], str]) -> Iterator[Cluster]:
+    ray = load_ray()
+    _init(address=_reachable(find))
+    cluster = None
+    try:
+        cluster = Cluster()
+        yield cluster
+    finally:
+        if cluster is None or cluster.alive:
+            ray.shutdown()
+
+
+@contextlib.contextmanager
+def _started(workers: int) -> Iterator[Cluster]:
+    folder = PrivateFolder("equipoise-ray-")
+    try:
+        _start(folder.path, workers)
+        yield Cluster()
+    finally:
+        load_ray().shutdown()
+        folder.remove()
+
+
+def _start(folder: Path, workers: int) -> None:
+    _init(
+        address="local",
+        num_cpus=max(len(os.sched_getaffinity(0)), math.ceil(workers / 2)),
+        include_dashboard=False,
+        object_store_memory=OBJECT_STORE_BYTES,
+        _temp_dir=str(folder),
+    )
+
+
+def _init(**how: Any) -> None:
+    """``ray.init``, quiet, with this very engine for the workers: by itself Ray tells them only the driver's current
+    folder. Raises ActorLost when Ray does not start or does not let us in."""
+    home = str(Path(engine.__file__).parents[1])
+    job = importlib.import_module("ray.job_config").JobConfig(_py_driver_sys_path=[home])
+    try:
+        with _kept_signal_handler():
+            load_ray().init(log_to_driver=False, logging_level=logging.ERROR, job_config=job, **how)
+    except (OSError, RuntimeError) as error:
+        logger.exception("Ray at %s", how["address"])
+        where = "did not start" if how["address"] == "local" else f"at {how['address']} did not let this study in"
+        raise ActorLost(f"Ray {where}: {str(error).splitlines()[0][:300]}") from error
+
+
+def _finder(address: str) -> Callable[[], str] | None:
+    """How to learn the address: it may change while a supervisor starts Ray again."""
+    file = os.environ.get(ADDRESS_FILE, "")
+    if address:
+        return lambda: address
+    if file:
+        return lambda: Path(file).read_text().strip() if Path(file).exists() else ""
+    return None
+
+
+def _reachable(find: Callable[[], str]) -> str:
+    """The address once somebody answers there."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        address = find()
+        if address and _endpoint(address).probe() is None:
+            return address
+        if time.monotonic() > until:
+            where = f"at {address}" if address else f"(its address is not in {os.environ.get(ADDRESS_FILE)})"
+            raise ActorLost(f"There is no Ray {where}. Start it, or correct the address; the job can then go on.")
+        time.sleep(0.25)
+
+
+def _endpoint(address: str) -> Endpoint:
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdigit() or not 0 < int(port) < 2**16:
+        raise ConfigError([("pool.address", f"{address!r} is not an address of a Ray cluster, such as 10.0.0.5:6379.")])
+    return Endpoint(host, int(port))
+
+
+@contextlib.contextmanager
+def _kept_signal_handler() -> Iterator[None]:
+    """Ray replaces the handler of SIGTERM by one that exits at once; a study wants to write its checkpoint first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler: Callable[[int, FrameType | None], Any] | int | None = signal.getsignal(signal.SIGTERM)
+    yield
+    if handler is not None:
+        signal.signal(signal.SIGTERM, handler)

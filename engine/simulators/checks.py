@@ -1,0 +1,246 @@
+"""What must be true of a spec, of team rows and of results, checked in one place for every way to reach a game.
+
+Each function returns sentences (empty: nothing wrong), so the handshake, the server and the conformance check say
+the same thing about the same mistake.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.simulators.contract import FAILED, NEW_PIECE, OK, Battles, GameSpec, Metric, Patch, Slot
+
+
+def spec_problems(spec: GameSpec) -> list[str]:
+    """Everything wrong with a game description."""
+    return [
+        *_names(spec), *_repeats(spec), *_categories(spec), *_pieces(spec), *_slots(spec), *_rules(spec),
+        *_metrics(spec), *_parameters(spec),
+    ]  # fmt: skip
+
+
+def _names(spec: GameSpec) -> Iterator[str]:
+    if not spec.name:
+        yield "the game has no name"
+    if not spec.version:
+        yield f"{spec.name or 'the game'} has no version; results are cached by it"
+    for what, things in (("pieces", spec.pieces), ("slots", spec.slots), ("side metrics", spec.side_metrics)):
+        if not things:
+            yield f"the game has no {what}"
+    if not spec.fidelities or spec.fidelities[0].name != "full":
+        yield "the first fidelity must be named 'full'"
+    for fidelity in spec.fidelities:
+        if not fidelity.cost > 0:
+            yield f"fidelity {fidelity.name!r} costs {fidelity.cost}; it must be above 0"
+
+
+def _repeats(spec: GameSpec) -> Iterator[str]:
+    for what, ids in (
+        ("category", [c.id for c in spec.categories]),
+        ("piece", [p.id for p in spec.pieces]),
+        ("slot", [s.id for s in spec.slots]),
+        ("parameter", [p.path for p in spec.parameters]),
+        ("metric", [m.name for m in (*spec.side_metrics, *spec.battle_metrics)]),
+        ("fidelity", [f.name for f in spec.fidelities]),
+    ):
+        for name, times in Counter(ids).items():
+            if times > 1:
+                yield f"{what} {name!r} is described {times} times; each needs a name of its own"
+            if not name:
+                yield f"a {what} has an empty name"
+    if spec.accepts_pieces:
+        for piece in spec.pieces:
+            if NEW_PIECE.fullmatch(piece.id):
+                yield f"piece {piece.id!r} is named like one that a patch adds; leave the stroke out"
+
+
+def _categories(spec: GameSpec) -> Iterator[str]:
+    for category in spec.categories:
+        if category.cost_low > category.cost_high:
+            yield f"category {category.id!r}: cost_low {category.cost_low} is above cost_high {category.cost_high}"
+        for a in category.attributes:
+            if not a.low < a.high:
+                yield f"attribute {category.id}.{a.id}: low {a.low} must be below high {a.high}"
+            if a.id == "cost":
+                yield f"attribute {category.id}.cost: 'cost' is every piece's price already; name it differently"
+
+
+def _pieces(spec: GameSpec) -> Iterator[str]:
+    categories = {c.id: c for c in spec.categories}
+    for piece in spec.pieces:
+        home = categories.get(piece.category)
+        if home is None:
+            yield f"piece {piece.id!r} is of category {piece.category!r}, which is not described"
+            continue
+        if not home.cost_low <= piece.cost <= home.cost_high:
+            yield f"piece {piece.id!r} costs {piece.cost}, outside {home.cost_low} to {home.cost_high}"
+        bounds = {a.id: a for a in home.attributes}
+        for name, value in piece.attributes.items():
+            if name not in bounds:
+                yield f"piece {piece.id!r} has attribute {name!r}, which category {home.id!r} does not describe"
+            elif not bounds[name].low <= value <= bounds[name].high:
+                yield f"{piece.id}.{name} is {value}, outside {bounds[name].low} to {bounds[name].high}"
+
+
+def _slots(spec: GameSpec) -> Iterator[str]:
+    slots = {s.id: s for s in spec.slots}
+    filled = {p.category for p in spec.pieces}
+    counted = Counter(s.of for s in spec.slots if s.kind == "count")
+    for slot in spec.slots:
+        if slot.kind == "piece":
+            if slot.category not in filled:
+                yield f"slot {slot.id!r} takes a piece of category {slot.category!r}, and there is none"
+            continue
+        target = slots.get(slot.of)
+        if target is None or target.kind != "piece":
+            yield f"count slot {slot.id!r} counts slot {slot.of!r}, which is not a piece slot"
+        if not 1 <= slot.low <= slot.high:
+            yield f"count slot {slot.id!r}: needs 1 <= low <= high, has {slot.low} to {slot.high}"
+    for name, times in counted.items():
+        if times > 1:
+            yield f"slot {name!r} is counted by {times} slots"
+    yield from _groups(spec.slots)
+
+
+def _groups(slots: Iterable[Slot]) -> Iterator[str]:
+    kinds: dict[str, set[tuple[str, str]]] = {}
+    for slot in slots:
+        if slot.group:
+            kinds.setdefault(slot.group, set()).add((slot.kind, slot.category))
+    for group, members in kinds.items():
+        if len({m for m in members if m[0] == "piece"}) > 1:
+            yield f"group {group!r} mixes piece slots of different categories; they cannot change places"
+
+
+def _rules(spec: GameSpec) -> Iterator[str]:
+    rules, known = spec.rules, {p.id for p in spec.pieces}
+    categories = {c.id for c in spec.categories}
+    for what, ids in (("required", rules.required), ("banned", rules.banned)):
+        for name in ids:
+            if name not in known:
+                yield f"rules: {what} piece {name!r} is not among the pieces"
+    for distinct in rules.distinct:
+        if distinct.category not in categories:
+            yield f"rules: pieces of {distinct.category!r} must not repeat, and there is no such category"
+    if rules.budget_low > rules.budget_high:
+        yield f"rules: budget_low {rules.budget_low} is above budget_high {rules.budget_high}"
+    if rules.units_low > rules.units_high:
+        yield f"rules: units_low {rules.units_low} is above units_high {rules.units_high}"
+
+
+def _metrics(spec: GameSpec) -> Iterator[str]:
+    sides = {m.name: m for m in spec.side_metrics}
+    for role in ("strength", "resources", "win"):
+        name = getattr(spec, role)
+        if name not in sides:
+            yield f"{role} is said to be side metric {name!r}, which is not described"
+    for metric in (*spec.side_metrics, *spec.battle_metrics):
+        if metric.low is not None and metric.high is not None and not metric.low < metric.high:
+            yield f"metric {metric.name!r}: low {metric.low} must be below high {metric.high}"
+
+
+def _parameters(spec: GameSpec) -> Iterator[str]:
+    for p in spec.parameters:
+        if not p.low < p.high:
+            yield f"parameter {p.path!r}: low {p.low} must be below high {p.high}"
+        elif not p.low <= p.default <= p.high:
+            yield f"parameter {p.path!r}: default {p.default} is outside {p.low} to {p.high}"
+
+
+def row_problems(spec: GameSpec, rows: NDArray[np.int32], side: str = "team") -> list[str]:
+    """What is wrong with team rows int32[n, slots]: the first offending row of each slot. Rules such as budgets are
+    the engine's business, not checked here."""
+    if rows.ndim != 2 or rows.shape[1] != len(spec.slots):
+        return [f"{side}: rows of shape {list(rows.shape)}; {spec.name} has {len(spec.slots)} slots, so [n, it]"]
+    found: list[str] = []
+    category_of = np.array([p.category for p in spec.pieces])
+    column = {s.id: i for i, s in enumerate(spec.slots)}
+    for i, slot in enumerate(spec.slots):
+        values = rows[:, i]
+        if slot.kind == "piece":
+            known = (values >= 0) & (values < len(spec.pieces))
+            fits = known & (category_of[np.where(known, values, 0)] == slot.category)
+            bad = ~(fits | (slot.optional & (values == -1)))
+            need = f"a piece of {slot.category!r}" + (" or -1" if slot.optional else "")
+        else:
+            filled = rows[:, column[slot.of]] >= 0
+            bad = np.where(filled, (values < slot.low) | (values > slot.high), values != 0)
+            need = f"{slot.low} to {slot.high}, or 0 when slot {slot.of!r} is empty"
+        if bad.any():
+            row = int(np.argmax(bad))
+            found.append(f"{side} row {row}, slot {slot.id!r}: {int(values[row])} does not fit; it takes {need}")
+    return found
+
+
+def patch_problems(spec: GameSpec, patch: Patch) -> list[str]:
+    """What is wrong with a patch: unknown paths, values that are not numbers or out of bounds."""
+    table = spec.extended(patch).tunables() if patch else {}
+    found = []
+    for path, value in patch.items():
+        p = table.get(path)
+        if p is None:
+            found.append(f"patch: {spec.name} has no {path!r}")
+        elif not math.isfinite(value) or not p.low <= value <= p.high:
+            found.append(f"patch: {path} = {value} is outside {p.low} to {p.high}")
+    return found
+
+
+def result_problems(spec: GameSpec, n: int, results: Battles) -> list[str]:
+    """What is wrong with the results of n battles: shapes, types, status values, then the numbers of OK rows."""
+    shapes = {
+        "side": (np.float64, (n, 2, len(spec.side_metrics))),
+        "battle": (np.float64, (n, len(spec.battle_metrics))),
+        "status": (np.uint8, (n,)),
+    }
+    found = []
+    for name, (dtype, shape) in shapes.items():
+        array = getattr(results, name, None)
+        if not isinstance(array, np.ndarray):
+            found.append(f"{name} is missing or not an array")
+        elif array.dtype != dtype or array.shape != shape:
+            found.append(f"{name} is {array.dtype}{list(array.shape)}; {n} battles need {np.dtype(dtype)}{list(shape)}")
+    return found or _values(spec, results)
+
+
+def _values(spec: GameSpec, results: Battles) -> list[str]:
+    found = []
+    odd = (results.status != OK) & (results.status != FAILED)
+    if odd.any():
+        row = int(np.argmax(odd))
+        found.append(f"battle {row} has status {int(results.status[row])}; it is 0 (ok) or 1 (failed)")
+    ok = results.status == OK
+    for k, metric in enumerate(spec.side_metrics):
+        found += _metric_values(metric, results.side[:, :, k], ok[:, None])
+    for k, metric in enumerate(spec.battle_metrics):
+        found += _metric_values(metric, results.battle[:, k : k + 1], ok[:, None])
+    return found
+
+
+def _metric_values(metric: Metric, values: NDArray[np.float64], ok: NDArray[np.bool_]) -> list[str]:
+    low = -np.inf if metric.low is None else metric.low
+    high = np.inf if metric.high is None else metric.high
+    slack = 1e-9 * max(1.0, *(abs(b) for b in (low, high) if math.isfinite(b)), 1.0)
+    with np.errstate(invalid="ignore"):
+        good = np.isfinite(values) & (values >= low - slack) & (values <= high + slack)
+    bad = ~good & ok
+    if not bad.any():
+        return []
+    row, side = (int(i) for i in np.argwhere(bad)[0])
+    where = f", {('left', 'right')[side]} side" if values.shape[1] == 2 else ""
+    value = float(values[row, side])
+    return [f"{metric.name} of battle {row}{where} is {value}; " + _allowed(low, high)]
+
+
+def _allowed(low: float, high: float) -> str:
+    if math.isfinite(low) and math.isfinite(high):
+        return f"it must be a number from {low:g} to {high:g}"
+    if math.isfinite(low):
+        return f"it must be a number of at least {low:g}"
+    if math.isfinite(high):
+        return f"it must be a number of at most {high:g}"
+    return "it must be a finite number"

@@ -1,0 +1,152 @@
+"""From a reference to a simulator, in one place.
+
+=====================================  ==========================================================================
+``builtin:herobattle``                 the built-in game; runs inside this process
+``builtin:herobattle-planted:SEED``    the same with five broken pieces drawn by SEED
+``builtin:wesnoth``                    Battle for Wesnoth 1.16 through our adapter, in a process of its own
+``python:package.module:factory``      a Python simulator, in a process of its own
+``command:PROGRAM ARGUMENT ...``       any program that speaks ``equipoise-sim/1`` (shell quoting or a JSON list)
+=====================================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from engine.errors import ConfigError, SimulatorError
+from engine.simulators.client import ExternalSimulator
+from engine.simulators.connection import Limits
+from engine.simulators.contract import LineupSimulator
+
+BUILTINS = ("herobattle", "wesnoth")
+_ENTRY_POINT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_EXAMPLES = "builtin:herobattle, builtin:wesnoth, python:package.module:factory or command:program argument"
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """A reference taken apart. ``target``: the built-in game, the entry point or the program; ``in_process``: the
+    simulator's code runs inside the engine's own processes; ``summary`` is one line for people."""
+
+    reference: str
+    kind: Literal["builtin", "python", "command"]
+    target: str
+    summary: str
+    argv: tuple[str, ...] = ()
+    seed: int | None = None
+    in_process: bool = False
+
+
+class Availability(msgspec.Struct, frozen=True):
+    """Whether a simulator can be started here; if not, why, and the command that installs what is missing."""
+
+    available: bool
+    reason: str = ""
+    install: str = ""
+
+
+def describe_reference(reference: str) -> Reference:
+    """Take a reference apart without starting anything. Raises ConfigError that says how one looks."""
+    kind, _, rest = reference.strip().partition(":")
+    if kind == "builtin":
+        return _builtin(reference, rest)
+    if kind == "python":
+        if not _ENTRY_POINT.fullmatch(rest):
+            raise _wrong(reference, "a Python simulator is named python:package.module:factory")
+        return Reference(reference, "python", rest, f"Python simulator {rest}, in a process of its own")
+    if kind == "command":
+        argv = _argv(reference, rest)
+        return Reference(reference, "command", argv[0], f"program {argv[0]}, in a process of its own", argv)
+    raise _wrong(reference, f"a simulator is named like {_EXAMPLES}")
+
+
+def availability(reference: str) -> Availability:
+    """Whether what the reference needs is installed. Starts nothing. Raises ConfigError for a malformed reference."""
+    parsed = describe_reference(reference)
+    if (parsed.kind, parsed.target) == ("builtin", "wesnoth"):
+        from engine.simulators.adapters.wesnoth import installation
+
+        missing = installation.missing()
+        return Availability(not missing, missing, installation.INSTALL if missing else "")
+    if parsed.kind == "command" and shutil.which(parsed.target) is None:
+        return Availability(False, f"{parsed.target} is not a program on this machine")
+    return Availability(True)
+
+
+def load(reference: str, *, limits: Limits | None = None) -> LineupSimulator:
+    """The simulator a reference names. External ones start their process at the first use and have ``close()``.
+
+    Raises ConfigError for a malformed reference, SimulatorError (permanent) when something is not installed.
+    """
+    parsed = describe_reference(reference)
+    found = availability(reference)
+    if not found.available:
+        hint = f". Install it with: {found.install}" if found.install else ""
+        raise SimulatorError(f"{reference}: {found.reason}{hint}", permanent=True)
+    if parsed.kind == "command":
+        return ExternalSimulator(parsed.argv, label=_label(parsed.argv), limits=limits)
+    if parsed.kind == "python":
+        return ExternalSimulator.from_entry_point(parsed.target, limits=limits)
+    if parsed.target == "wesnoth":
+        entry_point = "engine.simulators.adapters.wesnoth.simulator:make"
+        return ExternalSimulator.from_entry_point(entry_point, label="Battle for Wesnoth", limits=limits)
+    from engine.games.herobattle import HeroBattle
+
+    game: LineupSimulator = HeroBattle(planted_seed=parsed.seed)
+    return game
+
+
+def close(simulator: LineupSimulator) -> None:
+    """End what the simulator keeps running; nothing to do for one that runs in this process."""
+    if isinstance(simulator, ExternalSimulator):
+        simulator.close()
+
+
+@contextlib.contextmanager
+def opened(reference: str, *, limits: Limits | None = None) -> Iterator[LineupSimulator]:
+    """``load`` for a ``with`` block: whatever it started has ended afterwards."""
+    simulator = load(reference, limits=limits)
+    try:
+        yield simulator
+    finally:
+        close(simulator)
+
+
+def _builtin(reference: str, rest: str) -> Reference:
+    name, _, argument = rest.partition(":")
+    if name == "herobattle-planted" and re.fullmatch(r"[0-9]{1,9}", argument):
+        summary = f"built-in game herobattle with broken pieces planted by seed {argument}"
+        return Reference(reference, "builtin", "herobattle", summary, seed=int(argument), in_process=True)
+    if name == "herobattle" and not argument:
+        return Reference(reference, "builtin", "herobattle", "built-in game herobattle", in_process=True)
+    if name == "wesnoth" and not argument:
+        return Reference(reference, "builtin", "wesnoth", "Battle for Wesnoth 1.16, the installed game")
+    raise _wrong(
+        reference, f"built-in games are {', '.join(BUILTINS)} and herobattle-planted:SEED with a whole number as seed"
+    )
+
+
+def _label(argv: tuple[str, ...]) -> str:
+    """What messages call a program: its command without the folders, which say nothing to who reads them."""
+    short = (part.rpartition("/")[2] if part.startswith("/") else part for part in argv)
+    return f"The simulator “{' '.join(short)[:60]}”"
+
+
+def _argv(reference: str, rest: str) -> tuple[str, ...]:
+    try:
+        argv = msgspec.json.decode(rest, type=list[str]) if rest.lstrip().startswith("[") else shlex.split(rest)
+    except (ValueError, msgspec.DecodeError) as error:
+        raise _wrong(reference, f"the command cannot be read: {error}") from None
+    if not argv or not argv[0]:
+        raise _wrong(reference, "the command is empty; it is command:program argument")
+    return tuple(argv)
+
+
+def _wrong(reference: str, message: str) -> ConfigError:
+    return ConfigError([("simulator", f"{reference[:200]!r}: {message}")])

@@ -1,0 +1,139 @@
+"""One simulator program as a process: started on a leash, its output kept as a short tail, ended for certain."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Generic, Protocol, TypeVar
+
+from engine.errors import SimulatorError
+
+LEASH = Path(__file__).with_name("leash.py")
+KEPT_VARIABLES = (
+    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV",
+    "NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "OMP_NUM_THREADS",
+    "EQUIPOISE_RUN",  # no secret, only a mark: the start after a power cut finds by it what an earlier run left behind
+)  # fmt: skip
+"""All of the engine's environment that a simulator sees: no secrets, no tokens, no settings of the site."""
+
+TAIL_BYTES = 4096
+
+
+class Tail:
+    """Reads a pipe to its end in a thread and keeps only the last bytes, so a program may print without end."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._kept = b""
+        self._thread = threading.Thread(target=self._read, name="simulator-output", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with self._stream:
+            while chunk := os.read(self._stream.fileno(), 65536):
+                self._kept = (self._kept + chunk)[-TAIL_BYTES:]
+
+    def text(self, wait_s: float = 0.0) -> str:
+        """The last printed lines; waits up to ``wait_s`` for the end of the output first."""
+        self._thread.join(wait_s)
+        return self._kept.decode("utf-8", "replace").strip()
+
+
+class Output(Protocol):
+    """What reads a program's standard output and error: it must never let the program wait."""
+
+    def text(self, wait_s: float = 0.0) -> str:
+        """The last printed lines."""
+        ...
+
+
+OutputT = TypeVar("OutputT", bound=Output)
+
+
+class LeashedProcess(Generic[OutputT]):
+    """A running program and everything it started.
+
+    The program sees only ``KEPT_VARIABLES`` and ``variables``, reads nothing from standard input, and dies with
+    this process, however that ends (``engine.simulators.leash``), along with ``private_dir`` where one is given.
+    Raises SimulatorError (permanent) where the program does not exist.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        variables: Mapping[str, str],
+        private_dir: Path | None,
+        output: Callable[[IO[bytes]], OutputT],
+    ) -> None:
+        if not command or shutil.which(command[0]) is None:
+            name = command[0] if command else "an empty command"
+            raise SimulatorError(
+                f"{name} is not a program on this machine; install it or correct the command", permanent=True
+            )
+        environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ} | dict(variables)
+        self._killing = threading.Lock()
+        life_read, self._life = os.pipe()
+        leash = [sys.executable, "-I", "-S", str(LEASH), str(life_read), str(private_dir or ""), "--", *command]
+        try:
+            self._process = subprocess.Popen(
+                leash, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                env=environment, pass_fds=(life_read,), start_new_session=True,
+            )  # fmt: skip
+        finally:
+            os.close(life_read)
+        assert self._process.stdout is not None
+        self.output = output(self._process.stdout)
+
+    @property
+    def leash_pid(self) -> int:
+        """The pid of the leash, which is the parent of the program."""
+        return self._process.pid
+
+    def exit_code(self) -> int | None:
+        """The program's exit code (128 + signal when it was killed), None while it runs."""
+        return self._process.poll()
+
+    def memory(self) -> int:
+        """Resident bytes of the program itself (the leash's first child), 0 when it has ended."""
+        with contextlib.suppress(OSError, IndexError):
+            children = Path(f"/proc/{self.leash_pid}/task/{self.leash_pid}/children").read_text().split()
+            return int(Path(f"/proc/{children[0]}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return 0
+
+    def exit_text(self) -> str:
+        """How the program ended, in words."""
+        code = self._process.wait()
+        if code == 127:
+            return "could not be started"
+        if code > 128:
+            with contextlib.suppress(ValueError):
+                return f"was killed by {signal.Signals(code - 128).name}"
+        return f"ended by itself with exit code {code}"
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the program to end by itself; False when it still runs after ``timeout_s``."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+        return self._process.returncode is not None
+
+    def kill(self) -> None:
+        """End the program and everything it started. Safe to call twice and from two threads."""
+        with self._killing:
+            if self._life >= 0:
+                os.close(self._life)
+                self._life = -1
+            self._end()
+
+    def _end(self) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5.0)
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()

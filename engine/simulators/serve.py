@@ -1,0 +1,307 @@
+"""Serve any Python object with the ``LineupSimulator`` methods, or a game that is played tick by tick
+(``engine.simulators.serve_game``), over ``equipoise-sim/1``, in a process of its own.
+
+``python -m engine serve-simulator module:factory --connect ipc:///path`` dials the engine; the key is taken from
+the environment. Sockets live in a second thread, so PING is answered and CANCEL is heard while a battle is played.
+A simulator may have a thread-safe ``cancel()`` that makes a running ``battles`` raise ``Cancelled``, a ``close()``
+that is called at the end, and ``max_batch``, the most battles it wants in one call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import queue
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+import numpy as np
+import zmq
+from numpy.typing import NDArray
+
+from engine.errors import Cancelled, EngineError, SimulatorError
+from engine.mdp.adapters import VectorFromMDP
+from engine.mdp.vector import VectorMDP
+from engine.simulators import checks, protocol
+from engine.simulators.contract import Battles, GameSpec, LineupSimulator
+from engine.simulators.protocol import Arrays, Bye, Cancel, Decoded, Error, Hello, Ping, PlayBattles, Pong, Replay
+from engine.simulators.serve_game import GamePlayer
+
+HELLO_WAIT_S = 60.0
+HANG_UP_S = 2.0
+Answer = tuple[protocol.AnyMessage, Arrays]
+
+
+class Refused(EngineError):
+    """The engine did not accept this simulator; the message says why."""
+
+
+class _Line:
+    """The socket thread: moves messages between the engine and the queue the player works off."""
+
+    def __init__(self, endpoint: str, hello: Hello, on_cancel: Callable[[], None] | None) -> None:
+        self._endpoint, self._hello, self._on_cancel = endpoint, hello, on_cancel
+        self.work: queue.SimpleQueue[Decoded | None] = queue.SimpleQueue()
+        self.welcome: queue.SimpleQueue[Hello | Refused] = queue.SimpleQueue()
+        self._out: queue.SimpleQueue[list[protocol.Buffer]] = queue.SimpleQueue()
+        self.cancelled: set[int] = set()
+        self.playing = 0
+        self._welcomed = False
+        self._wake_in, self._wake_out = os.pipe()
+        self._thread = threading.Thread(target=self._run, name="equipoise-line", daemon=True)
+        self._thread.start()
+
+    def send(self, message: protocol.AnyMessage, arrays: Arrays | None = None) -> None:
+        """Queue one message for the engine."""
+        self._out.put(protocol.encode(message, arrays))
+        os.write(self._wake_out, b".")
+
+    def finish(self) -> None:
+        """Send what is queued and close the socket."""
+        self._out.put([])
+        os.write(self._wake_out, b".")
+        self._thread.join(2.0)
+
+    def _run(self) -> None:
+        with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
+            socket.linger = 1000
+            socket.setsockopt(zmq.MAXMSGSIZE, protocol.MAX_FRAME_BYTES)
+            gone = socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+            socket.connect(self._endpoint)
+            poller = zmq.Poller()
+            for readable in (socket, gone, self._wake_in):
+                poller.register(readable, zmq.POLLIN)
+            hello_until = time.monotonic() + HELLO_WAIT_S
+            socket.send_multipart(protocol.encode(self._hello))
+            while True:
+                ready = dict(poller.poll(1000))
+                if self._wake_in in ready and not self._flush(socket):
+                    break
+                if socket in ready:
+                    self._receive(socket.recv_multipart())
+                elif gone in ready or (not self._welcomed and time.monotonic() > hello_until):
+                    self._hang_up()
+                    break
+            socket.disable_monitor()
+            gone.close(0)
+
+    def _flush(self, socket: zmq.Socket[bytes]) -> bool:
+        for _ in os.read(self._wake_in, 4096):
+            frames = self._out.get()
+            if not frames:
+                return False
+            socket.send_multipart(frames, copy=False)
+        return True
+
+    def _receive(self, frames: list[bytes]) -> None:
+        try:
+            decoded = protocol.decode(frames)
+        except SimulatorError as error:
+            self.send(Error(code="bad-request", message=str(error)))
+            return
+        message = decoded.message
+        if isinstance(message, Hello):
+            self._welcomed = True
+            self.welcome.put(message)
+        elif isinstance(message, Ping):
+            self.send(Pong(id=message.id))
+        elif isinstance(message, Cancel):
+            self.cancelled.add(message.id)
+            if self._on_cancel and self.playing == message.id:
+                self._on_cancel()
+        elif isinstance(message, Bye):
+            self.work.put(None)
+        elif isinstance(message, Error):
+            self.welcome.put(Refused(message.message))
+        else:
+            self.work.put(decoded)
+
+    def _hang_up(self) -> None:
+        """Nobody listens any more: give the player a moment to stop, then end even in the middle of a battle."""
+        self.welcome.put(Refused(f"the engine at {self._endpoint} does not answer or has gone away"))
+        self.work.put(None)
+        if self._on_cancel and self.playing:
+            self._on_cancel()
+        until = time.monotonic() + HANG_UP_S
+        while self.playing and time.monotonic() < until:
+            time.sleep(0.05)
+        if self.playing:
+            os._exit(1)
+
+
+class Player(Protocol):
+    """Turns one request into one answer; a message of none of its ``requests`` is not one."""
+
+    requests: tuple[type[protocol.Message], ...]
+
+    def answer(self, decoded: Decoded) -> Answer:
+        """The answer; whatever goes wrong becomes an ERROR message."""
+        ...
+
+
+class _Player:
+    """The player of a lineup simulator."""
+
+    requests: tuple[type[protocol.Message], ...] = (PlayBattles, Replay)
+
+    def __init__(self, simulator: LineupSimulator, spec: GameSpec) -> None:
+        self._simulator, self._spec = simulator, spec
+        self._patch_ok: dict[str, float] = {}
+
+    def answer(self, decoded: Decoded) -> Answer:
+        """The answer; whatever the simulator raises becomes an ERROR message."""
+        message = decoded.message
+        assert isinstance(message, PlayBattles | Replay)
+        try:
+            left, right, seeds = self._arguments(decoded.arrays)
+            self._check(left, right, message.patch)
+            if isinstance(message, Replay):
+                return self._replay(message, left, right, seeds)
+            results = self._simulator.battles(left, right, seeds, message.patch, message.fidelity)
+            return protocol.Results(id=message.id), _result_arrays(results)
+        except Cancelled:
+            return Error(id=message.id, code="cancelled", message="the battles were cancelled"), {}
+        except SimulatorError as error:
+            return Error(id=message.id, code="failed", message=str(error), permanent=error.permanent), {}
+        except ValueError as error:
+            return Error(id=message.id, code="bad-request", message=str(error), permanent=True), {}
+        except Exception as error:  # the subprocess entry: a designer's simulator may raise anything
+            traceback.print_exc()
+            return Error(id=message.id, code="failed", message=f"{type(error).__name__}: {error}"), {}
+
+    def _replay(self, message: Replay, left: NDArray[np.int32], right: NDArray[np.int32], seeds: Any) -> Answer:
+        if len(seeds) != 1:
+            raise ValueError(f"a replay shows one battle, {len(seeds)} were asked for")
+        frames = self._simulator.replay(left, right, int(seeds[0]), message.patch)
+        return protocol.Frames(id=message.id, frames=tuple(frames)), {}
+
+    def _arguments(self, arrays: Arrays) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]:
+        found = []
+        for name, dtype in (("left", np.int32), ("right", np.int32), ("seeds", np.uint64)):
+            array = arrays.get(name)
+            if array is None or array.dtype != dtype:
+                raise ValueError(f"array {name!r} of type {np.dtype(dtype)} is missing")
+            found.append(array)
+        left, right, seeds = found
+        if not len(left) == len(right) == len(seeds) or seeds.ndim != 1:
+            raise ValueError(f"left, right and seeds have {len(left)}, {len(right)} and {len(seeds)} rows")
+        return left, right, seeds
+
+    def _check(self, left: NDArray[np.int32], right: NDArray[np.int32], patch: dict[str, float]) -> None:
+        game = self._spec.extended(patch)
+        problems = checks.row_problems(game, left, "left") + checks.row_problems(game, right, "right")
+        if patch != self._patch_ok:
+            problems += checks.patch_problems(self._spec, patch)
+        if problems:
+            raise ValueError("; ".join(problems[:5]))
+        self._patch_ok = patch
+
+
+def _result_arrays(results: Battles) -> Arrays:
+    return {name: np.asarray(getattr(results, name)) for name in ("side", "battle", "status")}
+
+
+def serve(simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name: str = "") -> None:
+    """Dial ``endpoint``, play what the engine asks for, return when it says BYE.
+
+    Raises Refused when the engine does not answer, does not accept the key or version, or goes away.
+    """
+    player: Player
+    introduction: protocol.Game | protocol.Spec
+    if hasattr(simulator, "step"):
+        game = cast("VectorMDP", simulator)
+        introduction, player = protocol.Game(spec=game.spec), GamePlayer(game)
+    else:
+        introduction = protocol.Spec(spec=simulator.describe())
+        player = _Player(simulator, introduction.spec)
+    on_cancel = getattr(simulator, "cancel", None)
+    hello = Hello(
+        key=key, name=name or introduction.spec.name, pid=os.getpid(), capabilities=("replay", "cancel", "heartbeat"),
+        max_batch=int(getattr(simulator, "max_batch", 0)),
+    )  # fmt: skip
+    line = _Line(endpoint, hello, on_cancel)
+    try:
+        welcome = line.welcome.get()
+        if isinstance(welcome, Refused):
+            raise welcome
+        line.send(introduction)
+        _play(line, player)
+    finally:
+        line.finish()
+        close = getattr(simulator, "close", None)
+        if close is not None:
+            close()
+
+
+def _play(line: _Line, player: Player) -> None:
+    while (decoded := line.work.get()) is not None:
+        message = decoded.message
+        if not isinstance(message, player.requests) or not isinstance(message, protocol.Request):
+            line.send(Error(code="bad-request", message=f"{protocol.type_name(message)} is not a request"))
+            continue
+        if message.id in line.cancelled:
+            line.cancelled.discard(message.id)
+            line.send(Error(id=message.id, code="cancelled", message="cancelled before it was begun"))
+            continue
+        line.playing = message.id
+        answer, arrays = player.answer(decoded)
+        line.playing = 0
+        line.send(answer, arrays)
+
+
+def build(entry_point: str) -> LineupSimulator | VectorMDP:
+    """The simulator or game that ``module:factory`` makes; a game of coroutines as arrays.
+
+    Raises SimulatorError (permanent) that says what is missing.
+    """
+    module_name, _, factory_name = entry_point.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module_name), factory_name)
+    except (ImportError, AttributeError) as error:
+        raise SimulatorError(f"{entry_point} cannot be loaded: {error}", permanent=True) from error
+    simulator = factory()
+    if hasattr(simulator, "reset") and hasattr(simulator, "spec"):
+        game: VectorMDP = simulator if hasattr(simulator, "step") else VectorFromMDP(simulator)
+        return game
+    for method in ("describe", "battles", "replay"):
+        if not callable(getattr(simulator, method, None)):
+            raise SimulatorError(f"what {entry_point} makes has no method {method}()", permanent=True)
+    lineups: LineupSimulator = simulator
+    return lineups
+
+
+def main_serve(argv: list[str]) -> int:
+    """``serve-simulator``: 0 after BYE, 1 with a sentence on standard error otherwise."""
+    parser = argparse.ArgumentParser(
+        prog="python -m engine serve-simulator", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("entry_point", metavar="module:factory", help="a callable that makes the simulator")
+    parser.add_argument("--connect", default=os.environ.get(protocol.ENDPOINT_VARIABLE, ""), help="ipc:// or tcp://")
+    options = parser.parse_args(argv)
+    if not options.connect:
+        parser.error(f"say where the engine listens: --connect, or {protocol.ENDPOINT_VARIABLE}")
+    try:
+        simulator = build(options.entry_point)
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Exception as error:  # the entry of a process: what a factory raises is told in one line to its author
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        where = "" if at.filename == __file__ else f" ({at.filename}, line {at.lineno})"
+        print(f"{options.entry_point} made no simulator: {type(error).__name__}: {error}{where}", file=sys.stderr)
+        return 1
+    try:
+        serve(simulator, options.connect, os.environ.get(protocol.KEY_VARIABLE, ""), options.entry_point)
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main_serve(sys.argv[1:]))

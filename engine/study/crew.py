@@ -1,0 +1,186 @@
+"""Who samples for a training study: in this process, or actors at the far end of streams."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+
+import msgspec
+
+from engine.catalog import SAMPLERS
+from engine.channel import Weights, encode_weights
+from engine.config.train import TrainConfig
+from engine.rl.collector import Arrival, unpack
+from engine.rl.sampler import Sampler
+from engine.runtime.pool import Closed, Trouble
+from engine.study.sampling import Order, sampler
+
+if TYPE_CHECKING:
+    from engine.runtime.fleet import Fleet
+
+LIVES = 1_000
+"""Beginnings between two rounds: each replacement of a sampler plays battles of its own."""
+BOUND = 32
+"""Most fragments of one sampler that wait for the learner."""
+
+
+class Crew(Protocol):
+    """Samplers of one study. Use it as a context manager, or call ``close``."""
+
+    def publish(self, weights: Weights) -> None:
+        """These are the newest weights; never waits for them to arrive."""
+        ...
+
+    def gather(self, timeout_s: float, most: int) -> list[Arrival]:
+        """Up to ``most`` fragments that have arrived; waits up to ``timeout_s`` for the first. Raises SimulatorError,
+        ConfigError or EngineError when sampling cannot go on, ActorLost when the cluster is gone (a new attempt can go
+        on)."""
+        ...
+
+    def lost(self) -> bool:
+        """Whether a sampler was lost since this was last asked; another one takes its place."""
+        ...
+
+    def incidents(self) -> list[Trouble]:
+        """What went wrong since the last call."""
+        ...
+
+    def close(self) -> None:
+        """End all samplers and leave nothing behind. Safe to call twice."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class _Member(NamedTuple):
+    sampler: Sampler
+    under_way: deque[Arrival]
+
+
+class LocalCrew(Closed):
+    """Samplers that take turns in this process.
+
+    Asynchronous ones are always a fragment ahead, made before the newest weights were published, as if they had been
+    playing meanwhile; since turns are fixed, the same study gives the same numbers.
+    """
+
+    def __init__(self, config: TrainConfig, beginning: int) -> None:
+        self._waiting = config.sampling == "synchronous"
+        self._fragments, self._beginning = config.fragments, beginning
+        self._members = [_Member(sampler(config, number), deque()) for number in range(config.samplers)]
+        self._newest: Weights | None = None
+        self._begun: tuple[int, int] | None = None
+        self._due: deque[tuple[int, int]] = deque()
+        self._turn = 0
+
+    def publish(self, weights: Weights) -> None:
+        """As ``Crew``."""
+        self._newest = weights
+        if self._waiting:
+            self._due = deque((i, k) for i in range(len(self._members)) for k in range(self._fragments))
+
+    def gather(self, timeout_s: float, most: int) -> list[Arrival]:
+        """One fragment; ``timeout_s`` cannot interrupt it."""
+        if self._newest is None:
+            return []
+        return self._in_step(self._newest) if self._waiting else [self._play_on(self._newest)]
+
+    def _in_step(self, weights: Weights) -> list[Arrival]:
+        if not self._due:
+            return []
+        number, index = self._due.popleft()
+        member = self._members[number].sampler
+        if (number, index) == (0, 0) and self._begun != weights[:2]:
+            self._begun = weights[:2]
+            for one, _ in self._members:
+                one.finished()
+                one.begin(weights.beginning)
+        member.load(weights.numbers, weights.version)
+        return [self._sampled(number, weights, index)]
+
+    def _play_on(self, weights: Weights) -> Arrival:
+        number, self._turn = self._turn, (self._turn + 1) % len(self._members)
+        member, under_way = self._members[number]
+        if not under_way:
+            member.begin(self._beginning)
+            member.load(weights.numbers, weights.version)
+            under_way.append(self._sampled(number, weights, 0))
+        member.load(weights.numbers, weights.version)
+        under_way.append(self._sampled(number, weights, under_way[-1].place + 1))
+        return under_way.popleft()
+
+    def _sampled(self, number: int, weights: Weights, index: int) -> Arrival:
+        began = time.process_time()
+        member = self._members[number].sampler
+        fragment = member.sample()
+        seconds = time.process_time() - began
+        return Arrival(number, weights.epoch, weights.version, index, fragment, member.finished(), seconds)
+
+    def lost(self) -> bool:
+        """Never."""
+        return False
+
+    def incidents(self) -> list[Trouble]:
+        """None."""
+        return []
+
+    def close(self) -> None:
+        """Close the games."""
+        for member, _ in self._members:
+            member.mdp.close()
+        self._members = []
+
+
+class RemoteCrew(Closed):
+    """Samplers in actors."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+
+    def publish(self, weights: Weights) -> None:
+        """As ``Crew``."""
+        self._fleet.publish(encode_weights(weights))
+
+    def gather(self, timeout_s: float, most: int) -> list[Arrival]:
+        """As ``Crew``."""
+        return [unpack(number, frames) for number, frames in self._fleet.gather(timeout_s, most)]
+
+    def lost(self) -> bool:
+        """As ``Crew``."""
+        return self._fleet.lost()
+
+    def incidents(self) -> list[Trouble]:
+        """As ``Crew``."""
+        return self._fleet.incidents()
+
+    def close(self) -> None:
+        """As ``Crew``."""
+        self._fleet.close()
+
+
+def open_crew(config: TrainConfig, tick: int, allowed: Sequence[str] = ("engine.",)) -> Crew:
+    """The samplers a study asks for, whose battles begin for the ``tick``-th time. Raises ConfigError, SimulatorError
+    when a game cannot be made here, ActorLost when there is no Ray at the address."""
+    if config.pool.kind == "local":
+        return LocalCrew(config, tick * LIVES)
+    from engine.runtime.ray_fleet import RayFleet  # a local study loads neither Ray nor ZeroMQ
+
+    def payload(number: int, life: int) -> bytes:
+        return msgspec.json.encode(Order(config.model_dump(mode="json"), number, tick * LIVES + life))
+
+    ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
+    bound = min(max(2, config.fragments * ahead), BOUND)
+    flat = config.pool.layout == "flat"
+    return RemoteCrew(
+        RayFleet(
+            SAMPLERS["train"], payload, config.samplers, address=config.pool.address, flat=flat, bound=bound,
+            allowed=allowed,
+        )
+    )  # fmt: skip

@@ -1,0 +1,58 @@
+"""A list of genomes to evaluate: random samples, and shortlisted lineups on fresh seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.evolution.algorithm import Arrays, Individual, Progress, columns, individuals
+from engine.problem import Evaluation, Problem, Request
+
+
+class Listed:
+    """Evaluates ``requests`` once each. A tick is complete whenever a multiple of ``size`` have arrived, or ``close``
+    ends it."""
+
+    def __init__(self, problem: Problem, requests: Sequence[Request], size: int) -> None:
+        self.problem, self.size = problem, size
+        self.requests = {request.id: request for request in requests}
+        self.unasked = list(self.requests)
+        self.arrived: dict[int, Individual] = {}
+        self.tick = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether everything has arrived."""
+        return len(self.arrived) == len(self.requests)
+
+    def ask(self, room: int) -> list[Request]:
+        asked, self.unasked = self.unasked, []
+        return [self.requests[i] for i in asked]
+
+    def tell(self, evaluation: Evaluation) -> list[Progress]:
+        request = self.requests[evaluation.id]
+        if evaluation.id in self.arrived:
+            raise KeyError(evaluation.id)
+        self.arrived[evaluation.id] = Individual(request.genome, evaluation, self.tick + 1)
+        if len(self.arrived) % self.size and not self.done:
+            return []
+        return self.close()
+
+    def close(self) -> list[Progress]:
+        """End the tick with what has arrived: where evaluations are slow, or the study is put aside."""
+        self.tick += 1
+        return [Progress(self.tick)]
+
+    def front(self) -> list[Individual]:
+        """Everything that could be evaluated, in the list's order."""
+        found = [self.arrived[i] for i in self.requests if i in self.arrived]
+        return [i for i in found if i.evaluation.status == "ok"]
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        return columns(list(self.arrived.values()), self.problem) if self.arrived else {}, {"tick": self.tick}
+
+    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+        found = individuals(arrays) if arrays else []
+        self.arrived = {i.evaluation.id: i for i in found}
+        self.unasked = [i for i in self.requests if i not in self.arrived]
+        self.tick = meta["tick"]

@@ -1,0 +1,30 @@
+"""When a study says how far a round has come that takes long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+APART_S = 1.0
+SHARE = 0.05
+
+
+class Pulse:
+    """A second apart at least, and a twentieth of what the round took so far: who watches sees it move, and a round of
+    hours adds some hundred lines to a job's history instead of one a second. Rounds under a second add none."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.restart()
+
+    def restart(self) -> None:
+        """A round begins."""
+        self._began = self._last = self._clock()
+
+    def due(self) -> bool:
+        """Whether it is time; true once, then not again for a while."""
+        now = self._clock()
+        if now - self._last < max(APART_S, SHARE * (now - self._began)):
+            return False
+        self._last = now
+        return True

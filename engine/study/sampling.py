@@ -1,0 +1,48 @@
+"""What one sampler of a training study is: built the same in this process and in an actor."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.config.base import parse
+from engine.config.train import TrainConfig
+from engine.errors import ConfigError
+from engine.mdp.vector import VectorMDP
+from engine.rl.collector import Collector
+from engine.rl.policy import PolicySpec
+from engine.rl.sampler import Sampler
+from engine.study import games
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What an actor is told: the study, which of its samplers it is, and how its battles begin."""
+
+    config: dict[str, object]
+    number: int
+    beginning: int = 0
+
+
+def policy_spec(config: TrainConfig, game: VectorMDP) -> PolicySpec:
+    """What the policy sees, does and is made of. Raises ConfigError that names the field when it does not fit."""
+    seats, learner = game.spec.seats, config.learner
+    if len(seats) != 1:
+        raise ConfigError([("game.name", f"{game.spec.name} has {len(seats)} seats; training needs a game with one")])
+    spec = PolicySpec(seats[0], learner.network, normalise=learner.normalise_observations)
+    if learner.kind == "dqn":
+        spec = spec._replace(kind="q", duelling=learner.duelling)
+    return spec
+
+
+def sampler(config: TrainConfig, number: int) -> Sampler:
+    """Sampler ``number`` of a study, with its game. Raises ConfigError, SimulatorError."""
+    game = games.make(config.game, config.environments)
+    model = policy_spec(config, game).model()
+    return Sampler(game, model, config.environments, config.learner.fragment, config.seed, number=number)
+
+
+def build(payload: bytes) -> Collector:
+    """The sampler of an actor."""
+    order = msgspec.json.decode(payload, type=Order)
+    config = parse(TrainConfig, order.config)
+    fragments = config.fragments if config.sampling == "synchronous" else 0
+    return Collector(sampler(config, order.number), fragments=fragments, beginning=order.beginning)

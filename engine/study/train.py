@@ -1,0 +1,243 @@
+"""Training studies: samplers play, a learner learns, rounds are written down.
+
+Synchronous: every sampler waits for each version of the weights, and a batch is put together in the order of samplers,
+so the curve does not depend on where they run. At every round all battles begin afresh, so a study that goes on from a
+checkpoint is the study that was never interrupted; a lost sampler sends the training back to the last round.
+Asynchronous: batches are put together as fragments arrive, fragments older than ``max_staleness`` updates are dropped,
+and a lost sampler is replaced while the others play on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from engine.arrays import pack, unpack
+from engine.catalog import LEARNERS
+from engine.channel import Weights
+from engine.config.rl import fixed
+from engine.config.train import TrainConfig
+from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError
+from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.mdp.vector import VectorMDP
+from engine.rl.collector import Arrival
+from engine.rl.examine import examine
+from engine.rl.learner import Learner, on_threads
+from engine.rl.onnx import exported
+from engine.rl.tensors import joined
+from engine.simulators.contract import content_hash
+from engine.store import Store
+from engine.study import games
+from engine.study.control import Control, Wish
+from engine.study.crew import Crew, open_crew
+from engine.study.curve import Curve
+from engine.study.pulse import Pulse
+from engine.study.sampling import policy_spec
+
+_POLL_S = 0.2
+_LAST = 1_000_000
+"""The first seed of the last evaluation: those during training never use it."""
+STUBBORN = 5
+"""Samplers that may be lost without getting further (in step: in one round) before the game is to blame."""
+
+
+def train(config: TrainConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups``, for a training study."""
+    try:
+        yield from _Train(config, store, control).events(resume)
+    except ActorLost:
+        raise
+    except EngineError as error:
+        permanent = getattr(error, "permanent", True)
+        yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
+
+
+class _Train:
+    def __init__(self, config: TrainConfig, store: Store, control: Control) -> None:
+        self.config, self.store, self.control = config, store, control
+        self.waiting = config.sampling == "synchronous"
+        self.pulse = Pulse()
+        self.tick, self.epoch, self.saved, self.losses = 0, 0, "", 0
+        self.held: list[Arrival] = []
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        config = self.config
+        game = games.make(config.game, 1)
+        try:
+            self.learner, self.curve = _prepared(config, game)
+        finally:
+            game.close()
+        if resume:
+            self._restore(resume)
+        with on_threads(config.threads), open_crew(config, self.tick) as crew:
+            ticks = -(-config.steps // config.every)
+            yield self._say(Started, workers=config.samplers, pool=config.pool.kind, ticks=ticks, battles=0,
+                            resumed=bool(resume))  # fmt: skip
+            self.saved = self.saved or self._checkpoint()
+            wish = yield from self._drive(crew)
+        if wish == "pause":
+            yield self._say(Paused, artifacts={"checkpoint": self.saved})
+        elif wish == "stop":
+            yield self._say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary=self._summary())
+        else:
+            yield self._say(Finished, artifacts=self._results(), summary=self._summary())
+
+    def _drive(self, crew: Crew) -> Generator[AnyEvent, None, Wish]:
+        """Until all steps are learned from, or somebody wishes otherwise."""
+        self._publish(crew)
+        self.curve.restart()
+        self.pulse.restart()
+        while self.learner.steps < self.config.steps:
+            if wish := self.control():
+                return wish
+            if missing := self._need - len(self.held):
+                for arrival in crew.gather(_POLL_S, missing):
+                    self._hold(arrival)
+            if crew.lost():
+                self._lost(crew)
+            elif batch := self._batch():
+                yield from self._update(crew, batch)
+            yield from self._beat(crew)
+        return ""
+
+    def _update(self, crew: Crew, batch: list[Arrival]) -> Iterator[AnyEvent]:
+        before, began = self.learner.steps, time.process_time()
+        metrics = self.learner.update(joined([arrival.trajectory for arrival in batch]))
+        seconds = time.process_time() - began
+        over = self.learner.steps >= self.config.steps
+        self.losses = self.losses if self.waiting else 0
+        tick = max(self.learner.steps // self.config.every, self.tick + over)
+        ended, self.tick = tick > self.tick, tick
+        if not over:
+            self._publish(crew)  # samplers go on while this round is written down
+        self.curve.learned(batch, metrics, self.learner.steps - before, seconds)
+        if ended:
+            yield from self._progressed(over)
+
+    def _publish(self, crew: Crew) -> None:
+        crew.publish(Weights(self.epoch, self.tick, self.learner.version, self.learner.weights()))
+
+    def _hold(self, arrival: Arrival) -> None:
+        """Keep a fragment for a batch; in step only those made with the weights of now count."""
+        if not self.waiting or (arrival.epoch, arrival.version) == (self.epoch, self.learner.version):
+            self.held.append(arrival)
+
+    def _batch(self) -> list[Arrival]:
+        """The fragments of the next update, once they are there."""
+        if most := 0 if self.waiting else self.config.max_staleness:
+            oldest = self.learner.version + 1 - most
+            fresh = [arrival for arrival in self.held if int(arrival.trajectory.versions.min()) >= oldest]
+            self.curve.totals["dropped"] += len(self.held) - len(fresh)
+            self.held = fresh
+        if len(self.held) < self._need:
+            return []
+        batch, self.held = self.held, []
+        return sorted(batch, key=lambda arrival: (arrival.number, arrival.place)) if self.waiting else batch
+
+    @property
+    def _need(self) -> int:
+        """Fragments in a batch: as many of each sampler in step, otherwise of whoever was first. No more are held."""
+        if self.waiting:
+            return self.config.samplers * self.config.fragments
+        one = self.config.environments * self.config.learner.fragment
+        return max(1, -(-getattr(self.config.learner, "batch", 0) // one))
+
+    def _lost(self, crew: Crew) -> None:
+        """A sampler was lost. In step, its battles cannot go on where they were: back to the last round."""
+        self.losses += 1
+        self.curve.totals["lost"] += 1
+        if self.losses >= STUBBORN * (1 if self.waiting else self.config.samplers):
+            raise SimulatorError(
+                f"{self.losses} samplers in a row were lost in round {self.tick + 1} before it got any further. The "
+                "game does not get through it; the incidents show what it said."
+            )
+        if not self.waiting:
+            return
+        lost, self.held = self.curve.totals["lost"], []
+        self._restore(self.saved)
+        self.curve.totals["lost"] = lost
+        self.epoch += 1
+        self._publish(crew)
+
+    def _beat(self, crew: Crew) -> Iterator[AnyEvent]:
+        for trouble in crew.incidents():
+            yield self._say(Incident, what=trouble.what, message=trouble.message)
+        if self.pulse.due():
+            yield self._say(Logged, message="")
+
+    def _progressed(self, over: bool) -> Iterator[AnyEvent]:
+        """A round is over: examine the policy when that is due, write everything down."""
+        every = self.config.evaluate_every
+        if over or (every and self.tick % every == 0):
+            self._examine(over)
+        metrics = self.curve.metrics()
+        self.curve.restart()
+        self.losses = 0
+        description, tensors = self.learner.policy().pack()
+        artifacts = {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
+        self.saved = artifacts["checkpoint"] = self._checkpoint()
+        yield self._say(Progressed, metrics=metrics, artifacts=artifacts)
+        self.pulse.restart()
+
+    def _examine(self, last: bool) -> None:
+        config = self.config
+        game = games.make(config.game, config.episodes)
+        try:
+            policy, first = self.learner.policy(), _LAST if last else 0
+            self.curve.examined(examine(policy, game, config.episodes, config.seed, first=first))
+        finally:
+            game.close()
+
+    def _checkpoint(self) -> str:
+        arrays, meta = self.learner.state()
+        state = {"study": study_hash(self.config), "learner": meta, "curve": self.curve.state(), "tick": self.tick}
+        return self.store.put(pack(state, arrays))
+
+    def _restore(self, digest: str) -> None:
+        """Go on from a checkpoint. Raises ConfigError when it is another study's, StoreError when it is not there."""
+        bundle = unpack(self.store.get(digest))
+        if bundle.meta.get("study") != study_hash(self.config):
+            raise ConfigError([("resume", "this checkpoint belongs to a study with other settings")])
+        self.learner.load(bundle.arrays, bundle.meta["learner"])
+        self.curve.load(bundle.meta["curve"])
+        self.tick, self.saved = int(bundle.meta["tick"]), digest
+
+    def _results(self) -> dict[str, str]:
+        policy = self.learner.policy()
+        description, tensors = policy.pack()
+        found = {"policy": tensors, "policy_description": description, "onnx": exported(policy)}
+        kept = {role: self.store.put(data) for role, data in found.items()}
+        return kept | {"checkpoint": self.saved}
+
+    def _summary(self) -> dict[str, Any]:
+        counters = self.curve.counters(self.learner.steps)
+        speed = counters.steps / counters.seconds if counters.seconds else 0.0
+        totals = {name: float(value) for name, value in self.curve.totals.items()}
+        return {"steps_per_second": speed, **totals, **self.curve.evaluation}
+
+    def _say(self, kind: Any, **fields: Any) -> AnyEvent:
+        counters = self.curve.counters(self.learner.steps)
+        event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=counters, **fields)
+        return event
+
+
+def study_hash(config: TrainConfig) -> str:
+    """What a result depends on: everything but the name and where samplers run."""
+    return content_hash(config.model_dump(mode="json", exclude={"name", "pool"}))
+
+
+def _prepared(config: TrainConfig, game: VectorMDP) -> tuple[Learner, Curve]:
+    """Raises ConfigError that names the field when the learner does not fit the game."""
+    spec = policy_spec(config, game)
+    try:
+        learner: Learner = LEARNERS[config.learner.kind].load()(spec, config.learner, config.seed, config.steps)
+    except ConfigError as error:
+        raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
+    own = config.learner.rewards
+    weights = [fixed(own[name].weight) if name in own else 1.0 for name in spec.seat.rewards]
+    return learner, Curve(spec.seat.rewards, weights, spec.seat.signals)
+
+
+def _place(place: str) -> str:
+    return "learner.kind" if place == "algorithm" else f"learner.{place}"

@@ -1,0 +1,217 @@
+// Paints a hundred thousand marks in a few milliseconds: dots and diamonds are stamped into bytes, not drawn one by one.
+// Two canvases lie on each other: the lower one has the dots, the reference lines and the whiskers, the upper one the
+// marks and what is selected.
+import { faded } from "../charts/theme.js";
+import { FAMILIES } from "../marks.js";
+import { BEST, KINDS, STRONG, UNDER, UNSURE } from "./lineups.js";
+import { coverage, dots, ink, kernel, picture, stamp } from "./stamps.js";
+
+export const PAD = 14; // px around the plot, so that marks and rings at its edge stay whole
+const SIZES = {
+  large: { dot: 3.6, unsure: 7.5, strong: 9, ring: 12 },
+  small: { dot: 2.6, unsure: 5.5, strong: 6.5, ring: 9 },
+};
+const DOT_OPACITY = 0.42;
+const MATCH_OPACITY = 0.85;
+const FULL_SIZE_MARKS = 350;
+const MOST_WHISKERS = 300;
+const DIAMOND = "M8 1.2 14.8 8 8 14.8 1.2 8Z";
+const DISC = "M8 1.2a6.8 6.8 0 1 1 0 13.6A6.8 6.8 0 0 1 8 1.2Z";
+const RING = "M8 3.2a4.8 4.8 0 1 1 0 9.6 4.8 4.8 0 0 1 0-9.6Z";
+
+/** Where values land: `place` in device pixels of the canvas. */
+export class Scale {
+  constructor([from, to], pixels, ratio, flip) {
+    Object.assign(this, { from, to, pixels, ratio, flip });
+    this.step = ((flip ? -1 : 1) * pixels * ratio) / (to - from || 1);
+    this.origin = (PAD + (flip ? pixels : 0)) * ratio - from * this.step;
+  }
+
+  place(value) {
+    return this.origin + value * this.step;
+  }
+
+  value(cssPixel) {
+    return (cssPixel * this.ratio - this.origin) / this.step;
+  }
+}
+
+/** Which rows are dots behind, dots that match, and marks; `marks` as row numbers. */
+export function split({ lineups: { kind, count }, match }) {
+  const [behind, under] = [new Uint8Array(count), new Uint8Array(count)];
+  const marks = new Uint32Array(count);
+  let [found, any] = [0, false];
+  for (let i = 0; i < count; i += 1) {
+    if (match[i] === 0) behind[i] = 1;
+    else if (kind[i] === UNDER) any = under[i] = 1;
+    else {
+      marks[found] = i;
+      found += 1;
+    }
+  }
+  return { behind, under: any ? under : null, marks: marks.subarray(0, found) };
+}
+
+// ---- marks ----
+
+/** A function from row to picture: the verdict's mark, or the family's shape and colour. */
+function pictures(store, theme, sizes, factor, ratio, crowd) {
+  const cache = new Map();
+  const byFamily = store.state.colour === "family";
+  const { kind, family } = store.lineups;
+  const colours = { [UNSURE]: theme["unsure-mark"], [STRONG]: theme.over, [BEST]: theme.accent };
+  const make = (what, number) => {
+    const solid = what !== UNSURE;
+    const size = Math.max(solid ? 4 : 4.4, (solid ? sizes.strong : sizes.unsure) * factor);
+    const path = number >= 0 ? (FAMILIES[number - 1] ?? RING) : what === BEST ? DISC : DIAMOND;
+    const own = number < 0 ? colours[what] : (theme.family[number - 1] ?? theme.muted);
+    if (solid && number !== 0) return picture(path, size, ratio, { fill: own, stroke: theme.surface, line: factor < 0.6 ? 0.8 : 1.6 });
+    return picture(path, size, ratio, { stroke: own, line: 0.8 + 0.7 * factor, opacity: crowd });
+  };
+  return (row) => {
+    const number = byFamily ? family[row] : -1;
+    const key = number * 4 + kind[row];
+    let found = cache.get(key);
+    if (!found) cache.set(key, (found = make(kind[row], number)));
+    return found;
+  };
+}
+
+// ---- lines ----
+
+function reference(c, { x, y, ratio, lines }, theme) {
+  for (const { along, at, dotted } of lines) {
+    const place = Math.round((along === "x" ? x : y).place(at)) + 0.5;
+    const [near, far] = [PAD * ratio, (PAD + (along === "x" ? y : x).pixels) * ratio];
+    c.strokeStyle = theme.ink;
+    c.lineWidth = (dotted ? 1.5 : 1.4) * ratio;
+    c.setLineDash((dotted ? [1.5, 3] : [5, 4]).map((d) => d * ratio));
+    c.beginPath();
+    c.moveTo(...(along === "x" ? [place, near] : [near, place]));
+    c.lineTo(...(along === "x" ? [place, far] : [far, place]));
+    c.stroke();
+  }
+  c.setLineDash([]);
+}
+
+function whisker(c, { x, y, xs, ys, xj, yj }, store, row, cap) {
+  const [px, py] = [x.place(xs[row]), y.place(ys[row])];
+  for (const [j, scale, across] of [[xj, x, true], [yj, y, false]]) {
+    const range = store.lineups.range(row, j);
+    if (!range) continue;
+    const [from, to] = range.map((value) => scale.place(value));
+    c.moveTo(...(across ? [from, py] : [px, from]));
+    c.lineTo(...(across ? [to, py] : [px, to]));
+    for (const end of cap ? [from, to] : []) {
+      c.moveTo(...(across ? [end, py - cap] : [px - cap, end]));
+      c.lineTo(...(across ? [end, py + cap] : [px + cap, end]));
+    }
+  }
+}
+
+function clear(canvas, { width, height, ratio }) {
+  const c = canvas.getContext("2d");
+  if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+  c.reset();
+  c.beginPath();
+  c.rect((PAD - 6) * ratio, (PAD - 6) * ratio, width - 2 * (PAD - 6) * ratio, height - 2 * (PAD - 6) * ratio);
+  return c;
+}
+
+// ---- frames: {cloud, marks (canvases), large, ratio, width, height (device px), x, y (Scale), xs, ys, xj, yj, lines} ----
+
+/** Everything that filters decide. */
+export function paint(frame, store, theme) {
+  const { width, height, ratio, large } = frame;
+  const c = clear(frame.cloud, frame);
+  if (!store.lineups.count) {
+    clear(frame.marks, frame);
+    return reference(c, frame, theme);
+  }
+  const { behind, under, marks } = split(store);
+  const sizes = large ? SIZES.large : SIZES.small;
+  const image = c.createImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  ink(pixels, dots(frame, behind, kernel(sizes.dot * ratio, DOT_OPACITY)), theme["context-mark"]);
+  if (under) ink(pixels, dots(frame, under, kernel(sizes.dot * ratio, MATCH_OPACITY)), theme.muted);
+  c.putImageData(image, 0, 0);
+  c.clip();
+  reference(c, frame, theme);
+  frame.stamped = stamped(frame, store, theme, sizes, marks);
+  const strong = marks.filter((row) => store.lineups.kind[row] === STRONG);
+  if (large && strong.length <= MOST_WHISKERS) {
+    c.beginPath();
+    c.strokeStyle = faded(theme.over, 0.35);
+    c.lineWidth = ratio;
+    for (const row of strong) whisker(c, frame, store, row, 0);
+    c.stroke();
+  }
+  return select(frame, store, theme);
+}
+
+/** The marks as an image; kept, because a selection changes nothing of it. */
+function stamped(frame, store, theme, sizes, marks) {
+  const { width, height, ratio, x, y, xs, ys } = frame;
+  const { kind } = store.lineups;
+  const image = new ImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const factor = Math.min(1, Math.max(0.42, (FULL_SIZE_MARKS / marks.length) ** 0.27));
+  const crowd = Math.min(1, Math.max(0.4, (2 * FULL_SIZE_MARKS / marks.length) ** 0.25));
+  const draw = pictures(store, theme, sizes, factor, ratio, crowd);
+  const byFamily = store.state.colour === "family";
+  const unsure = byFamily ? null : marks.find((row) => kind[row] === UNSURE);
+  if (unsure !== undefined && unsure !== null) {
+    const wanted = new Uint8Array(kind.length);
+    for (const row of marks) if (kind[row] === UNSURE) wanted[row] = 1;
+    ink(pixels, dots(frame, wanted, coverage(draw(unsure))), theme["unsure-mark"]); // one colour: many times faster
+  }
+  for (const strong of byFamily ? [false, true] : [true]) {
+    for (const row of marks) {
+      if ((kind[row] !== UNSURE) === strong) stamp(pixels, width, height, draw(row), x.place(xs[row]), y.place(ys[row]));
+    }
+  }
+  return image;
+}
+
+function ring(c, { x, y, xs, ys, ratio }, row, radius, colour, line) {
+  c.beginPath();
+  c.strokeStyle = colour;
+  c.lineWidth = line * ratio;
+  c.arc(x.place(xs[row]), y.place(ys[row]), radius * ratio, 0, 2 * Math.PI);
+  c.stroke();
+}
+
+/** The mark of one row at full size, as a path: the one that is open stands on its own whiskers. */
+function alone(c, { x, y, xs, ys, ratio, large }, store, theme, row) {
+  const kind = KINDS[store.lineups.kind[row]];
+  const size = (large ? SIZES.large : SIZES.small)[kind] ?? 6;
+  const unit = (size * ratio) / 13.6;
+  c.save();
+  c.translate(x.place(xs[row]) - 8 * unit, y.place(ys[row]) - 8 * unit);
+  c.scale(unit, unit);
+  const shape = new Path2D(kind === "under" || kind === "fair" ? DISC : DIAMOND);
+  c.lineWidth = (1.6 * ratio) / unit;
+  c.strokeStyle = kind === "unsure" ? theme["unsure-mark"] : theme.surface;
+  c.fillStyle = { strong: theme.over, unsure: theme.surface, under: theme.muted, fair: theme.accent }[kind];
+  c.stroke(shape);
+  c.fill(shape);
+  c.restore();
+}
+
+/** What is selected: small rings around rows ticked by hand, a large one with its ranges around the open lineup. */
+export function select(frame, store, theme) {
+  const { lineups, state } = store;
+  const c = clear(frame.marks, frame);
+  c.putImageData(frame.stamped, 0, 0);
+  const { ring: radius } = frame.large ? SIZES.large : SIZES.small;
+  for (const id of state.rows) if (lineups.row(id) >= 0) ring(c, frame, lineups.row(id), radius * 0.62, theme.accent, 1.6);
+  const row = store.picked;
+  if (row < 0) return;
+  c.beginPath();
+  c.strokeStyle = theme.ink;
+  c.lineWidth = 1.8 * frame.ratio;
+  whisker(c, frame, store, row, 4 * frame.ratio);
+  c.stroke();
+  ring(c, frame, row, radius, theme.ink, 2);
+  alone(c, frame, store, theme, row);
+}

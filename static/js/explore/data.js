@@ -1,0 +1,32 @@
+// Reads the engine's array container (engine/arrays.py) without copying: every column is a view of the answer's buffer.
+const MAGIC = "EQARR\0\0\u0001";
+const VIEWS = {
+  "|u1": Uint8Array, "|i1": Int8Array, "<u2": Uint16Array, "<i2": Int16Array,
+  "<u4": Uint32Array, "<i4": Int32Array, "<f4": Float32Array, "<f8": Float64Array,
+};
+
+/** {meta, arrays: {name: {data, shape}}} of one container. */
+function unpack(buffer) {
+  if (String.fromCharCode(...new Uint8Array(buffer, 0, 8)) !== MAGIC) throw new Error("This is not an array file.");
+  const length = new DataView(buffer).getUint32(8, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 12, length)));
+  const arrays = {};
+  for (const { name, dtype, shape, offset } of header.arrays) {
+    const size = shape.reduce((a, b) => a * b, 1);
+    arrays[name] = { data: new VIEWS[dtype](buffer, 12 + length + offset, size), shape };
+  }
+  return { meta: header.meta, arrays };
+}
+
+/** The rows of a two-dimensional column, each a view. */
+export function rowsOf({ data, shape: [count, width] }) {
+  return Array.from({ length: count }, (_, j) => data.subarray(j * width, (j + 1) * width));
+}
+
+/** Fetch one file; an answer that is none becomes an Error whose message can be shown. */
+export async function load(url) {
+  const answer = await fetch(url, { credentials: "same-origin" });
+  if (answer.ok) return unpack(await answer.arrayBuffer());
+  const json = answer.headers.get("Content-Type")?.includes("json");
+  throw new Error(json ? (await answer.json()).error : "The lineups could not be read. Load the page again in a moment.");
+}

@@ -1,0 +1,36 @@
+// Small helpers to make elements; text always as text.
+const SVG = "http://www.w3.org/2000/svg";
+
+/** make("p", {class: "muted"}, "words", element) */
+export function make(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/** An icon of the sprite that the page itself uses. */
+export function icon(name, size = 18) {
+  const sheet = document.querySelector("svg.icon use").getAttribute("href").split("#")[0];
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", size === 18 ? "icon" : `icon icon-${size}`);
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `${sheet}#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+export const narrow = matchMedia("(max-width: 991.98px)");
+
+/** Open or close something that covers a small screen: what lies under it cannot be reached meanwhile. */
+export function cover(element, open) {
+  element.classList.toggle("covering", open);
+  document.documentElement.classList.toggle("covered", open && narrow.matches);
+  for (const other of document.querySelectorAll("[data-under-cover], .bar, .head, .foot, .skip-link")) {
+    other.inert = open && narrow.matches && !other.contains(element) && other !== element;
+  }
+}

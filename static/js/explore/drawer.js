@@ -1,0 +1,190 @@
+// Everything about one lineup: how sure, its objectives with their ranges, its teams, and why to shortlist it.
+import { decimals, plural, rangeText, whole, withUnit } from "../charts/format.js";
+import { family, mark, rangeBar } from "../marks.js";
+import { cover, make, narrow } from "./dom.js";
+import { rangeAround, STRONG, UNDER, VERDICTS } from "./lineups.js";
+
+const PICKED = "It was picked for looking extreme, so part of this may be luck.";
+const FAINT = "Its weakest team does worse than the middle baseline team, so players would hardly field it.";
+const ADVICE = {
+  strong: ["Very likely over the line", "advice advice-over"],
+  weak: ["Over the line, but weak", "advice advice-unsure"],
+  unsure: ["Over the line, but not sure yet", "advice advice-unsure"],
+  under: ["Under the line", "advice"],
+};
+const WEAK = 3; // the place in meta.sure of what is over the line but weak, by the search's battles
+const FRESH_ADVICE = { confirmed: "strong", weak: "unsure", refuted: "fair", more: "unsure", close: "unsure", measured: "fair" };
+const FRESH_CSS = { strong: "advice advice-over", unsure: "advice advice-unsure", fair: "advice" };
+
+export class Drawer {
+  constructor(store, element, { canWrite, shortlist }) {
+    Object.assign(this, { store, element, canWrite, shortlist });
+    this.content = element.querySelector("[data-drawer]");
+    this.form = element.querySelector("form");
+    store.on("pick data names listed", () => this.show());
+    element.querySelector("[data-close]").addEventListener("click", () => this.close());
+    this.back = () => null;
+    this.form?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.shortlist.decide(this.store.state.pick, "add", this.form);
+    });
+    this.show();
+  }
+
+  get open() {
+    return !this.element.hidden;
+  }
+
+  /** Close it; the keyboard goes back to where it came from. */
+  close() {
+    this.store.set({ pick: null });
+    this.back();
+  }
+
+  focus() {
+    this.element.querySelector("h2").focus();
+  }
+
+  show() {
+    const row = this.store.picked;
+    const was = this.open;
+    this.element.hidden = row < 0 || !this.store.lineups.detailed;
+    document.querySelector("[data-pick-hint]").hidden = this.open;
+    if (narrow.matches || this.element.classList.contains("covering")) cover(this.element, this.open);
+    if (!this.open) return;
+    this.fill(row);
+    if (!was && narrow.matches) this.focus();
+  }
+
+  fill(row) {
+    const { lineups, listed } = this.store;
+    const id = lineups.id[row];
+    this.element.querySelector("h2").textContent = lineups.name(row);
+    this.element.querySelector("[data-family]").replaceChildren(...this.familyLine(row));
+    this.content.replaceChildren(this.advice(row, id), this.ranges(row, id), ...this.teams(row));
+    if (!this.form) return;
+    const on = listed.get(id)?.on ?? false;
+    this.form.hidden = on;
+    this.element.querySelector("[data-listed]").hidden = !on;
+    this.element.querySelector("[data-listed] q").textContent = on ? listed.get(id).reason : "";
+    if (this.form.dataset.lineup !== String(id)) {
+      this.form.dataset.lineup = id;
+      this.form.reset();
+      this.form.querySelector("[data-problem]").hidden = true;
+    }
+  }
+
+  familyLine(row) {
+    const { lineups } = this.store;
+    const number = lineups.family[row];
+    const place = `Lineup ${lineups.id[row]}`;
+    if (!number) return [make("span", {}, place)];
+    return [family(number), make("span", {}, `Family: ${lineups.meta.families[number - 1].name}`)];
+  }
+
+  advice(row, id) {
+    const { lineups, hasLine } = this.store;
+    const battles = plural(lineups.samples[row] * this.store.battlesOfSample, "battle");
+    const found = lineups.fresh.get(id);
+    if (found) {
+      const shape = FRESH_ADVICE[found.now.finding];
+      const title = make("b", { class: "with-mark" }, mark(shape), found.words);
+      return make("div", { class: FRESH_CSS[shape] }, title, make("p", {}, this.freshWords(found)));
+    }
+    if (!hasLine) return make("div", { class: "advice" }, make("p", {}, `${battles} so far. ${PICKED}`));
+    const kind = VERDICTS[lineups.verdict[row]];
+    const weak = lineups.sure[row] === WEAK;
+    const [words, css] = ADVICE[weak ? "weak" : kind];
+    const more = lineups.verdict[row] === UNDER ? "" : weak ? ` ${FAINT}` : ` ${PICKED} ${this.next(id)}`;
+    return make("div", { class: css }, make("b", { class: "with-mark" }, mark(kind), words), make("p", {}, `${battles} so far.${more}`));
+  }
+
+  next(id) {
+    const on = this.store.listed.get(id)?.on;
+    return on ? "It is on the shortlist: re-check it on fresh battles." : "Shortlist it, then re-check on fresh battles.";
+  }
+
+  freshWords({ now, before }) {
+    const { lineups, lined, strength } = this.store;
+    const line = lineups.objectives[lined];
+    const strong = strength >= 0 ? ", and its weakest team above the middle baseline team" : "";
+    const lucky = before.verdict === UNDER ? "" : ` The search had measured ${withUnit(before.mean[lined], line)}: that was partly luck.`;
+    return {
+      confirmed: `Fresh battles, which the search never saw, say the same: the whole 95 % range is over the line${strong}. Luck alone seldom does that.`,
+      weak: now.over ? `It is over the line on fresh battles too. ${FAINT}` : FAINT,
+      refuted: `On fresh battles the whole 95 % range misses the line.${lucky}`,
+      more: "On fresh battles the 95 % range still reaches both sides. Re-check it again to play more.",
+      close: "It lies so near the line that more battles would hardly tell. Treat it as on the line.",
+      measured: "These numbers come from fresh battles, which the search never saw.",
+    }[now.finding];
+  }
+
+  ranges(row, id) {
+    const box = make("div", { class: "ranges" });
+    const found = this.store.lineups.fresh.get(id);
+    this.order().forEach((j) => {
+      box.append(this.range(row, j, found));
+    });
+    return box;
+  }
+
+  order() {
+    const { lined, lineups } = this.store;
+    return [lined, ...lineups.objectives.keys()].filter((j, i, all) => all.indexOf(j) === i);
+  }
+
+  range(row, j, found) {
+    const { lineups, strength } = this.store;
+    const objective = lineups.objectives[j];
+    const value = lineups.value[j][row];
+    const range = lineups.range(row, j);
+    const line = objective.threshold ?? (j === strength ? (lineups.meta.median?.value ?? null) : null);
+    const kind = objective.threshold === null ? (j === strength && lineups.verdict[row] === STRONG ? "fair" : "") : VERDICTS[lineups.verdict[row]];
+    const parts = [this.line(objective.title, value, range, objective), this.bar(value, range, j, line, kind === "under" ? "" : kind)];
+    if (found) {
+      const before = rangeAround(found.before.mean[j], found.before.half[j] ?? NaN, objective);
+      parts.push(this.line("in the search", found.before.mean[j], before, objective, "muted"));
+    }
+    return make("div", {}, ...parts);
+  }
+
+  line(title, value, range, objective, css = "") {
+    return make("p", { class: "name-value" }, make("span", { class: css }, title),
+      make("span", { class: css }, make(css ? "span" : "b", {}, withUnit(value, objective)), make("span", { class: "muted" }, ` ${rangeText(range, objective)}`)));
+  }
+
+  bar(value, range, j, line, kind) {
+    const [low, high] = range ?? [value, value];
+    return rangeBar({ value, low, high, axis: this.store.lineups.extent[j], line, kind });
+  }
+
+  teams(row) {
+    const { lineups } = this.store;
+    const costs = lineups.costs(row);
+    const cheapest = Math.min(...costs);
+    const within = cheapest > 0 ? `costs within ${decimals((100 * (Math.max(...costs) - cheapest)) / cheapest, 1)} %` : "";
+    const words = ["", "The team", "The two teams", "The three teams", "The four teams"][costs.length] ?? `The ${costs.length} teams`;
+    const list = make("ol", { class: "teams plain" }, ...costs.map((cost, team) => this.team(row, team, cost)));
+    return [make("div", { class: "teams-head" }, make("h3", {}, words), make("span", { class: "muted" }, within)), list];
+  }
+
+  team(row, team, cost) {
+    const { lineups } = this.store;
+    const number = lineups.family[row];
+    const shared = new Set(number ? lineups.meta.families[number - 1].pieces : []);
+    const [strongest, weakest] = [lineups.anchor[2 * row], lineups.anchor[2 * row + 1]];
+    const [lead, ...rest] = lineups.parts(row, team).map(({ piece, text }) =>
+      team === strongest && shared.has(piece) ? make("mark", { class: "shared" }, text) : text);
+    const place = team === strongest ? "Strongest" : team === weakest ? "Weakest" : "Middle";
+    const others = rest.flatMap((part, i) => (i ? [", ", part] : [part]));
+    return make("li", {}, make("span", { class: "team-number", "aria-hidden": "true" }, String(team + 1)),
+      make("span", { class: "team-parts" }, make("b", {}, lead ?? "Empty team"), make("span", { class: "muted d-block" }, ...others)),
+      make("span", { class: "team-cost" }, make("b", {}, whole(cost)), make("span", { class: "muted d-block" }, place)));
+  }
+
+  /** Go to the box for the reason; opens the lineup first. */
+  explain(row) {
+    this.store.set({ pick: this.store.lineups.id[row] });
+    this.form?.querySelector("textarea")?.focus();
+  }
+}

@@ -1,0 +1,131 @@
+// Every evaluated lineup as columns. Names and teams are put together from piece names when somebody looks at them.
+import { load, rowsOf } from "./data.js";
+
+export const UNDER = 0;
+export const UNSURE = 1;
+export const STRONG = 2;
+export const BEST = 3;
+export const VERDICTS = ["under", "unsure", "strong"];
+/** The mark of each kind: a verdict, or, where no line was drawn, a best trade-off. */
+export const KINDS = [...VERDICTS, "fair"];
+export const FOUND = -2; // stands for an objective: in which order lineups were found
+
+const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward: "later", direction: "max",
+  threshold: null, strength: false, low: null, high: null, digits: 0 };
+export const NO_FAMILY = 0;
+
+export class Lineups {
+  constructor({ meta, arrays }) {
+    this.meta = meta;
+    this.objectives = meta.objectives;
+    this.count = meta.rows;
+    this.hasLine = meta.objectives.some((o) => o.threshold !== null);
+    this.detailed = false;
+    /** What fresh battles say, by id; their numbers already stand in the columns, in place of the search's. */
+    this.fresh = new Map(Object.entries(meta.fresh).map(([id, what]) => [Number(id), what]));
+    if (!this.count) return;
+    this.id = arrays.id.data;
+    this.value = rowsOf(arrays.value);
+    this.half = rowsOf(arrays.half);
+    this.verdict = arrays.verdict.data;
+    this.sure = arrays.sure.data; // places in meta.sure, which says how sure in words
+    this.family = arrays.family.data;
+    this.best = arrays.best.data;
+    this.samples = arrays.samples.data;
+    this.extent = this.value.map(extent);
+    this.kind = this.hasLine ? this.verdict : this.best.map((best) => BEST * best);
+  }
+
+  /** What an axis needs of objective `j`, or of FOUND: {objective, values, extent}. */
+  axis(j) {
+    if (j !== FOUND) return { objective: this.objectives[j], values: this.value?.[j], extent: this.extent?.[j] };
+    this.birth ??= Float32Array.from(this.id ?? []);
+    return { objective: BIRTH, values: this.birth, extent: extent(this.birth) };
+  }
+
+  /** Take in the second file: what names and details need. */
+  detail({ arrays }) {
+    if (this.count) {
+      [, this.teams, this.slots] = arrays.genome.shape;
+      this.genome = arrays.genome.data;
+      this.anchor = arrays.anchor.data;
+      this.pieceSlots = this.meta.slots.flatMap((slot, s) => (slot.kind === "piece" ? [s] : []));
+    }
+    this.detailed = true;
+  }
+
+  /** The row of a lineup's id, or -1. Ids rise. */
+  row(id) {
+    let [low, high] = [0, this.count - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (this.id[middle] === id) return middle;
+      if (this.id[middle] < id) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  }
+
+  name(row) {
+    if (!this.detailed) return "";
+    const names = [];
+    for (let team = 0; team < this.teams; team += 1) names.push(this.parts(row, team)[0]?.text ?? "Empty team");
+    return names.join(" · ");
+  }
+
+  /** What one team is made of, in slot order: [{piece, cost, text}]; text is "Warhorn" or "6 Pikes". */
+  parts(row, team) {
+    const start = (row * this.teams + team) * this.slots;
+    const found = [];
+    for (const s of this.pieceSlots) {
+      const piece = this.genome[start + s] - 1; // files hold one more than the engine: 0 is an empty slot
+      if (piece < 0) continue;
+      const { count } = this.meta.slots[s];
+      const { name, cost } = this.meta.pieces[piece];
+      const many = count < 0 ? 1 : this.genome[start + count] - 1;
+      found.push({ piece, cost: many * cost, text: count < 0 ? name : `${many} ${name}` });
+    }
+    return found;
+  }
+
+  costs(row) {
+    const sum = (team) => this.parts(row, team).reduce((total, { cost }) => total + cost, 0);
+    return Array.from({ length: this.teams }, (_, team) => sum(team));
+  }
+
+  /** Uint8Array: 1 where the lineup contains the piece. */
+  containing(piece) {
+    const found = new Uint8Array(this.count);
+    const width = this.teams * this.slots;
+    for (const s of this.pieceSlots) {
+      for (let team = 0; team < this.teams; team += 1) {
+        for (let i = 0, at = team * this.slots + s; i < this.count; i += 1, at += width) {
+          if (this.genome[at] === piece + 1) found[i] = 1;
+        }
+      }
+    }
+    return found;
+  }
+
+  /** [low, high] of the 95 % range, within the objective's floor and cap; null when it is not known. */
+  range(row, j) {
+    return j === FOUND ? null : rangeAround(this.value[j][row], this.half[j][row], this.objectives[j]);
+  }
+}
+
+export function rangeAround(mean, half, { low, high }) {
+  if (!Number.isFinite(half)) return null;
+  return [Math.max(mean - half, low ?? -Infinity), Math.min(mean + half, high ?? Infinity)];
+}
+
+function extent(values) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+export const loadCore = async (data) => new Lineups(await load(data.core));
+export const loadDetails = (data) => load(data.lineups);

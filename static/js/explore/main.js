@@ -1,0 +1,165 @@
+// The front explorer: fetches the lineups, builds the parts around one store, and draws as soon as there is something.
+import { plural, whole } from "../charts/format.js";
+import { toast } from "../toast.js";
+import { Drawer } from "./drawer.js";
+import { icon, make, narrow } from "./dom.js";
+import { Filters } from "./filters.js";
+import { HoverCard } from "./hover.js";
+import { Keyboard } from "./keyboard.js";
+import { loadCore, loadDetails } from "./lineups.js";
+import { Live } from "./live.js";
+import { Pairs } from "./pairs.js";
+import { Parallel } from "./parallel.js";
+import { PieceSearch } from "./pieces.js";
+import { Shortlist } from "./shortlist.js";
+import { Store } from "./store.js";
+import { Table } from "./table.js";
+import { ThreeD } from "./three_d.js";
+
+const config = JSON.parse(document.getElementById("explore-config").textContent);
+const find = (selector) => document.querySelector(selector);
+const SAY_PAUSE_MS = 700;
+
+function views(store, charts) {
+  const tabs = [...document.querySelectorAll("[data-view]")];
+  for (const tab of tabs) tab.addEventListener("click", () => store.set({ view: tab.dataset.view }, { leave: true }));
+  const show = () => {
+    for (const tab of tabs) tab.setAttribute("aria-pressed", String(tab.dataset.view === store.state.view));
+    for (const [view, element] of Object.entries(charts)) element.hidden = view !== store.state.view;
+    find("[data-chart-note]").hidden = store.state.view === "pairs";
+    find("[data-fit]").hidden = store.state.view !== "pairs";
+  };
+  store.on("view", show);
+  show();
+}
+
+function fit(store) {
+  const button = find("[data-fit]");
+  button.addEventListener("click", () => store.set({ fit: !store.state.fit }));
+  const show = () => {
+    button.setAttribute("aria-pressed", String(store.state.fit));
+    button.textContent = store.state.fit ? "Show everything" : "Zoom to matches";
+  };
+  store.on("fit", show);
+  show();
+}
+
+function takeAway(store) {
+  const links = [...document.querySelectorAll("[data-export]")];
+  const show = () => {
+    const words = store.address("rows").toString().replaceAll("%2C", ",");
+    const count = store.state.rows.size || store.order.length;
+    for (const link of links) {
+      link.href = config.export[link.dataset.export] + (words ? `?${words}` : "");
+      const tooMany = link.dataset.export !== "csv" && count > config.fileRows;
+      link.toggleAttribute("aria-disabled", tooMany || !count);
+      link.title = tooMany ? `This takes up to ${whole(config.fileRows)} lineups: filter further, or take CSV` : "";
+    }
+    find("[data-take]").textContent = store.state.rows.size ? `Take away ${plural(store.state.rows.size, "ticked lineup")}` : "Take away";
+    find("[data-untick]").hidden = !store.state.rows.size;
+  };
+  for (const link of links) {
+    link.addEventListener("click", (event) => {
+      if (!link.hasAttribute("aria-disabled")) return;
+      event.preventDefault();
+      toast(link.title || "Nothing matches, so there is nothing to take away.");
+    });
+  }
+  find("[data-untick]").addEventListener("click", () => store.set({ rows: new Set() }));
+  store.on("filter rows sort", show);
+  show();
+}
+
+function share() {
+  find("[data-share]").addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      toast("The address of this view is copied. Members of the project see the same.");
+    } catch {
+      toast(`Copy this address: ${location.href}`);
+    }
+  });
+}
+
+/** Tell screen readers what a filter left, once it has settled. */
+function sayMatches(store) {
+  let due = 0;
+  store.on("filter", () => {
+    clearTimeout(due);
+    due = setTimeout(() => {
+      find("#explore-said").textContent = store.said;
+    }, SAY_PAUSE_MS);
+  });
+}
+
+/** What to do when nothing is over the line, and when filters leave nothing. */
+function nothing(store) {
+  const box = find("[data-nothing]");
+  const show = () => {
+    const { lineups, hasLine } = store;
+    const none = hasLine && !store.byVerdict[1] && !store.byVerdict[2] && !store.narrowed;
+    const words = !lineups.count ? "The first lineups appear here when the first round is complete."
+      : none ? `Nothing is over the line: all ${whole(lineups.count)} lineups that were played stayed under it.`
+        : "No lineup matches these filters.";
+    const button = make("button", { type: "button", class: "btn btn-sm" }, none ? "Show the lineups under the line" : "Reset the filters");
+    button.addEventListener("click", () => (none ? store.set({ show: new Set([0, 1, 2]) }) : store.reset()));
+    box.replaceChildren(make("p", {}, words), ...(lineups.count ? [button] : []));
+  };
+  store.on("filter data", show);
+  show();
+}
+
+function fail(message) {
+  const card = find("[data-chart-card]");
+  card.querySelector("[data-charts]").replaceChildren(
+    make("div", { class: "problem", role: "alert" }, icon("alert-triangle"), make("div", {}, make("b", {}, "The lineups could not be shown."), ` ${message}`)),
+  );
+}
+
+function build(store) {
+  const card = find("[data-table-card]");
+  const note = find("[data-chart-note]");
+  const hover = new HoverCard(store, find("[data-hover]"));
+  const over = (row, panel, pointer) => hover.show(row, panel, pointer);
+  const shortlist = new Shortlist(store, config, { panel: find("[data-shortlist]"), button: find("[data-recheck]") });
+  const drawer = new Drawer(store, find("[data-drawer-card]"), { canWrite: config.canWrite, shortlist });
+  const open = (row, byKey = false) => {
+    if (row < 0) return;
+    store.set({ pick: store.lineups.id[row] }, { leave: narrow.matches });
+    if (byKey) drawer.focus();
+  };
+  const table = new Table(store, card, { open });
+  drawer.back = () => table.focus();
+  const filters = new Filters(store, find("[data-filters]"));
+  const search = new PieceSearch(store, find("[data-piece-search]"));
+  const charts = { pairs: find("[data-pairs]"), "3d": find("[data-three-d]"), lines: find("[data-lines]") };
+  views(store, charts);
+  const pairs = new Pairs(store, charts.pairs, over);
+  document.addEventListener("equipoise:theme", () => pairs.retheme());
+  new ThreeD(store, charts["3d"], note).draw();
+  new Parallel(store, charts.lines, note).draw();
+  new Keyboard({ table, drawer, filters, hover, help: find("[data-help]"), search: search.input });
+  fit(store);
+  takeAway(store);
+  share();
+  sayMatches(store);
+  nothing(store);
+  addEventListener("popstate", () => store.return());
+  return { pairs, shortlist };
+}
+
+async function begin() {
+  const details = loadDetails(config.data);
+  details.catch(() => null); // reported below, after what is known is on the page
+  const store = new Store(await loadCore(config.data), new URLSearchParams(location.search));
+  const { pairs, shortlist } = build(store);
+  store.lineups.detail(await details);
+  store.detailed();
+  const live = new Live(store, config, { shortlist, stale: find("[data-stale]") });
+  live.wasRunning = config.running;
+  live.refresh();
+  await pairs.painted();
+  document.documentElement.dataset.explorer = "painted"; // tests and the benchmark wait for it
+}
+
+begin().catch((error) => fail(error.message));

@@ -1,0 +1,125 @@
+// Pairwise scatter: one large panel, the other pairs of objectives small beside it. Ringed in one, ringed in all.
+import { plotly } from "../charts/plotly.js";
+import { tokens } from "../charts/theme.js";
+import { NARROWEST, Panel } from "./panel.js";
+import { icon } from "./dom.js";
+import { FOUND } from "./lineups.js";
+
+const NEAT = 2; // decimals more than an objective shows, when a dragged box becomes a filter
+
+export class Pairs {
+  constructor(store, element, hover) {
+    Object.assign(this, { store, element, hover, theme: tokens(), panels: [], drawn: null });
+    this.axes = document.createElement("div");
+    this.axes.className = "panel-axes";
+    store.on("filter data colour fit view", () => this.draw());
+    store.on("pick rows", () => this.select());
+    store.on("main", () => this.build());
+    this.build();
+    new ResizeObserver(() => this.resized()).observe(element);
+  }
+
+  /** [large, ...small] pairs of objective numbers, x first. */
+  pairs() {
+    const { lineups, state, strength, lined } = this.store;
+    const count = lineups.objectives.length;
+    if (count < 2) return [[FOUND, 0]];
+    const all = [];
+    for (let a = 0; a < count; a += 1) for (let b = a + 1; b < count; b += 1) all.push(this.turned(a, b));
+    let usual = [strength >= 0 && strength !== lined ? strength : (lined + 1) % count, lined];
+    if (state.main) usual = state.main;
+    const rest = all.filter(([x, y]) => Math.min(x, y) !== Math.min(...usual) || Math.max(x, y) !== Math.max(...usual));
+    return [usual, ...rest];
+  }
+
+  /** What the line is drawn on stands upright, then what says how strong. */
+  turned(a, b) {
+    const weight = (j) => (j === this.store.lined ? 2 : j === this.store.strength ? 1 : 0);
+    return weight(a) > weight(b) ? [b, a] : [a, b];
+  }
+
+  build() {
+    const focused = this.element.contains(document.activeElement);
+    const pairs = this.pairs();
+    const brush = (bounds) => this.brush(bounds);
+    this.panels = pairs.map((pair, i) => {
+      const enlarge = i ? this.enlarger(pair) : null;
+      return new Panel(this.store, pair, !i, { hover: this.hover, brush, enlarge });
+    });
+    const small = document.createElement("div");
+    small.className = "panels-small";
+    small.append(...this.panels.slice(1).map((panel) => panel.element));
+    this.element.replaceChildren(this.axes, this.panels[0].element, ...(this.panels.length > 1 ? [small] : []));
+    this.element.dataset.panels = String(this.panels.length);
+    if (focused) this.element.querySelector(".panel-enlarge")?.focus();
+    this.draw(true);
+  }
+
+  enlarger(pair) {
+    const [x, y] = pair.map((j) => this.store.lineups.objectives[j]);
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn btn-icon panel-enlarge";
+    const label = `Show ${y.title} against ${x.title} large`;
+    button.append(icon("zoom-in", 16));
+    button.setAttribute("aria-label", label);
+    button.title = label;
+    button.addEventListener("click", () => this.store.set({ main: pair }));
+    return button;
+  }
+
+  draw(restyle = false) {
+    if (this.element.hidden || this.element.clientWidth < NARROWEST) return;
+    this.size = { width: this.element.clientWidth, height: this.element.clientHeight };
+    const moved = this.panels.map((panel) => panel.draw(this.theme)).some(Boolean);
+    if (moved || restyle) this.drawn = this.plot();
+  }
+
+  select() {
+    if (!this.element.hidden) for (const panel of this.panels) panel.select(this.theme);
+  }
+
+  resized() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (width !== this.size?.width || height !== this.size?.height) this.draw();
+  }
+
+  retheme() {
+    this.theme = tokens();
+    this.draw(true);
+  }
+
+  /** The axes of all panels, as one figure. */
+  async plot() {
+    const { theme, size } = this;
+    const parts = this.panels.map((panel, i) => panel.axes(theme, i + 1, size));
+    const id = (i) => (i ? String(i + 1) : "");
+    const layout = {
+      ...size, margin: { l: 0, r: 0, t: 0, b: 0 }, showlegend: false, dragmode: false, hovermode: false,
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.ink },
+      ...Object.fromEntries(parts.flatMap(({ x, y }, i) => [[`xaxis${id(i)}`, x], [`yaxis${id(i)}`, y]])),
+      shapes: parts.flatMap(({ shapes }) => shapes),
+    };
+    const traces = parts.map((_, i) => ({ type: "scatter", mode: "markers", x: [null], y: [null], xaxis: `x${id(i)}`, yaxis: `y${id(i)}` }));
+    const Plotly = await plotly();
+    await Plotly.react(this.axes, traces, layout, { staticPlot: true, displayModeBar: false });
+  }
+
+  /** Resolves when axes and marks are on the page. */
+  async painted() {
+    await this.drawn;
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  }
+
+  /** A dragged box fills the number boxes of its two objectives. */
+  brush(bounds) {
+    const [min, max] = [{ ...this.store.state.min }, { ...this.store.state.max }];
+    for (const [j, [low, high]] of bounds) {
+      if (j === FOUND) continue;
+      const { name, digits } = this.store.lineups.objectives[j];
+      min[name] = Number(low.toFixed(digits + NEAT - 1));
+      max[name] = Number(high.toFixed(digits + NEAT - 1));
+    }
+    this.store.set({ min, max });
+  }
+}

@@ -1,0 +1,237 @@
+// One scatter of two objectives: its marks on two canvases, its words on top. The axes of all panels are one Plotly
+// figure, which lies below (pairs.js).
+import { axisTitle, withUnit } from "../charts/format.js";
+import { faded } from "../charts/theme.js";
+import { PAD, paint, Scale, select } from "./cloud.js";
+import { Nearest } from "./nearest.js";
+
+const MARGINS = {
+  large: { l: 56, r: 16, t: 16, b: 48 },
+  small: { l: 46, r: 10, t: 12, b: 42 },
+};
+const LEAST = 40; // px of a plot, either way
+/** px: in less than this there is no room for an axis with its words, and Plotly places titles at infinity. */
+export const NARROWEST = MARGINS.large.l + MARGINS.large.r + LEAST;
+const ROOM = 0.04; // share of the range left free at both ends
+const DRAG_PX = 5;
+
+export class Panel {
+  constructor(store, [xj, yj], large, { hover, brush, enlarge }) {
+    Object.assign(this, { store, xj, yj, large, hover, brush });
+    this.element = document.createElement("div");
+    this.element.className = `panel ${large ? "panel-large" : "panel-small"}`;
+    this.cloud = this.add("canvas", "panel-marks");
+    this.canvas = this.add("canvas", "panel-marks");
+    this.words = this.add("div", "panel-words");
+    this.box = this.add("div", "panel-brush");
+    this.box.hidden = true;
+    if (enlarge) this.element.append(enlarge);
+    this.listen();
+  }
+
+  add(name, css) {
+    const made = document.createElement(name);
+    made.className = css;
+    made.setAttribute("aria-hidden", "true");
+    this.element.append(made);
+    return made;
+  }
+
+  objectives() {
+    return [this.xj, this.yj].map((j) => this.store.lineups.axis(j).objective);
+  }
+
+  /** The range an axis shows: everything, or what matches when the view is fitted; the line always included. */
+  range(j) {
+    const { lineups, match, state } = this.store;
+    const { objective, values, extent } = lineups.axis(j);
+    let [low, high] = lineups.count ? extent : [0, 1];
+    if (state.fit && this.store.order.length) {
+      [low, high] = [Infinity, -Infinity];
+      for (let i = 0; i < match.length; i += 1) {
+        if (!match[i]) continue;
+        if (values[i] < low) low = values[i];
+        if (values[i] > high) high = values[i];
+      }
+    } else {
+      const { threshold } = objective;
+      if (threshold !== null) [low, high] = [Math.min(low, threshold), Math.max(high, threshold)];
+    }
+    const room = (high - low || Math.abs(high) || 1) * ROOM;
+    return [low - room, high + room];
+  }
+
+  frame() {
+    const { clientWidth, clientHeight } = this.element;
+    const m = this.large ? MARGINS.large : MARGINS.small;
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.max(LEAST, clientWidth - m.l - m.r), Math.max(LEAST, clientHeight - m.t - m.b)];
+    const [xr, yr] = [this.range(this.xj), this.range(this.yj)];
+    const { lineups } = this.store;
+    return {
+      cloud: this.cloud, marks: this.canvas, large: this.large, ratio, margin: m, xr, yr, xj: this.xj, yj: this.yj,
+      width: Math.round((w + 2 * PAD) * ratio), height: Math.round((h + 2 * PAD) * ratio),
+      x: new Scale(xr, w, ratio, false), y: new Scale(yr, h, ratio, true),
+      xs: lineups.axis(this.xj).values, ys: lineups.axis(this.yj).values, lines: this.lines(xr, yr),
+    };
+  }
+
+  lines(xr, yr) {
+    const { lineups, strength } = this.store;
+    const median = lineups.meta.median?.value ?? null;
+    const found = [];
+    for (const [along, j] of [["x", this.xj], ["y", this.yj]]) {
+      const { threshold } = lineups.axis(j).objective;
+      if (threshold !== null) found.push({ along, j, at: threshold, dotted: false });
+      if (j === strength && median !== null) found.push({ along, j, at: median, dotted: true });
+    }
+    return found.filter(({ along, at }) => {
+      const [low, high] = along === "x" ? xr : yr;
+      return at > low && at < high;
+    });
+  }
+
+  /** Draw everything again; tells whether the axes have to follow. */
+  draw(theme) {
+    if (!this.element.clientWidth) return false;
+    const frame = this.frame();
+    const same = this.last && ["width", "height"].every((k) => this.last[k] === frame[k]) &&
+      ["x", "y"].every((k) => this.last[k].from === frame[k].from && this.last[k].to === frame[k].to);
+    this.last = frame;
+    this.nearest = null;
+    for (const { style } of [this.cloud, this.canvas]) {
+      style.left = `${frame.margin.l - PAD}px`;
+      style.top = `${frame.margin.t - PAD}px`;
+      style.width = `${frame.width / frame.ratio}px`;
+      style.height = `${frame.height / frame.ratio}px`;
+    }
+    paint(frame, this.store, theme);
+    if (!same) this.label(frame);
+    return !same;
+  }
+
+  /** Only what is selected has changed. */
+  select(theme) {
+    if (this.last?.stamped) select(this.last, this.store, theme);
+  }
+
+  label(frame) {
+    this.words.replaceChildren();
+    if (!this.large) return;
+    for (const { along, j, at, dotted } of frame.lines) {
+      const note = document.createElement("span");
+      const objective = this.store.lineups.objectives[j];
+      note.textContent = dotted ? `Median baseline team, ${withUnit(at, objective)}` : `The line: ${withUnit(at, objective)}`;
+      note.className = along === "x" ? "note-x" : "note-y";
+      if (along === "x") {
+        const left = frame.margin.l - PAD + frame.x.place(at) / frame.ratio;
+        const flip = left > this.element.clientWidth - 170;
+        note.style.left = `${left + (flip ? -4 : 4)}px`;
+        note.style.top = `${frame.margin.t + 2}px`;
+        note.classList.toggle("note-flip", flip);
+      } else {
+        note.style.left = `${frame.margin.l + 4}px`;
+        note.style.top = `${frame.margin.t - PAD + frame.y.place(at) / frame.ratio - 20}px`;
+      }
+      this.words.append(note);
+    }
+  }
+
+  /** The panel's two axes and its tint for Plotly: {x, y, shapes}; `number` 2 means the axes x2 and y2. */
+  axes(theme, number, { width, height }) {
+    const frame = this.last;
+    const [x, y] = this.objectives();
+    const { offsetLeft: left, offsetTop: top } = this.element;
+    const id = number > 1 ? String(number) : "";
+    const axis = (objective, range, pixels) => ({
+      range, title: { text: axisTitle(objective, this.large), standoff: 8, font: { size: this.large ? 13 : 12, color: theme.ink } },
+      tickfont: { size: 12, color: theme.muted }, nticks: Math.max(3, Math.round(pixels / (this.large ? 75 : 55))),
+      gridcolor: theme.grid, gridwidth: 1, zeroline: false, showline: true, linecolor: theme["control-edge"], linewidth: 1,
+      ticks: "outside", ticklen: 4, tickcolor: theme["control-edge"], fixedrange: true, automargin: false,
+    });
+    const from = left + frame.margin.l;
+    const under = height - top - frame.margin.t;
+    return {
+      x: { ...axis(x, frame.xr, frame.x.pixels), anchor: `y${id}`, domain: [from / width, (from + frame.x.pixels) / width] },
+      y: { ...axis(y, frame.yr, frame.y.pixels), anchor: `x${id}`, domain: [(under - frame.y.pixels) / height, under / height] },
+      shapes: this.tint(frame, theme).map((shape) => ({ ...shape, xref: `x${id}`, yref: `y${id}` })),
+    };
+  }
+
+  /** The corner where the problem is: over the line, and stronger than the median baseline team. */
+  tint(frame, theme) {
+    const corner = { x: [...frame.xr], y: [...frame.yr] };
+    if (!frame.lines.some((line) => !line.dotted)) return [];
+    for (const { along, j, at } of frame.lines) {
+      const end = this.store.lineups.objectives[j].direction === "max" ? 0 : 1;
+      corner[along][end] = at;
+    }
+    const [x0, x1] = corner.x;
+    const [y0, y1] = corner.y;
+    return [{ type: "rect", layer: "below", x0, x1, y0, y1, line: { width: 0 }, fillcolor: faded(theme.over, theme.tint) }];
+  }
+
+  // ---- pointer ----
+
+  place(event) {
+    const bounds = this.canvas.getBoundingClientRect();
+    return [event.clientX - bounds.left, event.clientY - bounds.top];
+  }
+
+  at(event) {
+    if (!this.last || !this.store.lineups.count) return -1;
+    this.nearest ??= new Nearest(this.last, this.store);
+    const [x, y] = this.place(event);
+    return this.nearest.at(x * this.last.ratio, y * this.last.ratio);
+  }
+
+  listen() {
+    const { canvas } = this;
+    let start = null;
+    let dragging = false;
+    canvas.addEventListener("pointermove", (event) => {
+      if (!start) return this.hover(this.at(event), this, event.pointerType);
+      const [x, y] = this.place(event);
+      dragging ||= Math.hypot(x - start[0], y - start[1]) > DRAG_PX;
+      if (dragging) this.showBox(start, [x, y]);
+      return undefined;
+    });
+    canvas.addEventListener("pointerleave", () => start || this.hover(-1, this));
+    canvas.addEventListener("pointerdown", (event) => {
+      if (event.button || event.pointerType === "touch" || !this.store.lineups.count) return;
+      start = this.place(event);
+      canvas.setPointerCapture(event.pointerId);
+    });
+    const end = (event, keep) => {
+      if (start && dragging && keep) this.brushed(start, this.place(event));
+      this.box.hidden = true;
+      [start, dragging] = [null, false];
+    };
+    canvas.addEventListener("pointerup", (event) => {
+      this.dragged = dragging;
+      end(event, true);
+    });
+    canvas.addEventListener("pointercancel", (event) => end(event, false));
+    canvas.addEventListener("click", (event) => {
+      const row = this.dragged ? -1 : this.at(event);
+      this.dragged = false;
+      if (row >= 0) this.store.set({ pick: this.store.lineups.id[row] }, { leave: matchMedia("(max-width: 991px)").matches });
+    });
+  }
+
+  showBox([ax, ay], [bx, by]) {
+    this.hover(-1, this);
+    const { margin } = this.last;
+    Object.assign(this.box.style, {
+      left: `${Math.min(ax, bx) + margin.l - PAD}px`, top: `${Math.min(ay, by) + margin.t - PAD}px`,
+      width: `${Math.abs(ax - bx)}px`, height: `${Math.abs(ay - by)}px`,
+    });
+    this.box.hidden = false;
+  }
+
+  brushed([ax, ay], [bx, by]) {
+    const { x, y } = this.last;
+    const sorted = (a, b) => [Math.min(a, b), Math.max(a, b)];
+    this.brush([[this.xj, sorted(x.value(ax), x.value(bx))], [this.yj, sorted(y.value(ay), y.value(by))]]);
+  }
+}

@@ -1,0 +1,283 @@
+// The table twin of every chart: all matching lineups, of which only the rows on the screen exist. Arrow keys walk,
+// Space ticks, Enter opens, S shortlists. The grid keeps the focus and names the row that is meant.
+import { decimals, halfText, shortTitle, shortUnit, whole, withUnit } from "../charts/format.js";
+import { family, mark, rangeBar } from "../marks.js";
+import { make } from "./dom.js";
+import { UNDER, VERDICTS } from "./lineups.js";
+
+const SPARE = 4; // rows kept above and below what is seen
+const NBSP = "\u00a0"; // lines break between teams, not within a name
+const CHIPS = {
+  confirmed: ["chip chip-over", "strong"],
+  weak: ["chip chip-unsure", "unsure"],
+  refuted: ["chip chip-accent", "fair"],
+  more: ["chip chip-unsure", "unsure"],
+  close: ["chip chip-unsure", "unsure"],
+  measured: ["chip chip-quiet", null],
+};
+
+export class Table {
+  constructor(store, card, { open }) {
+    Object.assign(this, { store, card, open, active: 0, pool: [] });
+    this.scroller = card.querySelector(".lineups-scroll");
+    this.grid = card.querySelector("[role=grid]");
+    this.body = card.querySelector("tbody");
+    this.foot = card.querySelector("[data-rows]");
+    this.columns = this.plan();
+    this.heads();
+    this.before = this.body.insertRow();
+    this.after = this.body.insertRow();
+    for (const spacer of [this.before, this.after]) {
+      spacer.setAttribute("role", "presentation");
+      spacer.setAttribute("aria-hidden", "true");
+    }
+    this.listen();
+    store.on("filter", () => this.refill());
+    store.on("names pick rows listed colour", () => this.draw());
+    store.on("pick", () => this.follow());
+    store.on("sort", () => this.sortHeads());
+    this.sortHeads();
+    this.refill();
+  }
+
+  /** Objectives in the order of columns: the one with the line first, with its range bar. */
+  plan() {
+    const { lineups, lined } = this.store;
+    return [lined, ...lineups.objectives.keys()].filter((j, i, all) => all.indexOf(j) === i);
+  }
+
+  get rowHeight() {
+    if (matchMedia("(max-width: 767.98px)").matches) return 60;
+    return matchMedia("(min-width: 992px) and (max-width: 1239.98px)").matches ? 53 : 37;
+  }
+
+  heads() {
+    const row = this.card.querySelector("thead tr");
+    const heads = [make("th", { class: "tick-cell", scope: "col" }, make("span", { class: "visually-hidden" }, "Ticked"))];
+    heads.push(this.head("Teams compared together", "name", "name-cell"));
+    this.columns.forEach((j, i) => {
+      const objective = this.store.lineups.objectives[j];
+      const { title, unit, name } = objective;
+      const short = `${shortTitle(objective)}${unit ? `, ${shortUnit(unit)}` : ""}`;
+      const head = this.head(i ? short : title, name, i ? "number-cell" : "range-cell");
+      head.title = title;
+      heads.push(head);
+    });
+    heads.push(this.head("How sure", "how", "sure-cell"));
+    row.replaceChildren(...heads);
+    this.grid.style.setProperty("--others", String(this.columns.length - 1));
+    this.grid.setAttribute("aria-colcount", String(heads.length));
+  }
+
+  head(words, sort, css) {
+    const button = make("button", { type: "button", class: "sort", "data-sort": sort }, words);
+    button.addEventListener("click", () => this.sortBy(sort));
+    return make("th", { class: css, scope: "col" }, button);
+  }
+
+  sortBy(word) {
+    const { sort } = this.store.state;
+    const objective = this.store.lineups.objectives.find((o) => o.name === word);
+    const downFirst = word !== "name" && objective?.direction !== "min";
+    const first = downFirst ? `-${word}` : word;
+    const other = downFirst ? word : `-${word}`;
+    this.store.set({ sort: sort === first ? other : first });
+  }
+
+  sortHeads() {
+    const { sort } = this.store.state;
+    for (const button of this.card.querySelectorAll("[data-sort]")) {
+      const meant = button.dataset.sort === sort.replace(/^-/, "");
+      const direction = sort.startsWith("-") ? "descending" : "ascending";
+      if (meant) button.parentElement.setAttribute("aria-sort", direction);
+      else button.parentElement.removeAttribute("aria-sort");
+    }
+    this.sayOrder();
+  }
+
+  sayOrder() {
+    const { lineups, state } = this.store;
+    const word = state.sort.replace(/^-/, "");
+    const title = { name: "name", how: "how sure" }[word] ?? lineups.objectives.find((o) => o.name === word).title.toLowerCase();
+    const then = word === "how" ? `, then ${lineups.objectives[this.store.lined].title.toLowerCase()}` : "";
+    this.card.querySelector("[data-sorted]").textContent = `sorted by ${title}${then}`;
+  }
+
+  // ---- drawing ----
+
+  refill() {
+    const { order } = this.store;
+    this.grid.setAttribute("aria-rowcount", String(order.length + 1));
+    this.card.querySelector("[data-count]").textContent = this.store.said;
+    this.active = Math.max(0, this.store.placeOf(this.store.picked));
+    this.scroller.scrollTop = this.active * this.rowHeight > this.scroller.clientHeight ? (this.active - 2) * this.rowHeight : 0;
+    this.card.querySelector("[data-nothing]").hidden = order.length > 0;
+    this.grid.hidden = order.length === 0;
+    this.draw();
+  }
+
+  draw() {
+    const { order } = this.store;
+    const height = this.rowHeight;
+    const seen = Math.ceil(this.scroller.clientHeight / height) || 8;
+    const top = Math.max(0, Math.floor(this.scroller.scrollTop / height));
+    const first = Math.max(0, Math.min(top - SPARE, order.length - seen - 2 * SPARE));
+    const last = Math.min(order.length, first + seen + 2 * SPARE);
+    while (this.pool.length < last - first) this.pool.push(this.blank());
+    this.pool.forEach((row, k) => {
+      const place = first + k;
+      if (place < last) this.fill(row, place);
+      else row.element.remove();
+    });
+    this.before.style.height = `${first * height}px`;
+    this.after.style.height = `${(order.length - last) * height}px`;
+    const end = Math.min(order.length, top + Math.max(1, Math.floor((this.scroller.clientHeight - 36) / height)));
+    this.foot.textContent = order.length ? `Rows ${whole(Math.min(top + 1, end))} to ${whole(end)} of ${whole(order.length)}` : "";
+    this.point();
+  }
+
+  blank() {
+    const element = make("tr", { role: "row" });
+    const box = make("input", { type: "checkbox", class: "form-check-input", tabindex: "-1", "aria-hidden": "true" });
+    const tick = make("td", { role: "gridcell", class: "tick-cell" }, box);
+    const name = make("td", { role: "gridcell", class: "name-cell" });
+    const values = this.columns.map((_, i) => make("td", { role: "gridcell", class: i ? "number-cell" : "range-cell" }));
+    const sure = make("td", { role: "gridcell", class: "sure-cell" });
+    element.append(tick, name, ...values, sure);
+    return { element, box, name, values, sure };
+  }
+
+  fill(row, place) {
+    const { store } = this;
+    const { lineups, order, state } = store;
+    const r = order[place];
+    const id = lineups.id[r];
+    const { element } = row;
+    element.id = `lineup-${id}`;
+    element.dataset.place = place;
+    element.setAttribute("aria-rowindex", String(place + 2));
+    element.setAttribute("aria-selected", String(state.rows.has(id)));
+    element.classList.toggle("selected", state.pick === id);
+    row.box.checked = state.rows.has(id);
+    this.fillName(row.name, r);
+    this.columns.forEach((j, i) => this.fillValue(row.values[i], r, j, !i));
+    this.fillSure(row.sure, r, id);
+    if (element.nextSibling === null || element.previousSibling?.dataset?.place !== String(place - 1)) {
+      this.body.insertBefore(element, this.after);
+    }
+  }
+
+  fillName(cell, r) {
+    const { lineups } = this.store;
+    const number = lineups.family[r];
+    const shared = number ? lineups.meta.families[number - 1].name : "";
+    const shape = lineups.kind[r] === UNDER && !number ? mark("under") : family(number, shared && `Family ${shared}: `);
+    const name = lineups.name(r) || `Lineup ${lineups.id[r]}`;
+    cell.title = name;
+    cell.replaceChildren(shape, make("span", {}, name.split(" · ").map((team) => team.replaceAll(" ", NBSP)).join(`${NBSP}· `)));
+  }
+
+  fillValue(cell, r, j, wide) {
+    const { lineups } = this.store;
+    const objective = lineups.objectives[j];
+    const value = lineups.value[j][r];
+    const range = lineups.range(r, j);
+    const half = range ? make("small", { class: "muted" }, ` ±${halfText(lineups.half[j][r], objective)}`) : "";
+    if (!wide) return cell.replaceChildren(decimals(value, objective.digits), half);
+    const kind = lineups.verdict[r] === UNDER ? "" : VERDICTS[lineups.verdict[r]];
+    const [low, high] = range ?? [value, value];
+    const bar = rangeBar({ value, low, high, axis: lineups.extent[j], line: objective.threshold, kind });
+    return cell.replaceChildren(make("span", { class: "range-value" }, make("b", {}, withUnit(value, objective)), half), bar);
+  }
+
+  fillSure(cell, r, id) {
+    const { listed, lineups, hasLine } = this.store;
+    const played = listed.get(id);
+    if (played?.on && played.state === "checking") return cell.replaceChildren(make("span", { class: "chip chip-quiet" }, "Re-checking"));
+    const found = lineups.fresh.get(id);
+    if (!found) return cell.replaceChildren(hasLine ? lineups.meta.sure[lineups.sure[r]] : "");
+    const [css, shape] = CHIPS[found.now.finding];
+    return cell.replaceChildren(make("span", { class: css, title: found.words }, ...(shape ? [mark(shape)] : []), found.short));
+  }
+
+  // ---- keys and pointer ----
+
+  /** Say which row is meant, and show it. */
+  point() {
+    const { order, lineups } = this.store;
+    if (!order.length) return this.grid.removeAttribute("aria-activedescendant");
+    this.active = Math.min(this.active, order.length - 1);
+    const id = `lineup-${lineups.id[order[this.active]]}`;
+    for (const { element } of this.pool) element.classList.toggle("active", element.id === id);
+    return this.grid.setAttribute("aria-activedescendant", id);
+  }
+
+  go(place) {
+    const { order } = this.store;
+    if (!order.length) return;
+    this.active = Math.max(0, Math.min(order.length - 1, place));
+    const height = this.rowHeight;
+    const head = this.card.querySelector("thead").offsetHeight;
+    const { scrollTop, clientHeight } = this.scroller;
+    const top = this.active * height;
+    if (top < scrollTop) this.scroller.scrollTop = top;
+    else if (top + height > scrollTop + clientHeight - head) this.scroller.scrollTop = top + height - clientHeight + head;
+    this.draw();
+  }
+
+  /** The row that keys mean, or -1. */
+  get row() {
+    const { order } = this.store;
+    return order.length ? order[this.active] : -1;
+  }
+
+  tick(row = this.row) {
+    if (row < 0) return;
+    const id = this.store.lineups.id[row];
+    const rows = new Set(this.store.state.rows);
+    if (!rows.delete(id)) rows.add(id);
+    this.store.set({ rows });
+  }
+
+  follow() {
+    const place = this.store.placeOf(this.store.picked);
+    if (place >= 0) this.go(place);
+  }
+
+  focus() {
+    this.grid.focus({ preventScroll: false });
+  }
+
+  listen() {
+    let due = false;
+    this.scroller.addEventListener("scroll", () => {
+      if (due) return;
+      due = true;
+      requestAnimationFrame(() => {
+        due = false;
+        this.draw();
+      });
+    }, { passive: true });
+    new ResizeObserver(() => this.draw()).observe(this.scroller);
+    this.grid.addEventListener("keydown", (event) => this.key(event));
+    this.body.addEventListener("click", (event) => {
+      const place = event.target.closest("tr")?.dataset.place;
+      if (place === undefined) return;
+      this.active = Number(place);
+      if (event.target.closest(".tick-cell")) this.tick();
+      else this.open(this.row);
+      this.draw();
+    });
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target !== this.grid) return;
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    if (event.key in steps) this.go(this.active + steps[event.key]);
+    else if (event.key === " ") this.tick();
+    else if (event.key === "Enter") this.open(this.row, true);
+    else return;
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,25 @@
+// <input data-filter="ID"> shows those children of #ID (or rows of its table body) whose data-name contains the text.
+function watch(input) {
+  const list = document.getElementById(input.dataset.filter);
+  const nothing = list.closest(".card, fieldset, .picker")?.querySelector("[data-no-match]");
+  const show = () => {
+    const wanted = input.value.trim().toLowerCase();
+    let left = 0;
+    for (const row of list.querySelectorAll("[data-name]")) {
+      row.hidden = wanted !== "" && !row.dataset.name.includes(wanted) && !row.classList.contains("editing");
+      left += row.hidden ? 0 : 1;
+    }
+    for (const group of list.querySelectorAll("[data-group]")) {
+      group.hidden = !group.querySelector("[data-name]:not([hidden])");
+      if (wanted && group.tagName === "DETAILS" && !group.hidden) group.open = true;
+    }
+    if (nothing) nothing.hidden = left > 0;
+  };
+  input.addEventListener("input", show);
+  // Enter in a search box must not send the form that it happens to stand in.
+  input.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
+  list.addEventListener("htmx:afterSwap", show);
+  show();
+}
+
+document.querySelectorAll("[data-filter]").forEach(watch);

@@ -1,0 +1,88 @@
+// How fast a job goes and how long it still takes, from the numbers of its rounds. No page, no drawing.
+const BLOCKS = 8;
+const LEAST_ROUNDS = 4;
+
+/** Battles a second between neighbouring rounds that were kept. */
+export function speeds({ seconds, battles }) {
+  const found = [];
+  for (let i = 1; i < seconds.length; i += 1) {
+    const took = seconds[i] - seconds[i - 1];
+    if (took > 0) found.push((battles[i] - battles[i - 1]) / took);
+  }
+  return found;
+}
+
+/** Battles a second over the last tenth of the rounds, five at least; null before there are two. */
+export function speedNow({ seconds, battles }) {
+  const last = seconds.length - 1;
+  const from = Math.max(0, last - Math.max(5, Math.floor(last / 10)));
+  const took = seconds[last] - seconds[from];
+  return last > from && took > 0 ? (battles[last] - battles[from]) / took : null;
+}
+
+/** Seconds left as [low, middle, high], from how evenly the last rounds went; null while it is too early to say. */
+export function timeLeft({ tick, seconds }, ticks) {
+  const last = tick.length - 1;
+  if (last < LEAST_ROUNDS || !ticks || tick[last] >= ticks) return null;
+  const from = Math.max(0, last - Math.max(LEAST_ROUNDS, Math.floor(last / 3)));
+  const count = Math.min(BLOCKS, last - from);
+  const paces = [];
+  for (let block = 0; block < count; block += 1) {
+    const a = from + Math.floor(((last - from) * block) / count);
+    const b = from + Math.floor(((last - from) * (block + 1)) / count);
+    if (tick[b] > tick[a]) paces.push((seconds[b] - seconds[a]) / (tick[b] - tick[a]));
+  }
+  const mean = paces.reduce((sum, pace) => sum + pace, 0) / paces.length;
+  const spread = Math.sqrt(paces.reduce((sum, pace) => sum + (pace - mean) ** 2, 0) / Math.max(1, paces.length - 1));
+  const half = Math.max(0.06 * mean, (2 * spread) / Math.sqrt(paces.length));
+  const left = ticks - tick[last];
+  return [Math.max(0, left * (mean - half)), left * mean, left * (mean + half)];
+}
+
+const NBSP = "\u00a0";
+const UNITS = [
+  [86_400, "d", 3600, "h"],
+  [3600, "h", 60, "min"],
+  [60, "min", 1, "s"],
+];
+
+/** "14 s", "1 min 50 s", "2 h 5 min": two units at most. */
+export function duration(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  for (const [size, name, below, belowName] of UNITS) {
+    if (whole < (name === "d" ? 2 * size : size)) continue; // "36 h" says more than "1 d 12 h"
+    const rest = Math.floor((whole % size) / below);
+    const first = `${Math.floor(whole / size)}${NBSP}${name}`;
+    return rest ? `${first} ${rest}${NBSP}${belowName}` : first;
+  }
+  return whole ? `${whole}${NBSP}s` : `under 1${NBSP}s`;
+}
+
+/** Rounded as people say it: to 5 s under ten minutes, to minutes under two hours. */
+export function said(seconds) {
+  const step = seconds < 20 ? 1 : seconds < 600 ? 5 : seconds < 7200 ? 60 : 900;
+  return Math.round(seconds / step) * step;
+}
+
+/** "1 min 50 s to 2 min 20 s"; one of them where both are the same. */
+export function span(low, high) {
+  const [first, last] = [duration(said(low)), duration(said(high))];
+  return first === last ? first : `${first} to ${last}`;
+}
+
+/** Rounds whose edge is drawn beside the present one: about 1, 10 and 30 % of all, as round numbers. */
+export function earlyRounds(ticks, now) {
+  const chosen = [0.01, 0.1, 0.3].map((share) => {
+    const value = Math.max(1, share * ticks);
+    const power = 10 ** Math.floor(Math.log10(value));
+    return [1, 2, 3, 5, 10].map((step) => step * power).reduce((a, b) => (Math.abs(b - value) < Math.abs(a - value) ? b : a));
+  });
+  return [...new Set(chosen)].filter((tick) => tick < now);
+}
+
+/** Rounds whose lineups are drawn as dots around the edge: 1, 2, 5, 10, 20, 50 … */
+export function dottedRounds(now) {
+  const found = [];
+  for (let power = 1; power <= now; power *= 10) for (const step of [1, 2, 5]) if (step * power <= now) found.push(step * power);
+  return found;
+}

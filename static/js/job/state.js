@@ -1,0 +1,72 @@
+// What the page of a job knows: its state, as the server first told it and events changed it, and the numbers of its
+// rounds. One object each; every other module of the page reads and writes these.
+export const page = JSON.parse(document.getElementById("job-page").textContent);
+export const { state, x, y, links } = page;
+x.strength = page.strength && x.column >= 0;
+
+const COUNTERS = ["seconds", "battles", "cached", "evaluations"];
+const METRICS = ["over", "strong", "worst", "worst_low", "worst_high", "hypervolume"];
+export const rounds = Object.fromEntries(["tick", ...COUNTERS, ...METRICS].map((name) => [name, []]));
+
+export const at = (name) => document.querySelector(`[data-${name}]`);
+const ENDED = new Set(["stopped", "finished", "failed"]);
+export const ended = () => ENDED.has(state.status);
+export const search = state.kind === "search";
+
+/** Lineups played of the round under way, and the share of it that they are: [0, 0] where that is not known. */
+export function underWay() {
+  const played = (state.counters.evaluations ?? 0) - state.tick * page.population;
+  if (state.status !== "running" || !page.population || played <= 0 || state.tick >= state.ticks) return [0, 0];
+  return [Math.min(played, page.population), Math.min(1, played / page.population)];
+}
+
+/** Battles, those answered from memory and seconds: of the whole rounds, for the part of a round that is under way is
+ * played again when the job is put aside; of everything where no round is complete yet, or none will be. */
+export function totals() {
+  const last = rounds.tick.length - 1;
+  const { battles = 0, cached = 0, seconds = 0 } = state.counters;
+  if (ended() || last < 0 || rounds.battles[last] === null || state.tick >= state.ticks) return { battles, cached, seconds };
+  return { battles: rounds.battles[last], cached: rounds.cached[last], seconds: rounds.seconds[last] };
+}
+
+/** How much of the job is done, in [0, 1]; the round under way counts in part. */
+export function done() {
+  if (state.status === "finished") return 1;
+  return state.ticks ? Math.min(1, (state.tick + underWay()[1]) / state.ticks) : 0;
+}
+
+/** The rounds so far, from the server; false when it did not answer. */
+export async function readRounds() {
+  const answer = await fetch(links.rounds, { cache: "no-store" }).catch(() => null);
+  if (answer?.ok) Object.assign(rounds, await answer.json());
+  return Boolean(answer?.ok);
+}
+
+function addRound(event) {
+  if (rounds.tick.length && event.tick <= rounds.tick.at(-1)) return;
+  rounds.tick.push(event.tick);
+  for (const name of COUNTERS) rounds[name].push(event.counters?.[name] ?? null);
+  for (const name of METRICS) rounds[name].push(event.metrics?.[name] ?? null);
+}
+
+/** Bring the state on by the next event; the sentence that is worth a line beside the event's own, or nothing. */
+export function apply(event) {
+  state.sequence = event.sequence;
+  const strongBefore = state.metrics.strong ?? 0;
+  for (const name of ["counters", "metrics", "status", "wish", "attempt", "message"]) if (name in event) state[name] = event[name];
+  if ("attempt" in event) page.moving = false;
+  if (event.kind === "progressed" || event.kind === "logged") page.moving = true;
+  if (event.status && event.status !== "running") state.wish = "";
+  if (event.status === "running") state.started ??= event.at;
+  if (event.kind === "started") {
+    state.ticks = event.ticks || state.ticks;
+    page.battles = event.planned || page.battles;
+  }
+  if (event.kind === "finished" && event.fresh) page.fresh = true;
+  state.ended = ended() ? (state.ended ?? event.at) : null;
+  if (event.kind !== "progressed") return "";
+  state.tick = event.tick;
+  addRound(event);
+  if (strongBefore || !event.metrics?.strong) return "";
+  return `First lineup over the line${page.strength ? " and strong" : ""}, in round ${event.tick.toLocaleString("en-GB")}.`;
+}

@@ -1,0 +1,168 @@
+// The stand-alone page: charts and a table from the data that lies in the same file. Text is only ever set as text.
+(() => {
+  "use strict";
+  const data = JSON.parse(document.getElementById("payload").textContent);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  document.documentElement.dataset.bsTheme = dark.matches ? "dark" : "light";
+  const PAGE = 100;
+  const MOST_WHISKERS = 300;
+  const SVG = "http://www.w3.org/2000/svg";
+  // Mark, symbol and colour of each verdict: under, over but weak or unsure, over and strong.
+  const MARKS = [
+    { path: "M8 5a3 3 0 1 1 0 6 3 3 0 0 1 0-6Z", symbol: "circle", colour: "muted" },
+    { path: "M8 2.2 13.8 8 8 13.8 2.2 8Z", symbol: "diamond-open", colour: "unsure-mark", open: true },
+    { path: "M8 1.2 14.8 8 8 14.8 1.2 8Z", symbol: "diamond", colour: "over" },
+  ];
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const floats = (text) => new Float32Array(bytes(text).buffer);
+  const value = data.value.map(floats);
+  const half = data.half.map(floats);
+  const behind = data.behind.map(floats);
+  const verdict = bytes(data.verdict);
+  const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+  const title = ({ title: words, unit, toward, direction }) =>
+    `${words}${unit ? ` (${unit})` : ""}${toward ? `  ${direction === "max" ? "→" : "←"} ${toward}` : ""}`;
+
+  function pairs() {
+    const count = data.objectives.length;
+    const weight = (j) => (data.objectives[j].threshold !== null ? 2 : data.objectives[j].strength ? 1 : 0);
+    const found = [];
+    for (let a = 0; a < count; a += 1) {
+      for (let b = a + 1; b < count; b += 1) found.push(weight(a) > weight(b) ? [b, a] : [a, b]);
+    }
+    return found.sort((p, q) => weight(q[0]) + weight(q[1]) - weight(p[0]) - weight(p[1]));
+  }
+
+  function traces([x, y]) {
+    const rows = (wanted) => [...verdict.keys()].filter((i) => verdict[i] === wanted);
+    const at = (columns, j, list) => Array.from(list, (i) => columns[j][i]);
+    const crowded = verdict.length > 400;
+    const sizes = crowded ? [4, 5, 7] : [4, 8, 9];
+    const few = (list) => list.length <= MOST_WHISKERS;
+    const bar = (j, list) => (few(list) ? { type: "data", array: at(half, j, list), thickness: 1, width: 0, color: token("over") + "59" } : { visible: false });
+    return [
+      { type: "scattergl", mode: "markers", x: behind[x], y: behind[y], hoverinfo: "skip", marker: { size: 3.6, color: token("context-mark"), opacity: 0.42 } },
+      // All on one canvas, for Plotly lays that over what it draws as SVG: the worst are to lie on top.
+      ...MARKS.map(({ symbol, colour }, kind) => {
+        const list = rows(kind);
+        return {
+          type: "scattergl", mode: "markers", x: at(value, x, list), y: at(value, y, list), name: data.verdicts[kind],
+          text: list.map((i) => plain(String(data.rows[i][1]))), hovertemplate: "%{text}<br>%{x:.3~g}, %{y:.3~g}<extra></extra>",
+          marker: { symbol, size: sizes[kind], color: token(colour), line: kind === 2 ? { color: token("surface"), width: crowded ? 0 : 1 } : { width: crowded ? 1.1 : 1.6 } },
+          ...(kind === 2 ? { error_x: bar(x, list), error_y: bar(y, list) } : {}),
+        };
+      }),
+    ];
+  }
+
+  // Plotly reads a little markup in its texts.
+  const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+
+  function lines([x, y]) {
+    const found = [];
+    for (const [axis, j] of [["x", x], ["y", y]]) {
+      const objective = data.objectives[j];
+      const draw = (at, dash) => found.push(axis === "x"
+        ? { type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, line: { color: token("ink"), width: 1.4, dash } }
+        : { type: "line", y0: at, y1: at, xref: "paper", x0: 0, x1: 1, line: { color: token("ink"), width: 1.4, dash } });
+      if (objective.threshold !== null) draw(objective.threshold, "5px,4px");
+      if (objective.strength && data.median) draw(data.median.value, "2px,3px");
+    }
+    return found;
+  }
+
+  function placeFor() {
+    const element = document.createElement("div");
+    element.className = "chart";
+    document.getElementById("charts-here").append(element);
+    return element;
+  }
+
+  function chart(pair, element) {
+    const axis = (j) => ({ title: { text: plain(title(data.objectives[j])), font: { size: 12 } }, gridcolor: token("grid"), linecolor: token("control-edge"),
+      zeroline: false, showline: true, tickfont: { size: 12, color: token("muted") } });
+    const layout = { margin: { l: 60, r: 12, t: 12, b: 48 }, showlegend: false, hovermode: "closest", dragmode: "zoom",
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: "Inter, system-ui, sans-serif", color: token("ink") },
+      xaxis: axis(pair[0]), yaxis: axis(pair[1]), shapes: lines(pair) };
+    window.Plotly.newPlot(element, traces(pair), layout, { displayModeBar: false, responsive: true });
+  }
+
+  /** The mark of a verdict as an element, in its colour. */
+  function mark(kind) {
+    const { path, colour, open } = MARKS[kind];
+    const drawing = document.createElementNS(SVG, "svg");
+    for (const [name, set] of [["viewBox", "0 0 16 16"], ["width", "14"], ["height", "14"], ["aria-hidden", "true"]]) drawing.setAttribute(name, set);
+    const shape = document.createElementNS(SVG, "path");
+    shape.setAttribute("d", path);
+    shape.setAttribute("fill", open ? "none" : token(colour));
+    if (open) [["stroke", token(colour)], ["stroke-width", "2"]].forEach(([name, set]) => shape.setAttribute(name, set));
+    drawing.append(shape);
+    return drawing;
+  }
+
+  const SURE = 2; // the column that says how sure
+  const hasLine = data.objectives.some((o) => o.threshold !== null);
+  const every = [...data.rows.keys()];
+  let place = 0;
+  let found = every;
+
+  function cellOf(cell, column, row) {
+    const made = document.createElement("td");
+    const digits = data.digits[column];
+    const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: column > 0 };
+    made.textContent = typeof cell === "number" ? cell.toLocaleString("en-GB", exact).replace("-", "−") : cell;
+    if (typeof cell === "number") made.className = "number";
+    if (column === SURE && hasLine) made.prepend(mark(verdict[row]), " ");
+    return made;
+  }
+
+  function table() {
+    const body = document.getElementById("body");
+    body.replaceChildren(...found.slice(place, place + PAGE).map((row) => {
+      const line = document.createElement("tr");
+      line.append(...data.rows[row].map((cell, column) => cellOf(cell, column, row)));
+      return line;
+    }));
+    const end = Math.min(found.length, place + PAGE);
+    const numbers = [place + 1, end, found.length].map((n) => n.toLocaleString("en-GB"));
+    document.getElementById("place").textContent = found.length ? `${numbers[0]} to ${numbers[1]} of ${numbers[2]}` : "None";
+    document.getElementById("back").disabled = place === 0;
+    document.getElementById("on").disabled = end >= found.length;
+  }
+
+  function legend() {
+    const counts = [0, 1, 2].map((kind) => verdict.filter((other) => other === kind).length);
+    const entries = hasLine ? [2, 1, 0].filter((kind) => counts[kind]).map((kind) => {
+      const entry = document.createElement("span");
+      const count = counts[kind];
+      entry.append(mark(kind), ` ${data.verdicts[kind]} `, Object.assign(document.createElement("b"), { textContent: count.toLocaleString("en-GB") }));
+      return entry;
+    }) : [];
+    const note = document.createElement("span");
+    note.textContent = hasLine && counts[2] && counts[2] <= MOST_WHISKERS ? "Whiskers are the 95 % range." : "";
+    document.getElementById("legend").replaceChildren(...entries, note);
+  }
+
+  document.getElementById("heads").append(...data.header.map((words, column) => {
+    const made = document.createElement("th");
+    made.scope = "col";
+    made.textContent = words;
+    made.className = data.rows.length && typeof data.rows[0][column] === "number" ? "number" : "";
+    return made;
+  }));
+  document.getElementById("back").addEventListener("click", () => { place = Math.max(0, place - PAGE); table(); });
+  document.getElementById("on").addEventListener("click", () => { place += PAGE; table(); });
+  document.getElementById("find").addEventListener("input", ({ target }) => {
+    const wanted = target.value.trim().toLowerCase();
+    found = wanted ? every.filter((row) => data.rows[row].some((cell) => String(cell).toLowerCase().includes(wanted))) : every;
+    place = 0;
+    table();
+  });
+  legend();
+  const dots = behind.length ? behind[0].length : 0;
+  document.getElementById("chart-note").textContent = `Grey dots: ${dots.toLocaleString("en-GB")} of the ${(data.evaluated - verdict.length).toLocaleString("en-GB")} other evaluated lineups.`;
+  // All places first: each chart takes the width it will keep.
+  for (const [pair, element] of pairs().map((pair) => [pair, placeFor()])) chart(pair, element);
+  table();
+})();

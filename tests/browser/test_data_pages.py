@@ -1,0 +1,230 @@
+"""Game data, lineups, objectives and simulators in a real browser, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.conftest import DESKTOP, Enter
+from tests.browser.looking import overflow, serious_violations
+from tests.factories import Studio, studio
+from tests.webapp.games_data import an_import, simulator, with_data
+from webapp.balance.models import LineupRules, ObjectiveSet
+from webapp.games import versions
+from webapp.games.models import GameVersion, SheetImport, Simulator
+from webapp.lib.storage import store
+
+DATA, LINEUPS, OBJECTIVES = "/p/herobattle/data/", "/p/herobattle/lineups/", "/p/herobattle/objectives/"
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def team(site: str) -> Studio:
+    found = studio()
+    with_data(found.project)
+    return found
+
+
+def newest(team: Studio) -> GameVersion:
+    found = versions.current(team.project)
+    assert found is not None
+    return found
+
+
+def looks_right(page: Page) -> None:
+    """No serious axe finding and no sideways scrolling: desktop in light colours, phone in dark ones."""
+    looks: tuple[tuple[ViewportSize, Literal["light", "dark"]], ...] = ((DESKTOP, "light"), (PHONE, "dark"))
+    for size, scheme in looks:
+        page.set_viewport_size(size)
+        # Without motion: axe must not measure a colour half way between the themes.
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
+        assert not serious_violations(page)
+        assert overflow(page) == 0
+    page.set_viewport_size(DESKTOP)
+
+
+def test_a_number_is_changed_by_keyboard_reviewed_and_saved(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, DATA)
+    name = page.get_by_role("link", name="Frost Captain")
+    name.focus()
+    page.keyboard.press("Enter")
+    field = page.get_by_label("Frost Captain: cost")
+    field.fill("470,5")
+    page.get_by_role("link", name="Gale Lancer").click()
+    page.get_by_label("Gale Lancer: hit points").fill("many")
+    looks_right(page)
+    page.get_by_role("button", name="Review the changes").click()
+    expect(page.get_by_text("1 number needs a look")).to_be_visible()
+    wrong = page.get_by_label("Gale Lancer: hit points")
+    expect(wrong).to_have_value("many")
+    looks_right(page)
+    wrong.fill("330")
+    page.get_by_role("button", name="Review the changes").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 changes to version 1")
+    looks_right(page)
+    page.get_by_label("Why, in a few words").fill("After the May playtest")
+    page.get_by_role("button", name="Save as version 2").click()
+    expect(page.get_by_text("Saved as version 2.")).to_be_visible()
+    assert newest(team).patch == {"frost-captain.cost": 470.5, "gale-lancer.hit_points": 330.0}
+
+
+def test_rows_are_found_by_name(enter: Enter, team: Studio) -> None:
+    page = enter(team.producer, DATA)
+    page.get_by_placeholder("Find a name").fill("duke")
+    expect(page.get_by_role("row", name="Marrow Duke")).to_be_visible()
+    expect(page.get_by_role("row", name="Frost Captain")).to_be_hidden()
+    page.get_by_placeholder("Find a name").fill("nobody")
+    expect(page.get_by_text("No name contains that.")).to_be_visible()
+
+
+def test_pasted_cells_are_matched_asked_about_and_saved(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"{DATA}import/")
+    page.get_by_label("Or cells copied from a spreadsheet").fill("Held\tHP\tPreis\nFrost Captain\t1,234\t470\n")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("What do the columns mean?")
+    expect(page.get_by_label("HP")).to_have_value("attribute:hit_points")
+    looks_right(page)
+    page.get_by_role("button", name="See what would change").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("One question first")
+    looks_right(page)
+    page.get_by_role("button", name="1234", exact=False).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 changes to version 1")
+    looks_right(page)
+    page.get_by_role("button", name="Save as version 2").click()
+    expect(page.get_by_text("Saved as version 2.")).to_be_visible()
+    assert newest(team).patch == {"frost-captain.cost": 470.0, "frost-captain.hit_points": 1234.0}
+    assert SheetImport.objects.get().version == newest(team)
+
+
+def test_bad_cells_are_listed_and_the_paste_can_be_corrected(enter: Enter, team: Studio) -> None:
+    row = an_import(team.project)
+    row.digest = store().put(b"Name,Cost\nFrost Captian,9\nPikes,95000\n")
+    row.columns = {"0": "name", "1": "cost"}
+    row.save()
+    page = enter(team.designer, f"{DATA}import/{row.pk}/")
+    expect(page.get_by_text("Did you mean Frost Captain?")).to_be_visible()
+    looks_right(page)
+    page.get_by_role("link", name="Correct the pasted cells").click()
+    expect(page.get_by_label("Or cells copied from a spreadsheet")).to_have_value(
+        "Name,Cost\nFrost Captian,9\nPikes,95000\n"
+    )
+
+
+def test_impossible_rules_are_told_while_they_are_typed(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"{LINEUPS}new/")
+    verdict = page.locator("#verdict")
+    expect(verdict).to_contain_text("Nothing speaks against these rules.")
+    page.get_by_label("Teams compared together").fill("5")
+    expect(verdict).to_contain_text("5 heroes are needed for 5 teams that share none, but only 4 are allowed")
+    page.get_by_label("Teams compared together").fill("2")
+    expect(verdict).to_contain_text("Nothing speaks against these rules.")
+    page.get_by_text("Choose pieces").last.click()
+    banned = page.get_by_role("group", name="Banned pieces")
+    banned.get_by_placeholder("Find a piece").fill("duke")
+    banned.get_by_role("checkbox", name="Marrow Duke").check()
+    expect(banned.locator("[data-chosen]")).to_have_text("Marrow Duke")
+    expect(verdict).to_contain_text("3 of 4")
+    page.get_by_label("My own teams").check()
+    page.get_by_label("Your teams").fill("Frost Captain,Pikes,6\nGale Lancer,Bows,40\n")
+    expect(verdict).to_contain_text("40 is outside 1 to 9")
+    looks_right(page)
+    page.get_by_label("Your teams").fill("Frost Captain,Pikes,6\nGale Lancer,Bows,4\n")
+    expect(verdict).to_contain_text("2 baseline teams")
+    page.get_by_label("Name", exact=True).fill("Duels")
+    page.get_by_role("button", name="Save the rules").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Duels")
+    saved = LineupRules.objects.get()
+    assert (saved.config["banned"], len(saved.config["baselines"]["teams"])) == (["marrow-duke"], 2)
+
+
+def test_a_formula_shows_its_value_while_it_is_typed(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"{OBJECTIVES}new/")
+    first = page.locator("section.objective").first
+    formula, sample = first.get_by_label("Formula"), first.locator(".sample")
+    expect(sample).to_contain_text("in the middle")
+    formula.fill("strongest(power)")
+    expect(sample).to_contain_text("'power', which is not known")
+    formula.fill("strongest()")
+    formula.press("ArrowLeft")
+    page.get_by_role("button", name="strength_vs_baselines", exact=True).click()
+    expect(formula).to_have_value("strongest(strength_vs_baselines)")
+    expect(sample).to_contain_text("in the middle")
+    looks_right(page)
+
+
+def test_objectives_are_moved_and_removed_without_dragging(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"{OBJECTIVES}new/")
+    page.locator("section.objective").nth(1).get_by_label("Further right means").fill("much wider")
+    page.locator("section.objective").nth(1).get_by_role("button", name="Move up").click()
+    expect(page.get_by_role("heading", name="1. Strength gap")).to_be_focused()
+    expect(page.locator("section.objective").first.get_by_label("Further right means")).to_have_value("much wider")
+    page.locator("section.objective").nth(1).get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="Save the objectives").click()
+    expect(page.get_by_text("is saved.")).to_be_visible()
+    saved = ObjectiveSet.objects.get().config["objectives"]
+    assert [(o["name"], o["toward"], o["strength"]) for o in saved] == [
+        ("gap", "much wider", False), ("weakest", "stronger", True),
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def quick_worker(site: str, redis_server: str, tmp_path: Path) -> Iterator[None]:
+    """A worker of the ``quick`` queue on the test's database."""
+    options = "-Q quick -n quick@data -c 1 --without-gossip --without-mingle -l WARNING"
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "webapp.settings",
+        "EQUIPOISE_VAR": str(settings.VAR),
+        "EQUIPOISE_SECRET_KEY": settings.SECRET_KEY,
+        "DATABASE_URL": f"sqlite:///{settings.DATABASES['default']['NAME']}",
+        "REDIS_URL": redis_server,
+    }
+    with (tmp_path / "worker.log").open("wb") as log:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "workers.app", "worker", *options.split()],
+            cwd=settings.BASE_DIR, env=environment, stdout=log, stderr=log,
+        )  # fmt: skip
+    yield
+    worker.terminate()
+    worker.wait(60)
+
+
+def test_a_simulator_is_registered_and_its_handshake_answers_on_the_page(
+    enter: Enter, team: Studio, quick_worker: None
+) -> None:
+    page = enter(team.engineer, "/admin-tools/simulators/new/")
+    page.get_by_label("Name").fill("Tug of war")
+    page.get_by_label("Python entry point").check()
+    page.get_by_label("Entry point or command").fill("tests.engine.sample_simulators:TugOfWar")
+    page.get_by_role("checkbox", name="Herobattle").check()
+    page.get_by_role("button", name="Register and test the handshake").click()
+    card = page.locator("#handshake")
+    expect(card).to_contain_text("13 pieces, 5 slots", timeout=120_000)
+    expect(card).to_contain_text("each battle has one winner or is drawn")
+    expect(card.get_by_text("Ready", exact=True)).to_be_visible()
+    looks_right(page)
+    row = Simulator.objects.get(name="Tug of war")
+    assert (row.status, row.version) == (Simulator.Status.READY, "1")
+    Simulator.objects.filter(pk=row.pk).update(reference="python:no_such_package:make")
+    page.get_by_role("button", name="Test handshake").click()
+    expect(card).to_contain_text("No module named 'no_such_package'", timeout=120_000)
+    expect(card).to_contain_text("It cannot be used as it is.")
+
+
+def test_a_game_is_chosen_for_a_new_project(enter: Enter) -> None:
+    team = studio()
+    simulator()
+    page = enter(team.owner, DATA)
+    looks_right(page)
+    page.get_by_role("button", name="Take this game").click()
+    expect(page.get_by_role("row", name="Frost Captain")).to_be_visible()
+    assert newest(team).number == 1

@@ -1,0 +1,154 @@
+"""The frame of every page: sign-in, menus, themes, toasts; and how each page looks at each width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.hashers import make_password
+from django.test import override_settings
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import DESKTOP, PHONE, let_in
+from tests.browser.looking import overflow, serious_violations
+from tests.factories import PASSWORD, Studio, person, search_job, studio
+from webapp.balance.saving import ensure_defaults
+from webapp.studies.models import Job, Status
+
+Enter = Callable[..., Page]
+
+
+@pytest.fixture
+def team(site: str) -> Studio:
+    return studio()
+
+
+def test_a_designer_signs_in_with_the_email_address_and_out_again(site: str, page: Page, team: Studio) -> None:
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.PBKDF2PasswordHasher"]):
+        team.designer.password = make_password(PASSWORD)
+    team.designer.save()
+    page.goto("/p/herobattle/")
+    page.get_by_label("User name or email").fill(team.designer.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Herobattle")
+    page.locator("summary", has=page.locator(".initials")).click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_the_choice_of_dark_is_kept_and_there_before_the_first_paint(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer)
+    page.locator("[data-theme-menu] summary").click()
+    page.get_by_role("button", name="Dark").click()
+    page.add_init_script(
+        "new MutationObserver(() => window.themeAtBody ??= document.body && document.documentElement.dataset.bsTheme)"
+        ".observe(document, { childList: true, subtree: true })"
+    )
+    page.goto("/help/")
+    assert page.evaluate("window.themeAtBody") == "dark"
+    page.locator("[data-theme-menu] summary").click()
+    page.get_by_role("button", name="As this device").click()
+    assert page.evaluate("document.documentElement.dataset.bsTheme") == "light"
+
+
+def test_a_menu_opens_and_closes_by_keyboard_and_gives_the_focus_back(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer)
+    switcher = page.locator(".switcher > summary")
+    switcher.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="New project")).to_have_count(2)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert not page.evaluate("document.querySelector('.switcher').open")
+    expect(switcher).to_be_focused()
+
+
+def test_the_first_tab_stop_skips_the_bar(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+
+
+def test_a_form_that_fails_takes_the_focus_to_what_is_wrong(enter: Enter, team: Studio) -> None:
+    page = enter(team.owner, "/p/herobattle/members/")
+    page.get_by_label("User name or email").fill("nobody")
+    page.get_by_role("button", name="Add to Herobattle").click()
+    expect(page.get_by_role("alert")).to_be_focused()
+    field = page.get_by_label("User name or email")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description("Nobody here goes by this name or address. "
+                                                 "Check it, or ask a site operator to make the account.")  # fmt: skip
+    expect(field).to_have_value("nobody")
+
+
+def test_home_shows_a_running_job_and_keeps_up_with_it(enter: Enter, team: Studio) -> None:
+    job = Job.objects.create(
+        project=team.project, kind=Job.Kind.SEARCH, title="Which teams are unfair?", config={}, config_hash="",
+        status=Status.RUNNING, tick=20, ticks=100, counters={"seconds": 10.0}, created_by=team.designer,
+    )  # fmt: skip
+    page = enter(team.designer)
+    expect(page.get_by_role("progressbar", name=job.title)).to_have_attribute("aria-valuenow", "20")
+    Job.objects.filter(pk=job.pk).update(tick=60)
+    page.evaluate("htmx.trigger('#home-jobs', 'jobs-changed')")
+    expect(page.get_by_role("progressbar", name=job.title)).to_have_attribute("aria-valuenow", "60")
+
+
+PAGES = {
+    "sign in": ("", "/sign-in/"),
+    "home": ("designer", "/"),
+    "home of somebody in no project": ("stranger", "/"),
+    "help": ("designer", "/help/"),
+    "password": ("designer", "/account/password/"),
+    "new project": ("designer", "/projects/new/"),
+    "project": ("designer", "/p/herobattle/"),
+    "members, as owner": ("owner", "/p/herobattle/members/"),
+    "members, as producer": ("producer", "/p/herobattle/members/"),
+    "game data": ("designer", "/p/herobattle/data/"),
+    "game data, as producer": ("producer", "/p/herobattle/data/"),
+    "a version": ("designer", "/p/herobattle/data/versions/14/"),
+    "import": ("designer", "/p/herobattle/data/import/"),
+    "lineups": ("designer", "/p/herobattle/lineups/"),
+    "lineup rules": ("designer", "/p/herobattle/lineups/{rules}/"),
+    "objectives": ("designer", "/p/herobattle/objectives/"),
+    "one set of objectives": ("designer", "/p/herobattle/objectives/{objectives}/"),
+    "jobs": ("designer", "/p/herobattle/jobs/"),
+    "new job": ("designer", "/p/herobattle/jobs/new/"),
+    "job": ("designer", "/p/herobattle/jobs/{job}/"),
+    "job, as producer": ("producer", "/p/herobattle/jobs/{job}/"),
+    "explorer": ("designer", "/p/herobattle/jobs/{job}/explore/"),
+    "simulators": ("engineer", "/admin-tools/simulators/"),
+    "a simulator": ("operator", "/admin-tools/simulators/{simulator}/"),
+    "new simulator": ("engineer", "/admin-tools/simulators/new/"),
+    "people": ("operator", "/admin-tools/people/"),
+    "new account": ("operator", "/admin-tools/people/new/"),
+    "an address that is not there": ("", "/nowhere/"),
+}
+
+
+@pytest.fixture(params=[(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"])
+def window(request: pytest.FixtureRequest, browser: Browser, site: str) -> Iterator[BrowserContext]:
+    size, colours = request.param
+    opened = browser.new_context(base_url=site, viewport=size, color_scheme=colours)
+    yield opened
+    opened.close()
+
+
+def test_every_page_fits_its_width_and_passes_axe(window: BrowserContext, site: str, team: Studio) -> None:
+    people = {**vars(team), "operator": person("operator", is_staff=True)}
+    job = search_job(team.project)
+    job.events.create(sequence=1, kind="started", at=job.started_at, body={"workers": 2, "battles": 57600})
+    rules, objectives = ensure_defaults(team.project, team.designer)
+    ids = {"job": job.pk, "rules": rules.pk, "objectives": objectives.pk, "simulator": job.game_version.simulator_id}
+    complaints = []
+    page = window.new_page()
+    for name, (who, path) in PAGES.items():
+        window.clear_cookies()
+        if who:
+            let_in(window, site, people[who])
+        page.goto(path.format_map(ids))
+        complaints += [f"{name}: {violation}" for violation in serious_violations(page)]
+        complaints += [f"{name}: {overflow(page)} px too wide"] if overflow(page) else []
+    assert not complaints, "\n".join(complaints)

@@ -1,0 +1,250 @@
+"""The live page of a job and the New job page, in a real browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from engine.lineups.schema import OTHER_GAME
+from tests.browser.conftest import DESKTOP, PHONE, let_in
+from tests.browser.looking import overflow, serious_violations
+from tests.factories import Studio, game_version, studio
+from tests.webapp.rounds import play, played
+from tests.webapp.test_jobs_new import finished_sample
+from webapp.balance.models import Draft
+from webapp.studies import actions, journal
+from webapp.studies.journal import Entry
+from webapp.studies.models import Job, Status
+from workers.relay import for_people
+
+Enter = Callable[..., Page]
+SOON = 20_000
+
+
+@pytest.fixture
+def team(site: str) -> Studio:
+    return studio()
+
+
+def path(job: Job) -> str:
+    return f"/p/{job.project.slug}/jobs/{job.pk}/"
+
+
+def expect_round(page: Page, tick: int) -> None:
+    expect(page.locator("[data-round]")).to_have_text(f"Round {tick} of 100", timeout=SOON)
+
+
+def marks(page: Page) -> int:
+    """Points that the chart shows."""
+    return page.locator("[data-front-chart] .scatterlayer .points path").count()
+
+
+def test_the_page_follows_the_job(enter: Enter, team: Studio) -> None:
+    job = played(team.project, 12)
+    page = enter(team.designer, path(job))
+    expect_round(page, 12)
+    expect(page.locator("[data-chip]")).to_contain_text("Running")
+    expect(page.locator("[data-battles]")).to_have_text("1,200")
+    expect(page.locator("[data-left]")).to_contain_text("left (")
+    expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "12")
+    expect(page.locator("[data-worst]")).to_contain_text("2.2×")
+    expect(page.locator("[data-history]")).to_contain_text("First lineup over the line and strong, in round 3.")
+    expect(page.locator("[data-front-chart] .scatterlayer .trace").first).to_be_attached(timeout=SOON)
+    assert marks(page) > 10
+    for tick in range(13, 31):
+        play(job, tick)
+    expect_round(page, 30)
+    expect(page.locator("[data-history]")).to_contain_text("Round 30: place kept.")
+    journal.append(
+        job, {}, [Entry("incident", {"what": "lost-worker", "message": "A worker stopped. No result changed."})]
+    )
+    expect(page.locator("[data-incidents]")).to_have_text("1 incident, no result changed", timeout=SOON)
+    page.reload()
+    expect_round(page, 30)
+    expect(page.locator("[data-incidents]")).to_have_text("1 incident, no result changed")
+
+
+def test_a_round_that_takes_long_moves_the_page_too(enter: Enter, team: Studio) -> None:
+    job = played(team.project, 12)
+    page = enter(team.designer, path(job))
+    expect_round(page, 12)
+    lines = page.locator("[data-history] li").count()
+    population = job.config["algorithm"]["population"]
+    counters = {"evaluations": 12 * population + population // 2, "battles": 1250, "seconds": 25.0}
+    journal.append(job, {}, [Entry("logged", {"message": "", "counters": counters}, 12)], counters=counters)
+    half = f"searching, {population // 2:,} of {population:,} lineups of round 13 played"
+    expect(page.locator("[data-doing]")).to_have_text(half, timeout=SOON)
+    expect(page.locator("[data-battles]")).to_have_text("1,200")  # whole rounds: a pause gives the part back
+    expect(page.locator(".job .beam .filled")).to_have_attribute("width", "12.50%")
+    assert page.locator("[data-history] li").count() == lines
+    page.reload()
+    expect(page.locator("[data-doing]")).to_have_text(half, timeout=SOON)
+    assert page.locator("[data-history] li").count() == lines
+
+
+def test_a_job_whose_game_has_changed_leads_to_the_new_data(enter: Enter, team: Studio) -> None:
+    job = played(team.project, 0)
+    page = enter(team.designer, path(job))
+    link = page.get_by_role("link", name="See what changed in the game")
+    expect(link).to_be_hidden()
+    message = for_people(f"game.spec: {OTHER_GAME}")
+    journal.append(job, {}, [Entry("failed", {"message": message})], status=Status.FAILED, message=message)
+    expect(link).to_be_visible(timeout=SOON)
+    link.click()
+    expect(page.get_by_role("button", name="Ask the simulator again")).to_be_visible()
+
+
+def test_two_browsers_see_the_same_and_one_that_was_offline_catches_up(
+    browser: Browser, context: BrowserContext, page: Page, site: str, team: Studio
+) -> None:
+    job = played(team.project, 5)
+    let_in(context, site, team.designer)
+    page.goto(path(job))
+    other_context = browser.new_context(base_url=site, viewport=PHONE)
+    let_in(other_context, site, team.producer)
+    other = other_context.new_page()
+    other.goto(path(job))
+    for each in (page, other):
+        expect_round(each, 5)
+    other_context.set_offline(True)
+    for tick in range(6, 21):
+        play(job, tick)
+    expect_round(page, 20)
+    expect(other.locator("[data-offline]")).to_be_visible()
+    other_context.set_offline(False)
+    expect_round(other, 20)
+    expect(other.locator("[data-offline]")).to_be_hidden()
+    assert (
+        page.locator("[data-history] li .grow").all_inner_texts()
+        == other.locator("[data-history] li .grow").all_inner_texts()
+    )
+    other_context.close()
+
+
+def test_pause_resume_and_stop_without_leaving_the_page(enter: Enter, team: Studio) -> None:
+    job = played(team.project, 8, status=Status.QUEUED)
+    page = enter(team.designer, path(job))
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("[data-chip]")).to_contain_text("Paused", timeout=SOON)
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator("[data-chip]")).to_contain_text("Waiting", timeout=SOON)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    actions.pause(job)
+    expect(page.get_by_role("button", name="Go on after all")).to_be_visible(timeout=SOON)
+    page.get_by_role("button", name="Stop and keep results").click()
+    expect(page.locator("[data-doing]")).to_contain_text("stopping", timeout=SOON)
+    assert Job.objects.get(pk=job.pk).wish == "stop"
+    journal.append(job, {}, [Entry("stopped", {"reason": "Stopped."}, 8)], status=Status.STOPPED, wish="")
+    expect(page.get_by_role("button", name="Ask again with changes")).to_be_visible(timeout=SOON)
+    expect(page.get_by_role("link", name="Explore what was found")).to_be_visible()
+
+
+def test_the_chart_takes_the_colours_of_the_theme(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, path(played(team.project, 6)))
+    title = page.locator("[data-front-chart] .ytitle")
+    expect(title).to_be_attached(timeout=SOON)
+    light = title.evaluate("e => getComputedStyle(e).fill")
+    page.evaluate("window.equipoiseTheme.choose('dark')")
+    page.wait_for_function(
+        "before => getComputedStyle(document.querySelector('[data-front-chart] .ytitle')).fill !== before", arg=light
+    )
+    assert title.evaluate("e => getComputedStyle(e).fill") == "rgb(231, 238, 240)"
+
+
+def test_the_table_says_what_the_chart_shows(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, path(played(team.project, 6)))
+    page.get_by_text("The edge as a table").click()
+    rows = page.locator("[data-table-body] tr")
+    expect(rows.first).to_be_visible(timeout=SOON)
+    assert all(
+        re.fullmatch(r"[\d.]+×", text) for text in page.locator("[data-table-body] td:first-child").all_inner_texts()
+    )
+
+
+def test_a_job_without_rounds_says_so(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, path(played(team.project, 0, status=Status.WAITING, message="Waits for a free place.")))
+    expect(page.locator("[data-front-empty]")).to_contain_text("The first round is not complete yet")
+    expect(page.locator("[data-message]")).to_have_text("Waits for a free place.")
+
+
+@pytest.fixture
+def composing(team: Studio) -> Studio:
+    game_version(team.project)
+    return team
+
+
+def test_a_job_is_composed_and_nothing_typed_is_lost(enter: Enter, composing: Studio) -> None:
+    team = composing
+    page = enter(team.designer, f"/p/{team.project.slug}/jobs/new/")
+    expect(page.locator("[data-chart-words]")).to_contain_text("Playing random lineups", timeout=SOON)
+    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(0.5, 2.1, 200))
+    journal.append(Job.objects.get(kind=Job.Kind.SAMPLE), {}, [Entry("finished", {"artifacts": {}})])
+    expect(page.locator("[data-sample-text]")).to_contain_text("We played 200 random valid lineups", timeout=SOON)
+    expect(page.locator("[data-chart] .bars .point").first).to_be_attached(timeout=SOON)
+    expect(page.locator("[data-advice] b")).to_have_text("A sensible line.")
+    expect(page.locator("[data-time]")).to_contain_text("about")
+    page.get_by_label("is at least").fill("1,2")
+    expect(page.locator("[data-advice] b")).to_have_text("A near line.", timeout=SOON)
+    expect(page.locator("[data-kept]")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("is at least")).to_have_value("1,2")
+    page.locator("[data-better]").click()
+    expect(page.locator("[data-advice] b")).to_have_text("A sensible line.", timeout=SOON)
+    page.get_by_text("Quick look").click()
+    page.get_by_role("button", name="Start the search").click()
+    expect(page.get_by_role("heading", name="Which teams are unfair?")).to_be_visible(timeout=SOON)
+    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    assert page.url.endswith(path(job))
+    assert (job.config["ticks"], job.config["objectives"]["objectives"][0]["threshold"]) == (30, 2.1)
+    assert not Draft.objects.exists()
+
+
+def test_another_question_brings_its_own_measure_and_line(enter: Enter, composing: Studio) -> None:
+    team = composing
+    page = enter(team.designer, f"/p/{team.project.slug}/jobs/new/")
+    expect(page.locator("#id_measure option")).to_have_count(3, timeout=SOON)
+    page.get_by_text("Does going first decide?").click()
+    expect(page.locator("#id_measure")).to_have_value("seat", timeout=SOON)
+    expect(page.get_by_label("is at least")).to_have_value("")  # proposed once the random lineups are played
+    expect(page.locator("[data-counts]")).to_have_text("What counts as decided?")
+    page.get_by_text("Your own question").click()
+    expect(page.get_by_label("Objectives", exact=True)).to_be_visible(timeout=SOON)
+
+
+def test_a_mistake_is_shown_at_its_field(enter: Enter, composing: Studio) -> None:
+    team = composing
+    page = enter(team.designer, f"/p/{team.project.slug}/jobs/new/")
+    expect(page.locator("#id_measure option")).to_have_count(3, timeout=SOON)
+    page.get_by_label("is at least").fill("two")
+    expect(page.locator('[data-errors="line"]')).to_contain_text("not a number", timeout=SOON)
+    page.get_by_role("button", name="Start the search").click()
+    expect(page.locator("[data-form-problem]")).to_be_visible(timeout=SOON)
+    expect(page.get_by_label("is at least")).to_have_value("two")
+    expect(page.locator('[data-errors="line"]')).to_contain_text("not a number", timeout=SOON)
+
+
+@pytest.mark.parametrize("width", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("which", ["job", "new", "jobs"])
+def test_the_pages_are_accessible_and_fit(
+    browser: Browser, site: str, composing: Studio, width: dict[str, int], scheme: str, which: str
+) -> None:
+    team = composing
+    team.project.versions.all().delete()
+    job = played(team.project, 15)
+    context = browser.new_context(base_url=site, viewport=width, color_scheme=scheme)
+    let_in(context, site, team.designer)
+    page = context.new_page()
+    page.goto(
+        {"job": path(job), "new": f"/p/{team.project.slug}/jobs/new/", "jobs": f"/p/{team.project.slug}/jobs/"}[which]
+    )
+    ready = {"job": "[data-front-chart] .ytitle", "new": "#id_measure option", "jobs": "#jobs-list"}[which]
+    expect(page.locator(ready).first).to_be_attached(timeout=SOON)
+    page.wait_for_timeout(300)
+    assert serious_violations(page) == []
+    assert overflow(page) == 0
+    context.close()

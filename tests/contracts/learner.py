@@ -1,0 +1,184 @@
+"""What every learner promises; each learner's test class inherits these tests and says how it is configured."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.arrays import pack, unpack
+from engine.catalog import LEARNERS
+from engine.config.rl import AnyLearner, RewardConfig, TrainingConfig
+from engine.errors import ConfigError, EngineError
+from engine.mdp.interface import Continuous, Discrete, Hybrid, Parameterised
+from engine.mdp.trajectory import Trajectory, decode, encode
+from engine.rl.learner import Learner
+from engine.rl.policy import Policy, PolicySpec
+from engine.rl.training import Training
+from tests.engine.rl_game import K, Signals
+
+STEPS = 3000
+
+
+def learner(config: AnyLearner, game: Signals, seed: int = 1, steps: int = STEPS) -> Learner:
+    """A learner for a game's seat, made as the engine makes it."""
+    spec = PolicySpec(game.spec.seats[0], config.network, normalise=config.normalise_observations)
+    made: Learner = LEARNERS[config.kind].load()(spec, config, seed, steps)
+    return made
+
+
+def training(
+    config: AnyLearner, game: Callable[[], Signals], seed: int = 1, steps: int = STEPS, every: int = 0
+) -> Training:
+    """A run on 8 battles."""
+    plan = TrainingConfig(
+        algorithm=config, steps=steps, environments=8, seed=seed, checkpoint_every=every, episodes=200
+    )
+    return Training(plan, game(), learner(config, game(), seed, steps), examined=game)
+
+
+def fingerprint(run: Training) -> bytes:
+    """The whole state as bytes: equal only when everything is equal."""
+    return pack(*reversed(run.state()))
+
+
+def curve(run: Training) -> list[Any]:
+    """What a run says while it trains."""
+    return [(u.steps, u.version, u.metrics, [e.seed for e in u.episodes]) for u in run.run()]
+
+
+class LearnerContract(ABC):
+    """Inherit, and say how the learner is configured."""
+
+    choices_only = False
+
+    @abstractmethod
+    def config(self, **changes: Any) -> AnyLearner:
+        """Settings that learn ``Signals`` within 3,000 steps."""
+
+    def trajectory(self, config: AnyLearner, game: Signals | None = None) -> Trajectory:
+        run = training(config, lambda: game or Signals())
+        run.sampler.load(run.learner.weights(), 0)
+        return run.sampler.sample()
+
+    def test_it_learns_to_do_what_the_signal_says(self) -> None:
+        *_, last = training(self.config(), Signals).run()
+        assert last.examination is not None
+        found = last.examination
+        assert found.returns[:, 0].sum() / found.lengths.sum() > 0.9
+
+    def test_the_same_seed_trains_bit_for_bit_the_same(self) -> None:
+        one, two = (training(self.config(), Signals, seed=5, steps=1000) for _ in range(2))
+        assert curve(one) == curve(two)
+        assert fingerprint(one) == fingerprint(two)
+
+    def test_another_seed_trains_something_else(self) -> None:
+        one, two = (training(self.config(), Signals, seed=seed, steps=500) for seed in (1, 2))
+        curve(one), curve(two)
+        assert not np.array_equal(one.learner.weights(), two.learner.weights())
+
+    def test_a_run_that_goes_on_from_a_checkpoint_is_the_run_that_was_never_interrupted(self) -> None:
+        every = 800
+        config = self.config(normalise_observations=True, schedule="linear")
+        whole = training(config, Signals, steps=2000, every=every)
+        expected = curve(whole)
+        half, begun = training(config, Signals, steps=2000, every=every), []
+        for update in half.run():
+            begun.append((update.steps, update.version, update.metrics, [e.seed for e in update.episodes]))
+            if half.beginning == 1:
+                break
+        saved = unpack(pack(*reversed(half.state())))
+        resumed = training(config, Signals, steps=2000, every=every)
+        resumed.load(saved.arrays, saved.meta)
+        assert begun + curve(resumed) == expected
+        assert fingerprint(resumed) == fingerprint(whole)
+
+    def test_synchronous_training_has_a_staleness_of_exactly_one(self) -> None:
+        for update in training(self.config(), Signals, steps=600).run():
+            assert update.metrics["staleness_mean"] == update.metrics["staleness_max"] == 1.0
+
+    def test_staleness_is_how_many_versions_lie_between_acting_and_learning(self) -> None:
+        config = self.config()
+        made, seen = learner(config, Signals()), self.trajectory(config)
+        made.update(seen)
+        metrics = made.update(seen)
+        assert metrics["staleness_mean"] == 2.0
+        assert made.version == 2
+        assert made.steps == 2 * seen.steps
+
+    def test_what_came_over_the_wire_teaches_the_same(self) -> None:
+        config = self.config()
+        seen = self.trajectory(config, Signals(masked=True))
+        one, two = learner(config, Signals(masked=True)), learner(config, Signals(masked=True))
+        one.update(seen)
+        two.update(decode([bytes(frame) for frame in encode(seen)])[0])
+        np.testing.assert_array_equal(one.weights(), two.weights())
+
+    def test_the_policy_on_disk_plays_as_the_learner_s(self) -> None:
+        run = training(self.config(normalise_observations=True), Signals, steps=500)
+        curve(run)
+        policy = run.learner.policy()
+        again = Policy.unpack(*policy.pack())
+        np.testing.assert_array_equal(again.weights, run.learner.weights())
+        assert again.spec == policy.spec
+        assert again.version == run.learner.version
+
+    def test_masks_and_several_inputs_are_learned_from(self) -> None:
+        config = self.config()
+
+        def game() -> Signals:
+            return Signals(masked=True, image=True)
+
+        run = training(config, game, steps=1000)
+        for update in run.run():
+            assert np.isfinite(list(update.metrics.values())).all()
+
+    def test_every_kind_of_action_is_learned_from_or_refused(self) -> None:
+        line = Continuous((-2.0,), (2.0,), (1,))
+        for action in (line, Hybrid((Discrete(K), line)), Parameterised((1, 0, 2))):
+            game = Signals(action)
+            if self.choices_only:
+                with pytest.raises(ConfigError, match="single choice"):
+                    learner(self.config(), game)
+                continue
+            made = learner(self.config(), game)
+            metrics = made.update(self.trajectory(self.config(), game))
+            assert np.isfinite(list(metrics.values())).all()
+
+    def test_transitions_of_seats_that_are_out_are_not_learned_from(self) -> None:
+        config = self.config()
+        seen = self.trajectory(config)
+        valid = np.ones(seen.rewards.shape[:2], np.bool_)
+        valid[:, 0] = False
+        rewards = seen.rewards.copy()
+        rewards[:, 0] = 1000.0
+        one, two = learner(config, Signals()), learner(config, Signals())
+        one.update(seen._replace(valid=valid))
+        two.update(seen._replace(valid=valid, rewards=rewards))
+        np.testing.assert_array_equal(one.weights(), two.weights())
+        assert one.steps == seen.steps - len(valid)
+
+    def test_a_reward_the_game_does_not_give_is_an_error_at_its_place(self) -> None:
+        with pytest.raises(ConfigError, match=r"rewards\.gold"):
+            learner(self.config(rewards={"gold": RewardConfig()}), Signals())
+
+    def test_a_setting_left_to_evolution_must_be_settled_first(self) -> None:
+        with pytest.raises(ConfigError, match=r"rate.*range"):
+            learner(self.config(rate=(0.0, 0.1)), Signals())
+
+    def test_numbers_that_are_no_longer_finite_end_training_with_words(self) -> None:
+        config = self.config()
+        seen = self.trajectory(config)
+        rewards = seen.rewards.copy()
+        rewards[0, 0] = np.nan
+        made = learner(config, Signals())
+        with pytest.raises(EngineError, match="smaller learning rate"):
+            self._repeat(made, seen._replace(rewards=rewards))
+
+    @staticmethod
+    def _repeat(made: Learner, seen: Trajectory) -> None:
+        for _ in range(60):
+            made.update(seen)

@@ -1,0 +1,43 @@
+"""Samplers without a game, for tests of fleets: they tell which weights they got."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+from engine.channel import Pusher, Subscriber, decode_weights
+from engine.errors import SimulatorError
+
+
+class Echo:
+    """Pushes the version of all weights it gets. ``trouble``: what it does when version 2 comes to its first life."""
+
+    def __init__(self, number: int, life: int, trouble: str) -> None:
+        self.number, self.life, self.trouble = number, life, trouble
+
+    def run(self, pusher: Pusher, subscriber: Subscriber, beat: Callable[[bool], None]) -> None:
+        last = -1
+        while True:
+            beat(last < 0)
+            frame = subscriber.newest(0.05)
+            if frame is None or (version := decode_weights(frame).version) == last:
+                continue
+            last = version
+            if last == 2 and self.number == 0 and self.life == 0:
+                self.fail()
+            pusher.push([b"echo", json.dumps([self.number, self.life, last]).encode(), b""], 10.0)
+
+    def fail(self) -> None:
+        if self.trouble == "hang":
+            time.sleep(3600)
+        if self.trouble:
+            raise SimulatorError("the referee has left", permanent=self.trouble == "permanent")
+
+
+def build(payload: bytes) -> Echo:
+    """What an actor runs."""
+    order = json.loads(payload)
+    if order["trouble"] == "unbuildable":
+        raise SimulatorError("there is no pitch")
+    return Echo(order["number"], order["life"], order["trouble"])

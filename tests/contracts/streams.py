@@ -1,0 +1,181 @@
+"""What the streams of training promise; the ZeroMQ ones and their in-process twins inherit these tests."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from engine.channel import Weights, decode_weights, encode_weights
+from engine.errors import ActorLost
+from engine.runtime.channels import Message, Ticket
+from engine.runtime.streams import Publisher, Puller, Pusher, Source, Subscriber
+
+PATIENCE_S = 20.0
+
+
+def pulled(puller: Puller, n: int = 1) -> list[Message]:
+    """n messages, in the order in which they came."""
+    arrived: list[Message] = []
+    until = time.monotonic() + PATIENCE_S
+    while len(arrived) < n:
+        assert time.monotonic() < until, f"{n - len(arrived)} of {n} messages did not come"
+        arrived += puller.pull(1.0, n - len(arrived))
+    return arrived
+
+
+def words(message: Message) -> list[bytes]:
+    """The frames as bytes."""
+    return [bytes(frame) for frame in message.frames]
+
+
+class StreamsContract(ABC):
+    """Inherit, and implement the ends."""
+
+    @abstractmethod
+    def pull(self, bound: int = 4) -> Puller:
+        """The learner's end of the way up."""
+
+    @abstractmethod
+    def push(self, ticket: Ticket) -> Pusher:
+        """A sampler's end of it."""
+
+    @abstractmethod
+    def publish(self) -> Publisher:
+        """The learner's end of the way down."""
+
+    @abstractmethod
+    def subscribe(self, source: Source) -> Subscriber:
+        """A sampler's end of it."""
+
+    @pytest.fixture
+    def puller(self) -> Iterator[Puller]:
+        """One that is closed at the end."""
+        puller = self.pull()
+        yield puller
+        puller.close()
+
+    @pytest.fixture
+    def publisher(self) -> Iterator[Publisher]:
+        """One that is closed at the end."""
+        publisher = self.publish()
+        yield publisher
+        publisher.close()
+
+    def come(self, puller: Puller) -> tuple[bytes, Pusher]:
+        """A pusher that has said READY."""
+        ticket = puller.expect()
+        pusher = self.push(ticket)
+        assert pulled(puller) == [Message(ticket.name, [])]
+        return ticket.name, pusher
+
+    def heard(self, publisher: Publisher, subscriber: Subscriber, frame: bytes) -> memoryview:
+        """Publish until it has arrived: a subscriber may come late."""
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            publisher.publish(frame)
+            if (found := subscriber.newest(0.1)) is not None:
+                return found
+        raise AssertionError("nothing arrived")
+
+    def test_frames_arrive_whole_in_order_and_tell_who_pushed_them(self, puller: Puller) -> None:
+        (one, first), (two, second) = self.come(puller), self.come(puller)
+        large = bytes(range(256)) * 4096
+        for i in range(2):
+            first.push([b"%d" % i, large, b""], PATIENCE_S)
+        second.push([b"mine"], PATIENCE_S)
+        found = pulled(puller, 3)
+        assert [words(m) for m in found if m.name == one] == [[b"0", large, b""], [b"1", large, b""]]
+        assert [words(m) for m in found if m.name == two] == [[b"mine"]]
+        first.close(), second.close()
+
+    def test_a_puller_that_does_not_read_makes_pushers_wait_instead_of_filling_the_memory(self, puller: Puller) -> None:
+        _, pusher = self.come(puller)
+        pushed = 0
+
+        def flood() -> None:
+            nonlocal pushed
+            for _ in range(50):
+                pusher.push([bytes(2**20)], 0.2)
+                pushed += 1
+
+        with pytest.raises(ActorLost, match="not read"):
+            flood()
+        assert pushed <= 12
+        pulled(puller, pushed)
+        pusher.push([b"there is room again"], PATIENCE_S)
+        pusher.close()
+
+    def test_a_stranger_and_one_that_was_given_up_are_not_heard(self, puller: Puller) -> None:
+        gone, late = self.come(puller)
+        stays, pusher = self.come(puller)
+        stranger = self.push(puller.expect()._replace(name=b"a stranger's name"))
+        late.push([b"late"], 1.0)
+        time.sleep(0.1)
+        puller.forget(gone)
+        pusher.push([b"mine"], 1.0)
+        until = time.monotonic() + PATIENCE_S
+        while not (found := puller.pull(0.5, 10)):
+            assert time.monotonic() < until
+        assert [(m.name, words(m)) for m in found] == [(stays, [b"mine"])]
+        assert puller.pull(0.2) == []
+        for end in (late, pusher, stranger):
+            end.close()
+
+    def test_every_wait_ends_at_its_deadline_or_when_it_is_woken(self, puller: Puller, publisher: Publisher) -> None:
+        subscriber = self.subscribe(publisher.source())
+        began = time.monotonic()
+        assert puller.pull(0.05) == []
+        assert subscriber.newest(0.05) is None
+        assert subscriber.newest(0.0) is None
+        assert 0.09 < time.monotonic() - began < PATIENCE_S
+        timer = threading.Timer(0.1, puller.wake)
+        timer.start()
+        assert puller.pull(PATIENCE_S) == []
+        assert time.monotonic() - began < PATIENCE_S / 2
+        timer.join()
+        subscriber.close()
+
+    def test_weights_reach_every_subscriber_bit_for_bit(self, publisher: Publisher) -> None:
+        numbers = np.random.default_rng(1).standard_normal(100_000).astype(np.float32)
+        frame = bytes(encode_weights(Weights(2, 3, 2**40, numbers)))
+        for _ in range(3):
+            subscriber = self.subscribe(publisher.source())
+            found = decode_weights(self.heard(publisher, subscriber, frame))
+            assert found[:3] == (2, 3, 2**40)
+            np.testing.assert_array_equal(found.numbers, numbers)
+            subscriber.close()
+
+    def test_a_slow_subscriber_gets_the_newest_only_and_makes_nobody_wait(self, publisher: Publisher) -> None:
+        slow, quick = self.subscribe(publisher.source()), self.subscribe(publisher.source())
+        for subscriber in (slow, quick):
+            self.heard(publisher, subscriber, b"first")
+        body, last, seen = bytes(2**20), 200, 0
+        began = time.monotonic()
+        for i in range(1, last + 1):
+            publisher.publish(i.to_bytes(4, "little") + body)
+        assert time.monotonic() - began < PATIENCE_S / 2
+        for subscriber in (slow, quick):
+            number, taken = 0, 0
+            while number < last:
+                frame = subscriber.newest(PATIENCE_S)
+                assert frame is not None
+                newer = int.from_bytes(frame[:4], "little") if len(frame) > 5 else number
+                assert newer >= number
+                number, taken = newer, taken + 1
+            seen = max(seen, taken)
+            assert subscriber.newest(0.05) is None
+        assert seen < last / 2
+        slow.close(), quick.close()
+
+    def test_both_ends_may_be_closed_twice(self) -> None:
+        puller, publisher = self.pull(), self.publish()
+        _, pusher = self.come(puller)
+        subscriber = self.subscribe(publisher.source())
+        for end in (pusher, subscriber, puller, publisher) * 2:
+            end.close()
+        puller.wake()

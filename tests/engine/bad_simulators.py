@@ -1,0 +1,326 @@
+"""Programs that break ``equipoise-sim/1``, one way each: ``python -m tests.engine.bad_simulators NAME``."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+import zmq
+from numpy.typing import NDArray
+
+from engine.simulators import protocol
+from engine.simulators.contract import Battles, GameSpec, Metric, Patch
+from engine.simulators.protocol import Arrays, Hello, PlayBattles, Results, Spec
+from tests.engine.sample_simulators import SPEC, TugOfWar
+
+ENDPOINT = os.environ.get(protocol.ENDPOINT_VARIABLE, "")
+KEY = os.environ.get(protocol.KEY_VARIABLE, "")
+RAW = [b'{"type":"RESULTS","id":1,"arrays":[]}']
+
+
+class Line:
+    """The socket of a program that begins like an honest one."""
+
+    open: list[Line] = []
+
+    def __init__(self, **hello: Any) -> None:
+        self.open.append(self)
+        self.socket = zmq.Context.instance().socket(zmq.DEALER)
+        self.socket.connect(ENDPOINT)
+        self.send(Hello(**{"key": KEY, **hello}))
+
+    def send(self, message: protocol.AnyMessage, arrays: Arrays | None = None) -> None:
+        self.socket.send_multipart(protocol.encode(message, arrays))
+
+    def request(self, spec: GameSpec = SPEC) -> tuple[PlayBattles, Arrays]:
+        """Go through the handshake and wait for the first request."""
+        self.socket.recv_multipart()
+        self.send(Spec(spec=spec))
+        message, arrays = protocol.decode(self.socket.recv_multipart())
+        assert isinstance(message, PlayBattles)
+        return message, arrays
+
+
+def sleep() -> None:
+    time.sleep(600)
+
+
+def silent() -> None:
+    sleep()
+
+
+def hang() -> None:
+    Line().request()
+    sleep()
+
+
+def heartless() -> None:
+    Line(capabilities=("heartbeat",)).request()
+    sleep()
+
+
+def leave() -> None:
+    Line().request()
+    print("out of ammunition", flush=True)
+    sys.exit(3)
+
+
+def crash() -> None:
+    Line().request()
+    os.abort()
+
+
+def wrong_key() -> None:
+    Line(key="guess")
+    sleep()
+
+
+def wrong_version() -> None:
+    Line(versions=(7, 9))
+    sleep()
+
+
+def wrong_protocol() -> None:
+    Line(protocol="other-protocol")
+    sleep()
+
+
+def impossible_spec() -> None:
+    Line().request(msgspec.structs.replace(SPEC, strength="might", pieces=(*SPEC.pieces, SPEC.pieces[0])))
+
+
+def not_a_spec() -> None:
+    line = Line()
+    line.socket.recv_multipart()
+    line.socket.send(b'{"type":"SPEC","spec":{"name":5}}')
+    sleep()
+
+
+def hang_up() -> None:
+    line = Line()
+    line.request()
+    line.socket.close(0)
+    sleep()
+
+
+def printer() -> None:
+    line = Line()
+    message, arrays = line.request()
+    for _ in range(200_000):
+        print("x" * 100)
+    line.send(Results(id=message.id), answers(arrays))
+    sleep()
+
+
+def junk_header() -> None:
+    line = Line()
+    line.request()
+    line.socket.send(b"\x80\x04\x95 this is not JSON")
+    sleep()
+
+
+def deep_header() -> None:
+    line = Line()
+    line.request()
+    line.socket.send(b'{"type":"RESULTS","id":1,"more":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+    sleep()
+
+
+def junk_bytes() -> None:
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(ENDPOINT.removeprefix("ipc://"))
+        raw.sendall(b"GET / HTTP/1.1\r\nHost: engine\r\n\r\n" * 20)
+        sleep()
+
+
+def short_frame() -> None:
+    line = Line()
+    line.request()
+    header = b'{"type":"RESULTS","id":1,"arrays":[{"name":"status","dtype":"uint8","shape":[8]}]}'
+    line.socket.send_multipart([header, b"\0\0\0"])
+    sleep()
+
+
+def objects() -> None:
+    line = Line()
+    line.request()
+    header = b'{"type":"RESULTS","id":1,"arrays":[{"name":"side","dtype":"object","shape":[1]}]}'
+    line.socket.send_multipart([header, b"\0" * 8])
+    sleep()
+
+
+def huge_frame() -> None:
+    line = Line()
+    line.request()
+    line.socket.send_multipart([RAW[0], bytes(protocol.MAX_FRAME_BYTES + 1)])
+    sleep()
+
+
+def flood() -> None:
+    line = Line()
+    line.request()
+    while True:
+        line.socket.send_multipart([b'{"type":"RESULTS","id":77}'])
+
+
+def endless_message() -> None:
+    """Speaks ZMTP by hand: ZeroMQ itself would keep an unfinished message at home."""
+
+    def frame(body: bytes, flags: int) -> bytes:
+        return bytes([flags | 2]) + len(body).to_bytes(8, "big") + body
+
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(ENDPOINT.removeprefix("ipc://"))
+        raw.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16 + 1 + 31))
+        raw.sendall(frame(b"\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER", 4))
+        heard = b""
+        while b"READY" not in heard:
+            heard += raw.recv(1024)
+        for message in (Hello(key=KEY), Spec(spec=SPEC)):
+            raw.sendall(frame(bytes(protocol.encode(message)[0]), 0))
+        while True:
+            raw.sendall(frame(bytes(2**20), 1))
+
+
+def daemon() -> None:
+    nap = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
+    subprocess.Popen(nap)
+    subprocess.Popen(nap, start_new_session=True)
+    hang()
+
+
+def moody() -> None:
+    """Describes another version at each start, and ends in the middle of the first battles."""
+    Line().request(msgspec.structs.replace(SPEC, version=str(time.time())))
+    sys.exit(1)
+
+
+def answers(arrays: Arrays) -> Arrays:
+    results = TugOfWar().battles(arrays["left"], arrays["right"], arrays["seeds"], {})
+    return {name: np.array(getattr(results, name)) for name in Battles._fields}
+
+
+def spoiled(spoil: Callable[[Arrays], Any]) -> Callable[[], None]:
+    """A program whose results are right but for one thing."""
+
+    def program() -> None:
+        line = Line()
+        message, arrays = line.request()
+        results = answers(arrays)
+        spoil(results)
+        line.send(Results(id=message.id), results)
+        sleep()
+
+    return program
+
+
+def _nan(r: Arrays) -> None:
+    r["side"][3, 1, 0] = np.nan
+
+
+def _infinite(r: Arrays) -> None:
+    r["battle"][0, 0] = np.inf
+
+
+def _above(r: Arrays) -> None:
+    r["side"][2, 0, 0] = 250.0
+
+
+PROGRAMS: dict[str, Callable[[], None]] = {
+    f.__name__: f
+    for f in (
+        silent, hang, heartless, leave, crash, wrong_key, wrong_version, wrong_protocol, impossible_spec, not_a_spec,
+        hang_up, printer, junk_header, deep_header, junk_bytes, short_frame, objects, huge_frame, flood,
+        endless_message, daemon, moody,
+    )
+} | {
+    "wrong_shape": spoiled(lambda r: r.update(side=r["side"][:, :, :2])),
+    "wrong_type": spoiled(lambda r: r.update(side=r["side"].astype(np.float32))),
+    "missing_array": spoiled(lambda r: r.pop("status")),
+    "nan": spoiled(_nan),
+    "infinite": spoiled(_infinite),
+    "out_of_range": spoiled(_above),
+    "wrong_status": spoiled(lambda r: r.update(status=r["status"] + 9)),
+}  # fmt: skip
+
+
+class Moving(TugOfWar):
+    """Says that it is reproducible and counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        self.calls += 1
+        return super().battles(left, right, seeds + np.uint64(self.calls), patch, fidelity)
+
+
+class Stubborn(TugOfWar):
+    """Ignores patches and seeds."""
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        return super().battles(left, right, np.zeros_like(seeds), {}, fidelity)
+
+
+class Lopsided(TugOfWar):
+    """Row i depends on the whole batch: the results are centred on its mean."""
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        results = super().battles(left, right, seeds, patch, fidelity)
+        results.battle[...] += results.battle.mean() if len(seeds) else 0.0
+        return results
+
+
+class Liar(TugOfWar):
+    """Its description has a slot for a category that has no piece, and a metric that ends before it begins."""
+
+    def describe(self) -> GameSpec:
+        metrics = (Metric("strength", "Strength", low=1.0, high=1.0), *SPEC.side_metrics[1:])
+        pieces = tuple(p for p in SPEC.pieces if p.category != "charm")
+        return msgspec.structs.replace(SPEC, side_metrics=metrics, pieces=pieces)
+
+
+class Raiser(TugOfWar):
+    """Fails in every battle."""
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        raise ZeroDivisionError("division by zero")
+
+
+if __name__ == "__main__":
+    PROGRAMS[sys.argv[1]]()

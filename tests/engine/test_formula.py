@@ -1,0 +1,111 @@
+"""Formulas: what they may be, what they compute, and that nothing else gets through."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.errors import ConfigError
+from engine.formula import STRONGEST, WEAKEST, parse
+
+TEAM = {"strength", "resources", "cost"}
+VALUES = {
+    "strength": np.array([[10.0, 30, 20], [5, 1, 9]]),
+    "resources": np.array([[1.0, 5, 3], [9, 2, 4]]),
+    "cost": np.full((2, 3), 10.0),
+    "duration": np.array([[7.0], [8.0]]),
+    STRONGEST: np.array([[1], [2]]),
+    WEAKEST: np.array([[0], [1]]),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("strongest(resources) / max(weakest(resources), 0.05 * mean(cost))", [5, 2]),
+        ("strongest(strength) - weakest(strength)", [20, 8]),
+        ("max(strength) - min(strength)", [20, 8]),
+        ("mean(abs(strength - 10))", [10, 5]),
+        ("sum(strength > 9)", [3, 0]),
+        ("duration if mean(cost) > 3 else 0", [7, 8]),
+        ("where(duration > 7.5, 1, -1)", [-1, 1]),
+        ("clip(max(resources), 0, 6) ** 2", [25, 36]),
+        ("not (duration > 7.5) or 0", [1, 0]),
+        ("-duration + 2 % 2", [-7, -8]),
+        ("sqrt(4) + log1p(0) + exp(0)", [3, 3]),
+        ("1 < duration <= 7", [1, 0]),
+    ],
+)
+def test_a_formula_computes_what_it_says(text: str, expected: list[float]) -> None:
+    found = parse(text, TEAM, {"duration"}).evaluate(VALUES)
+    np.testing.assert_allclose(np.broadcast_to(found, 2), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("strength", "one number for each team"),
+        ("max(strength, 1)", "one number for each team"),
+        ("strength.tofile('x')", "a dot|functions"),
+        ("strength[0]", "square brackets"),
+        ("__import__('os')", "not known|ordinary numbers"),
+        ("(lambda: 1)()", "functions"),
+        ("'x' * 10", "ordinary numbers"),
+        ("2 ** strength", "only use \\*\\*"),
+        ("2 ** 9999", "only use \\*\\*"),
+        ("mean(strength, axis=0)", "plain arguments"),
+        ("mean(*strength)", "plain arguments"),
+        ("[x for x in strength]", "a loop"),
+        ("strengt + 1", "not known. Known: cost"),
+        ("mean(3)", "already one number"),
+        ("clip(1)", "it takes 3"),
+        ("1 +", "cannot be read"),
+        ("1 if 2", "cannot be read"),
+        ("True and x", "not known"),
+        ("1e400", "ordinary numbers"),
+        ("x := 3", "cannot be read"),
+        ("0x" + "f" * 400, "ordinary numbers"),
+        ("1" + "+1" * 300, "500 is the most"),
+        ("(" * 60 + "1" + ")" * 60 + "+ -" + "-" * 100 + "1", "nested|cannot be read"),
+        ("strength @ strength", "operator"),
+        ("1 is 1", "comparison"),
+        ("1j", "ordinary numbers"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_with_a_sentence(text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as error:
+        parse(text, TEAM, {"duration"})
+    assert error.value.problems[0].place == "formula"
+
+
+def test_division_by_zero_gives_no_number_and_no_exception() -> None:
+    found = parse("1 / (mean(cost) - 10)", TEAM).evaluate(VALUES)
+    assert not np.isfinite(found).any()
+
+
+@given(text=st.text(max_size=60))
+@settings(max_examples=500, deadline=None)
+def test_any_text_is_a_formula_or_a_clear_error(text: str) -> None:
+    with contextlib.suppress(ConfigError):  # anything else that is raised is a failure
+        parse(text, TEAM, {"duration"}).evaluate(VALUES)
+
+
+ATOM = st.sampled_from(["mean(cost)", "duration", "max(strength)", "2", "0.5", "weakest(resources)"])
+EXPRESSION = st.recursive(
+    ATOM, lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner), max_leaves=8
+)
+
+
+@given(text=EXPRESSION)
+@settings(max_examples=200, deadline=None)
+def test_arithmetic_agrees_with_python_s(text: str) -> None:
+    plain = {"mean(cost)": 10.0, "duration": 7.0, "max(strength)": 30.0, "weakest(resources)": 1.0}
+    expected = text
+    for name, value in plain.items():
+        expected = expected.replace(name, str(value))
+    found = np.broadcast_to(parse(text, TEAM, {"duration"}).evaluate(VALUES), 2)[0]
+    assert found == pytest.approx(eval(expected))  # noqa: S307 - the test wrote this text itself

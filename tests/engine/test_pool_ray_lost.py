@@ -1,0 +1,73 @@
+"""When Ray itself dies, or the driver, or Ray was never there: told in words and soon, and nothing is left behind."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.errors import ActorLost, ConfigError
+from engine.runtime import cluster
+from engine.runtime.ray_pool import RayPool
+from tests.contracts.ray_server import eventually, gone, ray_server, start_driver
+
+FACTORY = "tests.contracts.evaluators:build"
+
+
+pytestmark = pytest.mark.usefixtures("base")
+
+
+@pytest.mark.parametrize("daemon", ["raylet", "gcs_server"])
+def test_the_death_of_ray_ends_the_study_process_soon(daemon: str) -> None:
+    with ray_server() as server:
+        driver = start_driver()
+        assert eventually(lambda: len(server.workers()) == 2)
+        actors = server.workers()
+        server.daemon(daemon).kill()
+        out, _ = driver.communicate(timeout=180)
+        assert driver.returncode != 0
+        assert "Ray, which runs the workers, has ended" in out
+        assert eventually(lambda: all(map(gone, actors)))
+
+
+def test_without_an_address_a_ray_of_its_own_is_started_on_loopback_and_ended(base: Path) -> None:
+    driver = start_driver()
+    family = psutil.Process(driver.pid).children(recursive=True)
+    names = {process.name() for process in family}
+    assert {"raylet", "gcs_server"} <= names
+    listening = [
+        connection.laddr.ip
+        for process in family
+        for connection in process.net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN
+    ]
+    assert listening
+    assert {address.removeprefix("::ffff:") for address in listening} <= {"127.0.0.1", "::1"}
+    driver.send_signal(signal.SIGINT)
+    driver.communicate(timeout=180)
+    assert eventually(lambda: all(map(gone, family)))
+    assert not list(base.glob("equipoise-*"))
+
+
+def test_an_address_where_nobody_listens_is_told_without_waiting_for_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
+    began = time.monotonic()
+    with pytest.raises(ActorLost, match=r"no Ray at 127\.0\.0\.1:9"):
+        RayPool(FACTORY, b"{}", address="127.0.0.1:9", allowed=("tests.",))
+    assert time.monotonic() - began < 30
+
+
+def test_a_missing_address_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
+    monkeypatch.setenv(cluster.ADDRESS_FILE, str(tmp_path / "ray_address"))
+    with pytest.raises(ActorLost, match="ray_address"):
+        RayPool(FACTORY, b"{}", allowed=("tests.",))
+
+
+@pytest.mark.parametrize("address", ["localhost", "ray://10.0.0.5:10001", "10.0.0.5:port", "10.0.0.5:70000"])
+def test_an_address_that_is_none_is_a_mistake_in_the_configuration(address: str) -> None:
+    with pytest.raises(ConfigError, match="not an address"):
+        RayPool(FACTORY, b"{}", address=address, allowed=("tests.",))

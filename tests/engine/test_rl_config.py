@@ -1,0 +1,114 @@
+"""Settings of learners: what the presets say, ranges for evolution, and what is refused where."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from engine.catalog import LEARNERS
+from engine.config.base import parse
+from engine.config.rl import (
+    LEARNER,
+    PRESETS,
+    AnyLearner,
+    DQNConfig,
+    PPOConfig,
+    RewardConfig,
+    TrainingConfig,
+    evolvable,
+    fixed,
+    settled,
+)
+from engine.errors import ConfigError
+
+# Benchmark, discount, clip, learning rate, batch, reuse, loss weights, layers of the policy and of the critic.
+TABLE_3: list[tuple[Any, ...]] = [
+    ("pendulum", 0.99, 0.2, 0.01, 8192, 1, (1, 0.5, 0.01), (256, 128), (256, 128, 128, 64)),
+    ("image-pong", 0.99, 0.2, 0.01, 8192, 1, (1, 0.5, 0.01), (256,), (256,)),
+    ("vector-pong", 0.99, 0.2, (0, 0.1), 8192, 1, (1, (0, 1), 0.01), (256, 128), (256, 128)),
+    ("gfootball", 0.993, 0.2, 0.0005, 32768, 2, (1, 0.5, 0.01), (512, 256, 128), (512, 256, 128, 128, 64)),
+]
+
+
+@pytest.mark.parametrize("line", TABLE_3, ids=lambda line: line[0])
+def test_table_three_of_the_paper_is_a_preset_with_exactly_its_numbers(line: tuple[Any, ...]) -> None:
+    name, discount, clip, rate, batch, reuse, weights, policy, critic = line
+    found = PRESETS[f"table3-{name}"]
+    assert isinstance(found, PPOConfig)
+    assert (found.discount, found.clip, found.rate, found.batch, found.reuse) == (discount, clip, rate, batch, reuse)
+    assert (found.policy_weight, found.critic_weight, found.entropy_weight) == weights
+    assert (found.network.policy, found.network.critic) == (policy, critic)
+    assert found.network.sharing == "top"
+    assert found.network.activation == "leaky_relu"
+    assert found.normalise_advantages
+    assert found.target_kl == 0
+    assert found.asynchronous
+    convolutions = [(layer.kernel, layer.stride) for layer in found.network.conv]
+    assert convolutions == ([(4, 2)] * 4 if name == "image-pong" else [])
+
+
+def test_only_the_ranges_of_the_table_are_left_to_evolution() -> None:
+    ranges = {name: evolvable(preset) for name, preset in PRESETS.items()}
+    assert ranges.pop("table3-vector-pong") == {"rate": (0.0, 0.1), "critic_weight": (0.0, 1.0)}
+    assert not any(ranges.values())
+
+
+def test_a_range_is_settled_by_a_number_inside_its_bounds() -> None:
+    preset = PRESETS["table3-vector-pong"]
+    found = settled(preset, {"rate": 0.002, "critic_weight": 0.5})
+    assert isinstance(found, PPOConfig)
+    assert (found.rate, found.critic_weight) == (0.002, 0.5)
+    nested = PPOConfig(rewards={"gold": RewardConfig(weight=(-1.0, 1.0))})
+    assert settled(nested, {"rewards.gold.weight": 0.25}).rewards["gold"].weight == 0.25
+    for values, place in (({"rate": 0.002}, "critic_weight"), ({"rate": 1, "critic_weight": 1, "clip": 1}, "clip"),
+                          ({"rate": 7.0, "critic_weight": 0.5}, "rate")):  # fmt: skip
+        with pytest.raises(ConfigError, match=place):
+            settled(preset, values)
+    with pytest.raises(ConfigError, match="range"):
+        fixed((0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "place"),
+    [
+        ({"algorithm": {"kind": "ppo", "clipp": 0.2}}, "algorithm.clipp"),
+        ({"algorithm": {"kind": "ppo", "discount": 1.5}}, "algorithm.discount"),
+        ({"algorithm": {"kind": "ppo", "rate": 0}}, "algorithm.rate"),
+        ({"algorithm": {"kind": "ppo", "rate": [0.1, 0.01]}}, "algorithm.rate"),
+        ({"algorithm": {"kind": "ppo", "rate": float("nan")}}, "algorithm.rate"),
+        ({"algorithm": {"kind": "dqn", "clip": 0.2}}, "algorithm.clip"),
+        ({"algorithm": {"kind": "sarsa"}}, "algorithm"),
+        ({"algorithm": {"kind": "ppo", "network": {"policy": [64], "critic": [32]}}}, "algorithm.network"),
+        ({"steps": 0}, "steps"),
+        ({"environments": 0}, "environments"),
+    ],
+)
+def test_what_cannot_be_is_an_error_at_its_place(settings: dict[str, Any], place: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(TrainingConfig, settings)
+    assert any(problem.place.startswith(place) for problem in caught.value.problems), caught.value.problems
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_survive_json_and_belong_to_a_learner(preset: str) -> None:
+    config: AnyLearner = PRESETS[preset]
+    assert LEARNER.validate_json(config.model_dump_json()) == config
+    assert LEARNERS[config.kind].config is type(config)
+    LEARNER.json_schema()
+
+
+def test_every_learner_has_words_and_a_class() -> None:
+    for kind, entry in LEARNERS.items():
+        assert entry.config.model_fields["kind"].default == kind
+        assert entry.load().__name__ == entry.config.__name__.removesuffix("Config")
+        assert entry.label
+        assert entry.explanation.endswith(".")
+
+
+def test_settings_of_learners_load_no_torch() -> None:
+    code = "import sys, engine.config.rl, engine.catalog; print('torch' in sys.modules or 'numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+    assert DQNConfig().network.policy == (256, 256)

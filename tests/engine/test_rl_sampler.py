@@ -1,0 +1,275 @@
+"""Samplers, examinations, and what learners make of fragments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from engine.config.rl import NetworkConfig, PPOConfig, TrainingConfig
+from engine.errors import ConfigError, EngineError
+from engine.games.pong import VectorPong
+from engine.mdp.agent import Agent
+from engine.mdp.trajectory import Batch, Trajectory
+from engine.mdp.vector import noise_keys
+from engine.rl.examine import examine
+from engine.rl.learner import ActorCritic
+from engine.rl.networks import Recurrent
+from engine.rl.policy import Policy, PolicySpec
+from engine.rl.ppo import PPO
+from engine.rl.sampler import Keys, Sampler
+from engine.rl.tensors import ends, joined, whole
+from engine.rl.training import Training
+from tests.engine.rl_game import Signals
+
+SMALL = NetworkConfig(policy=(16,), critic=(16,))
+MEMORY = NetworkConfig(policy=(8,), critic=(8,), lstm=4)
+
+
+def sampler(game: Any, network: NetworkConfig = SMALL, battles: int = 4, length: int = 10, **more: Any) -> Sampler:
+    model = PolicySpec(game.spec.seats[0], network).model()
+    made = Sampler(game, model, battles, length, seed=3, **more)
+    made.load(model.initial(np.random.default_rng(1)), 5)
+    return made
+
+
+def same(a: Trajectory, b: Trajectory) -> None:
+    for field in ("actions", "log_probs", "rewards", "terminated", "truncated", "final_index"):
+        np.testing.assert_array_equal(getattr(a, field), getattr(b, field), field)
+
+
+def test_fragments_have_exactly_their_length_and_carry_the_version_that_acted() -> None:
+    made = sampler(Signals(image=True, masked=True), MEMORY)
+    first, second = made.sample(), made.sample()
+    for fragment in (first, second):
+        assert fragment.length == 10
+        assert fragment.streams == 4
+        assert (fragment.versions == 5).all()
+    np.testing.assert_array_equal(first.observations["signal"][-1], second.observations["signal"][0])
+
+
+def test_weights_that_arrive_in_the_middle_act_from_then_on() -> None:
+    made = sampler(Signals())
+    made.begin()
+    for _ in range(4):
+        assert made._advance() is None
+    made.load(made.actor.model.initial(np.random.default_rng(2)), 6)
+    assert made.sample().versions[:, 0].tolist() == [5] * 4 + [6] * 6
+
+
+def test_a_battle_plays_the_same_whatever_plays_beside_it() -> None:
+    alone, many = sampler(Signals(masked=True), battles=1), sampler(Signals(masked=True), battles=6)
+    for _ in range(3):
+        one, all_of_them = alone.sample(), many.sample()
+        np.testing.assert_array_equal(one.actions[:, 0], all_of_them.actions[:, 0])
+        np.testing.assert_allclose(one.log_probs[:, 0], all_of_them.log_probs[:, 0], rtol=1e-5)
+
+
+def test_a_beginning_depends_on_its_number_alone() -> None:
+    one, two = sampler(Signals()), sampler(Signals())
+    one.begin(0), one.sample(), one.begin(2)
+    two.begin(2)
+    same(one.sample(), two.sample())
+    two.begin(3)
+    assert not np.array_equal(one.sample().actions, two.sample().actions)
+
+
+def test_samplers_of_different_numbers_play_different_battles() -> None:
+    one, two = (sampler(Signals(), number=i).sample() for i in (0, 1))
+    assert not np.array_equal(one.observations["signal"], two.observations["signal"])
+
+
+def test_the_keys_of_noise_are_those_of_the_other_path() -> None:
+    game = Signals()
+    seeds = np.arange(4, dtype=np.uint64) * 7
+    game.reset(seeds)
+    keys, now = Keys(seeds, 1), seeds.copy()
+    ticks = np.zeros(4, np.int64)
+    for _ in range(30):
+        np.testing.assert_array_equal(keys.now(), noise_keys(now, ticks, 1))
+        step = game.step([np.zeros(4, np.int64)])
+        keys.move(step.ended)
+        ticks += 1
+        if step.ended is not None:
+            np.testing.assert_array_equal(step.ended.seeds, now[step.ended.battles])
+            ticks[step.ended.battles] = 0
+            now = game._seeds.copy()
+
+
+def test_an_actor_answers_the_driver_s_questions_as_it_answers_the_sampler_s() -> None:
+    made = sampler(Signals(), MEMORY)
+    agent = Agent(made.actor, made.seat, memory=made.actor.memory)
+    assert agent.initial().keys() == {"h", "c"}
+
+
+def test_memory_of_a_fragment_is_where_the_last_one_left_it_and_zero_after_an_end() -> None:
+    made = sampler(Signals(), MEMORY, battles=8)
+    first, second = made.sample(), made.sample()
+    over = (first.terminated | first.truncated)[-1]
+    assert not first.initial_state["h"].any()
+    assert not second.initial_state["h"][over].any()
+    assert second.initial_state["h"][~over].any()
+
+
+def test_learners_recompute_what_samplers_said() -> None:
+    """Log-probabilities of the same weights, through the whole batch: ends of episodes and memory included."""
+    for network in (SMALL, MEMORY):
+        game = Signals(masked=True)
+        made = sampler(game, network, battles=8, length=12)
+        learner = PPO(PolicySpec(game.spec.seats[0], network), PPOConfig(network=network), 1, 100)
+        learner.load(
+            learner.state()[0] | {"weights": made.actor.model.initial(np.random.default_rng(1))}, learner.state()[1]
+        )
+        made.sample()
+        seen = joined([made.sample(), made.sample()])
+        batch = learner.batch(seen)
+        parts = learner.model.network.parts(learner.theta)
+        found = whole(learner.model, parts, batch)
+        log_pi = learner.model.distribution.log_prob(found.policy, None, batch.actions, batch.masks)
+        np.testing.assert_allclose(log_pi.detach().numpy(), seen.log_probs.ravel(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_truncated_episode_is_valued_by_what_it_saw_last_with_the_memory_it_had() -> None:
+    game = Signals(limit=5, chance=0.0)
+    made = sampler(game, MEMORY, battles=3, length=12)
+    learner = PPO(PolicySpec(game.spec.seats[0], MEMORY), PPOConfig(network=MEMORY), 1, 100)
+    learner.load(
+        learner.state()[0] | {"weights": made.actor.model.initial(np.random.default_rng(1))}, learner.state()[1]
+    )
+    seen = made.sample()
+    assert seen.final_index[:, 0].tolist() == [4, 4, 4, 9, 9, 9]
+    parts = learner.model.network.parts(learner.theta)
+    found = whole(learner.model, parts, learner.batch(seen))
+    state = Recurrent(torch.zeros(3, 4), torch.zeros(3, 4))
+    for t in range(5):
+        step = learner.model.network(parts, {"signal": torch.from_numpy(seen.observations["signal"][t])}, state)
+        assert step.state is not None
+        state = step.state
+    last = learner.model.network(parts, {"signal": torch.from_numpy(seen.final_observations["signal"][:3])}, state)
+    torch.testing.assert_close(found.finals[:3], last.values)
+
+
+def test_two_learning_seats_are_streams_side_by_side() -> None:
+    game = VectorPong(seats=(0, 1))
+    made = sampler(game, battles=3, length=20, learning=(0, 1))
+    fragment = made.sample()
+    assert fragment.streams == 6
+    np.testing.assert_array_equal(fragment.rewards[:, :3], -fragment.rewards[:, 3:])
+
+
+def test_a_seat_that_does_not_learn_is_played_by_another() -> None:
+    game = VectorPong(seats=(0, 1))
+    model = PolicySpec(game.spec.seats[1], SMALL).model()
+    other = Policy(model.spec, model.initial(np.random.default_rng(9))).actor()
+    fragment = sampler(game, battles=3, length=20, others={1: other}).sample()
+    assert fragment.streams == 3
+    with pytest.raises(ConfigError, match="seats"):
+        sampler(game)
+
+
+def test_episodes_are_reported_once_with_their_seed_and_length() -> None:
+    made = sampler(Signals(limit=5, chance=0.0), battles=3, length=12)
+    made.sample()
+    found = made.finished()
+    assert [e.length for e in found] == [5] * 6
+    assert len({e.seed for e in found}) == 6
+    assert all(e.score == e.returns[0] == e.signals[0] for e in found)
+    assert made.finished() == []
+
+
+def test_an_examination_counts_one_episode_a_seed_and_says_how_sure_it_is() -> None:
+    game = Signals()
+    model = PolicySpec(game.spec.seats[0], SMALL).model()
+    policy = Policy(model.spec, model.initial(np.random.default_rng(1)))
+    whole_one = examine(policy, Signals(), 40, seed=5)
+    part = examine(policy, Signals(), 10, seed=5, first=20)
+    np.testing.assert_array_equal(whole_one.returns[20:30], part.returns)
+    assert (whole_one.returns[:, 0] == whole_one.score).all()
+    mean, half = whole_one.mean(whole_one.score)
+    assert mean == pytest.approx(whole_one.score.mean())
+    assert half == pytest.approx(2.0227 * whole_one.score.std(ddof=1) / np.sqrt(40), rel=1e-3)
+
+
+def test_examinations_are_on_seeds_that_training_never_used() -> None:
+    config = TrainingConfig(algorithm=PPOConfig(network=SMALL, batch=64, fragment=8), steps=2000, seed=5, episodes=50)
+    learner = PPO(PolicySpec(Signals().spec.seats[0], SMALL), config.algorithm, 5, 2000)  # type: ignore[arg-type]
+    used: set[int] = set()
+    for update in Training(config, Signals(), learner, examined=Signals).run():
+        used |= {episode.seed for episode in update.episodes}
+    seen: list[int] = []
+
+    class Watched(Signals):
+        def reset(self, seeds: Any) -> Any:
+            seen.extend(int(s) for s in seeds)
+            return super().reset(seeds)
+
+    examine(learner.policy(), Watched(), 50, seed=5)
+    assert len(seen) == 50
+    assert not used & set(seen)
+
+
+def test_fragments_side_by_side_are_the_same_fragments() -> None:
+    made = sampler(Signals(masked=True), MEMORY, battles=3, length=12)
+    parts = [made.sample(), made.sample()]
+    both = joined(parts)
+    assert both.streams == 6
+    np.testing.assert_array_equal(both.rewards[:, 3:], parts[1].rewards)
+    np.testing.assert_array_equal(both.initial_state["h"][3:], parts[1].initial_state["h"])
+    for (t, b), last in zip(both.final_index, both.final_observations["signal"], strict=True):
+        i, place = divmod(int(b), 3)
+        k = np.flatnonzero((parts[i].final_index == (t, place)).all(axis=1))
+        np.testing.assert_array_equal(parts[i].final_observations["signal"][k[0]], last)
+    with pytest.raises(EngineError, match="one length"):
+        joined([parts[0], sampler(Signals(), length=5).sample()])
+
+
+def test_the_last_step_of_a_seat_that_goes_out_terminates_for_it() -> None:
+    seen = sampler(Signals(limit=100, chance=0.0), battles=2, length=6).sample()
+    valid = np.ones((6, 2), np.bool_)
+    valid[3:, 1] = False
+    cut = ends(seen._replace(valid=valid))
+    assert cut.terminated.tolist() == [[False, t == 2] for t in range(6)]
+
+
+def test_rewards_are_scaled_by_the_spread_of_their_returns() -> None:
+    game = Signals()
+    made = sampler(game, battles=8, length=50)
+    config = PPOConfig(network=SMALL, scale_rewards=True, discount=0.9, trace=1.0)
+    found = []
+    for factor in (1.0, 1000.0):
+        learner = PPO(PolicySpec(game.spec.seats[0], SMALL), config, 1, 100)
+        assert isinstance(learner, ActorCritic)
+        made.begin(1)
+        seen = made.sample()
+        seen = seen._replace(rewards=seen.rewards * np.float32(factor))
+        answer = whole(learner.model, learner.model.network.parts(learner.theta * 0), learner.batch(seen))
+        found.append(learner.rewards(seen, answer, ends(seen))[0])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-4)
+    assert 0.05 < found[0].max() < 10
+
+
+def test_observations_are_scaled_after_learning_so_the_first_ratio_stays_one() -> None:
+    game = Signals()
+    spec = PolicySpec(game.spec.seats[0], SMALL, normalise=True)
+    learner = PPO(spec, PPOConfig(network=SMALL, batch=400, normalise_observations=True), 1, 10_000)
+    made = Sampler(game, spec.model(), 8, 50, seed=3)
+    made.load(learner.weights(), 0)
+    first = made.sample()
+    learner.update(first)
+    signal = first.observations["signal"][:-1].reshape(-1, 3)
+    found = learner.scales()["signal"]
+    np.testing.assert_allclose(found[0].numpy(), signal.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(found[1].numpy(), signal.std(axis=0), rtol=1e-5)
+
+
+def test_an_actor_s_decision_is_one_for_each_row() -> None:
+    made = sampler(Signals(), MEMORY)
+    n = 3
+    batch = Batch({"signal": np.zeros((n, 3), np.float32)}, None, np.arange(n, dtype=np.uint64),
+                  {"h": np.zeros((n, 4), np.float32), "c": np.zeros((n, 4), np.float32)})  # fmt: skip
+    decision = made.actor(batch)
+    assert decision.actions.shape == (n,)
+    assert decision.log_probs is not None
+    assert decision.state["h"].shape == (n, 4)

@@ -1,0 +1,126 @@
+"""Framing of ``equipoise-sim/1``: what goes in comes out, and nothing a stranger sends does more than fail clearly."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.errors import SimulatorError
+from engine.simulators import protocol
+from engine.simulators.contract import Frame
+from engine.simulators.protocol import Bye, Error, Frames, Hello, PlayBattles, Replay, Results, Spec, decode, encode
+from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
+
+MESSAGES = [
+    Hello(key="k", name="tug", capabilities=("cancel",), max_batch=9),
+    Spec(spec=SPEC),
+    PlayBattles(id=3, deadline_ms=100, patch={"luck": 0.1}, fidelity="quick"),
+    Replay(id=4, deadline_ms=1),
+    Frames(id=4, frames=tuple(TugOfWar().replay(team_rows(1), team_rows(1), 0, {}))),
+    Error(id=1, code="cancelled", message="it rained", permanent=True),
+    Bye(),
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=protocol.type_name)
+def test_a_message_comes_back_as_it_went(message: protocol.AnyMessage) -> None:
+    assert decode([bytes(f) for f in encode(message)]) == (message, {})
+
+
+@given(st.integers(0, 5), st.integers(0, 4), st.sampled_from(sorted(protocol.DTYPES)), st.integers(0, 2**32 - 1))
+def test_arrays_come_back_bit_for_bit(rows: int, columns: int, dtype: str, seed: int) -> None:
+    raw = np.random.default_rng(seed).bytes(rows * columns * protocol.DTYPES[dtype].itemsize)
+    array = np.frombuffer(raw, protocol.DTYPES[dtype]).reshape(rows, columns)
+    for given_array in (array, np.asfortranarray(array), array[::-1]):
+        back = decode([bytes(f) for f in encode(Results(id=1), {"a": given_array})]).arrays["a"]
+        assert back.dtype == array.dtype
+        assert back.tobytes() == np.ascontiguousarray(given_array).tobytes()
+
+
+def test_64_bit_seeds_survive() -> None:
+    seeds = np.array([0, 2**53 + 1, 2**64 - 1], np.uint64)
+    back = decode([bytes(f) for f in encode(PlayBattles(id=1, deadline_ms=1), {"seeds": seeds})])
+    assert back.arrays["seeds"].tolist() == seeds.tolist()
+
+
+def test_objects_cannot_be_sent() -> None:
+    with pytest.raises(ValueError, match="cannot travel"):
+        encode(Results(id=1), {"a": np.array([print])})
+
+
+def test_unknown_keys_are_tolerated() -> None:
+    assert decode([b'{"type":"PONG","id":2,"mood":"good","arrays":[]}']).message == protocol.Pong(id=2)
+
+
+def _results(**described: object) -> bytes:
+    array = {"name": "a", "dtype": "uint8", "shape": [2]} | described
+    return json.dumps({"type": "RESULTS", "id": 1, "arrays": [array]}).encode()
+
+
+NOTHING = b'{"name":"a","dtype":"uint8","shape":[0]}'
+TOO_MANY_ARRAYS = b'{"type":"RESULTS","id":1,"arrays":[%s]}' % b",".join([NOTHING] * 257)
+
+
+@pytest.mark.parametrize(
+    ("frames", "said"),
+    [
+        ([], "an empty message"),
+        ([b""], "the header is not a message"),
+        ([b"{}"], "missing required field `type`"),
+        ([b'{"type":"SHOUT","id":1}'], "Invalid value 'SHOUT'"),
+        ([b'{"type":"RESULTS"}'], "missing required field `id`"),
+        ([b'{"type":"RESULTS","id":"x"}'], r"at `\$\.id`"),
+        ([b'{"type":"RESULTS","id":1e999}'], "the header is not a message"),
+        ([b'{"type":"BATTLES","id":1,"deadline_ms":1,"patch":{"a":NaN}}'], "the header is not a message"),
+        ([b"\xff\xfe{}"], "the header is not a message"),
+        ([b"[" * 200_000], "the header is not a message"),
+        ([b" " * (protocol.MAX_HEADER_BYTES + 1)], "the most allowed"),
+        ([_results()], "describes 1 arrays and 0 array frames"),
+        ([_results(), b"ab", b"c"], "describes 1 arrays and 2 array frames"),
+        ([_results(), b"abc"], "takes 2 bytes, and its frame has 3"),
+        ([_results(dtype="object"), b"ab"], "type 'object'"),
+        ([_results(dtype=">f8"), b"ab"], "type '>f8'"),
+        ([_results(shape=[-1]), b"ab"], "impossible shape"),
+        ([_results(shape=[2**62, 2**62]), b"ab"], "impossible shape"),
+        ([_results(shape=[1, 1, 1, 1, 1, 2]), b"ab"], "impossible shape"),
+        ([_results(shape=[2.5]), b"ab"], r"at `\$\.arrays"),
+        ([TOO_MANY_ARRAYS, *[b""] * 257], "describes 257 arrays"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_message_is_named(frames: list[bytes], said: str) -> None:
+    with pytest.raises(SimulatorError, match=said):
+        decode(frames)
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300)
+@given(
+    st.sampled_from(["HELLO", "SPEC", "RESULTS", "FRAMES", "ERROR", "PING", "X"]),
+    st.dictionaries(st.sampled_from(["id", "arrays", "spec", "frames", "code", "versions", "key"]), _json, max_size=4),
+    st.lists(st.binary(max_size=20), max_size=3),
+)
+def test_junk_is_a_message_or_a_simulator_error_and_nothing_else(
+    kind: str, body: dict[str, object], tail: list[bytes]
+) -> None:
+    try:
+        decoded = decode([json.dumps({"type": kind, **body}).encode(), *tail])
+    except SimulatorError:
+        return
+    assert len(decoded.message.arrays) == len(tail)
+
+
+def test_frames_carry_what_a_browser_draws() -> None:
+    frame = Frame(3, ({"side": 1, "name": "Hero", "x": 1.5, "y": 0.0, "life": 0.25},), ("Hero strikes",))
+    back = decode([bytes(f) for f in encode(Frames(id=1, frames=(frame,)))]).message
+    assert isinstance(back, Frames)
+    assert back.frames == (frame,)

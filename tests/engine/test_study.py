@@ -1,0 +1,291 @@
+"""Studies: the same front whatever happens on the way, results that say how they were made, errors before work."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from engine.arrays import unpack
+from engine.config import load
+from engine.errors import StoreError
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
+from engine.store import FolderStore
+from engine.study import pulse, run
+
+STUDY: dict[str, Any] = {
+    "name": "small",
+    "seed": 3,
+    "game": {"simulator": "builtin:herobattle"},
+    "ticks": 12,
+    "fresh": 8,
+    "algorithm": {"kind": "nsga2", "population": 30},
+    "pool": {"kind": "local", "batch_ms": 20},
+}
+
+
+def events(store: FolderStore, resume: str = "", **changes: Any) -> list[AnyEvent]:
+    return list(run(load({**STUDY, **changes}), store, resume))
+
+
+def results(found: list[AnyEvent]) -> dict[str, str]:
+    assert isinstance(found[-1], Finished), found[-1]
+    return {k: v for k, v in found[-1].artifacts.items() if k != "checkpoint"}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> FolderStore:
+    return FolderStore(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(store: FolderStore) -> dict[str, str]:
+    return results(events(store))
+
+
+def test_a_search_says_started_then_a_tick_each_round_then_finished(store: FolderStore) -> None:
+    found = events(store)
+    assert isinstance(found[0], Started)
+    assert [e.tick for e in found if isinstance(e, Progressed)] == list(range(1, 13))
+    assert found[0].battles == 12 * 30 * 96
+    assert found[-1].counters.evaluations == 360
+
+
+def test_the_archive_holds_everything_evaluated_with_its_errors(
+    store: FolderStore, undisturbed: dict[str, str]
+) -> None:
+    bundle = unpack(store.get(undisturbed["archive"]))
+    arrays, n = bundle.arrays, 360
+    assert arrays["id"].tolist() == list(range(n))
+    assert arrays["genome"].shape == (n, 3, 8)
+    assert arrays["cost"].shape == arrays["team_strength"].shape == (n, 3)
+    assert (arrays["samples"] == 4).all()
+    assert (arrays["tick"] == np.repeat(np.arange(1, 13), 30)).all()
+    assert bundle.meta["battles_each"] == 96
+    assert bundle.meta["median_baseline"]["samples"] == 32
+    assert all(b["drawn"] for b in bundle.meta["baselines"])
+    spread = arrays["cost"].max(axis=1) / arrays["cost"].min(axis=1)
+    assert spread.max() <= 1.05 + 1e-9
+
+
+def test_the_front_is_measured_again_on_fresh_seeds_with_its_choice_fixed(
+    store: FolderStore, undisturbed: dict[str, str]
+) -> None:
+    front, fresh = (unpack(store.get(undisturbed[k])).arrays for k in ("front", "fresh"))
+    np.testing.assert_array_equal(front["id"], fresh["id"])
+    np.testing.assert_array_equal(front["anchor"], fresh["anchor"])
+    assert (fresh["samples"] == 8).all()
+    assert not np.array_equal(front["objective"], fresh["objective"])
+
+
+def test_any_batch_size_gives_the_same_front(tmp_path: Path, undisturbed: dict[str, str]) -> None:
+    assert results(events(FolderStore(tmp_path), pool={"kind": "local", "batch_ms": 1})) == undisturbed
+
+
+def test_a_long_round_says_how_far_it_is_and_the_front_is_the_same(
+    store: FolderStore, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "APART_S", 0.0)
+    monkeypatch.setattr(pulse, "SHARE", 0.0)
+    found = events(store, pool={"kind": "local", "batch_ms": 1})
+    assert results(found) == undisturbed
+    beats = [e for e in found if isinstance(e, Logged) and not e.message]
+    within = [e.counters.evaluations - 30 * e.tick for e in beats if e.tick < 12]
+    assert len(set(within)) > 5
+    assert all(0 <= part < 30 for part in within)
+    assert [e.counters.battles for e in beats] == sorted({e.counters.battles for e in beats})
+
+
+def test_an_hour_in_one_round_is_told_without_filling_the_history() -> None:
+    now = [0.0]
+    beat = pulse.Pulse(lambda: now[0])
+    told = []
+    for step in range(36_000):
+        now[0] = step / 10
+        if beat.due():
+            told.append(now[0])
+    assert told[0] == 1.0
+    assert np.diff(told).min() >= 1.0
+    assert len(told) < 150
+    assert np.diff(told).max() < 0.06 * 3600
+    beat.restart()
+    assert not beat.due()
+
+
+def test_without_memory_the_front_is_the_same(tmp_path: Path, undisturbed: dict[str, str]) -> None:
+    found = events(FolderStore(tmp_path), cache=False)
+    assert results(found) == undisturbed
+    assert found[-1].counters.cached == 0
+
+
+def test_another_seed_gives_another_front(store: FolderStore, undisturbed: dict[str, str]) -> None:
+    assert results(events(store, seed=4))["front"] != undisturbed["front"]
+
+
+@pytest.mark.parametrize("wish", ["pause", "stop"])
+def test_stopped_or_paused_it_keeps_what_was_found_and_goes_on_to_the_same_front(
+    wish: str, tmp_path: Path, undisturbed: dict[str, str]
+) -> None:
+    store, seen = FolderStore(tmp_path), []
+    for event in run(load(STUDY), store, control=lambda: wish if len(seen) > 5 else ""):  # type: ignore[arg-type,return-value]
+        seen.append(event)
+    end = seen[-1]
+    assert isinstance(end, Paused if wish == "pause" else Stopped)
+    assert end.tick < 12
+    if isinstance(end, Stopped):
+        assert len(unpack(store.get(end.artifacts["archive"])).arrays["id"]) >= 30 * end.tick
+    assert results(events(store, end.artifacts["checkpoint"])) == undisturbed
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_at_any_tick_the_command_resumes_to_the_same_front(
+    seed: int, tmp_path: Path, undisturbed: dict[str, str]
+) -> None:
+    """kill -9 at a seeded tick between 20 and 80 % of the run; the process did die, and work did follow."""
+    study = tmp_path / "study.json"
+    study.write_text(json.dumps(STUDY))
+    target = random.Random(seed).randint(3, 9)
+    command = [sys.executable, "-m", "engine", "run", str(study), "--job-dir", str(tmp_path / "job")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    log = tmp_path / "job" / "events.jsonl"
+    while not log.exists() or log.read_bytes().count(b'"progressed"') < target:
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    before = log.read_bytes().count(b'"progressed"')
+    assert before < 12
+    subprocess.run([sys.executable, "-m", "engine", "resume", str(tmp_path / "job")], check=True, capture_output=True)
+    assert log.read_bytes().count(b'"progressed"') > before
+    end = decode(log.read_bytes().splitlines()[-1])
+    assert isinstance(end, Finished)
+    assert {k: v for k, v in end.artifacts.items() if k != "checkpoint"} == undisturbed
+
+
+def test_a_checkpoint_of_another_study_is_refused(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    saved = next(e for e in run(load(STUDY), store) if isinstance(e, Progressed)).artifacts["checkpoint"]
+    (failed,) = run(load({**STUDY, "seed": 9}), store, saved)
+    assert isinstance(failed, Failed)
+    assert "other settings" in failed.message
+    assert failed.permanent
+
+
+def test_a_damaged_checkpoint_is_noticed(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    digest = store.put(b"something")
+    (tmp_path / digest[:2] / digest[2:]).write_bytes(b"something else")
+    with pytest.raises(StoreError, match="damaged"):
+        store.get(digest)
+    (failed,) = run(load(STUDY), store, digest)
+    assert isinstance(failed, Failed)
+    assert not failed.permanent
+
+
+def test_a_study_that_cannot_run_says_everything_that_is_wrong_before_any_battle(store: FolderStore) -> None:
+    (failed,) = run(
+        load(
+            {
+                **STUDY,
+                "game": {"simulator": "builtin:herobattle", "patch": {"warhorn.price": 3.0}, "fidelity": "half"},
+                "lineups": {"budget_high": 3.0},
+                "objectives": {"objectives": [{"name": "a", "title": "A", "formula": "1 +"}]},
+            }
+        ),
+        store,
+    )
+    assert isinstance(failed, Failed)
+    assert failed.permanent
+    for place in (
+        "game.patch.warhorn.price",
+        "game.fidelity",
+        "lineups.budget_high",
+        "objectives.objectives.0.formula",
+    ):
+        assert place in failed.message
+
+
+def test_a_changed_cost_or_hit_point_changes_the_battles(store: FolderStore, undisturbed: dict[str, str]) -> None:
+    for path, value in (("pikes.cost", 90.0), ("pikes.hit_points", 160.0)):
+        game = {"simulator": "builtin:herobattle", "patch": {path: value}}
+        assert results(events(store, game=game, ticks=2))["archive"] != undisturbed["archive"]
+
+
+def test_a_recheck_measures_given_lineups_on_fresh_battles(store: FolderStore, undisturbed: dict[str, str]) -> None:
+    front = unpack(store.get(undisturbed["front"])).arrays
+    config = {
+        **{k: STUDY[k] for k in ("name", "seed", "game", "pool")},
+        "kind": "recheck",
+        "genomes": front["genome"].tolist(),
+        "anchors": front["anchor"].tolist(),
+        "replicates": 16,
+    }
+    found = list(run(load(config), store))
+    assert isinstance(found[-1], Finished)
+    result = unpack(store.get(found[-1].artifacts["result"])).arrays
+    np.testing.assert_array_equal(result["genome"], front["genome"])
+    np.testing.assert_array_equal(result["anchor"], front["anchor"])
+    assert (result["samples"] == 16).all()
+
+
+def test_a_random_sample_says_how_fast_battles_are(store: FolderStore) -> None:
+    config = {**{k: STUDY[k] for k in ("name", "seed", "game", "pool")}, "kind": "sample", "count": 40}
+    found = list(run(load(config), store))
+    assert isinstance(found[-1], Finished)
+    assert found[-1].summary["battles_per_second"] > 0
+    assert len(unpack(store.get(found[-1].artifacts["sample"])).arrays["id"]) == 40
+
+
+def test_a_random_sample_that_is_put_aside_loses_nothing(store: FolderStore) -> None:
+    config = {**{k: STUDY[k] for k in ("name", "seed", "game")}, "kind": "sample", "count": 60, "replicates": 2}
+    study = load({**config, "pool": {"kind": "local", "batch_ms": 1}})
+    asked = 0
+
+    def after_a_while() -> Literal["", "pause"]:
+        nonlocal asked
+        asked += 1
+        return "pause" if asked > 12 else ""
+
+    part = list(run(study, store, control=after_a_while))
+    assert isinstance(part[-1], Paused)
+    kept = part[-2]
+    assert isinstance(kept, Progressed)
+    played = kept.counters.evaluations
+    assert 0 < played < 60
+    assert len(unpack(store.get(kept.artifacts["front"])).arrays["id"]) == played
+    rest = list(run(study, store, part[-1].artifacts["checkpoint"]))
+    whole = unpack(store.get(rest[-1].artifacts["sample"])).arrays
+    once = list(run(study, store))
+    undisturbed = unpack(store.get(once[-1].artifacts["sample"])).arrays
+    order, other = np.argsort(whole["id"]), np.argsort(undisturbed["id"])
+    np.testing.assert_array_equal(whole["objective"][order], undisturbed["objective"][other])
+
+
+def test_the_command_line_lists_what_is_there_and_explains_what_is_wrong(tmp_path: Path) -> None:
+    def engine(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "engine", *words]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+
+    (tmp_path / "bad.yaml").write_text("game: {simulator: 'builtin:chess'}\nticks: 0\nsped: 3\nreplicates: few\n")
+    bad = engine("run", "bad.yaml")
+    assert bad.returncode == 2
+    assert "ticks: must be 1 or more" in bad.stderr
+    assert "replicates: must be a whole number, not 'few'" in bad.stderr
+    assert "game.simulator: 'builtin:chess': built-in games are" in bad.stderr
+    assert "sped: there is no such setting" in bad.stderr
+    (tmp_path / "good.yaml").write_text(json.dumps({**STUDY, "ticks": 2}))
+    assert engine("run", "good.yaml").returncode == 0
+    assert "finished" in engine("list").stdout
+    again = engine("run", "good.yaml")
+    assert again.returncode == 2
+    assert "already holds a study" in again.stderr

@@ -1,0 +1,255 @@
+"""Training studies in one process: rounds, stop, pause, kill, resume, staleness, and errors that name the field."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.catalog import LEARNERS
+from engine.cli import main
+from engine.config import TrainConfig, load
+from engine.config.rl import PRESETS, TrainingConfig
+from engine.errors import ConfigError
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, decode
+from engine.rl.policy import Policy
+from engine.rl.training import Training
+from engine.store import FolderStore
+from engine.study import run
+from engine.study.games import make
+from engine.study.sampling import policy_spec
+
+HOME = Path(__file__).parents[2]
+TIMES = {"steps_per_second", "sampling_seconds", "learning_seconds"}
+
+
+def settings(**more: Any) -> dict[str, Any]:
+    """A study of four rounds, two updates each, that takes a second."""
+    small = {"policy": [16], "critic": [16]}
+    learner = {"kind": "ppo", "batch": 128, "fragment": 16, "minibatch": 64, "network": small}
+    game = {"name": "pong", "settings": {"points": 1, "max_ticks": 60}}
+    return {
+        "kind": "train", "game": game, "learner": learner, "steps": 1024, "samplers": 2, "environments": 4,
+        "checkpoint_every": 256, "evaluate_every": 2, "episodes": 4, "pool": {"kind": "local"}, **more,
+    }  # fmt: skip
+
+
+def study(**more: Any) -> TrainConfig:
+    config = load(settings(**more))
+    assert isinstance(config, TrainConfig)
+    return config
+
+
+def events(config: TrainConfig, store: FolderStore, **more: Any) -> list[AnyEvent]:
+    return list(run(config, store, **more))
+
+
+def curve(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
+    """What does not depend on the clock: ticks, steps, the policy's hash, metrics."""
+    return [
+        (e.tick, e.counters.steps, e.artifacts["policy"], {k: v for k, v in e.metrics.items() if k not in TIMES})
+        for e in found
+        if isinstance(e, Progressed)
+    ]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path)
+
+
+def test_a_study_tells_its_rounds_and_leaves_a_policy_with_its_graph(store: FolderStore) -> None:
+    found = events(study(), store)
+    assert isinstance(found[0], Started)
+    assert found[0].ticks == 4
+    rounds = [e for e in found if isinstance(e, Progressed)]
+    assert [e.tick for e in rounds] == [1, 2, 3, 4]
+    assert [e.counters.steps for e in rounds] == [256, 512, 768, 1024]
+    assert all(e.metrics["staleness_mean"] == e.metrics["staleness_max"] == 1 for e in rounds)
+    assert ["evaluation_return" in e.metrics for e in rounds] == [False, True, False, True]
+    last = rounds[-1].metrics
+    assert last["evaluation_return_low"] <= last["evaluation_return"] <= last["evaluation_return_high"]
+    assert {"return", "score", "steps_per_second", "updates"} <= last.keys()
+    end = found[-1]
+    assert isinstance(end, Finished)
+    assert set(end.artifacts) == {"policy", "policy_description", "onnx", "checkpoint"}
+    policy = Policy.unpack(store.get(end.artifacts["policy_description"]), store.get(end.artifacts["policy"]))
+    assert policy.version == 8
+
+
+def test_one_sampler_in_step_is_the_training_loop_of_one_process(store: FolderStore) -> None:
+    config = study(samplers=1, episodes=2)
+    found = events(config, store)
+    game = make(config.game, 4)
+    learner = LEARNERS["ppo"].load()(policy_spec(config, game), config.learner, config.seed, config.steps)
+    plan = TrainingConfig(algorithm=config.learner, steps=1024, environments=4, checkpoint_every=256, episodes=0)
+    list(Training(plan, game, learner).run())
+    end = found[-1]
+    assert isinstance(end, Finished)
+    policy = Policy.unpack(store.get(end.artifacts["policy_description"]), store.get(end.artifacts["policy"]))
+    np.testing.assert_array_equal(policy.weights, learner.weights())
+
+
+@pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+def test_the_same_study_gives_the_same_curve(store: FolderStore, sampling: str) -> None:
+    one = curve(events(study(sampling=sampling), store))
+    assert len(one) == 4
+    assert curve(events(study(sampling=sampling), store)) == one
+    assert curve(events(study(sampling=sampling, seed=2), store)) != one
+
+
+def test_asynchronous_samples_are_older_and_never_older_than_allowed(store: FolderStore) -> None:
+    rounds = [e for e in events(study(sampling="asynchronous"), store) if isinstance(e, Progressed)]
+    assert max(e.metrics["staleness_max"] for e in rounds) == 2
+    assert rounds[-1].metrics["dropped"] == 0
+    strict = [e for e in events(study(sampling="asynchronous", max_staleness=1), store) if isinstance(e, Progressed)]
+    assert {e.metrics["staleness_max"] for e in strict} == {1.0}
+    assert strict[-1].metrics["dropped"] > 0
+
+
+def control(wish: str, after: int) -> Callable[[], str]:
+    """Wishes at the ``after``-th time it is asked."""
+    asked = 0
+
+    def ask() -> str:
+        nonlocal asked
+        asked += 1
+        return wish if asked >= after else ""
+
+    return ask
+
+
+@pytest.mark.parametrize("kind", ["ppo", "a3c", "impala", "dqn"])
+def test_a_study_that_was_paused_anywhere_goes_on_with_the_same_curve(store: FolderStore, kind: str) -> None:
+    own = {"batch": 128} if kind != "dqn" else {"warmup": 100, "capacity": 500}
+    small = {"policy": [16], "critic": [16]}
+    config = study(learner={"kind": kind, "fragment": 16, "network": small, "scale_rewards": kind == "ppo",
+                            "normalise_observations": True, **own})  # fmt: skip
+    whole = curve(events(config, store))
+    before = events(config, store, control=control("pause", random.Random(kind).randint(3, 14)))
+    end = before[-1]
+    assert isinstance(end, Paused)
+    after = events(config, store, resume=end.artifacts["checkpoint"])
+    assert isinstance(after[0], Started)
+    assert after[0].resumed
+    assert curve(before) + curve(after) == whole
+
+
+def test_a_stop_keeps_what_was_learned(store: FolderStore) -> None:
+    found = events(study(), store, control=control("stop", 8))
+    end = found[-1]
+    assert isinstance(end, Stopped)
+    assert {"policy", "onnx", "checkpoint"} <= end.artifacts.keys()
+    assert 0 < end.counters.steps < 1024
+
+
+def test_a_checkpoint_of_another_study_is_refused(store: FolderStore) -> None:
+    end = events(study(), store, control=control("pause", 8))[-1]
+    assert isinstance(end, Paused)
+    (failed,) = events(study(seed=2), store, resume=end.artifacts["checkpoint"])
+    assert isinstance(failed, Failed)
+    assert "other settings" in failed.message
+
+
+def test_a_killed_study_goes_on_from_the_command_line_with_the_same_curve(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = settings(steps=6_400, evaluate_every=0, episodes=2)
+    config, folder = load(data), tmp_path / "job"
+    assert isinstance(config, TrainConfig)
+    (tmp_path / "study.yaml").write_text(json.dumps(data))
+    rounds = random.Random(7).randint(5, 20)
+    command = [sys.executable, "-m", "engine"]
+    first = subprocess.Popen([*command, "run", str(tmp_path / "study.yaml"), "--job-dir", str(folder)], cwd=HOME,
+                             stdout=subprocess.PIPE, text=True)  # fmt: skip
+    assert first.stdout
+    told = next(line for line in first.stdout if f"round {rounds}:" in line)
+    assert "steps" in told
+    first.kill()
+    first.stdout.close()
+    assert first.wait() == -signal.SIGKILL
+    subprocess.run([*command, "resume", str(folder)], cwd=HOME, check=True, capture_output=True)
+    found = [decode(line) for line in _lines(folder / "events.jsonl")]
+    assert isinstance(found[-1], Finished)
+    rest = {tick: tuple(row) for tick, *row in curve(found)}
+    whole = curve(events(config, FolderStore(tmp_path / "whole")))
+    assert {tick: tuple(row) for tick, *row in whole} == rest
+    capsys.readouterr()
+    assert main(["list", str(tmp_path)]) == 0
+    listed = capsys.readouterr().out
+    assert "finished" in listed
+    assert "6,400 steps" in listed
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    for line in path.read_bytes().splitlines():
+        if line.endswith(b"}"):
+            yield line
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"lerning": 1}, "lerning"),
+        ({"steps": 0}, "steps"),
+        ({"samplers": 0}, "samplers"),
+        ({"learner": {"kind": "ppo", "clip": 2.0}}, "learner.clip"),
+        ({"learner": {"kind": "ppo", "speed": 2.0}}, "learner.speed"),
+        ({"learner": {"kind": "sarsa"}}, "learner"),
+        ({"learner": "no-such-preset"}, "learner"),
+        ({"pool": {"kind": "moon"}}, "pool.kind"),
+        ({"game": {"name": "pong", "colour": "red"}}, "game.colour"),
+    ],
+)
+def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(settings(**change))
+    assert place in [problem.place for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"game": "gym:Pendulum-v1", "learner": {"kind": "dqn"}}, "learner.kind: DQN needs a single choice"),
+        ({"learner": {"kind": "dqn", "network": {"policy": [8], "critic": [8], "lstm": 4}}}, "learner.network.lstm"),
+        ({"learner": {"kind": "ppo", "network": {"conv": [{}]}}}, "learner.network.conv"),
+        ({"learner": {"kind": "ppo", "rewards": {"beauty": {}}}}, "learner.rewards.beauty: the game gives no such"),
+        ({"game": "chess"}, "game.name"),
+        ({"game": "gym:NoSuchGame-v3"}, "game.name"),
+        ({"game": {"name": "ale:pong", "settings": {"speed": 3}}}, "game.settings"),
+        ({"game": {"name": "pong", "settings": {"points": 0}}}, "game.settings"),
+    ],
+)
+def test_what_does_not_fit_the_game_is_named_before_anything_starts(
+    store: FolderStore, change: dict[str, Any], said: str
+) -> None:
+    (failed,) = events(study(**change), store)
+    assert isinstance(failed, Failed)
+    assert failed.permanent
+    assert said in failed.message
+
+
+def test_presets_are_learners_by_name_and_settings_may_differ_from_them() -> None:
+    assert study(learner="pendulum-ppo").learner == PRESETS["pendulum-ppo"]
+    changed = study(learner={"preset": "pendulum-ppo", "reuse": 3}).learner
+    assert changed == PRESETS["pendulum-ppo"].model_copy(update={"reuse": 3})
+    with pytest.raises(ConfigError, match="is a range"):
+        study(learner="table3-vector-pong")
+
+
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [("Throwing", "the referee has left"), ("NotANumber", "rewards"), ("WrongShape", "rewards")],
+)
+def test_a_game_that_misbehaves_ends_the_study_with_what_it_did(store: FolderStore, game: str, said: str) -> None:
+    found = events(study(game=f"python:tests.engine.train_games:{game}"), store)
+    assert isinstance(found[-1], Failed)
+    assert said in found[-1].message

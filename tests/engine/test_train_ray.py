@@ -1,0 +1,151 @@
+"""Samplers as Ray actors: weights reach them through the tree, and whatever is killed, training goes on."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from engine.channel import Weights, encode_weights
+from engine.errors import EngineError, SimulatorError
+from engine.events import AnyEvent, Finished, Incident, Progressed
+from engine.runtime.fleet import FleetLimits
+from engine.runtime.ray_fleet import RayFleet
+from engine.store import FolderStore
+from engine.study import run
+from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
+from tests.engine.test_train import curve, events, study
+
+PATIENCE_S = 60
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[RayServer]:
+    """One Ray for all tests of this file."""
+    with ray_server(cpus=4) as server:
+        yield server
+
+
+def actors(ray: RayServer, name: str) -> list[psutil.Process]:
+    """The processes of actors of a kind."""
+    found = ray.daemon("raylet").children()
+    return [process for process in found if not gone(process) and name in " ".join(process.cmdline())]
+
+
+def fleet(
+    samplers: int = 2, hosts: int = 1, trouble: str = "", flat: bool = False, silence_s: float = 60.0
+) -> RayFleet:
+    """Echoes, on the one machine named several times."""
+
+    def payload(number: int, life: int) -> bytes:
+        return json.dumps({"number": number, "life": life, "trouble": trouble}).encode()
+
+    return RayFleet(
+        "tests.contracts.sampling:build", payload, samplers, allowed=("tests.",), flat=flat,
+        limits=FleetLimits(silence_s=silence_s), hosts=lambda cluster: cluster.hosts * hosts,
+    )  # fmt: skip
+
+
+def heard(running: RayFleet, version: int, wanted: set[int]) -> dict[int, int]:
+    """Publish a version until all wanted samplers have told that they got it; the life of each."""
+    running.publish(encode_weights(Weights(0, 0, version, np.ones(1000, np.float32))))
+    found: dict[int, int] = {}
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        running.lost()
+        for number, frames in running.gather(1.0):
+            _, life, got = json.loads(bytes(frames[1]))
+            if got == version:
+                found[number] = life
+        if found.keys() == wanted:
+            return found
+    raise AssertionError(f"of {wanted} only {found.keys()} got version {version}")
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_weights_reach_every_host_and_whoever_is_killed_is_replaced(ray: RayServer, flat: bool) -> None:
+    rng = random.Random(int(flat))
+    with fleet(samplers=4, hosts=4, flat=flat) as running:
+        versions = range(1, 9)
+        kills = {rng.randint(2, 4): "RelayActor", rng.randint(5, 7): "SamplerActor"}
+        for version in versions:
+            heard(running, version, {0, 1, 2, 3})
+            if kind := kills.get(version):
+                victim = rng.choice(actors(ray, kind))
+                victim.kill()
+                assert eventually(lambda victim=victim: gone(victim))
+        lives = heard(running, 9, {0, 1, 2, 3})
+        assert sum(lives.values()) >= 2
+        told = [trouble.message for trouble in running.incidents()]
+        assert any("relay of host" in message for message in told)
+        assert any(message.startswith("Sampler") for message in told)
+    assert eventually(lambda: not actors(ray, "Actor"))
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_sampler_that_hangs_or_fails_is_replaced_and_a_hopeless_one_is_told() -> None:
+    for trouble, said in (("hang", "no sign of life for 2 s"), ("fail", "the referee has left")):
+        with fleet(trouble=trouble, silence_s=2.0) as running:
+            assert heard(running, 1, {0, 1}) == {0: 0, 1: 0}
+            assert heard(running, 2, {0, 1}) == {0: 1, 1: 0}
+            assert any(said in trouble.message for trouble in running.incidents())
+    with fleet(trouble="permanent") as running:
+        heard(running, 1, {0, 1})
+        with pytest.raises(SimulatorError, match="the referee has left"):
+            heard(running, 2, {0, 1})
+    with fleet(trouble="unbuildable") as running, pytest.raises(EngineError, match="there is no pitch"):
+        heard(running, 1, {0, 1})
+
+
+def killed(ray: RayServer, found: Iterator[AnyEvent], seed: int, ticks: int) -> tuple[list[AnyEvent], psutil.Process]:
+    """The events of a study one of whose samplers is killed at a moment between a fifth and four fifths of it."""
+    rng = random.Random(seed)
+    at, delay = rng.randint(ticks // 5, ticks * 3 // 4), rng.random() * 0.05
+    told: list[AnyEvent] = []
+    victims: list[psutil.Process] = []
+    for event in found:
+        told.append(event)
+        if isinstance(event, Progressed) and event.tick >= at and not victims:
+            victims.append(rng.choice(actors(ray, "SamplerActor")))
+            threading.Timer(delay, victims[0].kill).start()
+    assert eventually(lambda: gone(victims[0]))
+    return told, victims[0]
+
+
+def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(ray: RayServer, tmp_path: Path) -> None:
+    more: dict[str, Any] = {"steps": 8192, "checkpoint_every": 1024, "evaluate_every": 0}
+    here = events(study(**more), FolderStore(tmp_path))
+    there = run(study(**more, pool={"kind": "ray"}), FolderStore(tmp_path))
+    told, _ = killed(ray, there, 1, 8)
+
+    def kept(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
+        return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in curve(found)]
+
+    assert kept(told) == kept(here)
+    assert all(
+        e.metrics["staleness_mean"] == e.metrics["staleness_max"] == 1 for e in told if isinstance(e, Progressed)
+    )
+    assert any(isinstance(e, Incident) and e.what == "lost-worker" for e in told)
+    assert isinstance(told[-1], Finished)
+    assert told[-1].summary["lost"] >= 1
+
+
+def test_out_of_step_training_goes_on_when_a_sampler_is_killed(ray: RayServer, tmp_path: Path) -> None:
+    config = study(
+        steps=40_000, checkpoint_every=4_000, sampling="asynchronous", max_staleness=3, evaluate_every=0,
+        pool={"kind": "ray"},
+    )  # fmt: skip
+    told, _ = killed(ray, run(config, FolderStore(tmp_path)), 2, 10)
+    rounds = [e for e in told if isinstance(e, Progressed)]
+    assert isinstance(told[-1], Finished)
+    assert told[-1].counters.steps >= 40_000
+    assert max(e.metrics["staleness_max"] for e in rounds) <= 3
+    assert told[-1].summary["lost"] >= 1

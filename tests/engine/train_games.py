@@ -1,0 +1,46 @@
+"""Games for training studies that do what games should not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.mdp.interface import Array
+from engine.mdp.vector import VectorStep
+from tests.engine.rl_game import Signals
+
+
+class _After(Signals):
+    """Plays well for thirty decisions."""
+
+    def step(self, actions: Sequence[Array]) -> VectorStep:
+        self._moves = getattr(self, "_moves", 0) + 1
+        if self._moves > 30:
+            return self.fail(super().step(actions))
+        return super().step(actions)
+
+    def fail(self, step: VectorStep) -> VectorStep:
+        raise NotImplementedError
+
+
+class Throwing(_After):
+    def fail(self, step: VectorStep) -> VectorStep:
+        raise RuntimeError("the referee has left")
+
+
+class NotANumber(_After):
+    def fail(self, step: VectorStep) -> VectorStep:
+        return step._replace(rewards=np.full_like(step.rewards, np.nan))
+
+
+class WrongShape(_After):
+    def fail(self, step: VectorStep) -> VectorStep:
+        return step._replace(rewards=step.rewards[:, :, :1])
+
+
+class Hanging(_After):
+    def fail(self, step: VectorStep) -> VectorStep:
+        time.sleep(3600)
+        return step

@@ -1,0 +1,105 @@
+"""The house: who may import whom (design, section 2), and what importing the catalog costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LEAVES = {"errors", "rng", "space", "events", "store", "arrays", "indicators", "channel", "config", "formula"}
+FAMILIES: dict[str, set[str]] = {
+    **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
+    "catalog": LEAVES,
+    "problem": LEAVES,
+    "mdp": LEAVES | {"problem", "population", "mdp"},
+    "evolution": LEAVES | {"problem", "population", "evolution"},
+    "games": LEAVES | {"problem", "population", "mdp", "games", "simulators.contract"},
+    "simulators": LEAVES | {"simulators", "games", "problem", "mdp"},
+    "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
+    "runtime": LEAVES | {"problem", "population", "runtime"},
+    "rl": LEAVES | {"problem", "population", "mdp", "rl"},
+    "study": LEAVES | {"problem", "evolution", "lineups", "mdp", "rl", "runtime", "simulators", "catalog", "study"},
+}
+"""Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
+WEBAPP = {
+    "catalog", "config", "events", "errors", "formula", "store", "arrays", "indicators", "lineups.schema",
+    "lineups.rules", "lineups.size", "simulators.contract",
+}  # fmt: skip
+WORKERS = {"events", "config", "store", "errors", "arrays"}
+ONLY_IN = {
+    "ray": ("engine.runtime",),
+    "zmq": ("engine.runtime", "engine.simulators"),
+    "torch": ("engine.rl", "engine.evorl"),
+}
+
+
+def modules(package: str) -> Iterator[tuple[str, Path]]:
+    for path in sorted((ROOT / package).rglob("*.py")):
+        if "migrations" not in path.parts:
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            yield name, path
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module a file imports, at the top or later; ``from a import b`` counts as a.b and as a."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def within(name: str, allowed: set[str]) -> bool:
+    return any(name == a or name.startswith(f"{a}.") or a.startswith(f"{name}.") for a in allowed)
+
+
+@pytest.mark.parametrize(("name", "path"), [pytest.param(n, p, id=n) for n, p in modules("engine")])
+def test_an_engine_module_imports_only_what_its_family_may(name: str, path: Path) -> None:
+    family = name.split(".")[1] if "." in name else ""
+    found = set(imports(path))
+    for banned in ("django", "celery", "redis", "webapp", "workers"):
+        assert not any(i.split(".")[0] == banned for i in found), f"{name} imports {banned}"
+    if family in FAMILIES:
+        mine = {i.removeprefix("engine.") for i in found if i.startswith("engine.")}
+        wrong = {i for i in mine if not within(i, FAMILIES[family])}
+        assert not wrong, f"{name} may not import {sorted(wrong)}"
+    for library, places in ONLY_IN.items():
+        if not name.startswith((*places, "engine.bench")):
+            assert not any(i.split(".")[0] == library for i in found), f"{name} imports {library}"
+
+
+@pytest.mark.parametrize(("name", "path"), [pytest.param(n, p, id=n) for n, p in modules("webapp")])
+def test_the_site_imports_only_the_engine_s_light_part(name: str, path: Path) -> None:
+    found = set(imports(path))
+    mine = {i.removeprefix("engine.") for i in found if i.startswith("engine.")}
+    wrong = {i for i in mine if not within(i, WEBAPP)}
+    assert not wrong, f"{name} may not import engine's {sorted(wrong)}"
+    if ".management.commands." in name:
+        return  # commands are where the parts are put together
+    workers = {i for i in found if i.split(".")[0] == "workers"}
+    assert all(i in {"workers", "workers.app"} or i.startswith("workers.app.") for i in workers), sorted(workers)
+
+
+@pytest.mark.parametrize(("name", "path"), [pytest.param(n, p, id=n) for n, p in modules("workers")])
+def test_workers_import_no_view_and_spawn_the_engine(name: str, path: Path) -> None:
+    found = set(imports(path))
+    mine = {i.removeprefix("engine.") for i in found if i.startswith("engine.")}
+    assert not {i for i in mine if not within(i, WORKERS)}, sorted(mine)
+    assert not any("views" in i.split(".") for i in found)
+
+
+def test_the_celery_application_imports_no_model() -> None:
+    assert not any("models" in i.split(".") for i in imports(ROOT / "workers" / "app.py"))
+
+
+@pytest.mark.parametrize("module", ["engine.catalog", "engine.config", "engine.lineups.schema", "engine.lineups.rules"])
+def test_importing_the_light_part_loads_neither_torch_nor_ray_nor_numba(module: str) -> None:
+    code = f"import sys, {module}; print(*(m for m in ('torch', 'ray', 'numba', 'zmq') if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -1,0 +1,53 @@
+"""Settings from environment variables."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from webapp.lib.env import Environment, secret_key
+
+
+def test_every_bad_value_is_a_sentence_at_the_check(tmp_path: Path) -> None:
+    bad = {"EQUIPOISE_HTTPS": "perhaps", "EQUIPOISE_JOB_SLOTS": "0", "DATABASE_URL": "mysql://root:hunter2@db/site"}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "webapp.settings", "EQUIPOISE_VAR": str(tmp_path), **bad},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "EQUIPOISE_HTTPS is “perhaps”; write 1 for yes or 0 for no." in done.stderr
+    assert "EQUIPOISE_JOB_SLOTS is “0”; write a whole number from 1 to 256." in done.stderr
+    assert "DATABASE_URL cannot be read; write postgresql://" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+def test_a_postgresql_address_becomes_djangos_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://eq:p%40ss@db.example.org:5433/balance?sslmode=require")
+    assert Environment().database("DATABASE_URL", Path("unused")) == {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": "balance",
+        "USER": "eq",
+        "PASSWORD": "p@ss",
+        "HOST": "db.example.org",
+        "PORT": 5433,
+        "OPTIONS": {"sslmode": "require"},
+    }
+
+
+def test_the_secret_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    made = secret_key("", path)
+    assert len(made) >= 50
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert secret_key("", path) == made
+    assert secret_key("given", path) == "given"

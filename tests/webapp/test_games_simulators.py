@@ -1,0 +1,225 @@
+"""Registering simulators, who may see and change them, and the handshake test against real programs."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+
+import psutil
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from engine.simulators.contract import content_hash
+from tests.engine.sample_simulators import SPEC
+from tests.factories import Studio, person, studio
+from tests.webapp.games_data import client_of, simulator
+from webapp.games import handshake
+from webapp.games.models import Simulator, SimulatorAudit
+from webapp.games.simulators import ensure_builtin_simulators
+from webapp.games.specs import spec_of
+from workers.handshake import ask_for_built_in_games, run_handshake
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin-tools/simulators/"
+TUG = "python:tests.engine.sample_simulators:TugOfWar"
+
+
+def bad(name: str) -> str:
+    return f"command:{sys.executable} -m tests.engine.bad_simulators {name}"
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def engineer(team: Studio) -> Client:
+    return client_of(team.engineer)
+
+
+def after_a_test(reference: str, deadline: float = handshake.DEADLINE) -> Simulator:
+    """The simulator after a handshake test."""
+    row = Simulator.objects.create(name="Tug", kind=reference.partition(":")[0], reference=reference)
+    assert handshake.ask(row)
+    assert handshake.run(row.pk, deadline)
+    row.refresh_from_db()
+    return row
+
+
+def levels(row: Simulator) -> set[str]:
+    return {finding["level"] for finding in row.findings}
+
+
+# The handshake
+
+
+def test_an_honest_simulator_is_ready_and_its_description_is_kept() -> None:
+    row = after_a_test(TUG)
+    assert row.status == Simulator.Status.READY, row.findings
+    assert (row.version, row.spec_hash, row.test) == (SPEC.version, content_hash(SPEC), "")
+    kept = spec_of(row)
+    assert kept is not None
+    assert content_hash(kept) == content_hash(SPEC)
+    assert {"check": "wins", "level": "ok"}.items() <= row.findings[3].items()
+
+
+def test_a_simulator_that_lies_is_broken_and_the_line_says_how() -> None:
+    row = after_a_test(bad("nan"))
+    assert row.status == Simulator.Status.BROKEN
+    assert "error" in levels(row)
+    assert "nan" in row.message.lower()
+
+
+def test_a_program_that_is_not_installed_says_so() -> None:
+    row = after_a_test("command:no-such-program --fast")
+    assert row.status == Simulator.Status.MISSING
+    assert "no-such-program" in row.message
+
+
+def test_a_simulator_that_hangs_is_stopped_and_nothing_is_left_running() -> None:
+    row = after_a_test(bad("hang"), deadline=4)
+    assert row.status == Simulator.Status.BROKEN
+    assert row.test == ""
+    left = [p for p in psutil.process_iter(["cmdline"]) if "tests.engine.bad_simulators" in (p.info["cmdline"] or [])]
+    psutil.wait_procs(left, timeout=20)
+    assert not [p for p in left if p.is_running()]
+
+
+def test_a_broken_simulator_keeps_its_last_good_description() -> None:
+    row = after_a_test(TUG)
+    Simulator.objects.filter(pk=row.pk).update(reference="python:no_such_package:make")
+    assert handshake.ask(row)
+    assert handshake.run(row.pk)
+    row.refresh_from_db()
+    assert row.status == Simulator.Status.BROKEN
+    assert row.spec_hash == content_hash(SPEC)
+
+
+def test_built_in_games_are_tested_when_a_worker_starts(redis_server: str) -> None:
+    ensure_builtin_simulators()
+    simulator()
+    Simulator.objects.filter(reference="builtin:herobattle").update(checked_at=timezone.now(), status="ready")
+    ask_for_built_in_games()
+    asked = Simulator.objects.filter(test=Simulator.Test.ASKED)
+    assert [row.reference for row in asked] == ["builtin:wesnoth"]
+
+
+def test_a_test_that_is_delivered_twice_runs_once() -> None:
+    row = simulator(reference="command:no-such-program")
+    assert handshake.ask(row)
+    assert not handshake.ask(row)
+    assert run_handshake(row.pk)
+    assert not run_handshake(row.pk)
+
+
+# The pages
+
+
+def register(client: Client, **changes: str) -> Simulator | None:
+    fields = {"name": "Tug", "kind": "python", "target": TUG.removeprefix("python:"), **changes}
+    client.post(f"{LIST}new/", fields)
+    return Simulator.objects.filter(name=fields["name"]).first()
+
+
+def test_registering_grants_writes_the_audit_and_asks_for_a_test(
+    engineer: Client, team: Studio, redis_server: str
+) -> None:
+    row = register(engineer, projects=str(team.project.pk))
+    assert row is not None
+    assert (row.reference, row.kind, row.created_by, row.everybody) == (TUG, "python", team.engineer, False)
+    assert list(row.projects.all()) == [team.project]
+    assert row.test == Simulator.Test.ASKED
+    assert list(SimulatorAudit.objects.order_by("pk").values_list("action", "user__username")) == [
+        ("registered", team.engineer.username), ("asked for a test", team.engineer.username),
+    ]  # fmt: skip
+    page = engineer.get(f"{LIST}{row.pk}/", headers={"HX-Request": "true"}).content.decode()
+    assert "waits for a free worker" in page
+    assert 'hx-trigger="every 1s"' in page
+
+
+def test_a_test_that_could_not_be_asked_for_can_be_asked_for_again(engineer: Client, team: Studio) -> None:
+    row = simulator(created_by=team.engineer)
+    assert handshake.ask(row)
+    handshake.give_up(row, "The queue does not answer, so the test was not started.")
+    assert "The queue does not answer" in engineer.get(f"{LIST}{row.pk}/").content.decode()
+    assert handshake.ask(row)
+
+
+def test_a_test_whose_worker_died_can_be_asked_for_again(engineer: Client, team: Studio) -> None:
+    row = simulator(created_by=team.engineer)
+    assert handshake.ask(row)
+    long_ago = timezone.now() - timedelta(seconds=2 * handshake.DEADLINE)
+    Simulator.objects.update(test=Simulator.Test.RUNNING, test_at=long_ago)
+    assert "its worker stopped" in engineer.get(f"{LIST}{row.pk}/").content.decode()
+    assert handshake.ask(row)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kind": "python", "target": "os.system('x')"}, "package.module:factory"),
+        ({"kind": "command", "target": "'open"}, "never closes"),
+        ({"kind": "command", "target": "a\nb"}, "one line"),
+        ({"name": "Skirmish"}, "Another simulator has this name"),
+        ({"kind": "other"}, "valid choice"),
+        ({"target": ""}, "required"),
+    ],
+)
+def test_a_bad_registration_is_an_error_at_its_field(engineer: Client, changes: dict[str, str], words: str) -> None:
+    simulator()
+    fields = {"name": "Tug", "kind": "python", "target": "a.b:c", **changes}
+    answer = engineer.post(f"{LIST}new/", fields)
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert Simulator.objects.count() == 1
+
+
+def test_an_engineer_sees_own_and_granted_simulators_only(engineer: Client, team: Studio) -> None:
+    own = simulator(name="Own", reference="python:own:x", everybody=False, created_by=team.engineer)
+    granted = simulator(name="Granted", reference="python:granted:x", everybody=False)
+    granted.projects.add(team.project)
+    secret = simulator(name="Secret", reference="command:secret", everybody=False)
+    page = engineer.get(LIST).content.decode()
+    assert "Own" in page
+    assert "Granted" in page
+    assert "Secret" not in page
+    assert engineer.get(f"{LIST}{secret.pk}/").status_code == 404
+    assert engineer.get(f"{LIST}{own.pk}/change/").status_code == 200
+    assert engineer.get(f"{LIST}{granted.pk}/change/").status_code == 403
+    assert client_of(team.designer).get(LIST).status_code == 403
+    assert client_of(team.stranger).get(f"{LIST}{own.pk}/").status_code == 403
+
+
+def test_an_engineer_cannot_grant_to_everybody_or_to_other_projects(engineer: Client, team: Studio) -> None:
+    other = studio("other")
+    assert register(engineer, projects=str(other.project.pk)) is None
+    row = register(engineer, everybody="on")
+    assert row is not None
+    assert not row.everybody
+
+
+def test_a_changed_program_is_written_down_and_has_to_be_tested_again(team: Studio) -> None:
+    other = studio("other")
+    row = simulator(everybody=False)
+    row.projects.add(other.project)
+    client = client_of(person("operator", is_staff=True))
+    client.post(f"{LIST}{row.pk}/change/", {
+        "name": "Skirmish 2", "kind": "command", "target": "skirmish --fast",
+        "projects": [team.project.pk, other.project.pk],
+    })  # fmt: skip
+    row.refresh_from_db()
+    assert (row.name, row.reference, row.status) == ("Skirmish 2", "command:skirmish --fast", "untested")
+    assert set(row.projects.all()) == {team.project, other.project}
+    assert set(SimulatorAudit.objects.values_list("action", flat=True)) == {"changed program", "renamed", "granted"}
+
+
+def test_built_in_games_are_made_once_and_keep_their_program() -> None:
+    ensure_builtin_simulators()
+    ensure_builtin_simulators()
+    assert Simulator.objects.filter(kind=Simulator.Kind.BUILTIN).count() == 2
+    row = Simulator.objects.get(reference="builtin:wesnoth")
+    client = client_of(person("operator", is_staff=True))
+    page = client.get(f"{LIST}{row.pk}/change/").content.decode()
+    assert 'name="target"' not in page

@@ -1,0 +1,462 @@
+"""The New job page: every question makes a search that the engine takes, and nothing typed is lost or misread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine.arrays import pack, unpack
+from engine.config import FAIRNESS, LineupConfig, ObjectiveConfig, ObjectiveSetConfig
+from engine.events import Finished
+from engine.games.herobattle.spec import game_spec
+from engine.lineups.objectives import check
+from engine.lineups.rules import feasibility
+from engine.simulators.contract import Metric
+from engine.store import FolderStore
+from engine.study.lineups import planned, run
+from tests.factories import Studio, game_version, studio
+from webapp.balance.models import Draft, LineupRules, ObjectiveSet
+from webapp.balance.saving import save
+from webapp.games.models import Simulator
+from webapp.lib.storage import store
+from webapp.studies import plans, sampling
+from webapp.studies.forms import NewJobForm, first_values, values_of
+from webapp.studies.models import Job, JobEvent, Status
+from webapp.studies.questions import QUESTIONS, with_line
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def team() -> Studio:
+    made = studio()
+    game_version(made.project)
+    NewJobForm(None, project=made.project, user=made.designer)
+    return made
+
+
+@pytest.fixture
+def client(team: Studio) -> Client:
+    signed_in = Client()
+    signed_in.force_login(team.designer)
+    return signed_in
+
+
+def filled(team: Studio, **typed: Any) -> dict[str, Any]:
+    return {**first_values(team.project), **{name: str(value) for name, value in typed.items()}}
+
+
+def form_of(team: Studio, **typed: Any) -> NewJobForm:
+    return NewJobForm(filled(team, **typed), project=team.project, user=team.designer)
+
+
+def address(name: str, team: Studio) -> str:
+    return reverse(f"studies:{name}", args=[team.project.slug])
+
+
+@pytest.mark.parametrize("key", QUESTIONS)
+def test_every_question_is_a_search_the_engine_can_run(team: Studio, key: str) -> None:
+    form = form_of(team, question=key, measure="", line="")
+    assert form.is_valid(), form.errors
+    search = form.search(None)
+    check(game_spec(), search.objectives, search.lineups.teams)
+    assert feasibility(game_spec(), search.lineups) == []
+    sample = form.sample()
+    assert (sample.count, sample.pool.kind) == (200, "local")
+    assert all(o.threshold is None for o in sample.objectives.objectives)
+
+
+@pytest.mark.parametrize("key", QUESTIONS)
+def test_every_question_can_be_played(team: Studio, key: str, tmp_path: Path) -> None:
+    form = form_of(team, question=key, measure="", line="")
+    assert form.is_valid(), form.errors
+    config = form.sample().model_copy(update={"count": 10, "replicates": 2})
+    *_, last = run(config, FolderStore(tmp_path))
+    assert isinstance(last, Finished), last
+    found = unpack(FolderStore(tmp_path).get(last.artifacts["sample"])).arrays
+    assert (found["status"] == 0).all()
+    assert np.isfinite(found["objective"]).all()
+
+
+def test_a_sample_of_which_nothing_could_be_played_ends_and_says_so(
+    client: Client, team: Studio, tmp_path: Path
+) -> None:
+    never = ObjectiveConfig(name="never", title="Never", formula="0 / (mean(cost) - mean(cost))")
+    form = form_of(team)
+    assert form.is_valid()
+    config = form.sample().model_copy(
+        update={"count": 10, "replicates": 2, "objectives": ObjectiveSetConfig(objectives=(never,))}
+    )
+    *_, last = run(config, store())
+    assert isinstance(last, Finished), last
+    client.post(address("preview", team), filled(team))
+    Job.objects.update(status=Status.FINISHED, artifacts=last.artifacts, metrics={"failed": 10.0})
+    answer = client.post(address("preview", team), filled(team)).json()["sample"]
+    assert (answer["state"], answer["text"][:53]) == ("failed", "None of the 10 random lineups gave a number that can ")
+
+
+@pytest.mark.parametrize("key", QUESTIONS)
+def test_questions_use_the_names_a_game_has_for_its_numbers(key: str) -> None:
+    metrics = tuple(Metric(name, name.title(), "%", "higher") for name in ("life", "gold", "victory"))
+    other = replace_spec(side_metrics=metrics, strength="life", resources="gold", win="victory")
+    question = QUESTIONS[key]
+    rules = question.lineups(LineupConfig())
+    check(other, question.objectives(other), rules.teams)
+
+
+def replace_spec(**changes: Any) -> Any:
+    return msgspec.structs.replace(game_spec(), **changes)
+
+
+def test_the_question_about_unfairness_is_the_paper_s(team: Studio) -> None:
+    assert QUESTIONS["unfair"].objectives(game_spec()) == FAIRNESS
+
+
+def test_the_line_moves_and_other_lines_go_unless_they_are_one_s_own() -> None:
+    two = ObjectiveSetConfig(
+        objectives=(*FAIRNESS.objectives[:1], FAIRNESS.objectives[1].model_copy(update={"threshold": 9.0}))
+    )
+    moved = with_line(two, "gap", 30.0)
+    assert [o.threshold for o in moved.objectives] == [None, 30.0]
+    assert [o.threshold for o in with_line(two, "gap", 30.0, keep=True).objectives] == [2.0, 30.0]
+
+
+def test_battles_are_counted_as_the_engine_plans_them(team: Studio) -> None:
+    form = form_of(team)
+    assert form.is_valid()
+    search, plan = form.search(None), form.plan(None)
+    assert plan.lineups * plans.battles_each(search.lineups, plan.replicates) == planned(search, 3)[1] == 1_920_000
+
+
+def test_slow_games_get_fewer_lineups_in_the_same_time() -> None:
+    rules = LineupConfig()
+    fast, slow = plans.plan(plans.EFFORTS["quick"], rules, 50_000), plans.plan(plans.EFFORTS["quick"], rules, 10)
+    assert fast == plans.EFFORTS["quick"].plan
+    assert slow.lineups < 200
+    assert slow.population % 2 == 0
+    assert plans.plan(plans.EFFORTS["deep"], rules, 10).lineups > slow.lineups
+    for effort in plans.EFFORTS.values():
+        assert plans.plan(effort, rules, plans.SLOW - 1).lineups <= effort.plan.lineups
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(35, 51, "35 to 50 s"), (35, 36, "35 s"), (110, 140, "1 min 50 s to 2 min"), (3000, 8000, "50 min to 2 h 15 min")],
+)
+def test_spans_of_time_in_words(low: float, high: float, words: str) -> None:
+    assert plans.span(low, high).replace("\u00a0", " ") == words
+
+
+# The form.
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "says"),
+    [
+        ("line", "two", "not a number"),
+        ("line", "1.234.5", "not a number"),
+        ("population", "7", "even number"),
+        ("population", "2", "from 4"),
+        ("rounds", "0", "from 1"),
+        ("rounds", "1.5", "whole number"),
+        ("replicates", "1", "from 2"),
+        ("seed", "-3", "at least 0"),
+        ("population", "20000", "from 4 to 10,000"),
+        ("version", "999999", "choice"),
+        ("rules", "x", "choice"),
+        ("effort", "forever", "choice"),
+        ("question", "why", "choice"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field(team: Studio, field: str, typed: str, says: str) -> None:
+    form = form_of(team, **{field: typed})
+    assert not form.is_valid()
+    assert says in " ".join(form.errors[field])
+
+
+def test_decimal_commas_are_numbers(team: Studio) -> None:
+    form = form_of(team, line="2,5")
+    assert form.is_valid(), form.errors
+    assert form.main.threshold == 2.5
+
+
+def test_rules_that_cannot_be_met_say_why(team: Studio) -> None:
+    impossible = LineupConfig(budget_low=1e6).model_dump(mode="json")
+    rules = save(LineupRules, team.project, "Impossible", impossible, team.designer)
+    form = form_of(team, rules=rules.pk)
+    assert not form.is_valid()
+    assert form.errors["rules"]
+
+
+def test_own_objectives_must_fit_the_rules(team: Studio) -> None:
+    usual = first_values(team.project)["rules"]
+    one = ObjectiveSetConfig(objectives=(ObjectiveConfig(name="x", title="X", formula="mean(strength_vs_teams)"),))
+    own = save(ObjectiveSet, team.project, "Mine", one.model_dump(mode="json"), team.designer)
+    alone = save(LineupRules, team.project, "Alone", LineupConfig(teams=1).model_dump(mode="json"), team.designer)
+    assert form_of(team, question="own", objectives=own.pk, measure="", rules=usual).is_valid()
+    form = form_of(team, question="own", objectives=own.pk, measure="", rules=alone.pk)
+    assert not form.is_valid()
+    assert "strength_vs_teams" in form.errors["objectives"][0]
+
+
+def test_rows_of_other_projects_are_no_choice(team: Studio) -> None:
+    other = studio("elsewhere")
+    theirs = game_version(other.project)
+    assert not form_of(team, version=theirs.pk).is_valid()
+
+
+def test_a_clone_s_form_makes_the_same_search(team: Studio) -> None:
+    form = form_of(team, question="first", measure="seat", line="12.5", effort="quick", seed="7", population="40")
+    assert form.is_valid(), form.errors
+    search = form.search(None)
+    job = Job(config=search.model_dump(mode="json"), template="first", **ids(form))
+    again = NewJobForm(values_of(job), project=team.project, user=team.designer)
+    assert again.is_valid(), again.errors
+    assert again.search(None) == search
+
+
+def test_a_clone_offers_its_own_numbers_beside_the_usual_efforts(client: Client, team: Studio) -> None:
+    form = form_of(team, population="40", rounds="60")
+    assert form.is_valid()
+    job = Job(config=form.search(None).model_dump(mode="json"), template="unfair", **ids(form))
+    typed = filled(team, **values_of(job))
+    assert [typed[name] for name in plans.PLAN] == ["40", "60", "4"]
+    efforts = client.post(address("preview", team), typed).json()["efforts"]
+    assert [plain(effort["text"]).partition(",")[0] for effort in efforts.values()] == [
+        "6",
+        "20",
+        "200",
+        "2",
+    ]  # thousands of lineups: quick, usual, deep, and the clone's own
+    assert efforts["own"]["text"].startswith("2,400 lineups")
+
+
+def test_a_clone_of_a_usual_effort_is_that_effort_and_leaves_the_numbers_open(client: Client, team: Studio) -> None:
+    form = form_of(team, effort="quick")
+    assert form.is_valid()
+    job = Job(config=form.search(None).model_dump(mode="json"), template="unfair", **ids(form))
+    typed = values_of(job)
+    assert (typed["effort"], typed.keys() & set(plans.PLAN)) == ("quick", set())
+    answer = client.post(address("preview", team), {**filled(team, **typed), "effort": "deep"}).json()
+    assert "own" not in answer["efforts"]
+    assert ["Lineups", "200,000"] in answer["before"]["rows"]
+
+
+def ids(form: NewJobForm) -> dict[str, Any]:
+    refers = form.refers()
+    return {"game_version": refers["game_version"], "lineup_rules": refers["lineup_rules"],
+            "objective_set": form.cleaned_data["objectives"]}  # fmt: skip
+
+
+# The sample.
+
+MEASURE = ObjectiveConfig(name="advantage", title="Advantage", formula="1", unit="×", toward="more unfair", high=4.0)
+
+
+def sample_with(values: list[float]) -> sampling.Sample:
+    return sampling.Sample({"advantage": np.array(values)}, 0, 21.0, 96)
+
+
+def plain(text: str) -> str:
+    return text.replace("\u00a0", " ")
+
+
+def test_a_sensible_line_is_called_so_with_its_interval() -> None:
+    sample = sample_with([1.0] * 187 + [2.5] * 13)
+    advice = sampling.advice(sample, MEASURE, 2.0)
+    assert advice["level"] == "good"
+    assert "13 of 200 random lineups are over it: 6.5 % (4 to 11 %)." in plain(advice["text"])
+
+
+@pytest.mark.parametrize(("over", "level"), [(50, "good"), (51, "many"), (1, "good"), (0, "none")])
+def test_the_warnings_begin_above_a_quarter_and_at_none(over: int, level: str) -> None:
+    sample = sample_with(list(np.linspace(0.5, 1.9, 200 - over)) + list(np.linspace(2.0, 3.0, over)))
+    assert sampling.advice(sample, MEASURE, 2.0)["level"] == level
+
+
+def test_a_line_that_is_too_near_or_too_far_comes_with_a_better_one() -> None:
+    sample = sample_with(list(np.linspace(1.0, 3.0, 200)))
+    for line in (1.1, 3.5):
+        better = sampling.advice(sample, MEASURE, line)["better"]
+        assert 0 < sampling.over(sample.values["advantage"], MEASURE, better) <= 10
+
+
+def test_lineups_at_the_cap_are_counted_and_no_line_is_proposed_there() -> None:
+    sample = sample_with([1.0] * 120 + [4.0] * 80)
+    assert plain(sampling.at_the_cap(sample, MEASURE)).startswith("At the cap of 4.0×: 80 of 200 (33 to 47 %).")
+    advice = sampling.advice(sample, MEASURE, 2.0)
+    assert (advice["level"], advice["better"]) == ("many", None)
+
+
+@pytest.mark.parametrize("line", [None, 0.97, 2.0, 3.99, 7.0])
+@pytest.mark.parametrize("values", [[1.0] * 200, [i / 50 for i in range(200)], [0.0, 1e-9], [5.0], [-3, -2, 1e6]])
+def test_every_lineup_is_in_the_histogram_and_the_line_is_an_edge(values: list[float], line: float | None) -> None:
+    array = np.array(values, dtype=float)
+    free = MEASURE.model_copy(update={"high": None})
+    bars = sampling.histogram(array, free, line)
+    assert sum(bars["counts"]) == len(array)
+    assert len(bars["counts"]) < 60
+    if line is not None and bars["edges"][0] <= line <= bars["edges"][-1]:
+        assert min(abs(edge - line) for edge in bars["edges"]) < 1e-6 * max(1.0, abs(line), np.ptp(array))
+
+
+def test_a_minimised_measure_has_its_line_below() -> None:
+    down = MEASURE.model_copy(update={"direction": "min", "high": None, "low": 0.0})
+    values = np.linspace(1.0, 3.0, 200)
+    line = sampling.suggestion(values, down)
+    assert 0 < sampling.over(values, down, line) <= 10
+
+
+# The page.
+
+
+def finished_sample(job: Job, values: Callable[[str], np.ndarray]) -> None:
+    """What the worker would have left behind."""
+    names = [o["name"] for o in job.config["objectives"]["objectives"]]
+    columns = np.stack([values(name) for name in names], axis=1)
+    meta = {"objectives": names, "median_baseline": {"value": 21.0, "error": 1, "samples": 8}, "battles_each": 96}
+    digest = store().put(pack(meta, {"objective": columns, "status": np.zeros(len(columns), np.uint8)}))
+    Job.objects.filter(pk=job.pk).update(status=Status.FINISHED, artifacts={"sample": digest}, tick=2)
+    for tick, (battles, seconds) in enumerate([(9600, 3.0), (19200, 3.4)], 1):
+        body = {"counters": {"battles": battles, "seconds": seconds}}
+        JobEvent.objects.create(job=job, sequence=90 + tick, kind="progressed", tick=tick, at=job.created_at, body=body)
+
+
+def test_the_page_opens_fills_itself_in_and_keeps_what_is_typed(client: Client, team: Studio) -> None:
+    assert "Which teams are unfair?" in client.get(address("new", team)).content.decode()
+    assert not Draft.objects.exists()
+    answer = client.post(address("preview", team), filled(team, line="2.7", keep=1)).json()
+    assert (answer["errors"], answer["sample"]["state"]) == ({}, "playing")
+    assert Draft.objects.get().form["line"] == "2.7"
+    assert 'value="2.7"' in client.get(address("new", team)).content.decode()
+
+
+def test_the_preview_counts_the_sample_and_estimates_the_time(client: Client, team: Studio) -> None:
+    client.post(address("preview", team), filled(team))
+    job = Job.objects.get(kind=Job.Kind.SAMPLE)
+    finished_sample(job, lambda name: np.linspace(0.5, 2.1, 200))
+    answer = client.post(address("preview", team), filled(team)).json()
+    assert Job.objects.filter(kind=Job.Kind.SAMPLE).count() == 1
+    assert answer["sample"]["state"] == "ready"
+    assert answer["sample"]["chart"]["over"] == int((np.linspace(0.5, 2.1, 200) >= 2.0).sum())
+    assert answer["sample"]["advice"]["level"] == "good"
+    assert plain(answer["before"]["time"]).startswith("about ")
+    assert ["Battles", "1,920,000"] in answer["before"]["rows"]
+    moved = client.post(address("preview", team), filled(team, line="1.2")).json()
+    assert Job.objects.filter(kind=Job.Kind.SAMPLE).count() == 1  # the line changes nothing that is played
+    assert moved["sample"]["advice"]["level"] == "many"
+
+
+def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(client: Client, team: Studio) -> None:
+    client.post(address("preview", team), filled(team))
+    job = Job.objects.get(kind=Job.Kind.SAMPLE)
+    finished_sample(job, lambda name: np.linspace(0.5, 2.1, 6))
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    slow = {"counters": {"battles": 480, "seconds": 40.0}}
+    job.events.filter(tick=1).update(body={"counters": {"battles": 48, "seconds": 4.0}})
+    job.events.filter(tick=2).update(body=slow)
+    answer = client.post(address("preview", team), filled(team)).json()
+    assert answer["sample"]["state"] == "playing"
+    assert answer["sample"]["text"].startswith("6 of 200 random valid lineups so far")
+    assert (answer["sample"]["advice"]["level"], answer["sample"]["advice"]["better"]) == ("few", None)
+    assert plain(answer["before"]["time"]) == "about 15 min"
+    battles = int(dict(answer["before"]["rows"])["Battles"].replace(",", ""))
+    assert 12 * 2 * 600 < battles < 12 * 2 * 1200
+    assert answer["before"]["long"] == ""
+    own = client.post(address("preview", team), filled(team, population=200, rounds=100, replicates=4)).json()
+    assert "This takes about 31 h" in plain(own["before"]["long"])
+    Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, message="The time for it was up.")
+    ended = client.post(address("preview", team), filled(team)).json()["sample"]
+    assert plain(ended["text"]).startswith("6 random valid lineups in the time there was, of 200")
+
+
+def test_a_game_beside_the_engine_is_not_started_before_its_speed_is_known(client: Client, team: Studio) -> None:
+    Simulator.objects.update(reference="builtin:wesnoth")
+    typed = filled(team)
+    assert form_of(team).is_valid()
+    client.post(address("preview", team), typed)
+    assert Job.objects.get(kind=Job.Kind.SAMPLE).config["replicates"] == 2
+    refused = client.post(address("new", team), typed)
+    assert (refused.status_code, Job.objects.filter(kind=Job.Kind.SEARCH).exists()) == (422, False)
+    assert "How fast this game plays is being measured" in refused.content.decode()
+    assert client.post(address("new", team), filled(team, population=20, rounds=9, replicates=2)).status_code == 302
+
+
+def test_a_question_without_a_usual_line_gets_one_from_the_sample(client: Client, team: Studio) -> None:
+    first = client.post(address("preview", team), filled(team, question="first", measure="", line="")).json()
+    assert first["fill"] is None  # no line of its own that the sample would call a far one
+    Job.objects.all().delete()
+    typed = filled(team, question="price", measure="", line="")
+    assert client.post(address("preview", team), typed).json()["fill"] is None
+    refused = client.post(address("new", team), typed)
+    assert refused.status_code == 422
+    assert "The line is proposed once the random lineups are played" in refused.content.decode()
+    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(10, 30, 200))
+    fill = client.post(address("preview", team), typed).json()["fill"]
+    assert (fill["measure"], fill["line"]) == ("value", "29")
+    assert client.post(address("new", team), typed).status_code == 302
+    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    assert job.config["objectives"]["objectives"][0]["threshold"] == 29.0
+
+
+def test_start_makes_the_job_that_was_described_and_forgets_the_draft(client: Client, team: Studio) -> None:
+    client.post(address("preview", team), filled(team, keep=1))
+    answer = client.post(address("new", team), filled(team, effort="quick", seed="11"))
+    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    assert answer["Location"] == reverse("studies:job", args=[team.project.slug, job.pk])
+    assert (job.title, job.template, job.created_by) == ("Which teams are unfair?", "unfair", team.designer)
+    assert (job.config["ticks"], job.config["seed"], job.config["pool"]["kind"]) == (30, 11, "ray")
+    assert job.config["game"]["spec"] == job.game_version.spec_hash
+    assert not Draft.objects.exists()
+
+
+def test_errors_keep_what_was_typed_and_stand_at_their_fields(client: Client, team: Studio) -> None:
+    answer = client.post(address("new", team), filled(team, population="7", line="2.25"))
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert 'value="2.25"' in page
+    assert 'value="7"' in page
+    assert "Type an even number" in page
+    assert not Job.objects.exists()
+
+
+def test_a_game_that_is_not_installed_is_not_started(client: Client, team: Studio) -> None:
+    Simulator.objects.update(status=Simulator.Status.MISSING, message="Install it with apt.")
+    answer = client.post(address("new", team), filled(team))
+    assert answer.status_code == 422
+    assert "Install it with apt." in answer.content.decode()
+
+
+def test_a_project_without_game_data_is_shown_the_way(client: Client, team: Studio) -> None:
+    team.project.versions.all().delete()
+    assert "This project has no game data yet" in client.get(address("new", team)).content.decode()
+
+
+@pytest.mark.parametrize(
+    "junk", [{"question": "\x00"}, {"line": "9" * 5000}, {"version": "9" * 400}, {}, {"rules": ["1", "2"]}]
+)
+def test_junk_is_answered_and_never_a_crash(client: Client, team: Studio, junk: dict[str, Any]) -> None:
+    assert client.post(address("preview", team), {**junk, "keep": "1"}).status_code == 200
+    assert client.post(address("new", team), junk).status_code == 422
+    assert client.get(address("new", team)).status_code == 200
+
+
+def test_a_draft_of_a_deleted_row_still_opens(client: Client, team: Studio) -> None:
+    Draft.objects.create(project=team.project, user=team.designer, form={"rules": "99999", "line": "3", "version": "x"})
+    assert client.get(address("new", team)).status_code == 200
+
+
+def test_a_failed_sample_says_why_and_can_be_played_again(client: Client, team: Studio) -> None:
+    client.post(address("preview", team), filled(team))
+    Job.objects.update(status=Status.FAILED, message="The simulator hangs.")
+    answer = client.post(address("preview", team), filled(team)).json()["sample"]
+    assert (answer["state"], "The simulator hangs." in answer["text"]) == ("failed", True)
+    again = client.post(address("preview", team), filled(team, again=1)).json()["sample"]
+    assert again["state"] == "playing"

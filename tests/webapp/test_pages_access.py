@@ -1,0 +1,234 @@
+"""Owner, team-mate, stranger, signed out: what each may open, for every address of the site.
+
+A new address fails ``test_every_address_has_a_row`` until it has one here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpResponseBase
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from tests.factories import Studio, person, search_job, studio
+from webapp.accounts.models import User
+from webapp.balance.saving import ensure_defaults
+from webapp.games.models import SheetImport, Simulator
+from webapp.lib.storage import store
+from webapp.studies import explore_source
+
+pytestmark = pytest.mark.django_db
+
+EVERYBODY = ("owner", "designer", "engineer", "producer", "stranger", "operator", "nobody")
+MEMBERS = frozenset({"owner", "designer", "engineer", "producer"})
+WRITERS = frozenset({"owner", "designer", "engineer"})
+SIGNED_IN = MEMBERS | {"stranger", "operator"}
+OPEN = SIGNED_IN | {"nobody"}
+PROJECT = "herobattle"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Who gets in with a GET and with a POST; nobody where it is None: that method must be refused to everybody (a GET
+    where only POST does something leads to the page it belongs to).
+
+    ``of_project``: a stranger is told that there is nothing, for a project's existence is not revealed.
+    """
+
+    name: str
+    get: frozenset[str] | None = None
+    post: frozenset[str] | None = None
+    of_project: bool = False
+    arguments: Callable[[Studio], dict[str, Any]] = field(default=lambda team: {})
+    query: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def of_project(name: str, get: frozenset[str] | None, post: frozenset[str] | None = None, **more: Any) -> Row:
+    """A row whose address begins with the project's."""
+    extra = more.pop("arguments", lambda team: {})
+    return Row(name, get, post, True, lambda team: {"slug": PROJECT, **extra(team)}, **more)
+
+
+def _member(team: Studio) -> dict[str, Any]:
+    return {"pk": team.project.memberships.get(user=team.producer).pk}
+
+
+def _job(team: Studio) -> dict[str, Any]:
+    return {"pk": team.project.jobs.get().pk}
+
+
+def _round(team: Studio) -> dict[str, Any]:
+    job = team.project.jobs.get()
+    body = {"artifacts": {"chunk": job.artifacts["archive"]}}
+    job.events.create(sequence=1, kind="progressed", tick=1, at=job.finished_at, body=body)
+    return {"pk": job.pk}
+
+
+def _explored(team: Studio) -> dict[str, Any]:
+    job = team.project.jobs.get()
+    return {"pk": job.pk, "state": explore_source.key(job), "part": "core"}
+
+
+def _sheet(team: Studio) -> dict[str, Any]:
+    digest = store().put(b"id,cost\nmarrow-duke,640\n")
+    return {"pk": SheetImport.objects.create(project=team.project, name="sheet.csv", digest=digest).pk}
+
+
+def _rules(team: Studio) -> dict[str, Any]:
+    return {"pk": ensure_defaults(team.project, team.owner)[0].pk}
+
+
+def _objectives(team: Studio) -> dict[str, Any]:
+    return {"pk": ensure_defaults(team.project, team.owner)[1].pk}
+
+
+def _simulator(team: Studio) -> dict[str, Any]:
+    return {"pk": Simulator.objects.get(reference="builtin:herobattle").pk}
+
+
+def _newest(team: Studio) -> dict[str, Any]:
+    return {"number": 14}
+
+
+OPERATORS, OWNERS, REGISTRARS = frozenset({"operator"}), frozenset({"owner"}), frozenset({"engineer", "operator"})
+ROWS = (
+    Row("health", OPEN),
+    Row("accounts:sign-in", OPEN, OPEN),
+    Row("accounts:sign-out", None, SIGNED_IN),
+    Row("accounts:password", SIGNED_IN, SIGNED_IN),
+    Row("accounts:people", OPERATORS),
+    Row("accounts:person-new", OPERATORS, OPERATORS),
+    Row("accounts:person", OPERATORS, OPERATORS, arguments=lambda team: {"pk": team.stranger.pk}),
+    Row("projects:home", SIGNED_IN),
+    Row("projects:help", SIGNED_IN),
+    Row("projects:create", SIGNED_IN, SIGNED_IN),
+    of_project("projects:detail", MEMBERS),
+    of_project("projects:members", MEMBERS, OWNERS),
+    of_project("projects:member-change", None, OWNERS, arguments=_member),
+    of_project("projects:member-remove", None, OWNERS, arguments=_member),
+    of_project("games:data", MEMBERS),
+    of_project("games:choose", None, WRITERS),
+    of_project("games:row", WRITERS, query="?row=marrow-duke"),
+    of_project("games:edit", None, WRITERS),
+    of_project("games:import", WRITERS, WRITERS),
+    of_project("games:sheet", WRITERS, WRITERS, arguments=_sheet),
+    of_project("games:version", MEMBERS, arguments=_newest),
+    of_project("games:restore", None, WRITERS, arguments=_newest),
+    of_project("games:adopt", WRITERS, WRITERS),
+    of_project("games:export", MEMBERS),
+    Row("games:simulators", REGISTRARS),
+    Row("games:simulator-new", REGISTRARS, REGISTRARS),
+    Row("games:simulator", REGISTRARS, arguments=_simulator),
+    Row("games:simulator-change", OPERATORS, OPERATORS, arguments=_simulator),
+    Row("games:simulator-test", None, REGISTRARS, arguments=_simulator),
+    of_project("balance:lineups", MEMBERS),
+    of_project("balance:lineup-new", WRITERS, WRITERS),
+    of_project("balance:lineup-check", None, WRITERS),
+    of_project("balance:lineup-edit", MEMBERS, WRITERS, arguments=_rules),
+    of_project("balance:objectives", MEMBERS),
+    of_project("balance:objective-new", WRITERS, WRITERS),
+    of_project("balance:objective-sample", None, WRITERS, query="?part=0"),
+    of_project("balance:objective-edit", MEMBERS, WRITERS, arguments=_objectives),
+    Row("studies:events", MEMBERS, None, True, query=f"?project={PROJECT}&poll=1"),
+    of_project("studies:jobs", MEMBERS),
+    of_project("studies:new", WRITERS, WRITERS),
+    of_project("studies:preview", None, WRITERS),
+    of_project("studies:forget", None, WRITERS),
+    of_project("studies:job", MEMBERS, arguments=_job),
+    of_project("studies:stop", None, WRITERS, arguments=_job),
+    of_project("studies:pause", None, WRITERS, arguments=_job),
+    of_project("studies:resume", None, WRITERS, arguments=_job),
+    of_project("studies:clone", None, WRITERS, arguments=_job),
+    of_project("studies:front", MEMBERS, arguments=_job),
+    of_project("studies:around", MEMBERS, arguments=_round, query="?tick=1"),
+    of_project("studies:rounds", MEMBERS, arguments=_job),
+    of_project("studies:explore", MEMBERS, arguments=_job),
+    of_project("studies:explore-data", MEMBERS, arguments=_explored),
+    of_project("studies:explore-state", MEMBERS, arguments=_job),
+    of_project("studies:explore-shortlist", None, WRITERS, arguments=_job),
+    of_project("studies:explore-recheck", None, WRITERS, arguments=_job),
+    of_project("studies:export-csv", MEMBERS, arguments=_job),
+    of_project("studies:export-xlsx", MEMBERS, arguments=_job),
+    of_project("studies:export-html", MEMBERS, arguments=_job),
+)
+
+
+def addresses(patterns: list[URLPattern | URLResolver], space: str = "") -> Iterator[str]:
+    """The name of every address, with its namespace."""
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{space}{pattern.namespace}:" if pattern.namespace else space
+            yield from addresses(pattern.url_patterns, inner)
+        else:
+            yield f"{space}{pattern.name or pattern.pattern}"
+
+
+@pytest.fixture
+def team() -> Studio:
+    made = studio(PROJECT)
+    search_job(made.project, rows=40)
+    return made
+
+
+@pytest.fixture
+def people(team: Studio) -> dict[str, User | AnonymousUser]:
+    roles = {role: getattr(team, role) for role in (*MEMBERS, "stranger")}
+    return {**roles, "operator": person("operator", is_staff=True), "nobody": AnonymousUser()}
+
+
+def client_of(user: User | AnonymousUser) -> Client:
+    client = Client()
+    if isinstance(user, User):
+        client.force_login(user)
+    return client
+
+
+def verdict(row: Row, who: str, allowed: frozenset[str] | None, answer: HttpResponseBase) -> str:
+    """Empty when the answer is as the row says; otherwise what is wrong."""
+    code, location = answer.status_code, answer.headers.get("Location", "")
+    to_sign_in = location.startswith("/sign-in/?next=") or (code == 401 and row.name.startswith("api"))
+    if allowed is None and row.get is None and who != "nobody" and code == 302:  # shown the page it belongs to
+        good = not to_sign_in
+    elif who == "nobody" and "nobody" not in (allowed or frozenset()):
+        good = to_sign_in or code in {404, 405}
+    elif row.of_project and who in {"stranger", "operator"}:
+        good = code in {404, 405}
+    elif allowed is None:
+        good = code == 405
+    elif who in allowed:
+        good = row.name == "health" or (code not in {401, 403, 404, 405} and code < 500 and not to_sign_in)
+    else:
+        good = code == 403
+    return "" if good else f"{who}: {code} {location}"
+
+
+def parameter(row: Row) -> Any:
+    """The event stream reads in threads of its own, which see only what is committed."""
+    marks = [pytest.mark.django_db(transaction=True)] if row.name == "studies:events" else []
+    return pytest.param(row, id=row.name, marks=marks)
+
+
+@pytest.mark.parametrize("row", [parameter(row) for row in ROWS])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_only_those_who_may_get_in(
+    row: Row, method: str, team: Studio, people: dict[str, User | AnonymousUser], redis_server: str
+) -> None:
+    address = reverse(row.name, kwargs=row.arguments(team)) + row.query
+    wrong = []
+    # The owner last: what others are refused must still be there to be refused.
+    for who in sorted(EVERYBODY, key=lambda who: who == "owner"):
+        allowed = row.get if method == "get" else row.post
+        answer = getattr(client_of(people[who]), method)(address, row.data)
+        wrong.append(verdict(row, who, allowed, answer))
+    assert not any(wrong), [each for each in wrong if each]
+
+
+def test_every_address_has_a_row() -> None:
+    found = sorted(addresses(get_resolver().url_patterns))
+    assert found == sorted(row.name for row in ROWS)

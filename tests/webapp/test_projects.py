@@ -1,0 +1,205 @@
+"""Home, projects and their members."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.test import Client, RequestFactory
+from django.utils import timezone
+
+from tests.factories import Studio, game_version, person, studio
+from webapp.projects.access import project_for
+from webapp.projects.models import Membership, Project, Role
+from webapp.projects.overview import jobs_at_hand, next_look, pace
+from webapp.studies.models import Job, ShortlistEntry, Status
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+def job(project: Project, status: str = Status.FINISHED, **more: object) -> Job:
+    fields = {"kind": Job.Kind.SEARCH, "title": "Which teams are unfair?", "config": {}, "finished_at": timezone.now()}
+    return Job.objects.create(project=project, status=status, **{**fields, **more})
+
+
+@pytest.mark.parametrize(
+    ("need", "who"),
+    [
+        ("read", {"owner", "designer", "engineer", "producer"}),
+        ("write", {"owner", "designer", "engineer"}),
+        ("own", {"owner"}),
+        ("engineer", {"engineer"}),
+    ],
+)
+def test_each_need_is_met_by_its_roles_only(team: Studio, need: str, who: set[str]) -> None:
+    met = set()
+    for role in Role.values:
+        request = RequestFactory().get("/")
+        request.user = getattr(team, role)
+        try:
+            project_for(request, team.project.slug, need)  # type: ignore[arg-type]
+        except PermissionDenied:
+            continue
+        met.add(role)
+    assert met == who
+
+
+def test_a_stranger_cannot_tell_a_project_from_none(team: Studio) -> None:
+    request = RequestFactory().get("/")
+    request.user = team.stranger
+    for slug in (team.project.slug, "nowhere"):
+        with pytest.raises(Http404, match="No project of yours"):
+            project_for(request, slug)
+
+
+def test_a_site_operator_who_is_no_member_is_a_stranger_to_a_project(client: Client, team: Studio) -> None:
+    client.force_login(person("operator", is_staff=True))
+    assert client.get("/p/herobattle/").status_code == 404
+
+
+def test_whoever_makes_a_project_owns_it(client: Client, team: Studio) -> None:
+    client.force_login(team.stranger)
+    answer = client.post("/projects/new/", {"name": "  Herobattle "})
+    assert answer.headers["Location"] == "/p/herobattle-2/"
+    made = Project.objects.get(slug="herobattle-2")
+    assert (made.name, made.memberships.get().role) == ("Herobattle", Role.OWNER)
+
+
+def test_a_name_without_latin_letters_still_gets_an_address(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    assert client.post("/projects/new/", {"name": "英雄"}).headers["Location"] == "/p/project/"
+
+
+def test_a_project_without_a_name_is_told_so_at_the_field(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    answer = client.post("/projects/new/", {"name": "   "})
+    assert answer.status_code == 422
+    assert b'aria-invalid="true"' in answer.content
+    assert Project.objects.count() == 1
+
+
+def test_an_owner_adds_changes_and_removes_members(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    client.post("/p/herobattle/members/", {"person": team.stranger.email.upper(), "role": "producer"})
+    membership = Membership.objects.get(user=team.stranger)
+    assert membership.role == Role.PRODUCER
+    client.post(f"/p/herobattle/members/{membership.pk}/", {"role": "designer"})
+    membership.refresh_from_db()
+    assert membership.role == Role.DESIGNER
+    client.post(f"/p/herobattle/members/{membership.pk}/remove/")
+    assert not Membership.objects.filter(user=team.stranger).exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [("nobody", "Nobody here goes by this name"), ("herobattle-designer", "is a member already"), ("", "required")],
+)
+def test_adding_the_wrong_person_is_told_at_the_field(client: Client, team: Studio, typed: str, problem: str) -> None:
+    client.force_login(team.owner)
+    answer = client.post("/p/herobattle/members/", {"person": typed, "role": "designer"})
+    assert answer.status_code == 422
+    assert problem in answer.content.decode()
+    assert team.project.memberships.count() == 4
+
+
+def test_a_role_that_is_none_changes_nothing(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    membership = team.project.memberships.get(user=team.designer)
+    answer = client.post(f"/p/herobattle/members/{membership.pk}/", {"role": "king"}, follow=True)
+    assert "That is not a role" in answer.content.decode()
+    membership.refresh_from_db()
+    assert membership.role == Role.DESIGNER
+
+
+def test_the_last_owner_stays_owner(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    mine = team.project.memberships.get(user=team.owner)
+    for address, fields in ((f"{mine.pk}/", {"role": "designer"}), (f"{mine.pk}/remove/", {})):
+        answer = client.post(f"/p/herobattle/members/{address}", fields, follow=True)
+        assert "keeps at least one owner" in answer.content.decode()
+    mine.refresh_from_db()
+    assert mine.role == Role.OWNER
+
+
+def test_an_owner_may_leave_once_there_is_another(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    client.post(f"/p/herobattle/members/{team.project.memberships.get(user=team.designer).pk}/", {"role": "owner"})
+    mine = team.project.memberships.get(user=team.owner)
+    assert client.post(f"/p/herobattle/members/{mine.pk}/remove/").headers["Location"] == "/"
+    assert client.get("/p/herobattle/").status_code == 404
+
+
+def test_a_member_of_another_project_cannot_be_changed_from_here(client: Client, team: Studio) -> None:
+    other = studio("chess")
+    client.force_login(team.owner)
+    foreign = other.project.memberships.get(user=other.designer)
+    assert client.post(f"/p/herobattle/members/{foreign.pk}/remove/").status_code == 404
+    assert Membership.objects.filter(pk=foreign.pk).exists()
+
+
+def test_home_knows_what_runs_and_what_waits(team: Studio) -> None:
+    running, paused = job(team.project, Status.RUNNING), job(team.project, Status.PAUSED)
+    waiting, failed = job(team.project), job(team.project, Status.FAILED)
+    job(team.project, kind=Job.Kind.SAMPLE)
+    job(team.project, finished_at=timezone.now() - timedelta(days=40))
+    decided, again = job(team.project), job(team.project)
+    ShortlistEntry.objects.create(job=decided, individual=1, reason="Too rich", genome=[])
+    followed_by = job(team.project, Status.QUEUED, parent=again)
+    job(studio("chess").project, Status.RUNNING)
+    at_hand = jobs_at_hand(team.producer)
+    assert {each.pk for each in at_hand.running} == {running.pk, paused.pk, followed_by.pk}
+    assert {each.pk for each in at_hand.waiting} == {waiting.pk, failed.pk}
+    assert next_look(at_hand) == waiting
+
+
+def test_home_of_somebody_in_no_project_says_how_to_get_into_one(client: Client, team: Studio) -> None:
+    client.force_login(team.stranger)
+    page = client.get("/").content.decode()
+    assert "Make a project" in page
+    assert "ask the owner" in page
+
+
+def test_time_left_is_told_only_once_there_is_something_to_go_by(team: Studio) -> None:
+    early = job(team.project, Status.RUNNING, tick=2, ticks=100, counters={"seconds": 1.0})
+    later = job(team.project, Status.RUNNING, tick=25, ticks=100, counters={"seconds": 10.0})
+    assert pace(early).seconds_left is None
+    assert pace(later).seconds_left == pytest.approx(30.0)
+    assert pace(job(team.project, Status.QUEUED)).share == 0.0
+
+
+def test_a_round_under_way_counts_in_part(team: Studio) -> None:
+    def running(evaluations: int) -> float:
+        counters = {"evaluations": evaluations}
+        return pace(job(team.project, Status.RUNNING, tick=2, ticks=10, counters=counters, config=config)).share
+
+    config = {"algorithm": {"population": 40}}
+    assert running(80) == 0.2
+    assert running(100) == 0.25
+    assert running(500) == 0.3  # never more than the round under way
+    assert running(0) == 0.2
+
+
+def test_the_bar_shows_the_project_last_worked_in_and_its_data(client: Client, team: Studio) -> None:
+    game_version(team.project)
+    other = Project.objects.create(name="Arena", slug="arena")
+    Membership.objects.create(project=other, user=team.designer, role=Role.PRODUCER)
+    client.force_login(team.designer)
+    assert "Project: Arena." in client.get("/help/").content.decode()
+    client.get("/p/herobattle/")
+    assert "Project: Herobattle, Spring data, version 14." in client.get("/help/").content.decode()
+    team.project.memberships.get(user=team.designer).delete()
+    assert "Project: Arena." in client.get("/help/").content.decode()
+
+
+def test_names_are_escaped_wherever_they_stand(client: Client, team: Studio) -> None:
+    Project.objects.update(name="<script>alert(1)</script>")
+    client.force_login(team.owner)
+    for path in ("/", "/p/herobattle/", "/p/herobattle/members/"):
+        assert "<script>alert(1)" not in client.get(path).content.decode()

@@ -1,0 +1,65 @@
+"""Storage is given back, and only what nobody points at."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from tests.factories import studio
+from tests.workers.conftest import MakeJob
+from webapp.games.models import SheetImport
+from webapp.lib.storage import store
+from webapp.studies import journal
+from webapp.studies.journal import Entry
+from webapp.studies.models import Job, Status
+from workers.collect import OLD, SAMPLES_STAY, collect
+
+
+def put(text: str, *, old: bool = True) -> str:
+    digest = store().put(text.encode())
+    if old:
+        past = time.time() - OLD - 60
+        os.utime(settings.STORE_DIR / digest[:2] / digest[2:], (past, past))
+    return digest
+
+
+def test_orphans_go_once_they_are_old_and_everything_mentioned_stays(make_job: MakeJob) -> None:
+    orphan, young = put("nobody knows me"), put("just written", old=False)
+    sheet, checkpoint, front, chunk, superseded = (put(name) for name in ("sheet", "check", "front", "chunk", "gone"))
+    job = make_job({"checkpoint": checkpoint, "artifacts": {"front": front}})
+    SheetImport.objects.create(project=studio("elsewhere").project, name="sheet.csv", digest=sheet)
+    body = {"metrics": {}, "artifacts": {"chunk": chunk, "checkpoint": superseded}}
+    assert journal.append(job, {}, [Entry("progressed", body, 1)])
+    collect()
+    assert [store().has(d) for d in (orphan, superseded)] == [False, False]
+    assert all(store().has(d) for d in (young, sheet, checkpoint, front, chunk))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_somebody_was_killed_while_writing_goes() -> None:
+    folder = settings.STORE_DIR / "ab"
+    folder.mkdir(exist_ok=True)
+    begun, fresh = folder / ".0123", folder / ".4567"
+    for file in (begun, fresh):
+        file.write_bytes(b"half")
+    past = time.time() - OLD - 60
+    os.utime(begun, (past, past))
+    collect()
+    assert (begun.exists(), fresh.exists()) == (False, True)
+    fresh.unlink()
+
+
+def test_random_samples_go_after_a_month_and_searches_stay(make_job: MakeJob) -> None:
+    long_ago = timezone.now() - SAMPLES_STAY - timedelta(days=1)
+    sample, young = (
+        {"kind": Job.Kind.SAMPLE, "status": Status.FINISHED, "finished_at": at} for at in (long_ago, timezone.now())
+    )
+    make_job(sample)
+    kept = {make_job(young), make_job({"status": Status.FINISHED, "finished_at": long_ago})}
+    collect()
+    assert set(Job.objects.all()) == kept

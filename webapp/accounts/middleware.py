@@ -1,0 +1,31 @@
+"""Every page needs somebody signed in, unless its view says otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+API = "/api/"
+
+
+class SignInMiddleware(LoginRequiredMiddleware):
+    """Sends a visitor to the sign-in page and back; scripts get 401 instead of a page they would misread.
+
+    The API answers 401 by itself. Views marked with ``login_not_required`` are open.
+    """
+
+    def process_view(self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any) -> Any:
+        if request.path_info.startswith(API):
+            return None
+        return super().process_view(request, view_func, view_args, view_kwargs)
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseBase:  # type: ignore[override]  # Django types it as a redirect only
+        by_htmx = request.headers.get("HX-Request") == "true"
+        if not by_htmx and request.headers.get("Sec-Fetch-Dest", "document") != "empty":
+            return super().handle_no_permission(request, view_func)
+        answer = HttpResponse("Sign in again.", status=401, content_type="text/plain; charset=utf-8")
+        if by_htmx:
+            answer["HX-Refresh"] = "true"
+        return answer

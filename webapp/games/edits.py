@@ -1,0 +1,53 @@
+"""Values typed by hand: each is checked at its own field, and shown as a change before it is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.simulators.contract import GameSpec
+from webapp.games import numbers
+from webapp.games.importing import allowed, outside
+from webapp.games.tables import Typed
+
+PREFIX = "v:"
+MOST = 900
+
+
+@dataclass(frozen=True)
+class Edits:
+    """``typed``: texts and problems by path; ``values``: the numbers of those that can be used."""
+
+    typed: Typed
+    values: dict[str, float]
+
+
+def read(spec: GameSpec, fields: Mapping[str, str]) -> Edits:
+    """The values in a form's fields ``v:PATH``. Unknown paths are left out: the form never has them."""
+    tunables = spec.tunables()
+    texts = {name.removeprefix(PREFIX): text.strip() for name, text in fields.items() if name.startswith(PREFIX)}
+    typed, values = Typed(), {}
+    for path, text in list(texts.items())[:MOST]:
+        parameter = tunables.get(path)
+        if parameter is None:
+            continue
+        typed.texts[path] = text[:80]
+        if not text:
+            values[path] = parameter.default
+            continue
+        value = numbers.value_of(text, None, parameter.unit)
+        if value is None:
+            typed.problems[path] = _why(text, parameter.unit) or f"This is not a number. Type one {allowed(parameter)}."
+        elif not parameter.low <= value <= parameter.high:
+            typed.problems[path] = f"{text} {outside(parameter)}"
+        else:
+            values[path] = value
+    return Edits(typed, values)
+
+
+def _why(text: str, unit: str) -> str:
+    found = numbers.readings(text, unit)
+    if len(found) < 2:
+        return ""
+    point, comma = numbers.shown(found["."]), numbers.shown(found[","])
+    return f"{text} can mean {point} or {comma}. Type it without a separator for thousands."

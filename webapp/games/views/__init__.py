@@ -1,0 +1,1 @@
+"""Pages of game data, imports, versions and simulators."""

@@ -1,0 +1,133 @@
+"""Simulators: the list, registering one, changing its registration, and its handshake test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from webapp.accounts.models import User
+from webapp.games import handshake, simulators
+from webapp.games.forms import SimulatorForm
+from webapp.games.models import Simulator, SimulatorAudit
+from webapp.games.views.data import person
+from webapp.lib.posts import posts_only
+
+
+def _registrar(request: HttpRequest) -> User:
+    user = person(request)
+    if not simulators.may_register(user):
+        raise PermissionDenied("Simulators are programs, so this page needs the engineer role or a site operator.")
+    return user
+
+
+def _simulator(user: User, pk: int) -> Simulator:
+    return get_object_or_404(simulators.visible(user), pk=pk)
+
+
+@require_safe
+def listing(request: HttpRequest) -> HttpResponse:
+    """The simulators this person may see."""
+    user = _registrar(request)
+    found = simulators.visible(user).prefetch_related("projects")
+    audit = SimulatorAudit.objects.select_related("user")
+    if not user.is_staff:
+        audit = audit.filter(simulator_name__in=found.values_list("name", flat=True))
+    return render(request, "games/simulators.html", {"simulators": found, "audit": audit[:20]})
+
+
+def register(request: HttpRequest) -> HttpResponse:
+    """A new simulator, tested at once."""
+    user = _registrar(request)
+    form = SimulatorForm(request.POST or None, user=user)
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            simulator = Simulator.objects.create(
+                name=form.cleaned_data["name"],
+                kind=form.cleaned_data["kind"],
+                reference=form.cleaned_data["reference"],
+                everybody=form.cleaned_data.get("everybody", False),
+                created_by=user,
+            )
+            simulator.projects.set(form.cleaned_data["projects"])
+            simulators.record(simulator, "registered", user, simulator.reference)
+        handshake.ask_a_worker(simulator, person(request))
+        return redirect("games:simulator", simulator.pk)
+    return render(request, "games/simulator_form.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@require_safe
+def simulator(request: HttpRequest, pk: int) -> HttpResponse:
+    """One simulator: its state, what the last test said, who may use it. htmx asks for the test alone."""
+    user = _registrar(request)
+    found = _simulator(user, pk)
+    context = _context(user, found)
+    if request.headers.get("HX-Request") == "true":
+        return render(request, "games/partials/handshake.html", context)
+    context["audit"] = SimulatorAudit.objects.filter(simulator_name=found.name).select_related("user")[:20]
+    return render(request, "games/simulator.html", context)
+
+
+def _context(user: User, found: Simulator) -> dict[str, Any]:
+    testing = Simulator.objects.filter(pk__in=handshake.under_way(), pk=found.pk).exists()
+    return {
+        "simulator": found,
+        "testing": testing,
+        "lost": bool(found.test) and not testing,
+        "waited": (timezone.now() - found.test_at).total_seconds() if testing and found.test_at else 0,
+        "may_change": simulators.may_change(user, found),
+    }
+
+
+def change(request: HttpRequest, pk: int) -> HttpResponse:
+    """Another name, program or set of projects; a changed program has to be tested again."""
+    user = _registrar(request)
+    found = _simulator(user, pk)
+    if not simulators.may_change(user, found):
+        raise PermissionDenied("Only who registered this simulator, or a site operator, can change it.")
+    form = SimulatorForm(request.POST or None, user=user, simulator=found)
+    if request.method == "POST" and form.is_valid():
+        _changed(form, found, user)
+        messages.success(request, f"{found} is changed.")
+        return redirect("games:simulator", found.pk)
+    context = {"form": form, "simulator": found}
+    return render(request, "games/simulator_form.html", context, status=422 if form.errors else 200)
+
+
+def _changed(form: SimulatorForm, found: Simulator, user: User) -> None:
+    data = form.cleaned_data
+    with transaction.atomic():
+        reference = data.get("reference", found.reference)
+        if reference != found.reference:
+            simulators.record(found, "changed program", user, f"{found.reference} → {reference}")
+            found.reference, found.kind = reference, data["kind"]
+            found.status, found.findings, found.message = Simulator.Status.UNTESTED, [], ""
+        if data["name"] != found.name:
+            simulators.record(found, "renamed", user, f"{found.name} → {data['name']}")
+        found.name = data["name"]
+        found.everybody = data.get("everybody", found.everybody)
+        found.save()
+        # An engineer sees only some projects: grants to the others stay as they are.
+        offered = form.fields["projects"].queryset  # type: ignore[attr-defined]  # a model choice field
+        hidden = found.projects.exclude(pk__in=offered)
+        found.projects.set([*hidden, *data["projects"]])
+        granted = "every project" if found.everybody else ", ".join(p.name for p in found.projects.all()) or "nobody"
+        simulators.record(found, "granted", user, granted)
+
+
+@posts_only("games:simulator", "pk")
+def test(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask for a handshake test; the page watches it."""
+    user = _registrar(request)
+    found = _simulator(user, pk)
+    handshake.ask_a_worker(found, person(request))
+    if request.headers.get("HX-Request") == "true":
+        found.refresh_from_db()
+        return render(request, "games/partials/handshake.html", _context(user, found))
+    return redirect("games:simulator", pk)

@@ -1,0 +1,81 @@
+"""``/health/``: is everything up, and if not, which part is missing."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import redis
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from webapp.lib import alive
+
+OK = "ok"
+
+
+def database() -> str:
+    """The database answers and its tables are there."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM django_migrations LIMIT 1")
+    except DatabaseError:
+        return "does not answer, or was not migrated"
+    return OK
+
+
+def redis_server() -> str:
+    """The Redis-compatible server answers."""
+    try:
+        alive.connection().ping()
+    except redis.RedisError:
+        return "does not answer"
+    return OK
+
+
+def ray() -> str:
+    """Ray's address was published and something listens there."""
+    try:
+        host, port = settings.RAY_ADDRESS_FILE.read_text().strip().rsplit(":", 1)
+        socket.create_connection((host, int(port)), timeout=2).close()
+    except FileNotFoundError:
+        return "has not started"
+    except (OSError, ValueError):
+        return "does not answer"
+    return OK
+
+
+def sign_of(*parts: str) -> Callable[[], str]:
+    """A check that every one of ``parts`` gave a sign of life."""
+
+    def check() -> str:
+        try:
+            missing = alive.silent(*parts)
+        except redis.RedisError:
+            return "unknown while the Redis-compatible server is away"
+        return f"no sign of {' and '.join(missing)}" if missing else OK
+
+    return check
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "database": database,
+    "redis": redis_server,
+    "ray": ray,
+    "workers": sign_of(*alive.WORKERS),
+    "reconciler": sign_of(alive.RECONCILER),
+}
+
+
+@login_not_required
+@never_cache
+@require_safe
+def health(request: HttpRequest) -> JsonResponse:
+    """200 when every part is up, else 503; either way each part's state, in words. Open to everyone."""
+    parts = {name: check() for name, check in CHECKS.items()}
+    healthy = all(state == OK for state in parts.values())
+    return JsonResponse({"ok": healthy, "parts": parts}, status=200 if healthy else 503)

@@ -1,0 +1,12 @@
+"""Where the site keeps artifacts: arrays never go into database rows, rows hold their hashes."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from engine.store import FolderStore
+
+
+def store() -> FolderStore:
+    """The store that the site, its workers and the studies share."""
+    return FolderStore(settings.STORE_DIR)

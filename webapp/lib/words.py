@@ -1,0 +1,77 @@
+"""Numbers, shares, durations and times in the words of the pages. Used by templates, exports and messages alike."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from math import floor, isfinite
+
+from django.utils import timezone
+
+NBSP = "\u00a0"
+UNKNOWN = "not known yet"
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float | None, digits: int | None = None) -> str:
+    """1920000 → "1,920,000"; with ``digits``, that many after the point."""
+    if value is None or not isfinite(value):
+        return UNKNOWN
+    if digits is None:
+        digits = 0 if float(value).is_integer() else 1
+    return f"{value:,.{digits}f}".replace("-", "\u2212")
+
+
+def power_of_ten(value: float) -> str:
+    """Two digits of a large number: 113208652 → "1.1 × 10⁸"; below a million in full, rounded: 16246 → "16,000"."""
+    if not isfinite(value) or value <= 0:
+        return UNKNOWN
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    if int(exponent) < 6:
+        return f"{float(f'{value:.1e}'):,.0f}"
+    return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"
+
+
+def percent(share: float | None) -> str:
+    """A share in [0, 1] as per cent: 0.065 → "6.5 %", 0.39 → "39 %"; shares near none and near all keep one digit, and
+    are never written as none or all."""
+    if share is None or not isfinite(share):
+        return UNKNOWN
+    value = 100.0 * share
+    digits = 1 if (0 < value < 10 or 99 < value < 100) and not float(value).is_integer() else 0
+    if 0 < value < 100 and digits:
+        value = min(max(value, 0.1), 99.9)
+    return f"{value:.{digits}f}{NBSP}%"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds in at most two units: 14 → "14 s", 110 → "1 min 50 s", 7500 → "2 h 5 min"."""
+    if seconds is None or not isfinite(seconds):
+        return UNKNOWN
+    whole = max(0, floor(seconds + 0.5))
+    if whole < 60:
+        return f"{whole}{NBSP}s" if whole or seconds <= 0 else f"under 1{NBSP}s"
+    for size, name, below, below_name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size and (name != "d" or whole >= 2 * size):  # "36 h" says more than "1 d 12 h"
+            rest = whole % size // below
+            first = f"{whole // size}{NBSP}{name}"
+            return f"{first} {rest}{NBSP}{below_name}" if rest else first
+    return UNKNOWN
+
+
+def when(at: datetime | None, now: datetime | None = None) -> str:
+    """A point in time as people say it: "today 14:32", "yesterday 18:03", "12 Nov 09:00", "12 Nov 2025"."""
+    if at is None:
+        return "not yet"
+    local, today = timezone.localtime(at), timezone.localtime(now or timezone.now())
+    if local.date() == today.date():
+        return f"today {local:%H:%M}"
+    if local.date() == today.date() - timedelta(days=1):
+        return f"yesterday {local:%H:%M}"
+    if local.year == today.year:
+        return f"{local.day} {local:%b %H:%M}"
+    return f"{local.day} {local:%b %Y}"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: "1 lineup", "64 lineups"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,84 @@
+"""Making a project, and its members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.text import slugify
+
+from webapp.accounts.backends import find_user
+from webapp.accounts.models import User
+from webapp.projects.models import Membership, Project, Role
+
+ROLE_HELP = {
+    Role.OWNER: "everything, and who is a member",
+    Role.DESIGNER: "game data, lineups, objectives, jobs and the shortlist",
+    Role.ENGINEER: "what a designer does, and registering simulators",
+    Role.PRODUCER: "reads everything, changes nothing",
+}
+
+
+def free_slug(name: str) -> str:
+    """An address for a project called ``name`` that no other project has."""
+    stem = slugify(name, allow_unicode=False)[:60] or "project"
+    taken = set(Project.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    number = 1
+    slug = stem
+    while slug in taken:
+        number += 1
+        slug = f"{stem}-{number}"
+    return slug
+
+
+class ProjectForm(forms.ModelForm):
+    class Meta:
+        model = Project
+        fields = ["name"]
+        labels = {"name": "Name"}
+        help_texts = {"name": "The game as your team calls it."}
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"].strip()
+        if not name:
+            raise forms.ValidationError("A project needs a name.")
+        return name
+
+    def save(self, commit: bool = True) -> Project:
+        if not self.instance.slug:
+            self.instance.slug = free_slug(self.instance.name)
+        return super().save(commit)
+
+
+class NewMemberForm(forms.Form):
+    """Adds somebody who already has an account."""
+
+    person = forms.CharField(
+        label="User name or email",
+        max_length=254,
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off"}),
+    )
+    role = forms.ChoiceField(label="Role", choices=Role.choices, initial=Role.DESIGNER)
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+
+    def clean_person(self) -> User:
+        user = find_user(self.cleaned_data["person"].strip())
+        if user is None or not user.is_active:
+            raise forms.ValidationError(
+                "Nobody here goes by this name or address. Check it, or ask a site operator to make the account."
+            )
+        if Membership.objects.filter(project=self.project, user=user).exists():
+            raise forms.ValidationError(f"{user} is a member already. Change the role in the list.")
+        return user
+
+    def save(self) -> Membership:
+        return Membership.objects.create(
+            project=self.project, user=self.cleaned_data["person"], role=self.cleaned_data["role"]
+        )
+
+
+class RoleForm(forms.Form):
+    role = forms.ChoiceField(label="Role", choices=Role.choices)

@@ -1,0 +1,45 @@
+"""A project: one game a team is balancing, and who may do what in it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class Role(models.TextChoices):
+    OWNER = "owner", "Owner"
+    DESIGNER = "designer", "Designer"
+    ENGINEER = "engineer", "Engineer"
+    PRODUCER = "producer", "Producer"
+
+
+WRITERS = frozenset({Role.OWNER, Role.DESIGNER, Role.ENGINEER})
+"""Roles that change data, start jobs and shortlist; a producer reads."""
+
+
+class Project(models.Model):
+    name = models.CharField(max_length=80)
+    slug = models.SlugField(max_length=80, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
+    job_quota = models.PositiveIntegerField(default=4, help_text="Jobs of this project that may run at one time.")
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["user__username"]
+        constraints = [models.UniqueConstraint(fields=["project", "user"], name="one_membership_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.get_role_display()}"

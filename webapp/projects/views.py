@@ -1,0 +1,125 @@
+"""Home, projects, their members, and help."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_safe
+
+from webapp.accounts.models import User
+from webapp.lib.posts import posts_only
+from webapp.projects import members as membership_changes
+from webapp.projects.access import project_for
+from webapp.projects.forms import ROLE_HELP, NewMemberForm, ProjectForm, RoleForm
+from webapp.projects.models import Membership, Project, Role
+from webapp.projects.overview import jobs_at_hand, next_look
+
+
+def _person(request: HttpRequest) -> User:
+    """The signed-in person; the sign-in middleware let nobody else through."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """What runs, and what waits for this person. htmx asks for the list of jobs alone."""
+    person = _person(request)
+    at_hand = jobs_at_hand(person)
+    context: dict[str, object] = {"at_hand": at_hand}
+    if request.headers.get("HX-Request") == "true":
+        return render(request, "projects/partials/home_changes.html", context)
+    context["next_look"] = next_look(at_hand)
+    context["memberships"] = person.memberships.select_related("project").order_by("project__name")
+    context["drafts"] = person.drafts.filter(project__members=person).select_related("project").order_by("-kept_at")
+    return render(request, "projects/home.html", context)
+
+
+def create(request: HttpRequest) -> HttpResponse:
+    """A new project, owned by whoever makes it."""
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            project = form.save()
+            Membership.objects.create(project=project, user=_person(request), role=Role.OWNER)
+        return redirect("projects:detail", project.slug)
+    return render(request, "projects/create.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@require_safe
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """One project: its data, rules, jobs and people at a glance, and the next step."""
+    project = project_for(request, slug)
+    context = {
+        "project": project,
+        "version": project.versions.select_related("simulator").first(),
+        "lineup_rules": project.lineup_rules.filter(replaced_by=None),
+        "objective_sets": project.objective_sets.filter(replaced_by=None),
+        "jobs": project.jobs.select_related("created_by")[:6],
+        "memberships": project.memberships.select_related("user"),
+    }
+    return render(request, "projects/detail.html", context)
+
+
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who is in the project; its owners add people here."""
+    project = project_for(request, slug, "own" if request.method == "POST" else "read")
+    form = NewMemberForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        added = form.save()
+        messages.success(request, f"{added.user} is now {added.get_role_display().lower()} of {project}.")
+        return redirect("projects:members", slug)
+    everybody = list(project.memberships.select_related("user"))
+    owners = [membership for membership in everybody if membership.role == Role.OWNER]
+    context = {
+        "project": project,
+        "form": form,
+        "memberships": everybody,
+        "only_owner": owners[0] if len(owners) == 1 else None,
+        "roles": Role.choices,
+        "role_help": [(Role(role).label, words) for role, words in ROLE_HELP.items()],
+    }
+    return render(request, "projects/members.html", context, status=422 if form.errors else 200)
+
+
+def _member(project: Project, pk: int) -> Membership:
+    return get_object_or_404(Membership.objects.select_related("user", "project"), pk=pk, project=project)
+
+
+@posts_only("projects:members", "slug")
+def change_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Gives a member another role."""
+    membership = _member(project_for(request, slug, "own"), pk)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "That is not a role. Choose one of the list.")
+        return redirect("projects:members", slug)
+    try:
+        membership_changes.change_role(membership, form.cleaned_data["role"])
+    except membership_changes.LastOwner as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, f"{membership.user} is now {membership.get_role_display().lower()}.")
+    return redirect("projects:members", slug)
+
+
+@posts_only("projects:members", "slug")
+def remove_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Takes a member out of the project."""
+    membership = _member(project_for(request, slug, "own"), pk)
+    try:
+        membership_changes.remove(membership)
+    except membership_changes.LastOwner as refusal:
+        messages.error(request, str(refusal))
+        return redirect("projects:members", slug)
+    messages.success(request, f"{membership.user} is no longer a member. What they did stays, under their name.")
+    left_it = membership.user_id == request.user.pk
+    return redirect("projects:home") if left_it else redirect("projects:members", slug)
+
+
+@require_safe
+def help_page(request: HttpRequest) -> HttpResponse:
+    """How a search works, what the numbers mean, how sure they are, and every word used."""
+    return render(request, "projects/help.html")

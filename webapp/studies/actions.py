@@ -1,0 +1,175 @@
+"""What people do to jobs. These functions are the only ones on the site's side that write a job's row or history."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from engine.config import RecheckConfig, SampleConfig, SearchConfig, load
+from webapp.projects.models import Project
+from webapp.studies import journal, queue
+from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
+from webapp.studies.models import ACTIVE, Job, Status
+
+if TYPE_CHECKING:
+    from webapp.accounts.models import User
+
+STOPPED = "Stopped. What was found stays."
+NOTHING_YET = "Stopped before the first round was complete."
+
+
+class Refused(Exception):
+    """The job's state does not allow that; the message says so in a sentence."""
+
+
+def content_hash(config: SearchConfig | RecheckConfig | SampleConfig) -> str:
+    """The hash that says two jobs are the same work, whatever they are called and wherever they run."""
+    return hashlib.sha256(config.model_dump_json(exclude={"name", "pool"}).encode()).hexdigest()
+
+
+def submit(
+    project: Project, user: User, config: SearchConfig | RecheckConfig | SampleConfig, *, title: str, **refers: Any
+) -> Job:
+    """A new job, on its way to a worker once the transaction is committed. ``refers``: template, game_version,
+    lineup_rules, objective_set, parent. Redis being away loses nothing: the reconciler sends the job later."""
+    job = Job(
+        project=project,
+        kind=config.kind,
+        title=title,
+        config=config.model_dump(mode="json"),
+        config_hash=content_hash(config),
+        ticks=getattr(config, "ticks", 0),
+        created_by=user,
+        **refers,
+    )
+    with transaction.atomic():
+        obstacle = queue.room_obstacle(job)
+        job.status, job.message = (Status.WAITING, obstacle) if obstacle else (Status.QUEUED, "")
+        job.save()
+        journal.append(job, {}, [status_entry(job.status, obstacle)])
+        if not obstacle:
+            transaction.on_commit(lambda: queue.send(job), robust=True)
+    return job
+
+
+def sample(project: Project, user: User, config: SampleConfig, *, again: bool = False, **refers: Any) -> Job:
+    """The random sample for a search that is being composed: one that was played before, or a new one.
+
+    A person composes one search at a time, so their earlier samples that still play are put aside, and go on from
+    their place when they are wanted again. ``again`` plays anew what failed before.
+    """
+    mine = Job.objects.filter(project=project, kind=Job.Kind.SAMPLE)
+    known = mine.filter(config_hash=content_hash(config)).order_by("-pk").first()
+    if known is not None and known.active:
+        return known
+    aside = known is not None and known.status == Status.PAUSED
+    if known is not None and not aside and not _worthless(known, again):
+        return known
+    for earlier in mine.filter(created_by=user, status__in=ACTIVE):
+        with contextlib.suppress(Refused):  # it ended meanwhile
+            pause(earlier)
+    if known is not None and aside:
+        with contextlib.suppress(Refused):  # somebody else let it go on
+            resume(known)
+        return Job.objects.get(pk=known.pk)
+    return submit(project, user, config, title=f"Random sample: {config.name}"[:120], **refers)
+
+
+def _worthless(sample: Job, again: bool) -> bool:
+    """Whether a sample tells nothing: it was cut short, or it failed and somebody wants it played again."""
+    cut_short = sample.status == Status.STOPPED and sample.message != TIME_IS_UP
+    return cut_short or (again and sample.terminal and "sample" not in sample.artifacts)
+
+
+def stop(job: Job) -> None:
+    """End the job and keep what it found. Raises Refused when it has ended already."""
+    where = {"status__in": (Status.QUEUED, Status.WAITING, Status.PAUSED)}
+    message = STOPPED if job.tick else NOTHING_YET
+    ended = Entry("stopped", {"reason": message, "artifacts": {}, "summary": {}}, job.tick)
+    if journal.append(
+        job, where, [ended], status=Status.STOPPED, message=message, wish="", barren=0, finished_at=timezone.now()
+    ):
+        return
+    if not _wish(job, Job.Wish.STOP):
+        raise Refused("This job has ended already.")
+
+
+def pause(job: Job) -> None:
+    """Put the job aside: its place is free for others, and Resume goes on where it was. Raises Refused."""
+    where = {"status__in": (Status.QUEUED, Status.WAITING)}
+    entry = Entry("paused", {"artifacts": {}}, job.tick)
+    if journal.append(job, where, [entry], status=Status.PAUSED, message="", wish="", enqueued_at=None):
+        return
+    if not _wish(job, Job.Wish.PAUSE):
+        raise Refused("Only a job that runs or waits can be paused.")
+
+
+def _wish(job: Job, wish: Job.Wish) -> bool:
+    """Tell the worker of a running job what is wanted; it looks every second."""
+    entry = status_entry(Status.RUNNING, wish=wish.value)
+    where = {"status": Status.RUNNING}
+    if Job.objects.filter(pk=job.pk, wish=wish, **where).exists():
+        return True  # said already, perhaps in another browser
+    return journal.append(job, where, [entry], wish=wish)
+
+
+def resume(job: Job) -> None:
+    """Let a paused job go on, or a failed one try again; takes back a pause that has not happened yet."""
+    where = {"status__in": (Status.PAUSED, Status.FAILED)}
+    changes = {"status": Status.QUEUED, "message": "", "error": "", "wish": "", "barren": 0}
+    with transaction.atomic():
+        if journal.append(job, where, [status_entry(Status.QUEUED)], **changes, enqueued_at=None, finished_at=None):
+            fresh = Job.objects.select_related("project").get(pk=job.pk)
+            if obstacle := queue.room_obstacle(fresh):
+                queue.hold(fresh, obstacle)
+            else:
+                transaction.on_commit(lambda: queue.send(fresh), robust=True)
+            return
+    waiting = {"status": Status.RUNNING, "wish": Job.Wish.PAUSE}
+    if not journal.append(job, waiting, [status_entry(Status.RUNNING, wish="")], wish=""):
+        raise Refused("Only a paused job, or one that failed, can be resumed.")
+
+
+def recheck(
+    job: Job,
+    user: User,
+    genomes: Sequence[Sequence[Sequence[int]]],
+    anchors: Sequence[Sequence[int]],
+    replicates: int = 32,
+) -> Job:
+    """Play chosen lineups of a finished search again on fresh battles, none of which any earlier re-check played.
+
+    ``genomes`` is [n][teams][slots] and ``anchors`` [n][2] (strongest and weakest team), as in the job's archive."""
+    search = load(job.config)
+    shared = {name: getattr(search, name) for name in ("seed", "game", "lineups", "objectives", "pool")}
+    played = [(c["first"] + c["replicates"]) for c in _rechecks(job).values_list("config", flat=True)]
+    # The end of the search replays its front on the first of the fresh replicates.
+    first = max([RecheckConfig.model_fields["first"].default + getattr(search, "fresh", 0), *played])
+    config = RecheckConfig(
+        name=f"Re-check of {job.title}"[:120],
+        genomes=tuple(tuple(tuple(team) for team in genome) for genome in genomes),
+        anchors=tuple(tuple(pair) for pair in anchors),
+        replicates=replicates,
+        first=first,
+        **shared,
+    )
+    return submit(
+        job.project,
+        user,
+        config,
+        title=f"Re-check: {job.title}"[:120],
+        template=job.template,
+        game_version=job.game_version,
+        lineup_rules=job.lineup_rules,
+        objective_set=job.objective_set,
+        parent=job,
+    )
+
+
+def _rechecks(job: Job) -> Any:
+    return Job.objects.filter(parent=job, kind=Job.Kind.RECHECK)

@@ -1,0 +1,157 @@
+"""The shortlist of a search: decisions are added, never changed. What is on it now follows from what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from engine.lineups import schema
+from engine.simulators.contract import GameSpec
+from webapp.accounts.models import User
+from webapp.studies.explore_build import Explored
+from webapp.studies.explore_recheck import Fresh, checking, genome_key
+from webapp.studies.models import Job, ShortlistEntry
+
+Action = ShortlistEntry.Action
+REASON_LIMIT = 2000
+
+
+class ShortlistError(ValueError):
+    """The decision cannot be written down; the message says why and what to do."""
+
+
+@dataclass
+class Listed:
+    """One lineup that was shortlisted at some time: its decisions in order, and how it did on fresh battles."""
+
+    lineup: int
+    genome: list[list[int]]
+    anchors: list[int]
+    name: str = ""
+    verdict: str = "under"
+    on: bool = False
+    entries: list[ShortlistEntry] = field(default_factory=list)
+    fresh: Fresh | None = None
+    checking: bool = False
+
+    @property
+    def reason(self) -> ShortlistEntry:
+        """The decision that put it on the list."""
+        return next(e for e in reversed(self.entries) if e.action == Action.ADD)
+
+    @property
+    def remarks(self) -> list[ShortlistEntry]:
+        """What was said about it since, and before it was put on the list again."""
+        return [e for e in self.entries if e.pk != self.reason.pk]
+
+    @property
+    def state(self) -> str:
+        """One word for styles and scripts: checking, unchecked, or what fresh battles say."""
+        return "checking" if self.checking else self.fresh.finding if self.fresh else "unchecked"
+
+    @property
+    def words(self) -> str:
+        """How sure, in the words of the page."""
+        if self.checking:
+            return "Being played again on fresh battles"
+        return self.fresh.words if self.fresh else "Not re-checked yet"
+
+    @property
+    def due(self) -> bool:
+        """Whether a re-check would tell something new."""
+        return self.on and self.state in ("unchecked", "more", "close")
+
+    @property
+    def settled(self) -> bool:
+        """Whether more battles would only make its ranges narrower."""
+        return self.on and self.fresh is not None and not self.due and not self.checking
+
+
+class Shortlist:
+    """What was decided about the lineups of ``job``, by lineup id, in the order they first came up."""
+
+    def __init__(self, job: Job, explored: Explored, spec: GameSpec) -> None:
+        self.job, self.all = job, dict[int, Listed]()
+        for entry in job.shortlist.select_related("created_by"):
+            listed = self.all.setdefault(entry.individual, Listed(entry.individual, entry.genome, entry.anchors))
+            listed.entries.append(entry)
+            if entry.action != Action.REMARK:
+                listed.on = entry.action == Action.ADD
+        self.fresh = explored.fresh
+        busy = checking(job)
+        verdicts = _verdicts(explored, self.all)
+        for listed in self.all.values():
+            listed.name = " · ".join(schema.team_name(spec, row) for row in listed.genome)
+            listed.fresh = self.fresh.get(listed.lineup)
+            listed.checking = genome_key(listed.genome) in busy
+            listed.verdict = verdicts.get(listed.lineup, "under")
+
+    @property
+    def on(self) -> list[Listed]:
+        """What is on the list now."""
+        return [listed for listed in self.all.values() if listed.on]
+
+    @property
+    def off(self) -> list[Listed]:
+        """What was taken off it."""
+        return [listed for listed in self.all.values() if not listed.on]
+
+    @property
+    def due(self) -> list[int]:
+        """Lineups a re-check should play."""
+        return [listed.lineup for listed in self.on if listed.due]
+
+    @property
+    def settled(self) -> list[int]:
+        """Lineups on the list that fresh battles have settled."""
+        return [listed.lineup for listed in self.on if listed.settled]
+
+
+def _verdicts(explored: Explored, wanted: Mapping[int, Any]) -> dict[int, str]:
+    if not explored.core or not wanted:
+        return {}
+    rows = np.flatnonzero(np.isin(explored.core["id"], list(wanted)))
+    words = ("under", "unsure", "strong")
+    return {int(explored.core["id"][r]): words[explored.core["verdict"][r]] for r in rows}
+
+
+def decide(job: Job, explored: Explored, user: User, lineup: int, action: str, reason: str) -> ShortlistEntry:
+    """Write one decision down. Putting a lineup on a list it is on already is kept as a remark: two people may have had
+    the same idea. Raises ShortlistError."""
+    reason = reason.strip()
+    if action not in Action.values:
+        raise ShortlistError("This is none of the things that can be done with a shortlist.")
+    if not reason and action != Action.WITHDRAW:
+        raise ShortlistError("Write a few words on why, so that others can follow.")
+    if len(reason) > REASON_LIMIT:
+        raise ShortlistError(f"Keep it under {REASON_LIMIT:,} characters; this has {len(reason):,}.")
+    with transaction.atomic():
+        Job.objects.select_for_update().get(pk=job.pk)  # one decision at a time, so that each knows the one before
+        latest = job.shortlist.filter(individual=lineup).exclude(action=Action.REMARK).last()
+        on = latest is not None and latest.action == Action.ADD
+        if action == Action.ADD and on:
+            action = Action.REMARK
+        if action == Action.WITHDRAW and not on:
+            raise ShortlistError("This lineup is not on the shortlist.")
+        return ShortlistEntry.objects.create(
+            job=job, individual=lineup, action=action, reason=reason, created_by=user, **_facts(explored, lineup)
+        )
+
+
+def _facts(explored: Explored, lineup: int) -> dict[str, Any]:
+    """What the decision was about, kept with it whatever becomes of the artifacts."""
+    rows = np.flatnonzero(explored.core.get("id", np.zeros(0)) == lineup)
+    if not len(rows):
+        raise ShortlistError("This lineup is not among those the job evaluated. Load the page again.")
+    row = rows[0]
+    value, half = explored.core["value"][:, row].astype(float), explored.core["half"][:, row].astype(float)
+    ranges = [[v, v - h, v + h] if np.isfinite(h) else [v, None, None] for v, h in zip(value, half, strict=True)]
+    return {
+        "genome": (explored.lineups["genome"][row].astype(int) - 1).tolist(),
+        "anchors": explored.lineups["anchor"][row].tolist(),
+        "objectives": ranges,
+    }

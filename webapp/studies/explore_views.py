@@ -1,0 +1,207 @@
+"""The front explorer: its page, its data, the shortlist, re-checks, and what is taken away."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotModified,
+    HttpResponseRedirect,
+    JsonResponse,
+)
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.http import parse_etags
+from django.views.decorators.http import require_safe
+
+from engine.errors import ConfigError, StoreError
+from webapp.lib.posts import posts_only
+from webapp.lib.words import plural
+from webapp.projects.access import Need, allowed, project_for, role_in
+from webapp.studies import actions
+from webapp.studies import explore_build as build
+from webapp.studies import explore_filter as narrowing
+from webapp.studies import explore_source as source
+from webapp.studies.explore_export import FILE_ROWS, Taken, to_csv, to_xlsx
+from webapp.studies.explore_offline import to_html
+from webapp.studies.explore_page import context
+from webapp.studies.explore_shortlist import Shortlist, ShortlistError, decide
+from webapp.studies.models import Job
+from webapp.studies.pictures import FOR_GOOD, person
+
+LOOPBACK = ("127.0.0.1", "::1")
+REPLICATES, MOST_AGAIN = 32, 512
+"""Times that a re-check plays each pairing: at first, and at most when a lineup is played again and again."""
+WHOLE = {"xlsx": "Excel", "html": "one page"}
+TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "html": "text/html; charset=utf-8",
+}
+
+
+def _sentence(text: str, status: int) -> HttpResponse:
+    return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
+
+
+def _job(request: HttpRequest, slug: str, pk: int, need: Need = "read") -> Job:
+    project = project_for(request, slug, need)
+    return get_object_or_404(Job.objects.select_related("project", "game_version__simulator"), pk=pk, project=project)
+
+
+def _address(name: str, job: Job, *more: str) -> str:
+    return reverse(f"studies:{name}", args=[job.project.slug, job.pk, *more])
+
+
+@require_safe
+def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The page. Everything that changes while one looks at it comes from ``state`` and ``data``."""
+    job = _job(request, slug, pk)
+    if job.kind == Job.Kind.RECHECK and job.parent is not None:
+        return HttpResponseRedirect(_address("explore", job.parent))
+    can_write = allowed(role_in(person(request), job.project), "write")
+    config = {
+        "job": job.pk,
+        "project": slug,
+        "canWrite": can_write,
+        "running": job.active,
+        "state": _address("explore-state", job),
+        "shortlist": _address("explore-shortlist", job),
+        "recheck": _address("explore-recheck", job),
+        "events": f"/events/?project={slug}",
+        "export": {kind: _address(f"export-{kind}", job) for kind in TYPES},
+        "data": _data(job),
+        "fileRows": FILE_ROWS,
+    }
+    about = {"job": job, "project": job.project, "config": config, "data": config["data"], "can_write": can_write}
+    return render(request, "studies/explore.html", {**context(job), **about})
+
+
+def _data(job: Job) -> dict[str, str]:
+    state = source.key(job)
+    return {"key": state, **{part: _address("explore-data", job, state, part) for part in build.PARTS}}
+
+
+@require_safe
+def data(request: HttpRequest, slug: str, pk: int, state: str, part: str) -> HttpResponse:
+    """One file of the explorer, for good: another state of the job has another address."""
+    job = _job(request, slug, pk)
+    tag = f'"{state}-{part}"'
+    if part not in build.PARTS or not state.isalnum():
+        raise Http404("There is no such file.")
+    if tag in parse_etags(request.headers.get("If-None-Match", "")):
+        return HttpResponseNotModified()
+    try:
+        path = build.file(job, state, part)
+    except StoreError as error:
+        return JsonResponse({"error": str(error)}, status=503)
+    if path is None:
+        raise Http404("The job has gone on since. Ask for its state again.")
+    content, zipped = path.read_bytes(), False
+    if "gzip" in request.headers.get("Accept-Encoding", "") and request.META.get("REMOTE_ADDR") not in LOOPBACK:
+        content, zipped = gzip.compress(content, 4), True
+    response = HttpResponse(content, content_type="application/octet-stream")
+    if zipped:
+        response["Content-Encoding"] = "gzip"
+    response["ETag"] = tag
+    response["Cache-Control"] = FOR_GOOD
+    patch_vary_headers(response, ["Accept-Encoding"])
+    return response
+
+
+@require_safe
+def state(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """What changes: how the job stands, where its lineups are now, the shortlist and what fresh battles say."""
+    job = _job(request, slug, pk)
+    return JsonResponse(_state(request, job))
+
+
+def _state(request: HttpRequest, job: Job) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "status": job.status,
+        "statusWords": job.get_status_display(),
+        "message": job.message,
+        "running": job.active,
+        "tick": job.tick,
+        "data": _data(job),
+    }
+    try:
+        shortlist = Shortlist(job, build.explored(job), source.spec(job))
+    except (StoreError, ConfigError) as error:
+        return {**plain, "error": str(error)}
+    can_write = allowed(role_in(person(request), job.project), "write")
+    panel = {"shortlist": shortlist, "can_write": can_write, "job": job}
+    return {
+        **plain,
+        "listed": {i: {"state": listed.state, "words": listed.words, "on": listed.on, "reason": listed.reason.reason}
+                   for i, listed in shortlist.all.items()},
+        "due": shortlist.due,
+        "settled": shortlist.settled,
+        "checking": any(listed.checking for listed in shortlist.all.values()),
+        "html": render_to_string("studies/explore/shortlist.html", panel, request),
+    }  # fmt: skip
+
+
+@posts_only("studies:explore", "slug", "pk")
+def shortlist(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Write down one decision about one lineup; answers with the new state."""
+    job = _job(request, slug, pk, "write")
+    try:
+        lineup = int(request.POST.get("lineup", ""))
+    except ValueError:
+        return JsonResponse({"error": "Choose a lineup first."}, status=400)
+    try:
+        action, reason = request.POST.get("action", ""), request.POST.get("reason", "")
+        decide(job, build.explored(job), person(request), lineup, action, reason)
+    except (ShortlistError, StoreError) as error:
+        return JsonResponse({"error": str(error)}, status=400)
+    return JsonResponse(_state(request, job))
+
+
+@posts_only("studies:explore", "slug", "pk")
+def recheck(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Play what is on the shortlist and not settled; with ``again``, what is settled, as many times as before, which
+    makes its ranges narrower. Answers with the new state."""
+    job = _job(request, slug, pk, "write")
+    try:
+        listed = Shortlist(job, build.explored(job), source.spec(job))
+    except (StoreError, ConfigError) as error:
+        return JsonResponse({"error": str(error)}, status=400)
+    again = bool(request.POST.get("again"))
+    due = [listed.all[lineup] for lineup in (listed.settled if again else listed.due)]
+    if not due:
+        return JsonResponse({"error": "Nothing on the shortlist waits for a re-check."}, status=400)
+    before = [d.fresh.samples for d in due if d.fresh is not None] if again else []
+    replicates = min(MOST_AGAIN, max([REPLICATES, *before]))
+    started = actions.recheck(job, person(request), [d.genome for d in due], [d.anchors for d in due], replicates)
+    said = f"Playing {plural(len(due), 'lineup')} again on {'more ' if again else ''}fresh battles."
+    return JsonResponse({**_state(request, job), "started": started.pk, "said": said})
+
+
+@require_safe
+def export(request: HttpRequest, slug: str, pk: int, kind: str) -> HttpResponse:
+    """The lineups the address asks for, as a file."""
+    job = _job(request, slug, pk)
+    try:
+        explored, spec = build.explored(job), source.spec(job)
+        listed = Shortlist(job, explored, spec)
+        rows = narrowing.chosen(request.GET, explored, {d.lineup for d in listed.on})
+    except narrowing.AddressError as error:
+        return _sentence(f"This address cannot be read: {error}.", 400)
+    except (StoreError, ConfigError) as error:
+        return _sentence(str(error), 503)
+    if kind in WHOLE and len(rows) > FILE_ROWS:
+        most = f"Filter to at most {FILE_ROWS:,}, or take CSV."
+        return _sentence(f"{len(rows):,} lineups are too many for {WHOLE[kind]}. {most}", 400)
+    query = request.META.get("QUERY_STRING", "")
+    taken = Taken(job, explored, explored.genome, spec, listed, rows, person(request), query)
+    content = {"csv": to_csv, "xlsx": to_xlsx, "html": to_html}[kind](taken)
+    response = HttpResponse(content, content_type=TYPES[kind])
+    response["Content-Disposition"] = f'attachment; filename="{taken.stem}.{kind}"'
+    return response

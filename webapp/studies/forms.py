@@ -1,0 +1,258 @@
+"""The New job page as a form: whatever was typed, either one search or what is wrong at which field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from engine.config import (
+    GameConfig,
+    LineupConfig,
+    NSGA2Config,
+    ObjectiveConfig,
+    ObjectiveSetConfig,
+    PoolConfig,
+    RandomConfig,
+    SampleConfig,
+    SearchConfig,
+)
+from engine.errors import ConfigError
+from engine.formula import parse
+from engine.lineups.rules import feasibility
+from engine.lineups.schema import variables
+from engine.simulators.contract import GameSpec
+from webapp.balance.forms import sentence
+from webapp.balance.models import LineupRules, ObjectiveSet
+from webapp.balance.saving import ensure_defaults
+from webapp.games.fields import NumberField
+from webapp.games.models import GameVersion, Simulator
+from webapp.games.simulators import plays_inside
+from webapp.games.specs import patched_spec
+from webapp.projects.models import Project
+from webapp.studies.models import Job
+from webapp.studies.plans import EFFORTS, OWN, PLAN, Plan, effort_of, plan
+from webapp.studies.questions import QUESTIONS, Question, main_measure, with_line
+
+SAMPLE_SIZE = 200
+
+
+class NewJobForm(forms.Form):
+    """``search(pace)`` and ``sample()`` build configurations once the form is valid."""
+
+    question = forms.ChoiceField(choices=[(q.key, q.title) for q in QUESTIONS.values()], initial="unfair")
+    version = forms.ModelChoiceField(GameVersion.objects.none(), label="Game data", empty_label=None)
+    rules = forms.ModelChoiceField(LineupRules.objects.none(), label="Lineup rules", empty_label=None)
+    objectives = forms.ModelChoiceField(ObjectiveSet.objects.none(), label="Objectives", empty_label=None)
+    measure = forms.CharField(label="A lineup is over the line when its", max_length=40, required=False)
+    line = NumberField(label="The line", required=False)
+    effort = forms.ChoiceField(
+        choices=[*((e.key, e.title) for e in EFFORTS.values()), (OWN, "Your own numbers")], initial="usual"
+    )
+
+    population = NumberField(label="Lineups in a round", required=False, whole=True, low=4, high=10_000)
+    rounds = NumberField(label="Rounds", required=False, whole=True, low=1, high=1_000_000)
+    replicates = NumberField(
+        label="Replicates", required=False, whole=True, low=2, high=1024,
+        help_text="Times each pairing is played, from both seats.",
+    )  # fmt: skip
+    fresh = NumberField(
+        label="Fresh replicates at the end", required=False, whole=True, low=0, high=4096,
+        help_text="The final edge is played again this often on battles the search never saw.",
+    )  # fmt: skip
+    seed = NumberField(label="Seed", required=False, whole=True, low=0, high=2**53, help_text="Same seed, same result.")
+    workers = NumberField(label="Workers", required=False, whole=True, low=1, high=256)
+    algorithm = forms.ChoiceField(
+        label="Algorithm", choices=[("nsga2", "NSGA-II"), ("random", "Random search, the control")], initial="nsga2"
+    )
+    steady = forms.BooleanField(
+        label="Steady state", required=False,
+        help_text="No rounds: faster where battles take unequal time, not reproducible on several workers.",
+    )  # fmt: skip
+
+    def __init__(self, data: Mapping[str, Any] | None, *, project: Project, user: Any) -> None:
+        super().__init__(data)
+        ensure_defaults(project, user)
+        self.project = project
+        self._offer("version", project.versions.all(), data)
+        self._offer("rules", project.lineup_rules.all(), data)
+        self._offer("objectives", project.objective_sets.all(), data)
+        self.spec: GameSpec | None = None
+        self.lineups = LineupConfig()
+        self.offered: ObjectiveSetConfig | None = None
+        self.measured: ObjectiveSetConfig | None = None
+        self.proposes = False
+
+    def _offer(self, name: str, rows: Any, data: Mapping[str, Any] | None) -> None:
+        """The current rows to choose from, and an older one where that was chosen before it was replaced."""
+        field: Any = self.fields[name]
+        field.queryset = rows
+        chosen = str((data or {}).get(name, ""))
+        shown = rows if name == "version" else rows.filter(replaced_by=None)
+        old = rows.filter(pk=int(chosen)) if chosen.isdecimal() and len(chosen) < 19 else rows.none()
+        field.choices = [(row.pk, str(row)) for row in dict.fromkeys([*shown, *old])]
+
+    @property
+    def asked(self) -> Question:
+        return QUESTIONS[self.cleaned_data["question"]]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not {"question", "version", "rules", "objectives"} <= cleaned.keys():
+            return cleaned
+        try:
+            self.spec = patched_spec(cleaned["version"])
+        except ConfigError as error:
+            self.add_error("version", sentence(error.problems[0].message))
+            return cleaned
+        self.lineups = self.asked.lineups(LineupConfig.model_validate(cleaned["rules"].config))
+        for _, reason in feasibility(self.spec, self.lineups):
+            self.add_error("rules", sentence(reason))
+        self._clean_objectives(cleaned, self.spec)
+        population = cleaned.get("population")
+        if population and population % 2:
+            self.add_error("population", "Type an even number: lineups are combined in twos.")
+        return cleaned
+
+    def _clean_objectives(self, cleaned: dict[str, Any], spec: GameSpec) -> None:
+        own = cleaned["question"] == "own"
+        found = ObjectiveSetConfig.model_validate(cleaned["objectives"].config) if own else self.asked.objectives(spec)
+        team, lineup = (set(names) for names in variables(spec, self.lineups.teams))
+        for text in (*(o.formula for o in found.objectives), *found.constraints):
+            try:
+                parse(text, team, lineup)
+            except ConfigError as error:
+                place = "objectives" if own else None
+                self.add_error(place, f"{error.problems[0].message} ({text})")
+        self.offered = found
+        # Nothing chosen yet, or what was chosen belongs to another question: the question's own measure and line.
+        self.proposes = cleaned.get("measure") not in [o.name for o in found.objectives]
+        if self.proposes:
+            cleaned["measure"] = main_measure(found).name
+            cleaned["line"] = main_measure(found).threshold
+        self.measured = with_line(found, cleaned["measure"], cleaned.get("line"), keep=own)
+
+    def propose(self, line: float) -> None:
+        """Put the line where the sample says it tells most; only when nobody chose one."""
+        assert self.measured is not None
+        self.cleaned_data["line"] = line
+        self.measured = with_line(self.measured, self.cleaned_data["measure"], line, keep=True)
+
+    @property
+    def main(self) -> ObjectiveConfig:
+        """The measure that the line is about."""
+        assert self.measured is not None
+        return next(o for o in self.measured.objectives if o.name == self.cleaned_data["measure"])
+
+    @property
+    def own_numbers(self) -> bool:
+        """Whether a number was typed that the efforts would choose."""
+        return any(self.cleaned_data.get(name) for name in PLAN)
+
+    def plan(self, pace: float | None) -> Plan:
+        """The plan of the chosen effort, with what was typed for specialists in its place."""
+        found = plan(EFFORTS.get(self.cleaned_data["effort"], EFFORTS["usual"]), self.lineups, pace)
+        return Plan(*(self.cleaned_data.get(name) or getattr(found, name) for name in PLAN))
+
+    @property
+    def worker_count(self) -> int:
+        """How many workers play the battles."""
+        return int(self.cleaned_data.get("workers") or settings.CPUS)
+
+    def _shared(self) -> dict[str, Any]:
+        version: GameVersion = self.cleaned_data["version"]
+        assert self.measured is not None
+        seed = self.cleaned_data.get("seed")
+        return {
+            "name": self.asked.title,
+            "seed": 1 if seed is None else seed,
+            "game": GameConfig(simulator=version.simulator.reference, patch=version.patch, spec=version.spec_hash),
+            "lineups": self.lineups,
+        }
+
+    def search(self, pace: float | None) -> SearchConfig:
+        """The search that Start begins."""
+        chosen, typed = self.plan(pace), self.cleaned_data
+        random = typed["algorithm"] == "random"
+        algorithm = (
+            RandomConfig(population=chosen.population)
+            if random
+            else NSGA2Config(population=chosen.population, steady=typed["steady"])
+        )
+        assert self.measured is not None
+        return SearchConfig(
+            **self._shared(),
+            objectives=self.measured,
+            algorithm=algorithm,
+            ticks=chosen.rounds,
+            replicates=chosen.replicates,
+            fresh=16 if typed.get("fresh") is None else typed["fresh"],
+            pool=PoolConfig(kind="ray", workers=self.worker_count),
+        )
+
+    def sample(self) -> SampleConfig:
+        """The random lineups that show where the line falls; the line itself does not change what is played."""
+        assert self.measured is not None
+        without = [o.model_copy(update={"threshold": None}) for o in self.measured.objectives]
+        return SampleConfig(
+            **self._shared(),
+            objectives=self.measured.model_copy(update={"objectives": tuple(without)}),
+            count=SAMPLE_SIZE,
+            # A game that runs beside the engine is slow as a rule, and so is its search, which plays as often.
+            replicates=SampleConfig.model_fields["replicates"].default if plays_inside(self._simulator) else 2,
+            pool=PoolConfig(kind="local", workers=1),
+        )
+
+    @property
+    def _simulator(self) -> Simulator:
+        version: GameVersion = self.cleaned_data["version"]
+        return version.simulator
+
+    def refers(self) -> dict[str, Any]:
+        """The rows that a job made from this form points at."""
+        typed = self.cleaned_data
+        own = typed["question"] == "own"
+        return {
+            "template": typed["question"],
+            "game_version": typed["version"],
+            "lineup_rules": typed["rules"],
+            "objective_set": typed["objectives"] if own else None,
+        }
+
+
+def first_values(project: Project) -> dict[str, Any]:
+    """What the form shows to somebody who has not typed anything yet."""
+    version = project.versions.first()
+    rules = project.lineup_rules.filter(replaced_by=None).first()
+    own = project.objective_sets.filter(replaced_by=None).first()
+    chosen = {"version": version, "rules": rules, "objectives": own}
+    ids = {name: str(row.pk) for name, row in chosen.items() if row is not None}
+    return {"question": "unfair", "effort": "usual", "algorithm": "nsga2", "measure": "advantage", "line": "2", **ids}
+
+
+def values_of(job: Job) -> dict[str, Any]:
+    """The form that would have made ``job``: what Clone starts from."""
+    search = job.config
+    measures = search["objectives"]["objectives"]
+    main = next((o for o in measures if o["threshold"] is not None), measures[0])
+    algorithm = search.get("algorithm", {})
+    plan = Plan(algorithm.get("population", 0), search.get("ticks", 0), search.get("replicates", 0))
+    effort = effort_of(plan)
+    found = {
+        "question": job.template if job.template in QUESTIONS else "own",
+        "version": job.game_version_id,
+        "rules": job.lineup_rules_id,
+        "objectives": job.objective_set_id,
+        "measure": main["name"],
+        "line": main["threshold"],
+        "effort": effort,
+        **(vars(plan) if effort == OWN else {}),
+        "fresh": search.get("fresh"),
+        "seed": search["seed"],
+        "workers": search["pool"]["workers"],
+        "algorithm": algorithm.get("kind", "nsga2"),
+        "steady": "on" if algorithm.get("steady") else None,
+    }
+    return {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in found.items() if v is not None}

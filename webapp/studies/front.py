@@ -1,0 +1,126 @@
+"""The pictures of a search: its edge at a round and the lineups around it, small enough to fetch while it runs.
+
+What is drawn never changes once the round is over, so browsers keep it: the entity tag is the artifact's hash.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle, unpack
+from engine.config import ObjectiveConfig, ObjectiveSetConfig
+from engine.indicators import half_width, non_dominated, verdicts
+from webapp.lib.storage import store
+from webapp.studies.models import Job
+
+PICTURE = 2
+"""Raise it when the same artifact is drawn in another way: it is part of the entity tag."""
+MOST_MARKS, MOST_DOTS = 300, 150
+
+Floats = NDArray[np.float64]
+
+
+class Axis(NamedTuple):
+    """A column of a picture: an objective, or (``column`` -1) what a team costs on average."""
+
+    column: int
+    title: str
+    unit: str
+    toward: str
+    direction: str
+    line: float | None
+    cap: float | None = None
+
+
+def axes(objectives: Sequence[ObjectiveConfig]) -> tuple[Axis, Axis]:
+    """(x, y) of the job's chart. Up: the first objective with a line; right: strength, or the next there is."""
+    up = next((i for i, o in enumerate(objectives) if o.threshold is not None), 0)
+    others = [i for i in range(len(objectives)) if i != up]
+    right = next((i for i in others if objectives[i].strength), others[0] if others else -1)
+    if right < 0:
+        return Axis(-1, "Cost of a team", "", "cheaper", "min", None), _axis(objectives, up)
+    return _axis(objectives, right), _axis(objectives, up)
+
+
+def _axis(objectives: Sequence[ObjectiveConfig], i: int) -> Axis:
+    o = objectives[i]
+    return Axis(i, o.title, o.unit, o.toward, o.direction, o.threshold, o.high if o.direction == "max" else o.low)
+
+
+def of_job(job: Job) -> ObjectiveSetConfig:
+    """What the job was told "imbalanced" means."""
+    return ObjectiveSetConfig.model_validate(job.config["objectives"])
+
+
+def artifact(job: Job, role: str, tick: int | None) -> str:
+    """The hash of the ``front`` or ``chunk`` of a round, or the job's final ``front`` or ``fresh``; or nothing."""
+    if tick is None:
+        return str(job.artifacts.get(role, ""))
+    bodies = job.events.filter(kind="progressed", tick=tick).values_list("body", flat=True)
+    body = bodies.first()
+    return str((body or {}).get("artifacts", {}).get(role, ""))
+
+
+def tag(digest: str) -> str:
+    """The entity tag of the picture of one artifact."""
+    return f'"{digest[:40]}-{PICTURE}"'
+
+
+def picture(job: Job, digest: str, *, dots: bool) -> bytes:
+    """The artifact as JSON columns for the chart: all of a front, or a sample of a round's lineups (``dots``).
+
+    Raises StoreError when it is missing or damaged.
+    """
+    bundle, objectives = unpack(store().get(digest)), of_job(job).objectives
+    usable = (bundle.arrays["status"] == 0) & np.isfinite(bundle.arrays["objective"]).all(axis=1)
+    x, y = axes(objectives)
+    columns = _columns(bundle, usable, objectives, x, y)
+    rows = _sample(columns, MOST_DOTS if dots else MOST_MARKS)
+    found: dict[str, Any] = {name: _plain(column[rows]) for name, column in columns.items()}
+    return json.dumps({**found, "count": int(usable.sum()), "median": _median(bundle)}, separators=(",", ":")).encode()
+
+
+def _columns(
+    bundle: Bundle, usable: NDArray[np.bool_], objectives: Sequence[ObjectiveConfig], x: Axis, y: Axis
+) -> dict[str, NDArray[Any]]:
+    arrays = {name: column[usable] for name, column in bundle.arrays.items()}
+    objective, half = arrays["objective"], half_width(arrays["error"], arrays["samples"])
+    signs = [1.0 if o.direction == "max" else -1.0 for o in objectives]
+    strength = next((i for i, o in enumerate(objectives) if o.strength), None)
+    verdict = verdicts(objective, half, signs, [o.threshold for o in objectives], strength, _median(bundle))
+    cost = arrays["cost"].mean(axis=1)
+    values = {name: cost if axis.column < 0 else objective[:, axis.column] for name, axis in (("x", x), ("y", y))}
+    halves = {f"{name}h": 0 * cost if axis.column < 0 else half[:, axis.column] for name, axis in (("x", x), ("y", y))}
+    edge = non_dominated(np.column_stack([values["x"], values["y"]]), [_sign(x), _sign(y)])
+    return {"id": arrays["id"], **values, **halves, "verdict": verdict, "edge": edge}
+
+
+def _sign(axis: Axis) -> float:
+    return 1.0 if axis.direction == "max" else -1.0
+
+
+def _sample(columns: dict[str, NDArray[Any]], most: int) -> NDArray[np.int64]:
+    """Rows to draw: the whole edge, and of the rest an even share, by rising x."""
+    edge, rest = np.flatnonzero(columns["edge"]), np.flatnonzero(~columns["edge"])
+    room = max(0, most - len(edge))
+    if len(rest) > room:
+        rest = rest[np.linspace(0, len(rest) - 1, room).astype(int)] if room else rest[:0]
+    rows = np.concatenate([edge, rest])
+    return rows[np.argsort(columns["x"][rows], kind="stable")]
+
+
+def _plain(column: NDArray[Any]) -> list[Any]:
+    """Numbers as short as a chart needs them; an interval that is not known is null."""
+    if column.dtype.kind != "f":
+        return column.astype(int).tolist()
+    return [float(f"{v:.5g}") if np.isfinite(v) else None for v in column.tolist()]
+
+
+def _median(bundle: Bundle) -> float | None:
+    median = bundle.meta.get("median_baseline")
+    return None if median is None else float(median["value"])

@@ -1,0 +1,127 @@
+"""Jobs: the web's record of engine studies. The database is the queue's truth (design, section 4)."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Status(models.TextChoices):
+    QUEUED = "queued", "Waiting to start"
+    WAITING = "waiting", "Waiting for free workers"
+    RUNNING = "running", "Running"
+    PAUSED = "paused", "Paused"
+    STOPPED = "stopped", "Stopped"
+    FINISHED = "finished", "Finished"
+    FAILED = "failed", "Failed"
+
+
+ACTIVE = frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING})
+TERMINAL = frozenset({Status.STOPPED, Status.FINISHED, Status.FAILED})
+
+
+class Job(models.Model):
+    """One study of a project. ``attempt`` is the fencing token: claiming raises it, every write depends on it."""
+
+    class Kind(models.TextChoices):
+        SEARCH = "search", "Search"
+        RECHECK = "recheck", "Re-check on fresh battles"
+        SAMPLE = "sample", "Random sample"
+
+    class Wish(models.TextChoices):
+        NONE = "", "Go on"
+        PAUSE = "pause", "Pause"
+        STOP = "stop", "Stop and keep results"
+
+    project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="jobs")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    template = models.CharField(max_length=40, blank=True)
+    title = models.CharField(max_length=120)
+    config = models.JSONField(help_text="The engine's StudyConfig, complete: what runs depends on nothing else.")
+    config_hash = models.CharField(max_length=64)
+    game_version = models.ForeignKey("games.GameVersion", null=True, on_delete=models.PROTECT, related_name="jobs")
+    lineup_rules = models.ForeignKey("balance.LineupRules", null=True, on_delete=models.SET_NULL, related_name="jobs")
+    objective_set = models.ForeignKey("balance.ObjectiveSet", null=True, on_delete=models.SET_NULL, related_name="jobs")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="children")
+
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
+    wish = models.CharField(max_length=10, choices=Wish.choices, default=Wish.NONE, blank=True)
+    message = models.TextField(blank=True, help_text="One sentence for people: why it failed, stopped or waits.")
+    error = models.CharField(max_length=40, blank=True)
+
+    attempt = models.PositiveIntegerField(default=0)
+    barren = models.PositiveIntegerField(default=0, help_text="Attempts in a row that ended without a new checkpoint.")
+    worker = models.CharField(max_length=120, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    enqueued_at = models.DateTimeField(null=True, blank=True)
+
+    sequence = models.PositiveIntegerField(default=0, help_text="Number of the last event.")
+    tick = models.PositiveIntegerField(default=0)
+    ticks = models.PositiveIntegerField(default=0)
+    counters = models.JSONField(default=dict)
+    metrics = models.JSONField(default=dict)
+    artifacts = models.JSONField(default=dict, help_text="Role to store hash: archive, front, result, sample.")
+    summary = models.JSONField(default=dict)
+    checkpoint = models.CharField(max_length=64, blank=True)
+    previous_checkpoint = models.CharField(max_length=64, blank=True)
+
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="jobs")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["status", "lease_until"])]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def active(self) -> bool:
+        return self.status in ACTIVE
+
+    @property
+    def terminal(self) -> bool:
+        return self.status in TERMINAL
+
+
+class JobEvent(models.Model):
+    """One event of a job, numbered 1, 2, 3 … over its whole life in the transaction that stores it."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="events")
+    sequence = models.PositiveIntegerField()
+    kind = models.CharField(max_length=12)
+    tick = models.PositiveIntegerField(default=0)
+    at = models.DateTimeField()
+    body = models.JSONField()
+
+    class Meta:
+        ordering = ["job", "sequence"]
+        constraints = [
+            models.UniqueConstraint(fields=["job", "sequence"], name="one_event_a_number"),
+            models.UniqueConstraint(fields=["job", "tick"], condition=Q(kind="progressed"), name="one_progress_a_tick"),
+        ]
+
+
+class ShortlistEntry(models.Model):
+    """A decision about one lineup, append-only: putting it on the list, taking it off, or a remark."""
+
+    class Action(models.TextChoices):
+        ADD = "add", "Shortlisted"
+        WITHDRAW = "withdraw", "Taken off"
+        REMARK = "remark", "Remark"
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="shortlist")
+    individual = models.PositiveBigIntegerField(help_text="The lineup's id in the job's archive.")
+    action = models.CharField(max_length=10, choices=Action.choices, default=Action.ADD)
+    reason = models.TextField(max_length=2000)
+    genome = models.JSONField()
+    anchors = models.JSONField(default=list)
+    objectives = models.JSONField(default=list, help_text="[mean, low, high] of each objective when it was decided.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]

@@ -1,0 +1,87 @@
+"""What a job's charts fetch: pictures of its rounds, which never change, and the numbers of its rounds so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.cache import get_conditional_response
+from django.views.decorators.http import require_safe
+
+from engine.errors import StoreError
+from webapp.accounts.models import User
+from webapp.lib.storage import store
+from webapp.projects.access import project_for
+from webapp.studies import front as drawing
+from webapp.studies import progress
+from webapp.studies.models import Job
+
+FOR_GOOD = "private, max-age=31536000, immutable"
+
+
+def job_for(request: HttpRequest, slug: str, pk: int, need: str = "read") -> Job:
+    """A job of the project. Raises Http404 and PermissionDenied as ``project_for`` does."""
+    project = project_for(request, slug, need)  # type: ignore[arg-type]  # one of the needs
+    job = Job.objects.select_related("project", "created_by", "game_version").filter(project=project, pk=pk).first()
+    if job is None:
+        raise Http404("No job of this project has this number.")
+    return job
+
+
+def person(request: HttpRequest) -> User:
+    """Who asks: ``project_for`` let only a member through."""
+    return cast(User, request.user)
+
+
+def _tick(request: HttpRequest) -> int | None:
+    text = request.GET.get("tick", "")
+    if not text:
+        return None
+    if not text.isdecimal() or len(text) > 9:
+        raise Http404("A round is a whole number.")
+    return int(text)
+
+
+@require_safe
+def front(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The edge of the search after a round (``tick``), or at its end, on the search's battles or on fresh ones
+    (``of=fresh``). JSON for the chart; with ``as=arrays`` the engine's own container."""
+    job = job_for(request, slug, pk)
+    role = "fresh" if request.GET.get("of") == "fresh" else "front"
+    digest = drawing.artifact(job, role, None if role == "fresh" else _tick(request))
+    if request.GET.get("as") == "arrays":
+        return _kept(request, digest, f'"{digest}"', store().get, "application/octet-stream")
+    return _kept(request, digest, drawing.tag(digest), lambda d: drawing.picture(job, d, dots=False))
+
+
+@require_safe
+def around(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Some of the lineups that were played in a round."""
+    job = job_for(request, slug, pk)
+    digest = drawing.artifact(job, "chunk", _tick(request) or 0)
+    return _kept(request, digest, drawing.tag(digest), lambda d: drawing.picture(job, d, dots=True))
+
+
+def _kept(
+    request: HttpRequest, digest: str, tag: str, make: Callable[[str], bytes], kind: str = "application/json"
+) -> HttpResponse:
+    """An answer that browsers may keep for good; 404 when the round has no such artifact (yet)."""
+    if not digest:
+        raise Http404("This job has no such round.")
+    answer = get_conditional_response(request, etag=tag)
+    if answer is None or answer.status_code != 304:
+        try:
+            answer = HttpResponse(make(digest), content_type=kind)
+        except StoreError as error:
+            raise Http404(str(error)) from error
+    answer["ETag"], answer["Cache-Control"] = tag, FOR_GOOD
+    return answer
+
+
+@require_safe
+def rounds(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
+    """The numbers of the job's rounds so far, as columns."""
+    answer = JsonResponse(progress.rounds(job_for(request, slug, pk)))
+    answer["Cache-Control"] = "no-store"
+    return answer

@@ -1,0 +1,147 @@
+"""How hard a search looks: rounds and lineups for three efforts, what they cost in battles and in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from engine.config import LineupConfig, PastedBaselines
+from webapp.lib.words import NBSP, duration, number
+from webapp.studies.models import Job, Status
+from webapp.studies.sampling import speed
+
+SLOW = 2000.0
+"""Battles a second of one worker below which the efforts are measured in time instead of in lineups."""
+
+
+SHARED = 0.7
+"""What is left of one worker's pace, as a rule, where all of a machine's processors play."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``population`` lineups in each of ``rounds`` rounds, each pairing played ``replicates`` times from both seats."""
+
+    population: int
+    rounds: int
+    replicates: int
+
+    @property
+    def lineups(self) -> int:
+        return self.population * self.rounds
+
+
+PLAN = ("population", "rounds", "replicates")
+"""The numbers of a plan, by the names that their fields have in the form."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """A choice of "How hard should we look?": its plan, and the minutes it may take where battles are slow."""
+
+    key: str
+    title: str
+    plan: Plan
+    minutes: float
+
+
+EFFORTS = {
+    effort.key: effort
+    for effort in (
+        Effort("quick", "Quick look", Plan(200, 30, 4), 4),
+        Effort("usual", "Usual", Plan(200, 100, 4), 15),
+        Effort("deep", "Deep look", Plan(200, 1000, 4), 120),
+    )
+}
+
+
+OWN = "own"
+"""The effort of somebody who typed the numbers."""
+LONG = 3600.0
+"""Seconds from which on a search is worth a warning before it starts."""
+
+
+def effort_of(plan: Plan) -> str:
+    """The effort that has this plan where battles are fast; ``OWN`` for any other."""
+    return next((effort.key for effort in EFFORTS.values() if effort.plan == plan), OWN)
+
+
+def battles_each(rules: LineupConfig, replicates: int) -> int:
+    """Battles that one lineup costs: every pair of its teams and every team with every baseline, from both seats."""
+    baselines = rules.baselines
+    others = len(baselines.teams) if isinstance(baselines, PastedBaselines) else baselines.count
+    return 2 * replicates * (rules.teams * (rules.teams - 1) // 2 + rules.teams * others)
+
+
+def plan(effort: Effort, rules: LineupConfig, pace: float | None) -> Plan:
+    """The plan of an effort for a game of which one worker plays ``pace`` battles a second (None: not known)."""
+    if pace is None or pace >= SLOW:
+        return effort.plan
+    battles = SHARED * pace * settings.CPUS * 60 * effort.minutes
+    lineups = min(float(effort.plan.lineups), max(32.0, battles / battles_each(rules, 2)))
+    population = int(min(100, max(8, 2 * round((lineups / 4) ** 0.5))))
+    return Plan(population, max(4, int(lineups / population)), 2)
+
+
+def seconds(battles: int, workers: int, pace: float, measured: tuple[float, float] | None) -> tuple[float, float]:
+    """(shortest, longest) a search may take. ``measured``: battles a second of a worker in earlier searches of the
+    game, lowest and highest; without any, one worker of a sample is what there is to go by."""
+    low, high = measured if measured else (0.55 * pace, 1.15 * pace)
+    start = 6.0  # the workers come up
+    return start + battles / (high * workers), start + 1.08 * battles / (low * workers)
+
+
+def earlier_paces(job: Job) -> tuple[float, float] | None:
+    """Battles a second of one worker in the latest searches on the same simulator and with as large lineups."""
+    if job.game_version is None:
+        return None
+    done = Job.objects.filter(
+        kind=Job.Kind.SEARCH, status=Status.FINISHED, game_version__spec_hash=job.game_version.spec_hash
+    ).order_by("-pk")[:5]
+    paces = []
+    for other in done:
+        took, workers = other.counters.get("seconds", 0.0), other.config.get("pool", {}).get("workers", 1)
+        same = other.config["lineups"]["teams"] == job.config["lineups"]["teams"]
+        if same and took > 2 and other.counters.get("battles"):
+            paces.append(other.counters["battles"] / took / workers)
+    return (0.9 * min(paces), 1.1 * max(paces)) if paces else None
+
+
+def pace_of(sample: Job | None) -> float | None:
+    """Battles a second of one worker: as a sample found it, or an earlier one of the game while that has not begun."""
+    if sample is None:
+        return None
+    found = speed(sample)
+    if found is None and sample.game_version is not None:
+        others = Job.objects.filter(kind=Job.Kind.SAMPLE, game_version__spec_hash=sample.game_version.spec_hash)
+        paces = (speed(other) for other in others.exclude(pk=sample.pk).order_by("-pk")[:3])
+        found = next((pace for pace in paces if pace is not None), None)
+    return found
+
+
+def about(low: float, high: float) -> str:
+    """ "about 40 s", from a range."""
+    return f"about {duration(_round((low + high) / 2))}"
+
+
+def span(low: float, high: float) -> str:
+    """ "35 to 50 s", "1 min 50 s to 2 min 20 s"."""
+    first, last = duration(_round(low)), duration(_round(high))
+    if first == last:
+        return first
+    unit = first.partition(NBSP)[2]
+    if f"{NBSP}{unit}" == last[len(last.partition(NBSP)[0]) :]:
+        first = first.partition(NBSP)[0]
+    return f"{first} to {last}"
+
+
+def _round(value: float) -> float:
+    """To what people say: 5 s steps under two minutes, minutes under an hour, quarters of one under ten, then hours."""
+    step = 1 if value < 10 else 5 if value < 120 else 60 if value < 3600 else 900 if value < 36_000 else 3600
+    return max(step, step * round(value / step))
+
+
+def words(plan: Plan, rules: LineupConfig) -> str:
+    """ "6,000 lineups, 576,000 battles"."""
+    return f"{number(plan.lineups)} lineups, {number(plan.lineups * battles_each(rules, plan.replicates))} battles"

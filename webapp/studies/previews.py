@@ -1,0 +1,233 @@
+"""What the New job page says about a form that is still being filled in: estimates, the sample, and what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.config import PastedBaselines
+from engine.errors import StoreError
+from webapp.games.simulators import plays_inside
+from webapp.lib.words import number, percent, plural
+from webapp.studies import plans, sampling
+from webapp.studies.forms import NewJobForm
+from webapp.studies.models import Job, Status
+from webapp.studies.sampling import Sample
+
+
+def sample_of(job: Job | None) -> Sample | None:
+    """What the sample found, or has found so far; None before it has a lineup, or when nothing came of it."""
+    if job is None:
+        return None
+    try:
+        return sampling.read(job)
+    except StoreError:
+        return None
+
+
+def settle(form: NewJobForm, job: Job | None) -> Sample | None:
+    """Read the sample, and let it propose the line where nobody chose one: at its end, so that it stays one line."""
+    found = sample_of(job)
+    enough = found is not None and job is not None and job.terminal and found.count >= sampling.FEW
+    if found is not None and enough and form.proposes and form.cleaned_data["line"] is None:
+        form.propose(sampling.suggestion(found.values[form.main.name], form.main))
+    return found
+
+
+def preview(form: NewJobForm, job: Job | None) -> dict[str, Any]:
+    """The page's answer to a form. Errors by field name; everything else only when there is none."""
+    if not form.is_valid() and "line" not in form.cleaned_data:
+        return {"errors": errors(form)}
+    if form.measured is None:
+        return {"errors": errors(form)}
+    found = settle(form, job)
+    return {
+        "errors": errors(form),
+        "counts": form.asked.counts,
+        "measures": [{"name": o.name, "title": o.title} for o in form.measured.objectives],
+        "fill": _fill(form) if form.proposes else None,
+        "unit": form.main.unit,
+        "direction": form.main.direction,
+        "sample": _sample(form, job, found),
+        "efforts": _efforts(form, job),
+        "before": _before(form, job),
+    }
+
+
+def errors(form: NewJobForm) -> dict[str, list[str]]:
+    """What is wrong, by field; "" for the form as a whole."""
+    return {("" if name == "__all__" else name): [str(e) for e in found] for name, found in form.errors.items()}
+
+
+def _fill(form: NewJobForm) -> dict[str, Any] | None:
+    """The measure and line to show where nobody chose one; None until there is a line to propose."""
+    line = form.cleaned_data["line"]
+    return None if line is None else {"measure": form.cleaned_data["measure"], "line": f"{line:g}"}
+
+
+def _sample(form: NewJobForm, job: Job | None, found: Sample | None) -> dict[str, Any]:
+    if job is None:
+        return {"state": "none", "text": ""}
+    if found is None and job.active:
+        waits = job.message or f"Playing random lineups of your game, so you can see where the line falls.{_slow(form)}"
+        return {"state": "playing", "job": job.pk, "text": waits}
+    if found is None:
+        return {"state": "failed", "job": job.pk, "text": _why(job)}
+    main, line = form.main, form.cleaned_data.get("line")
+    return {
+        "state": "playing" if job.active else "ready",
+        "job": job.pk,
+        "text": _played(job, found),
+        "failed": f"{plural(found.failed, 'more lineup')} could not be played." if found.failed else "",
+        "chart": {
+            **sampling.histogram(found.values[main.name], main, line),
+            "line": line,
+            "cap": main.high if main.direction == "max" else main.low,
+            "count": found.count,
+            "over": None if line is None else sampling.over(found.values[main.name], main, line),
+            "direction": main.direction,
+            "title": main.title,
+            "unit": main.unit,
+            "toward": main.toward,
+        },
+        "advice": sampling.advice(found, main, line),
+        "cap": sampling.at_the_cap(found, main),
+        "strong": _strong(form, found),
+    }
+
+
+def _slow(form: NewJobForm) -> str:
+    if plays_inside(form.cleaned_data["version"].simulator):
+        return ""
+    return " The baseline teams come first; where battles are slow that takes a minute or two."
+
+
+def _played(job: Job, found: Sample) -> str:
+    """What the histogram is made of, in a sentence."""
+    count, wanted = found.count + found.failed, int(job.config.get("count", 0))
+    if job.active:
+        return f"{number(count)} of {number(wanted)} random valid lineups so far; the picture grows"
+    if job.status == Status.FAILED:
+        return f"{plural(count, 'random valid lineup')}, then it ended: {job.message}"
+    if count < wanted:
+        return (
+            f"{plural(count, 'random valid lineup')} in the time there was, of {number(wanted)}: battles are slow here"
+        )
+    return f"We played {plural(found.count, 'random valid lineup')} of your game, so you can see where the line falls"
+
+
+def _why(job: Job) -> str:
+    """Why there is no sample to show."""
+    failed = int(job.metrics.get("failed", 0))
+    if failed:
+        text = f"None of the {number(failed)} random lineups gave a number that can be measured."
+        told = job.events.filter(kind="incident").order_by("-sequence").values_list("body", flat=True).first()
+        return f"{text} {told['message']}" if told else text
+    reason = job.message if job.status == Status.FAILED else "It ended before a lineup was complete."
+    return f"The random lineups could not be played. {reason}"
+
+
+def _strong(form: NewJobForm, found: Sample) -> str:
+    strength = next((o for o in form.measured.objectives if o.strength), None) if form.measured else None
+    if strength is None or found.median_baseline is None:
+        return ""
+    baselines = form.lineups.baselines
+    many = len(baselines.teams) if isinstance(baselines, PastedBaselines) else baselines.count
+    team = "even the weakest team beats" if form.lineups.teams > 1 else "the team beats"
+    level = sampling.with_unit(round(found.median_baseline), strength.unit)
+    if many == 1:
+        return f"“Strong” means {team} your baseline team ({level} left)."
+    return f"“Strong” means {team} the median of your {many} baseline teams ({level} left)."
+
+
+def _times(form: NewJobForm, plan: plans.Plan, job: Job | None) -> tuple[float, float] | None:
+    pace = plans.pace_of(job)
+    measured = plans.earlier_paces(job) if job is not None else None
+    if pace is None and measured is None:
+        return None
+    battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
+    return plans.seconds(battles, form.worker_count, pace or 0.0, measured)
+
+
+def _efforts(form: NewJobForm, job: Job | None) -> dict[str, Any]:
+    """What each effort would be; the numbers that somebody typed are one of their own."""
+    pace = plans.pace_of(job)
+    offered = {effort.key: plans.plan(effort, form.lineups, pace) for effort in plans.EFFORTS.values()}
+    if form.own_numbers:
+        offered[plans.OWN] = form.plan(pace)
+    found = {}
+    for key, plan in offered.items():
+        times = _times(form, plan, job)
+        found[key] = {"time": plans.about(*times) if times else "", "text": plans.words(plan, form.lineups)}
+    return found
+
+
+def _before(form: NewJobForm, job: Job | None) -> dict[str, Any]:
+    plan = form.plan(plans.pace_of(job))
+    times = _times(form, plan, job)
+    return {
+        "time": plans.about(*times) if times else "not known yet",
+        "range": f"{plans.span(*times)} on this machine, {_measured(job)}" if times else _unknown(job),
+        "long": _long(times) if times else "",
+        "rows": _rows(form, plan),
+        "plan": vars(plan),
+    }
+
+
+def _long(times: tuple[float, float]) -> str:
+    """A warning, when the search takes longer than people wait for."""
+    if sum(times) / 2 < plans.LONG:
+        return ""
+    return (
+        f"This takes {plans.about(*times)}. It goes on when you close the page, and you can explore what it has found "
+        "at any time; a smaller look answers sooner."
+    )
+
+
+def _measured(job: Job | None) -> str:
+    if job is not None and plans.earlier_paces(job):
+        return "measured on earlier searches of this game"
+    played = sample_of(job)
+    if played is None:
+        return "measured on earlier random lineups of this game"
+    return f"measured on the {plural(played.count, 'random lineup')} just played"
+
+
+def _unknown(job: Job | None) -> str:
+    playing = job is not None and job.active
+    return (
+        "The random lineups tell how fast battles are here."
+        if playing
+        else "No lineup could be played to measure it by."
+    )
+
+
+def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
+    rules, spec = form.lineups, form.spec
+    assert spec is not None
+    version = form.cleaned_data["version"]
+    tolerance = rules.cost_tolerance
+    costs = "" if rules.teams == 1 else ", any price" if tolerance is None else f", costs within {percent(tolerance)}"
+    used = {slot.category for slot in spec.slots if slot.kind == "piece"}
+    banned = {*spec.rules.banned, *rules.banned}
+    counts = [
+        (c.plural, sum(p.category == c.id and p.id not in banned for p in spec.pieces))
+        for c in spec.categories
+        if c.id in used
+    ]
+    names = [plural_name if i == 0 else plural_name.lower() for i, (plural_name, _) in enumerate(counts)]
+    baselines = rules.baselines
+    drawn = not isinstance(baselines, PastedBaselines)
+    many = baselines.count if not isinstance(baselines, PastedBaselines) else len(baselines.teams)
+    return [
+        ("Game data", str(version)),
+        ("Teams compared together", f"{rules.teams}{costs}"),
+        (_listed(names), _listed([number(count) for _, count in counts])),
+        ("Baseline teams", f"{many}, {'drawn for you' if drawn else 'yours'}"),
+        ("Lineups", number(plan.lineups)),
+        ("Battles", number(plan.lineups * plans.battles_each(rules, plan.replicates))),
+    ]
+
+
+def _listed(words: list[str]) -> str:
+    """ "heroes, skills and equipment" """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""

@@ -1,0 +1,26 @@
+"""Addresses of jobs, their event stream and the front explorer."""
+
+from django.urls import include, path
+
+from webapp.studies import composing, pictures, stream, views
+
+app_name = "studies"
+
+_JOB = "p/<slug:slug>/jobs/<int:pk>/"
+
+urlpatterns = [
+    path("events/", stream.events, name="events"),
+    path("p/<slug:slug>/jobs/", views.jobs, name="jobs"),
+    path("p/<slug:slug>/jobs/new/", composing.new, name="new"),
+    path("p/<slug:slug>/jobs/new/preview/", composing.preview, name="preview"),
+    path("p/<slug:slug>/jobs/new/forget/", composing.forget, name="forget"),
+    path(_JOB, views.job, name="job"),
+    path(f"{_JOB}stop/", views.stop, name="stop"),
+    path(f"{_JOB}pause/", views.pause, name="pause"),
+    path(f"{_JOB}resume/", views.resume, name="resume"),
+    path(f"{_JOB}clone/", composing.clone, name="clone"),
+    path(f"{_JOB}front/", pictures.front, name="front"),
+    path(f"{_JOB}around/", pictures.around, name="around"),
+    path(f"{_JOB}rounds/", pictures.rounds, name="rounds"),
+    path("", include("webapp.studies.explore_urls")),
+]

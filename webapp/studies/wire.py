@@ -1,0 +1,100 @@
+"""What browsers are told about a job: its state in one message, each event in another, both in plain words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse
+
+from webapp.lib.words import number, plural
+from webapp.studies.journal import STATUS
+from webapp.studies.models import Job, JobEvent, Status
+
+ENDS = {
+    "started": Status.RUNNING,
+    "paused": Status.PAUSED,
+    "stopped": Status.STOPPED,
+    "finished": Status.FINISHED,
+    "failed": Status.FAILED,
+}
+"""Events of a study that put its job in a new state."""
+
+WISHES = {"stop": "Stop was asked for.", "pause": "Pause was asked for.", "": "The pause was taken back."}
+SERIOUS = frozenset({"incident", "failed"})
+
+
+def state(job: Job) -> dict[str, Any]:
+    """The whole present state of a job."""
+    return {
+        "job": job.pk,
+        "kind": job.kind,
+        "title": job.title,
+        "link": reverse("studies:job", args=[job.project.slug, job.pk]),
+        "status": job.status,
+        "wish": job.wish,
+        "message": job.message,
+        "sequence": job.sequence,
+        "tick": job.tick,
+        "ticks": job.ticks,
+        "attempt": job.attempt,
+        "counters": job.counters,
+        "metrics": job.metrics,
+        "started": _seconds(job.started_at),
+        "ended": _seconds(job.finished_at),
+    }
+
+
+def _seconds(at: Any) -> float | None:
+    return None if at is None else at.timestamp()
+
+
+def message(event: JobEvent) -> dict[str, Any]:
+    """One event: ``words`` for the job's history (empty: nothing worth a line), and what changed with it."""
+    body = event.body
+    told: dict[str, Any] = {
+        "job": event.job_id,
+        "sequence": event.sequence,
+        "kind": event.kind,
+        "tick": event.tick,
+        "at": event.at.timestamp(),
+        "words": words(event),
+        "serious": event.kind in SERIOUS,
+    }
+    told |= {key: body[key] for key in ("counters", "metrics", "ticks", "wish", "attempt") if key in body}
+    if event.kind == "started":
+        told["planned"] = body.get("battles", 0)
+    if event.kind == "finished":
+        told["fresh"] = bool(body.get("artifacts", {}).get("fresh"))
+    status = body.get("status") if event.kind == STATUS else ENDS.get(event.kind)
+    if status:
+        told |= {"status": str(status), "message": str(body.get("message") or body.get("reason") or "")}
+    return told
+
+
+def words(event: JobEvent) -> str:
+    """An event as a sentence for the job's history; empty for what the page shows in another way."""
+    body, tick = event.body, number(event.tick)
+    match event.kind:
+        case "status":
+            return _status_words(event)
+        case "started":
+            workers = plural(int(body.get("workers", 1)), "worker")
+            return f"Went on from round {tick} on {workers}." if body.get("resumed") else f"Started on {workers}."
+        case "paused":
+            return f"Paused at round {tick}." if event.tick else "Paused."
+        case "stopped":
+            return f"Stopped at round {tick}. What was found stays." if event.tick else "Stopped."
+        case "finished":
+            return f"Finished after {plural(event.tick, 'round')}." if event.tick else "Finished."
+        case "logged" | "incident" | "failed":
+            return str(body.get("message", ""))
+    return ""
+
+
+def _status_words(event: JobEvent) -> str:
+    body = event.body
+    if body.get("status") == Status.WAITING:
+        return str(body.get("message", ""))
+    if body.get("status") == Status.RUNNING and "wish" in body:
+        return WISHES.get(body["wish"], "")
+    return "Put in the queue." if event.sequence == 1 else ""

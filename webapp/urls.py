@@ -1,0 +1,14 @@
+"""Which page answers which address."""
+
+from django.urls import include, path
+
+from webapp.lib.health import health
+
+urlpatterns = [
+    path("", include("webapp.projects.urls")),
+    path("", include("webapp.accounts.urls")),
+    path("", include("webapp.games.urls")),
+    path("", include("webapp.balance.urls")),
+    path("", include("webapp.studies.urls")),
+    path("health/", health, name="health"),
+]

@@ -1,0 +1,41 @@
+"""The Celery application: two queues, and tasks known by name only.
+
+The site imports this module to send tasks, so it imports neither models nor tasks. ``jobs`` carries searches that
+run for hours; ``quick`` carries handshakes and samples of under ten seconds, which a night job must never block.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import heartbeat_sent
+from kombu.exceptions import OperationalError
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+
+app = Celery("equipoise")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+
+
+def enqueue(task: str, *arguments: int | str) -> bool:
+    """Send ``workers.tasks.<task>`` to its queue; False when Redis is away.
+
+    A caller may ignore False: the row in the database says what is to be done, and the reconciler sends it again.
+    """
+    try:
+        app.send_task(f"workers.tasks.{task}", args=arguments, retry=False)
+    except OperationalError:
+        return False
+    return True
+
+
+def give_sign_of_life(sender: Any, **kwargs: Any) -> None:
+    """Tell the health page, every two seconds, that this worker reads its queue."""
+    from webapp.lib.alive import beat
+
+    beat(f"worker-{sender.eventer.hostname.partition('@')[0]}")
+
+
+heartbeat_sent.connect(give_sign_of_life, weak=False)

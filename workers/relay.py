@@ -1,0 +1,222 @@
+"""From a study's event lines to rows: artifacts first, then one transaction under the claim, then a wake-up."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.db.models import Q
+from django.utils import timezone
+
+from engine import events
+from engine.events import AnyEvent
+from webapp.lib.storage import store
+from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
+from webapp.studies.models import Job, Status
+from workers.claims import Claim, after_death
+from workers.launch import Unreadable
+
+ENVELOPE = ("schema", "job", "attempt", "sequence", "tick", "at", "kind")
+_PLACE = re.compile(r"^[a-z_]+(\.[\w-]+)+: ")
+_CANDIDATE = re.compile(r"\bcandidate", re.IGNORECASE)
+NEXT = "An engineer can test its handshake on the Simulators page; “Try again” then goes on."
+BURST, A_SECOND = 50.0, 2.0
+"""Lines of talk (not progress) that are kept: so many at once, and so many a second in the long run."""
+
+
+class Relay:
+    """Records what one attempt says. ``ended`` once the study said how it ended and that is recorded.
+
+    ``began``: when the study said that it started. ``time_is_up``: it was told to stop by the clock, not by people.
+    ``counters``: its latest totals; ``seconds_before``: those of earlier attempts; ``moved``: it has kept something.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.ended = claim, False
+        self.began: float | None = None
+        self.counters: dict[str, Any] = {}
+        self.seconds_before = 0.0
+        self.moved = False
+        self.time_is_up = False
+        self.tick = claim.job.tick
+        self.checkpoint = claim.job.checkpoint
+        self.previous = claim.job.previous_checkpoint
+        self._entries: list[Entry] = []
+        self._changes: dict[str, Any] = {}
+        self._artifacts: dict[str, str] = dict(claim.job.artifacts)
+        self._superseded: list[str] = []
+        self._allowance, self._refilled, self._left_out = BURST, time.monotonic(), 0
+
+    def take(self, lines: Sequence[bytes]) -> None:
+        """Record event lines in one transaction. Raises Unreadable (what came before is recorded) and Superseded."""
+        try:
+            for line in lines:
+                self._add(self._read(line))
+                if self.ended:
+                    break
+        finally:
+            self._write()
+
+    def _read(self, line: bytes) -> AnyEvent:
+        try:
+            event = events.decode(line)
+        except (ValueError, RecursionError) as error:
+            raise Unreadable(f"{line[:80].decode(errors='replace')!r}: {error}") from error
+        if event.schema != events.SCHEMA:
+            raise Unreadable(f"event schema {event.schema} is not {events.SCHEMA}")
+        for role, digest in getattr(event, "artifacts", {}).items():
+            if digest and not (_is_digest(digest) and store().has(digest)):
+                raise Unreadable(f"the {role} of round {event.tick} is not in the store")
+        return event
+
+    def _add(self, event: AnyEvent) -> None:
+        match event:
+            case events.Started():
+                self.began, self.seconds_before = time.monotonic(), event.counters.seconds
+                self._note(event, ticks=event.ticks)
+            case events.Progressed():
+                self._progress(event)
+            case events.Logged() | events.Incident():
+                self._talk(event)
+            case events.Paused():
+                self._pause(event)
+            case events.Stopped():
+                self._stop(event)
+            case events.Finished():
+                self._finish(event, Status.FINISHED)
+            case events.Failed():
+                self._fail(event)
+
+    def _note(self, event: AnyEvent, **changes: Any) -> None:
+        body = {key: value for key, value in msgspec.to_builtins(event).items() if key not in ENVELOPE}
+        kind = str(event.__struct_config__.tag)
+        self._entries.append(Entry(kind, body, event.tick, _moment(event.at)))
+        self.counters = msgspec.to_builtins(event.counters)
+        self._changes |= {"counters": self.counters, **changes}
+
+    def _progress(self, event: events.Progressed) -> None:
+        if event.tick <= self.tick:
+            return  # played again after a death; the same round is already in the books
+        self.tick = event.tick
+        self._note(event, tick=event.tick, metrics=event.metrics)
+        self._keep(event.artifacts)
+
+    def _keep(self, artifacts: Mapping[str, str]) -> None:
+        kept = {role: digest for role, digest in artifacts.items() if digest and role not in ("chunk", "checkpoint")}
+        self._artifacts |= kept
+        self._changes["artifacts"] = self._artifacts
+        checkpoint = artifacts.get("checkpoint") or self.checkpoint
+        if checkpoint != self.checkpoint:
+            self.moved = True
+            self._superseded.append(self.previous)
+            self.previous, self.checkpoint = self.checkpoint, checkpoint
+            self._changes |= {"checkpoint": checkpoint, "previous_checkpoint": self.previous, "barren": 0}
+
+    def _talk(self, event: events.Logged | events.Incident) -> None:
+        now = time.monotonic()
+        self._allowance = min(BURST, self._allowance + A_SECOND * (now - self._refilled)) - 1
+        self._refilled = now
+        if self._allowance < 0:
+            self._allowance, self._left_out = 0.0, self._left_out + 1
+            return
+        self._own_up()
+        self._note(msgspec.structs.replace(event, message=_nouns(event.message)))
+
+    def _own_up(self) -> None:
+        if self._left_out:
+            message = f"{self._left_out:,} more messages came too fast and were left out."
+            self._entries.append(Entry("logged", {"message": message}, self.tick))
+            self._left_out = 0
+
+    def _pause(self, event: events.Paused) -> None:
+        self._keep(event.artifacts)
+        if self.claim.wish() == Job.Wish.NONE:  # resumed before it had paused
+            self._entries.append(status_entry(Status.QUEUED))
+            self._end(status=Status.QUEUED, message="", enqueued_at=None)
+            return
+        self._note(event)
+        self._end(status=Status.PAUSED, wish="", message="")
+
+    def _stop(self, event: events.Stopped) -> None:
+        self._keep(event.artifacts)
+        if self.time_is_up:
+            self._finish(event, Status.STOPPED, TIME_IS_UP)
+        elif self.claim.wish() == Job.Wish.STOP:
+            self._finish(event, Status.STOPPED, "Stopped. What was found stays.")
+        else:  # a signal from outside: nobody wanted the job to end
+            self._die("Something outside the site asked the search to stop.")
+
+    def _finish(self, event: events.Stopped | events.Finished, status: Status, message: str = "") -> None:
+        self._keep(event.artifacts)
+        self._note(event)
+        self._end(status=status, summary=event.summary, message=message, wish="", barren=0, finished_at=timezone.now())
+
+    def _fail(self, event: events.Failed) -> None:
+        if not event.permanent:
+            self._die(for_people(event.message))
+            return
+        message = for_people(event.message)
+        if event.error in ("SimulatorError", "EvaluationError") and "imulator" in message:
+            message = f"{message} {NEXT}"
+        event = msgspec.structs.replace(event, message=message)
+        self._note(event)
+        ended = {"status": Status.FAILED, "message": event.message, "error": event.error[:40], "wish": ""}
+        self._end(**ended, finished_at=timezone.now())
+
+    def _die(self, what: str) -> None:
+        self._write()
+        job = Job.objects.get(pk=self.claim.job.pk)
+        entries, changes = after_death(job, what)
+        self._entries += entries
+        self._end(**changes)
+
+    def _end(self, **changes: Any) -> None:
+        self._own_up()
+        self._changes |= {**changes, "worker": "", "lease_until": None}
+        self.ended = True
+
+    def _write(self) -> None:
+        if not (self._entries or self._changes):
+            return
+        entries, changes = self._entries, self._changes
+        self._entries, self._changes = [], {}
+        self.claim.write(entries, **changes)
+        discard(self._superseded)
+        self._superseded = []
+
+
+def discard(digests: Sequence[str]) -> None:
+    """Forget checkpoints that no job points at any more (equal searches share theirs)."""
+    for digest in filter(None, digests):
+        if not Job.objects.filter(Q(checkpoint=digest) | Q(previous_checkpoint=digest)).exists():
+            store().discard([digest])
+
+
+def for_people(message: str) -> str:
+    """An engine's message as sentences: without the places in the configuration that a form would point at."""
+    parts = [_PLACE.sub("", part) for part in _nouns(message).split("; ")]
+    sentences = [f"{part[:1].upper()}{part[1:]}" for part in parts if part]
+    return " ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in sentences)
+
+
+def _nouns(message: str) -> str:
+    """What a search evaluates is called a lineup on the pages."""
+    return _CANDIDATE.sub(lambda found: "Lineup" if found[0] == "Candidate" else "lineup", message)
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == 64 and set(text) <= set("0123456789abcdef")
+
+
+def _moment(at: float) -> datetime | None:
+    """The study's own time of an event, unless its clock is absurd."""
+    now = timezone.now()
+    try:
+        moment = datetime.fromtimestamp(at, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+    return moment if abs(now - moment) < timedelta(hours=1) else None
