@@ -68,11 +68,15 @@ async function catchUp() {
   draw();
 }
 
+function askBetween() {
+  missed = true;
+  catching ??= catchUp().finally(() => (catching = null));
+}
+
 function take(event) {
   if (event.job !== state.job || event.sequence <= state.sequence) return;
   if (event.sequence > state.sequence + 1) {
-    missed = true;
-    catching ??= catchUp().finally(() => (catching = null));
+    askBetween();
     return;
   }
   next(event);
@@ -82,7 +86,8 @@ function take(event) {
 
 function onMessage({ type, data }) {
   if (type === "event") take(data);
-  if (type === "snapshot") for (const job of data.jobs) if (job.job === state.job && job.sequence > state.sequence) take(job);
+  // A snapshot is a state, not an event: what led to it is still to be told.
+  if (type === "snapshot" && data.jobs.some((job) => job.job === state.job && job.sequence > state.sequence)) askBetween();
   if (type === "gone") {
     at("offline").hidden = false;
     at("offline").textContent = "You are signed out, or no longer in this project. Load the page again to go on.";
