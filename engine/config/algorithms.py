@@ -19,10 +19,10 @@ class SearchAlgorithm(Config):
     population: int = Field(200, ge=2, le=10_000, title="Lineups in a round")
 
     def settings(self) -> dict[str, Any]:
-        """Keyword arguments for the algorithm's class: all but its name and its population, and but the rates of
-        crossover and mutation, which belong to the space that varies the genomes, and but the fair queue, which is put
-        around the algorithm."""
-        return self.model_dump(exclude={"kind", "population", "crossover", "mutation", "fair"})
+        """Keyword arguments for the algorithm's class: all but its name and its population, and but the operators'
+        shares, which belong to the space that varies the genomes, and but the fair queue, which is put around the
+        algorithm."""
+        return self.model_dump(exclude={"kind", "population", "crossover", "grouping", "mutation", "fair"})
 
 
 class Steady(SearchAlgorithm):
@@ -45,8 +45,28 @@ class Steady(SearchAlgorithm):
 class Breeding(Steady):
     """Algorithms whose children come from the space's own crossover and mutation."""
 
-    crossover: float = Field(0.9, ge=0, le=1, title="Chance that two lineups are combined")
-    mutation: float = Field(0.9, ge=0, le=1, title="Chance that a lineup is changed")
+    crossover: float = Field(
+        0.9,
+        ge=0,
+        le=1,
+        title="Chance that two lineups are combined",
+        description="A child takes parts of both parents; else it begins as a copy of the first.",
+    )
+    grouping: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        title="Share of them combined by whole teams",
+        description="Whole teams of one parent replace the likest of the other, which keeps teams that work; the rest "
+        "are combined slot by slot, which mixes pieces inside teams.",
+    )
+    mutation: float = Field(
+        0.9,
+        ge=0,
+        le=1,
+        title="Chance that a lineup is changed",
+        description="A few pieces are replaced or emptied, counts moved, or a slot swapped between two teams.",
+    )
 
 
 class NSGA2Config(Breeding):

@@ -43,9 +43,11 @@ def _mixed(x: Any) -> Any:
 class LineupSpace:
     """Lineups under compiled rules; a ``Space``. Genomes are int32[n, teams, slots] in canonical form."""
 
-    def __init__(self, rules: CompiledRules, crossover: float = 0.9, mutation: float = 0.9) -> None:
+    def __init__(
+        self, rules: CompiledRules, crossover: float = 0.9, mutation: float = 0.9, grouping: float = 0.5
+    ) -> None:
         self.rules = rules
-        self.crossover, self.mutation = crossover, mutation
+        self.crossover, self.mutation, self.grouping = crossover, mutation, grouping
         self.slots = len(rules.is_count)
         self.width = rules.teams * self.slots
 
@@ -60,7 +62,9 @@ class LineupSpace:
     def offspring(self, rng: np.random.Generator, mothers: Lineups, fathers: Lineups) -> Lineups:
         """One valid child for each pair of parents."""
         seeds = _seeds(rng, len(mothers))
-        children = operators.offspring(seeds, mothers, fathers, self.rules, self.crossover, self.mutation)
+        children = operators.offspring(
+            seeds, mothers, fathers, self.rules, self.crossover, self.mutation, self.grouping
+        )
         return np.asarray(children)
 
     def canonical(self, lineups: Lineups) -> Lineups:

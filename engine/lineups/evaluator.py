@@ -20,6 +20,9 @@ from engine.problem import Evaluation, Problem, Request, ShouldStop, failed
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
 from engine.simulators.loaders import load
 
+OPERATORS = ("crossover", "mutation", "grouping")
+"""Settings of an algorithm that belong to the space, which varies the genomes."""
+
 
 class Setup(msgspec.Struct, frozen=True):
     """What an actor builds its evaluator from: the study as JSON, and the baselines as the study resolved them."""
@@ -105,7 +108,8 @@ class LineupEvaluator:
 
 def _space(rules: CompiledRules, study: object) -> LineupSpace:
     algorithm = getattr(study, "algorithm", None)
-    return LineupSpace(rules, getattr(algorithm, "crossover", 0.9), getattr(algorithm, "mutation", 0.9))
+    chosen = {name: getattr(algorithm, name) for name in OPERATORS if hasattr(algorithm, name)}
+    return LineupSpace(rules, **chosen)
 
 
 def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:

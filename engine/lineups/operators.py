@@ -385,8 +385,11 @@ def sample(seeds: Any, rules: Any, slots: int) -> Any:
 
 
 @_jit
-def offspring(seeds: Any, mothers: Any, fathers: Any, rules: Any, crossover: float, mutation: float) -> Any:
-    """One valid child for each pair of valid parents int32[n, teams, slots] and uint64 seed."""
+def offspring(
+    seeds: Any, mothers: Any, fathers: Any, rules: Any, crossover: float, mutation: float, grouping: float
+) -> Any:
+    """One valid child for each pair of valid parents int32[n, teams, slots] and uint64 seed. ``crossover``,
+    ``mutation``: the chance of each; ``grouping``: the share of crossovers that inject whole teams."""
     out = mothers.copy()
     n, teams, slots = out.shape
     state = np.empty(1, dtype=np.uint64)
@@ -399,7 +402,7 @@ def offspring(seeds: Any, mothers: Any, fathers: Any, rules: Any, crossover: flo
             child[:] = mothers[i]
             whole = True
             if _chance(state, crossover):
-                if teams > 1 and _chance(state, 0.5):
+                if teams > 1 and _chance(state, grouping):
                     whole = _inject(state, child, fathers[i], rules, taken)
                 else:
                     _blend(state, child, fathers[i], rules, taken)

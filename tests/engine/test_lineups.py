@@ -79,6 +79,19 @@ def test_crossover_keeps_what_both_parents_share() -> None:
     np.testing.assert_array_equal(lineups.offspring(rng, parents, parents), parents)
 
 
+@pytest.mark.parametrize(("grouping", "whole"), [(1.0, True), (0.0, False)])
+def test_whole_teams_are_injected_as_often_as_asked(grouping: float, whole: bool) -> None:
+    """By whole teams a child holds a team of its father as it stood; slot by slot that is rare."""
+    rules = compile_rules(spec(), LineupConfig(cost_tolerance=None))
+    lineups, rng = LineupSpace(rules, crossover=1.0, mutation=0.0, grouping=grouping), np.random.default_rng(3)
+    mothers, fathers = lineups.sample(rng, 300), lineups.sample(rng, 300)
+    children = lineups.offspring(rng, mothers, fathers)
+    inherited = [
+        bool((child[:, None] == father).all(axis=2).any()) for child, father in zip(children, fathers, strict=True)
+    ]
+    assert bool(np.mean(inherited) > 0.5) is whole
+
+
 def test_mutation_reaches_every_piece_from_a_small_start() -> None:
     lineups, rng = space(LineupConfig()), np.random.default_rng(5)
     parents = np.repeat(lineups.sample(rng, 1), 400, axis=0)
@@ -112,10 +125,10 @@ def test_children_do_not_depend_on_how_the_batch_is_cut() -> None:
     lineups = space(LineupConfig())
     parents = lineups.sample(np.random.default_rng(1), 64)
     seeds = np.arange(64, dtype=np.uint64)
-    whole = operators.offspring(seeds, parents, parents[::-1].copy(), lineups.rules, 0.9, 0.9)
+    whole = operators.offspring(seeds, parents, parents[::-1].copy(), lineups.rules, 0.9, 0.9, 0.5)
     alone = [
         operators.offspring(
-            seeds[i : i + 1], parents[i : i + 1], parents[::-1][i : i + 1].copy(), lineups.rules, 0.9, 0.9
+            seeds[i : i + 1], parents[i : i + 1], parents[::-1][i : i + 1].copy(), lineups.rules, 0.9, 0.9, 0.5
         )
         for i in range(64)
     ]
