@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pymoo.problems import get_problem
 
 from engine.bench.row import row
-from engine.config.study import PoolConfig
+from engine.config.pool import PoolConfig
 from engine.evolution.algorithm import Algorithm
 from engine.evolution.fair import FairQueue
 from engine.evolution.nsga2 import NSGA2

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, RandomConfig
 from engine.config.base import Config, parse, problems
+from engine.config.evolve import AimConfig, EvolveConfig, TaskConfig
 from engine.config.lineups import (
     FAIRNESS,
     DrawnBaselines,
@@ -21,12 +22,12 @@ from engine.config.lineups import (
     PastedBaselines,
     TeamRow,
 )
+from engine.config.pool import PoolConfig
 from engine.config.study import (
     ANY_STUDY,
     AnyStudy,
     BalanceStudy,
     GameConfig,
-    PoolConfig,
     RecheckConfig,
     SampleConfig,
     SearchConfig,
@@ -37,11 +38,13 @@ from engine.errors import ConfigError
 
 __all__ = [
     "FAIRNESS",
+    "AimConfig",
     "AlgorithmConfig",
     "AnyStudy",
     "BalanceStudy",
     "Config",
     "DrawnBaselines",
+    "EvolveConfig",
     "GameConfig",
     "LineupConfig",
     "NSGA2Config",
@@ -54,6 +57,7 @@ __all__ = [
     "SampleConfig",
     "SearchConfig",
     "StudyConfig",
+    "TaskConfig",
     "TeamRow",
     "TrainConfig",
     "load",
@@ -67,7 +71,8 @@ def load(data: Mapping[str, Any]) -> AnyStudy:
         raise ConfigError([("", "a study is a table of settings; see engine/README.md for an example")])
     data = {"kind": "search", **data}
     if isinstance(data.get("algorithm"), Mapping):
-        data["algorithm"] = {"kind": "nsga2", **data["algorithm"]}
+        usual = "pbt" if data["kind"] == "evolve" else "nsga2"
+        data["algorithm"] = {"kind": usual, **data["algorithm"]}
     try:
         return ANY_STUDY.validate_python(data)
     except ValidationError as error:

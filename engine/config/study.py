@@ -8,8 +8,10 @@ from pydantic import Field, TypeAdapter, model_validator
 
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config
 from engine.config.base import Config
+from engine.config.evolve import EvolveConfig
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig
 from engine.config.noise import NoiseConfig, StopRule
+from engine.config.pool import PoolConfig
 from engine.config.train import TrainConfig
 
 
@@ -20,17 +22,6 @@ class GameConfig(Config):
     patch: dict[str, float] = Field(default_factory=dict, title="Changes to the game's data")
     spec: str = Field("", max_length=64, title="Expected spec hash", description="Empty: any.")
     fidelity: str = Field("full", max_length=40, title="How battles are played")
-
-
-class PoolConfig(Config):
-    """Where battles run."""
-
-    kind: Literal["ray", "local"] = Field("ray", title="Workers", description="ray: Ray actors; local: this process.")
-    workers: int = Field(2, ge=1, le=1024, title="Number of workers")
-    batch_ms: int = Field(100, ge=1, le=10_000, title="Work handed out at a time", description="milliseconds")
-    address: str = Field(
-        "", max_length=200, title="Ray address", description="Empty: EQUIPOISE_RAY_ADDRESS, or a Ray of its own."
-    )
 
 
 class BalanceStudy(Config):
@@ -84,5 +75,5 @@ class SampleConfig(BalanceStudy):
 StudyConfig = Annotated[SearchConfig | RecheckConfig | SampleConfig, Field(discriminator="kind")]
 STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig] = TypeAdapter(StudyConfig)
 """Studies about lineups."""
-AnyStudy = SearchConfig | RecheckConfig | SampleConfig | TrainConfig
+AnyStudy = SearchConfig | RecheckConfig | SampleConfig | TrainConfig | EvolveConfig
 ANY_STUDY: TypeAdapter[AnyStudy] = TypeAdapter(Annotated[AnyStudy, Field(discriminator="kind")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from engine.config.base import Config
 from engine.config.rl import PRESETS, AnyLearner, PPOConfig, evolvable
@@ -19,6 +19,26 @@ class TrainGame(Config):
 
     name: str = Field(min_length=1, max_length=500, title="Game", description="Such as pong or gym:Pendulum-v1.")
     settings: dict[str, Setting] = Field(default_factory=dict, title="Settings of the game")
+
+
+def _named(given: Any) -> Any:
+    """A game by its name alone."""
+    return {"name": given} if isinstance(given, str) else given
+
+
+def _preset(given: Any) -> Any:
+    """A preset's name, or settings with a preset to begin from."""
+    name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
+    if name is None:
+        return given
+    if name not in PRESETS:
+        raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
+    own = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "preset"}
+    return {**PRESETS[name].model_dump(), **own}
+
+
+Game = Annotated[TrainGame, BeforeValidator(_named)]
+Learner = Annotated[AnyLearner, Field(discriminator="kind"), BeforeValidator(_preset)]
 
 
 class TrainPool(Config):
@@ -39,8 +59,8 @@ class TrainConfig(Config):
     kind: Literal["train"] = "train"
     name: str = Field("training", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
-    game: TrainGame
-    learner: Annotated[AnyLearner, Field(discriminator="kind")] = Field(default_factory=PPOConfig, title="Learner")
+    game: Game
+    learner: Learner = Field(default_factory=PPOConfig, title="Learner")
     steps: int = Field(1_000_000, ge=1, le=10**12, title="Steps", description="decisions to learn from")
     samplers: int = Field(2, ge=1, le=4096, title="Samplers", description="each plays on a processor of its own")
     environments: int = Field(16, ge=1, le=100_000, title="Battles that each sampler plays together")
@@ -59,23 +79,6 @@ class TrainConfig(Config):
     episodes: int = Field(100, ge=2, le=100_000, title="Fresh episodes of an evaluation")
     threads: int = Field(1, ge=1, le=256, title="Processor threads of the learner")
     pool: TrainPool = Field(default_factory=TrainPool)
-
-    @field_validator("game", mode="before")
-    @classmethod
-    def _named(cls, given: Any) -> Any:
-        return {"name": given} if isinstance(given, str) else given
-
-    @field_validator("learner", mode="before")
-    @classmethod
-    def _preset(cls, given: Any) -> Any:
-        """A preset's name, or settings with a preset to begin from."""
-        name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
-        if name is None:
-            return given
-        if name not in PRESETS:
-            raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
-        own = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "preset"}
-        return {**PRESETS[name].model_dump(), **own}
 
     @model_validator(mode="after")
     def _settled(self) -> Self:

@@ -18,7 +18,7 @@ from engine.runtime.answering import ALLOWED, Answerer, build, check_factory, re
 from engine.runtime.ledger import Condemned, Ledger
 
 if TYPE_CHECKING:
-    from engine.config.study import PoolConfig
+    from engine.config.pool import PoolConfig
 
 HERE = b"here"
 HOPELESS = 5

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.config.evolve import EvolveConfig
 from engine.config.study import AnyStudy
 from engine.config.train import TrainConfig
+from engine.errors import ConfigError
 from engine.events import AnyEvent
 from engine.store import Store
 from engine.study.control import Control
@@ -20,6 +22,8 @@ def run(config: AnyStudy, store: Store, resume: str = "", control: Control = lam
         from engine.study.train import train  # each kind of study loads only what it needs, and so do its actors
 
         return train(config, store, resume, control)
+    if isinstance(config, EvolveConfig):
+        raise ConfigError([("kind", "studies that evolve players can be described, and not run yet")])
     from engine.study.lineups import run as run_lineups
 
     return run_lineups(config, store, resume, control)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.config.study import PoolConfig
+from engine.config.pool import PoolConfig
 from engine.errors import ConfigError, EngineError, EvaluationError
 from engine.runtime.pool import LocalPool, Pool, open_pool
 from tests.contracts import evaluators

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.config.study import PoolConfig
+from engine.config.pool import PoolConfig
 from engine.errors import ActorLost, ConfigError
 from engine.problem import Evaluation
 from engine.runtime.pool import Pool, open_pool
