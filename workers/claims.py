@@ -119,7 +119,7 @@ def _take(job: Job, worker: str) -> Claim | None:
 def pool_obstacle(job: Job) -> str:
     """Why the job cannot start for want of Ray; empty when it can."""
     if job.config.get("pool", {}).get("kind", "ray") == "ray" and not ray.answers():
-        return "Waits for the battle workers to come up; that takes some seconds after a start."
+        return f"Waits for the {job.hands} to come up; that takes some seconds after a start."
     return ""
 
 
@@ -140,7 +140,7 @@ def after_death(job: Job, what: str, *, blameless: bool = False) -> tuple[list[E
     """
     now = timezone.now()
     if job.wish == Job.Wish.STOP:
-        message = "Stopped. What was found stays." if job.tick else "Stopped before the first round was complete."
+        message = job.stopped_words(job.tick)
         changes = {"status": Status.STOPPED, "wish": "", "message": message, "finished_at": now, "barren": 0}
         return [Entry("stopped", {"reason": message, "artifacts": {}, "summary": {}}, job.tick)], changes
     if job.wish == Job.Wish.PAUSE:
@@ -154,12 +154,17 @@ def after_death(job: Job, what: str, *, blameless: bool = False) -> tuple[list[E
         )
         changes = {"status": Status.FAILED, "message": message, "error": "died", "finished_at": now}
         return [Entry("failed", {"error": "died", "message": message, "permanent": True}, job.tick)], changes
-    message = f"{what} {go_on(job)} No result changed."
+    message = f"{what} {go_on(job)}{_same(job)}"
     changes = {"status": Status.QUEUED, "message": "", "enqueued_at": None}
     if blameless:
         changes["barren"] = max(0, job.barren - 1)
     incident = Entry("incident", {"what": "lost-worker", "message": message}, job.tick)
     return [incident, status_entry(Status.QUEUED)], changes
+
+
+def _same(job: Job) -> str:
+    """That a death changes no result, where that is so: an asynchronous training goes on with other data."""
+    return "" if job.config.get("sampling") == "asynchronous" else " No result changed."
 
 
 def go_on(job: Job) -> str:

@@ -146,9 +146,9 @@ class Relay:
         if self.time_is_up:
             self._finish(event, Status.STOPPED, TIME_IS_UP)
         elif self.claim.wish() == Job.Wish.STOP:
-            self._finish(event, Status.STOPPED, "Stopped. What was found stays.")
+            self._finish(event, Status.STOPPED, self.claim.job.stopped_words(self.tick))
         else:  # a signal from outside: nobody wanted the job to end
-            self._die("Something outside the site asked the search to stop.")
+            self._die(f"Something outside the site asked the {self.claim.job.noun} to stop.")
 
     def _finish(self, event: events.Stopped | events.Finished, status: Status, message: str = "") -> None:
         self._keep(event.artifacts)

@@ -11,6 +11,7 @@ from types import FrameType
 
 import structlog
 
+from engine.config import TrainConfig, parse
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
@@ -27,6 +28,8 @@ OBEY = 30.0
 SAMPLE_TIME, SAMPLE_ENOUGH, SAMPLE_LONGEST = 10.0, 60, 150.0
 """Seconds a sample plays. Where battles are slow it goes on until it has so many lineups, or for so many seconds in
 all; after the first ten it makes room whenever other quick work waits, and goes on from its place afterwards."""
+TRIAL_UPDATES = 3
+"""Updates after which the trial of a training has shown its speed."""
 SIGNALS = {Job.Wish.STOP: signal.SIGTERM, Job.Wish.PAUSE: signal.SIGUSR1}
 
 
@@ -47,7 +50,7 @@ def run(job_id: int, engine: Sequence[str] = launch.ENGINE, obey: float = OBEY) 
 
 
 def _attempt(claim: Claim, engine: Sequence[str], obey: float) -> None:
-    pool, blameless = ray.address(), False
+    pool, blameless, noun = ray.address(), False, claim.job.noun
     try:
         with _ends_on_sigterm():
             what = _follow(claim, engine, obey)
@@ -55,12 +58,12 @@ def _attempt(claim: Claim, engine: Sequence[str], obey: float) -> None:
         what, blameless = "The site was shut down while the job ran.", True
     except Unreadable as error:
         log.error("unreadable event", error=str(error))
-        what = "The search said something the site cannot read."
+        what = f"The {noun} said something the site cannot read."
     except OSError as error:
-        what = f"The search could not be started here ({error.strerror})."
+        what = f"The {noun} could not be started here ({error.strerror})."
     if what:
         pool_gone = ray.address() != pool or bool(claims.pool_obstacle(claim.job))
-        what = "The battle workers went away." if pool_gone else what
+        what = f"The {claim.job.hands} went away." if pool_gone else what
         record_death(claim, what, blameless=blameless or pool_gone)
 
 
@@ -86,7 +89,8 @@ def _follow(claim: Claim, engine: Sequence[str], obey: float) -> str:
         code = study.close()
         if code:
             log.warning("study ended", code=code, last_words=study.last_words)
-    return "The search ended unexpectedly." if obeyed else f"The search did not answer for {obey:g} s and was ended."
+    ended = "ended unexpectedly" if obeyed else f"did not answer for {obey:g} s and was ended"
+    return f"The {job.noun} {ended}."
 
 
 def checkpoint(job: Job) -> str:
@@ -124,10 +128,18 @@ def _wanted(claim: Claim, relay: Relay) -> str:
         return wish
     if time.monotonic() - relay.began < SAMPLE_TIME:
         return ""
-    if relay.counters.get("evaluations", 0) >= SAMPLE_ENOUGH or _played(relay) > SAMPLE_LONGEST:
+    if _tells_enough(relay) or _played(relay) > SAMPLE_LONGEST:
         relay.time_is_up = True
         return Job.Wish.STOP
     return Job.Wish.PAUSE if relay.moved and _others_wait(claim.job) else ""
+
+
+def _tells_enough(relay: Relay) -> bool:
+    """Whether a sample has what it was played for: lineups, or updates of a trial of a training."""
+    job, counters = relay.claim.job, relay.counters
+    if job.trains:
+        return bool(counters.get("steps", 0) >= TRIAL_UPDATES * parse(TrainConfig, job.config).update)
+    return bool(counters.get("evaluations", 0) >= SAMPLE_ENOUGH)
 
 
 def _played(relay: Relay) -> float:

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
@@ -15,25 +15,27 @@ from engine.errors import ConfigError
 Number = float | tuple[float, float]
 
 
-def _within(low: float, high: float, *, above: bool = False) -> Callable[[Number], Number]:
+class Within(NamedTuple):
     """A check that a number, or both ends of a range, lie in [low, high]; ``above``: a fixed number is not low itself,
     as nothing drawn from a range ever is."""
-    bounds = f"{'above' if above else 'at least'} {low:g} and at most {high:g}"
 
-    def check(value: Number) -> Number:
+    low: float
+    high: float
+    above: bool = False
+
+    def __call__(self, value: Number) -> Number:
+        low, high = self.low, self.high
         if isinstance(value, tuple):
             if not low <= value[0] < value[1] <= high:
                 raise ValueError(f"a range needs a lower end below its upper end, from {low:g} to {high:g}")
-        elif not (low < value if above else low <= value) or value > high:
-            raise ValueError(f"must be {bounds}")
+        elif not (low < value if self.above else low <= value) or value > high:
+            raise ValueError(f"must be {'above' if self.above else 'at least'} {low:g} and at most {high:g}")
         return value
 
-    return check
 
-
-Share = Annotated[Number, AfterValidator(_within(0.0, 1.0))]
-Rate = Annotated[Number, AfterValidator(_within(0.0, 1.0, above=True))]
-Weight = Annotated[Number, AfterValidator(_within(0.0, 100.0))]
+Share = Annotated[Number, AfterValidator(Within(0.0, 1.0))]
+Rate = Annotated[Number, AfterValidator(Within(0.0, 1.0, above=True))]
+Weight = Annotated[Number, AfterValidator(Within(0.0, 100.0))]
 Layers = Annotated[tuple[Annotated[int, Field(ge=1, le=8192)], ...], Field(max_length=16)]
 Schedule = Literal["constant", "linear"]
 
@@ -78,7 +80,7 @@ class RewardConfig(Config):
 
     discount: Share | None = Field(None, title="Discount")
     trace: Share | None = Field(None, title="Trace")
-    weight: Annotated[Number, AfterValidator(_within(-1000.0, 1000.0))] = Field(1.0, title="Weight")
+    weight: Annotated[Number, AfterValidator(Within(-1000.0, 1000.0))] = Field(1.0, title="Weight")
 
 
 class LearnerConfig(Config):

@@ -62,6 +62,13 @@ class TrainConfig(Config):
     game: Game
     learner: Learner = Field(default_factory=PPOConfig, title="Learner")
     steps: int = Field(1_000_000, ge=1, le=10**12, title="Steps", description="decisions to learn from")
+    minutes: float = Field(
+        0,
+        ge=0,
+        le=525_600,
+        title="Minutes",
+        description="of training, whichever is over first; 0: no limit; where the clock ends it is not reproducible",
+    )
     samplers: int = Field(2, ge=1, le=4096, title="Samplers", description="each plays on a processor of its own")
     environments: int = Field(16, ge=1, le=100_000, title="Battles that each sampler plays together")
     sampling: Literal["synchronous", "asynchronous"] = Field(
@@ -94,6 +101,11 @@ class TrainConfig(Config):
         return self.samplers * self.environments * self.learner.fragment
 
     @property
+    def update(self) -> int:
+        """Decisions in the batch of one update, when samplers wait for each other."""
+        return self.fragments * self.each
+
+    @property
     def fragments(self) -> int:
         """Fragments of each sampler that make a batch."""
         return max(1, -(-getattr(self.learner, "batch", 0) // self.each))
@@ -101,4 +113,9 @@ class TrainConfig(Config):
     @property
     def every(self) -> int:
         """Steps in a round, one update at least."""
-        return max(self.checkpoint_every or self.steps // 40, self.fragments * self.each)
+        return max(self.checkpoint_every or self.steps // 40, self.update)
+
+    @property
+    def ticks(self) -> int:
+        """Rounds of the whole training."""
+        return -(-self.steps // self.every)

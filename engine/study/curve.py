@@ -51,6 +51,8 @@ class Curve:
         """The last evaluation, with its 95 % intervals."""
         self.evaluation, self._examined = {}, True
         numbers = {"return": found.returns @ self.weights, "score": found.score, "win": found.win}
+        if len(self.rewards) > 1:
+            numbers |= {f"return_{name}": found.returns[:, i] for i, name in enumerate(self.rewards)}
         numbers |= {name: found.signals[:, i] for i, name in enumerate(self.signals)}
         for name, values in numbers.items():
             mean, half = found.mean(values)

@@ -20,12 +20,12 @@ from engine.config.rl import fixed
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
 from engine.rl.collector import Arrival
 from engine.rl.examine import examine
 from engine.rl.learner import Learner, on_threads
 from engine.rl.onnx import exported
-from engine.rl.tensors import joined
 from engine.simulators.contract import content_hash
 from engine.store import Store
 from engine.study import games
@@ -59,6 +59,7 @@ class _Train:
         self.waiting = config.sampling == "synchronous"
         self.pulse = Pulse()
         self.tick, self.epoch, self.saved, self.losses = 0, 0, "", 0
+        self.over = False
         self.held: list[Arrival] = []
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
@@ -71,8 +72,7 @@ class _Train:
         if resume:
             self._restore(resume)
         with on_threads(config.threads), open_crew(config, self.tick) as crew:
-            ticks = -(-config.steps // config.every)
-            yield self._say(Started, workers=config.samplers, pool=config.pool.kind, ticks=ticks, battles=0,
+            yield self._say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self._checkpoint()
             wish = yield from self._drive(crew)
@@ -84,11 +84,11 @@ class _Train:
             yield self._say(Finished, artifacts=self._results(), summary=self._summary())
 
     def _drive(self, crew: Crew) -> Generator[AnyEvent, None, Wish]:
-        """Until all steps are learned from, or somebody wishes otherwise."""
+        """Until all steps are learned from or the time is up, or somebody wishes otherwise."""
         self._publish(crew)
         self.curve.restart()
         self.pulse.restart()
-        while self.learner.steps < self.config.steps:
+        while not self.over:
             if wish := self.control():
                 return wish
             if missing := self._need - len(self.held):
@@ -103,17 +103,21 @@ class _Train:
 
     def _update(self, crew: Crew, batch: list[Arrival]) -> Iterator[AnyEvent]:
         before, began = self.learner.steps, time.process_time()
-        metrics = self.learner.update(joined([arrival.trajectory for arrival in batch]))
+        metrics = self.learner.update(join([arrival.trajectory for arrival in batch]))
         seconds = time.process_time() - began
-        over = self.learner.steps >= self.config.steps
+        self.over = self.learner.steps >= self.config.steps or self._time_is_up()
         self.losses = self.losses if self.waiting else 0
-        tick = max(self.learner.steps // self.config.every, self.tick + over)
+        tick = max(self.learner.steps // self.config.every, self.tick + self.over)
         ended, self.tick = tick > self.tick, tick
-        if not over:
+        if not self.over:
             self._publish(crew)  # samplers go on while this round is written down
         self.curve.learned(batch, metrics, self.learner.steps - before, seconds)
         if ended:
-            yield from self._progressed(over)
+            yield from self._progressed()
+
+    def _time_is_up(self) -> bool:
+        limit = 60 * self.config.minutes
+        return bool(limit) and self.curve.counters(self.learner.steps).seconds >= limit
 
     def _publish(self, crew: Crew) -> None:
         crew.publish(Weights(self.epoch, self.tick, self.learner.version, self.learner.weights()))
@@ -166,11 +170,11 @@ class _Train:
         if self.pulse.due():
             yield self._say(Logged, message="")
 
-    def _progressed(self, over: bool) -> Iterator[AnyEvent]:
+    def _progressed(self) -> Iterator[AnyEvent]:
         """A round is over: examine the policy when that is due, write everything down."""
         every = self.config.evaluate_every
-        if over or (every and self.tick % every == 0):
-            self._examine(over)
+        if self.over or (every and self.tick % every == 0):
+            self._examine(self.over)
         metrics = self.curve.metrics()
         self.curve.restart()
         self.losses = 0
@@ -191,7 +195,8 @@ class _Train:
 
     def _checkpoint(self) -> str:
         arrays, meta = self.learner.state()
-        state = {"study": study_hash(self.config), "learner": meta, "curve": self.curve.state(), "tick": self.tick}
+        study, curve = study_hash(self.config), self.curve.state()
+        state = {"study": study, "learner": meta, "curve": curve, "tick": self.tick, "over": self.over}
         return self.store.put(pack(state, arrays))
 
     def _restore(self, digest: str) -> None:
@@ -201,7 +206,7 @@ class _Train:
             raise ConfigError([("resume", "this checkpoint belongs to a study with other settings")])
         self.learner.load(bundle.arrays, bundle.meta["learner"])
         self.curve.load(bundle.meta["curve"])
-        self.tick, self.saved = int(bundle.meta["tick"]), digest
+        self.tick, self.over, self.saved = int(bundle.meta["tick"]), bool(bundle.meta["over"]), digest
 
     def _results(self) -> dict[str, str]:
         policy = self.learner.policy()

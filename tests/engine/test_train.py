@@ -98,6 +98,25 @@ def test_one_sampler_in_step_is_the_training_loop_of_one_process(store: FolderSt
     np.testing.assert_array_equal(policy.weights, learner.weights())
 
 
+def test_the_clock_ends_a_study_with_a_whole_round_and_its_evaluation(store: FolderStore) -> None:
+    found = events(study(steps=10**9, minutes=1e-9, evaluate_every=0), store)
+    rounds = [e for e in found if isinstance(e, Progressed)]
+    assert [e.tick for e in rounds] == [1]
+    assert "evaluation_return" in rounds[0].metrics
+    assert isinstance(found[-1], Finished)
+    again = events(study(steps=10**9, minutes=1e-9, evaluate_every=0), store, resume=rounds[0].artifacts["checkpoint"])
+    assert [type(e) for e in again] == [Started, Finished]
+
+
+def test_an_evaluation_tells_each_named_reward(store: FolderStore) -> None:
+    game = {"name": "pong", "settings": {"points": 1, "max_ticks": 60, "rewards": ["score", "hit"]}}
+    last = [e for e in events(study(game=game), store) if isinstance(e, Progressed)][-1].metrics
+    for name in ("return_score", "return_hit"):
+        low, mean, high = (last[f"evaluation_{name}{end}"] for end in ("_low", "", "_high"))
+        assert low <= mean <= high
+    assert last["evaluation_return"] == pytest.approx(last["evaluation_return_score"] + last["evaluation_return_hit"])
+
+
 @pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
 def test_the_same_study_gives_the_same_curve(store: FolderStore, sampling: str) -> None:
     one = curve(events(study(sampling=sampling), store))

@@ -90,7 +90,7 @@ def test_a_job_that_does_not_run_stops_at_once(team: Studio, status: Status) -> 
     job = submitted(team)
     Job.objects.update(status=status)
     actions.stop(job)
-    assert (now(job).status, now(job).message) == (Status.STOPPED, actions.NOTHING_YET)
+    assert (now(job).status, now(job).message) == (Status.STOPPED, "Stopped before the first round was complete.")
     assert told(job)[-1] == "stopped"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
-from engine.config import RecheckConfig, SampleConfig, SearchConfig, load
+from engine.config import AnyStudy, RecheckConfig, SampleConfig, TrainConfig, load
 from webapp.projects.models import Project
 from webapp.studies import journal, queue
 from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
@@ -19,27 +19,22 @@ from webapp.studies.models import ACTIVE, Job, Status
 if TYPE_CHECKING:
     from webapp.accounts.models import User
 
-STOPPED = "Stopped. What was found stays."
-NOTHING_YET = "Stopped before the first round was complete."
-
 
 class Refused(Exception):
     """The job's state does not allow that; the message says so in a sentence."""
 
 
-def content_hash(config: SearchConfig | RecheckConfig | SampleConfig) -> str:
+def content_hash(config: AnyStudy) -> str:
     """The hash that says two jobs are the same work, whatever they are called and wherever they run."""
     return hashlib.sha256(config.model_dump_json(exclude={"name", "pool"}).encode()).hexdigest()
 
 
-def submit(
-    project: Project, user: User, config: SearchConfig | RecheckConfig | SampleConfig, *, title: str, **refers: Any
-) -> Job:
+def submit(project: Project, user: User, config: AnyStudy, *, title: str, **refers: Any) -> Job:
     """A new job, on its way to a worker once the transaction is committed. ``refers``: template, game_version,
     lineup_rules, objective_set, parent. Redis being away loses nothing: the reconciler sends the job later."""
     job = Job(
         project=project,
-        kind=config.kind,
+        kind=refers.pop("kind", config.kind),
         title=title,
         config=config.model_dump(mode="json"),
         config_hash=content_hash(config),
@@ -57,8 +52,11 @@ def submit(
     return job
 
 
-def sample(project: Project, user: User, config: SampleConfig, *, again: bool = False, **refers: Any) -> Job:
-    """The random sample for a search that is being composed: one that was played before, or a new one.
+def sample(
+    project: Project, user: User, config: SampleConfig | TrainConfig, *, again: bool = False, **refers: Any
+) -> Job:
+    """The random sample for a search that is being composed, or the trial for a training: one that was played before,
+    or a new one.
 
     A person composes one search at a time, so their earlier samples that still play are put aside, and go on from
     their place when they are wanted again. ``again`` plays anew what failed before.
@@ -77,19 +75,20 @@ def sample(project: Project, user: User, config: SampleConfig, *, again: bool = 
         with contextlib.suppress(Refused):  # somebody else let it go on
             resume(known)
         return Job.objects.get(pk=known.pk)
-    return submit(project, user, config, title=f"Random sample: {config.name}"[:120], **refers)
+    title = "Trial" if config.kind == "train" else "Random sample"
+    return submit(project, user, config, title=f"{title}: {config.name}"[:120], kind=Job.Kind.SAMPLE, **refers)
 
 
 def _worthless(sample: Job, again: bool) -> bool:
     """Whether a sample tells nothing: it was cut short, or it failed and somebody wants it played again."""
     cut_short = sample.status == Status.STOPPED and sample.message != TIME_IS_UP
-    return cut_short or (again and sample.terminal and "sample" not in sample.artifacts)
+    return cut_short or (again and sample.terminal and not {"sample", "policy"} & sample.artifacts.keys())
 
 
 def stop(job: Job) -> None:
     """End the job and keep what it found. Raises Refused when it has ended already."""
     where = {"status__in": (Status.QUEUED, Status.WAITING, Status.PAUSED)}
-    message = STOPPED if job.tick else NOTHING_YET
+    message = job.stopped_words(job.tick)
     ended = Entry("stopped", {"reason": message, "artifacts": {}, "summary": {}}, job.tick)
     if journal.append(
         job, where, [ended], status=Status.STOPPED, message=message, wish="", barren=0, finished_at=timezone.now()

@@ -28,6 +28,7 @@ class Job(models.Model):
         SEARCH = "search", "Search"
         RECHECK = "recheck", "Re-check on fresh battles"
         SAMPLE = "sample", "Random sample"
+        TRAIN = "train", "Training"
 
     class Wish(models.TextChoices):
         NONE = "", "Go on"
@@ -77,6 +78,27 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def trains(self) -> bool:
+        """Whether its study trains an agent; so does the short trial (a sample) that measures how fast that goes."""
+        return bool(self.config.get("kind") == "train")
+
+    @property
+    def noun(self) -> str:
+        """What its study is, in a sentence."""
+        return "training" if self.trains else "search"
+
+    @property
+    def hands(self) -> str:
+        """Who does its study's work, in a sentence."""
+        return "samplers" if self.trains else "battle workers"
+
+    def stopped_words(self, tick: int) -> str:
+        """What it says when people stop it after ``tick`` rounds."""
+        if not tick:
+            return "Stopped before the first round was complete."
+        return f"Stopped. What was {'learned' if self.trains else 'found'} stays."
 
     @property
     def active(self) -> bool:

@@ -83,7 +83,7 @@ def words(event: JobEvent) -> str:
         case "paused":
             return f"Paused at round {tick}." if event.tick else "Paused."
         case "stopped":
-            return f"Stopped at round {tick}. What was found stays." if event.tick else "Stopped."
+            return f"Stopped at round {tick}. Everything up to there stays." if event.tick else "Stopped."
         case "finished":
             return f"Finished after {plural(event.tick, 'round')}." if event.tick else "Finished."
         case "logged" | "incident" | "failed":
