@@ -61,6 +61,11 @@ class Trajectory(NamedTuple):
         return int(self.rewards.shape[1])
 
     @property
+    def ended(self) -> NDArray[np.bool_]:
+        """bool[T, B]: where an episode is over, either way."""
+        return self.terminated | self.truncated
+
+    @property
     def steps(self) -> int:
         """Decisions that can be learned from: T × B less those that are not valid."""
         return self.rewards.shape[0] * self.rewards.shape[1] if self.valid is None else int(self.valid.sum())
@@ -81,6 +86,18 @@ class _Header(msgspec.Struct, frozen=True):
 
 
 _NAMED = ("observations", "final_observations", "initial_state")
+_BY_STREAM = (
+    "observations",
+    "actions",
+    "log_probs",
+    "rewards",
+    "terminated",
+    "truncated",
+    "versions",
+    "masks",
+    "values",
+)
+_BY_ROW = ("final_observations", "final_masks", "initial_state")
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(_Header)
 
@@ -276,14 +293,19 @@ class Recorder:
 
 
 def join(trajectories: Sequence[Trajectory]) -> Trajectory:
-    """Streams of several trajectories of one length side by side, in order. Raises EngineError when they differ in
-    length or in what they hold."""
+    """Streams of several trajectories of one length side by side, in order; a single one is given back as it is.
+    Raises EngineError when they differ in length."""
+    if len(trajectories) == 1:
+        return trajectories[0]
     if len({t.length for t in trajectories}) != 1:
         raise EngineError(f"Fragments of {sorted({t.length for t in trajectories})} steps cannot be joined.")
     starts = np.cumsum([0, *(t.streams for t in trajectories)])
     shifted = [t.final_index + np.array([0, start]) for t, start in zip(trajectories, starts, strict=False)]
-    whole = any(t.valid is not None for t in trajectories)
-    valid = [np.ones(t.terminated.shape, np.bool_) if t.valid is None else t.valid for t in trajectories]
+    valid = None
+    if any(t.valid is not None for t in trajectories):
+        valid = np.concatenate(
+            [np.ones(t.ended.shape, np.bool_) if t.valid is None else t.valid for t in trajectories], 1
+        )
 
     def beside(field: str, axis: int) -> Any:
         values = [getattr(t, field) for t in trajectories]
@@ -291,19 +313,5 @@ def join(trajectories: Sequence[Trajectory]) -> Trajectory:
             return {name: np.concatenate([v[name] for v in values], axis) for name in values[0]}
         return None if values[0] is None else np.concatenate(values, axis)
 
-    first = (
-        "observations",
-        "actions",
-        "log_probs",
-        "rewards",
-        "terminated",
-        "truncated",
-        "versions",
-        "masks",
-        "values",
-    )
-    fields = {name: beside(name, 1) for name in first}
-    fields |= {name: beside(name, 0) for name in ("final_observations", "final_masks", "initial_state")}
-    return Trajectory(
-        **fields, final_index=np.concatenate(shifted), valid=np.concatenate(valid, axis=1) if whole else None
-    )
+    fields = {name: beside(name, 1) for name in _BY_STREAM} | {name: beside(name, 0) for name in _BY_ROW}
+    return Trajectory(**fields, final_index=np.concatenate(shifted), valid=valid)

@@ -101,9 +101,10 @@ class SeatEnds(NamedTuple):
 
 
 def seat_ends(before: NDArray[np.bool_], step: VectorStep, seat: int) -> SeatEnds:
-    """How a step ended things for one seat: a seat that goes out while its battle goes on has terminated. ``before``
-    bool[n, seats] is ``alive`` of the step before."""
+    """How a step ended things for one seat: a seat that goes out while its battle goes on has terminated. A seat that
+    was out already ends with its battle, as terminated, in a transition that does not count. ``before`` bool[n, seats]
+    is ``alive`` of the step before."""
     was = before[:, seat]
-    over = step.terminated | step.truncated
-    died = was & ~over & ~step.alive[:, seat]
-    return SeatEnds((was & step.terminated) | died, was & step.truncated, was)
+    truncated = was & step.truncated
+    out = step.terminated | step.truncated | (was & ~step.alive[:, seat])
+    return SeatEnds(out & ~truncated, truncated, was)

@@ -27,7 +27,7 @@ from engine.rl import returns
 from engine.rl.learner import ActorCritic, Arrays, Metrics, mean, numbers
 from engine.rl.optimisers import RMSprop, clip_norm
 from engine.rl.policy import PolicySpec
-from engine.rl.tensors import ends, whole
+from engine.rl.tensors import whole
 
 F32 = NDArray[np.float32]
 
@@ -52,11 +52,11 @@ class A3C(ActorCritic):
 
     def gradient(self, trajectory: Trajectory) -> tuple[F32, Metrics]:
         """dθ float32[size] of one batch at the present θ; changes nothing but the spread of rewards."""
-        batch, cut = self.batch(trajectory), ends(trajectory)
+        batch = self.batch(trajectory)
         parts = self.model.network.parts(self.theta)
         found = whole(self.model, parts, batch)
-        r, V, after = self.rewards(trajectory, found, cut)
-        targets = returns.gae(r, V, after, cut.ended, self.terms.gamma, self.terms.lam)
+        r, V, after = self.rewards(trajectory, found)
+        targets = returns.gae(r, V, after, trajectory.ended, self.terms.gamma, self.terms.lam)
         v, A = (torch.from_numpy(x).to(self.device).flatten(0, 1) for x in (targets.values, targets.advantages))
         log_std, distribution = self.model.log_std(parts), self.model.distribution
         log_pi = distribution.log_prob(found.policy, log_std, batch.actions, batch.masks)

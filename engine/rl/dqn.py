@@ -29,7 +29,6 @@ from engine.rl.learner import Arrays, BaseLearner, Metrics, averaged, numbers
 from engine.rl.optimisers import Adam, clip_norm
 from engine.rl.policy import PolicySpec
 from engine.rl.replay import PrioritisedReplay, ReplayBuffer, n_steps
-from engine.rl.tensors import ends
 
 F32 = NDArray[np.float32]
 
@@ -90,10 +89,9 @@ class DQN(BaseLearner):
 
     def _keep(self, trajectory: Trajectory) -> None:
         """Put a trajectory's n-step transitions into the replay."""
-        cut = ends(trajectory)
         reward = (trajectory.rewards @ self.terms.weight).astype(np.float32)
         gamma = float(self.terms.gamma[0])
-        found = n_steps(reward, cut.terminated, cut.truncated, gamma, self.config.n_step)
+        found = n_steps(reward, trajectory.terminated, trajectory.truncated, gamma, self.config.n_step)
         T, B = reward.shape
         columns: dict[str, NDArray[Any]] = {
             "action": trajectory.actions, "reward": found.rewards, "factor": found.factors,

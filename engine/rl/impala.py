@@ -24,7 +24,7 @@ from engine.rl import returns
 from engine.rl.learner import ActorCritic, Arrays, Metrics, mean, numbers
 from engine.rl.optimisers import RMSprop, clip_norm
 from engine.rl.policy import PolicySpec
-from engine.rl.tensors import ends, whole
+from engine.rl.tensors import whole
 
 
 class IMPALA(ActorCritic):
@@ -40,16 +40,17 @@ class IMPALA(ActorCritic):
 
     def update(self, trajectory: Trajectory) -> Metrics:
         """One step on one batch."""
-        batch, cut = self.batch(trajectory), ends(trajectory)
+        batch = self.batch(trajectory)
         parts = self.model.network.parts(self.theta)
         found = whole(self.model, parts, batch)
         log_std, distribution = self.model.log_std(parts), self.model.distribution
         log_pi = distribution.log_prob(found.policy, log_std, batch.actions, batch.masks)
         ratio = torch.exp(log_pi.detach() - batch.log_mu)
-        r, V, after = self.rewards(trajectory, found, cut)
+        r, V, after = self.rewards(trajectory, found)
         rho = ratio.view(batch.T, batch.B).cpu().numpy()
         gamma, lam, config = self.terms.gamma, self.terms.lam, self.config
-        targets = returns.vtrace(r, V, after, cut.ended, gamma, lam, rho, config.rho_clip, config.trace_clip)
+        ended = trajectory.ended
+        targets = returns.vtrace(r, V, after, ended, gamma, lam, rho, config.rho_clip, config.trace_clip)
         v, A = (torch.from_numpy(x).to(self.device).flatten(0, 1) for x in (targets.values, targets.advantages))
         policy = -mean(log_pi * self.advantage(A, batch.valid, normalise=False), batch.valid)
         critic = self.critic_loss(found.values[:-1].flatten(0, 1), v, batch.valid)

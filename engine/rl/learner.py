@@ -25,7 +25,7 @@ from engine.mdp.trajectory import Trajectory
 from engine.rl import returns
 from engine.rl.normalise import CLIP, Running
 from engine.rl.policy import Policy, PolicySpec
-from engine.rl.tensors import Ends, Pass, Tensors, tensors_of
+from engine.rl.tensors import Pass, Tensors, tensors_of
 from engine.rng import generator
 
 F32 = NDArray[np.float32]
@@ -136,7 +136,8 @@ class BaseLearner:
         """Add a trajectory to the running scales; after learning from it, so that what acted is what is learned."""
         for name, running in self.running.items():
             seen = trajectory.observations[name][:-1]
-            running.add(seen.reshape(-1, *seen.shape[2:]))
+            valid = np.ones(seen.shape[:2], np.bool_) if trajectory.valid is None else trajectory.valid
+            running.add(seen[valid])
         if self.running:
             means = [r.mean.ravel() for r in self.running.values()]
             spreads = [r.std.ravel() for r in self.running.values()]
@@ -192,7 +193,7 @@ class ActorCritic(BaseLearner):
         """The tensors of a trajectory."""
         return tensors_of(trajectory, self.scales(), self.device)
 
-    def rewards(self, trajectory: Trajectory, found: Pass, cut: Ends) -> tuple[F32, F32, F32]:
+    def rewards(self, trajectory: Trajectory, found: Pass) -> tuple[F32, F32, F32]:
         """(r, V, V') [T, B, R] as ``returns`` wants them; r is divided by the running spread of returns when asked for.
 
         Departure from the 37 details (continuous 8): the spread is that of the λ-returns, which look forward, so no
@@ -202,11 +203,12 @@ class ActorCritic(BaseLearner):
         final = np.zeros(trajectory.rewards.shape, np.float32)
         t, b = trajectory.final_index.T
         final[t, b] = found.finals.detach().cpu().numpy()
-        after = returns.following(values, cut.terminated, cut.truncated, final)
+        after = returns.following(values, trajectory.terminated, trajectory.truncated, final)
         r, V = trajectory.rewards, values[:-1]
         if self.config.scale_rewards:
             before = self.spread.std.astype(np.float32)
-            whole = returns.gae(r, V * before, after * before, cut.ended, self.terms.gamma, self.terms.lam).values
+            gamma, lam, ended = self.terms.gamma, self.terms.lam, trajectory.ended
+            whole = returns.gae(r, V * before, after * before, ended, gamma, lam).values
             self.spread.add(whole.reshape(-1, whole.shape[2]))
             r = np.clip(r / self.spread.std.astype(np.float32), -CLIP, CLIP)
         return r, V, after

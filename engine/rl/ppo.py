@@ -28,7 +28,7 @@ from engine.rl.learner import ActorCritic, Arrays, Metrics, averaged
 from engine.rl.networks import Parts
 from engine.rl.optimisers import Adam, clip_norm
 from engine.rl.policy import PolicySpec
-from engine.rl.tensors import Pass, Tensors, ends, room, rows_of, some, whole
+from engine.rl.tensors import Pass, Tensors, room, rows_of, some, whole
 
 _TOLD = ("policy_loss", "critic_loss", "entropy", "kl", "clipped", "ratio")
 
@@ -106,16 +106,15 @@ class PPO(ActorCritic):
 
     def _targets(self, trajectory: Trajectory, batch: Tensors, parts: Parts, found: Pass) -> tuple[Tensor, Tensor]:
         """(A, v) [T · B, R]."""
-        cut = ends(trajectory)
-        r, V, after = self.rewards(trajectory, found, cut)
+        r, V, after = self.rewards(trajectory, found)
         gamma, lam = self.terms.gamma, self.terms.lam
         if self.config.asynchronous:
             with torch.no_grad():
                 c = self._ratio(batch, slice(None), parts, found.policy).clamp(max=self.config.trace_clip)
             c_t = c.view(batch.T, batch.B).cpu().numpy()
-            targets = returns.clipped_traces(r, V, after, cut.ended, gamma, lam, c_t)
+            targets = returns.clipped_traces(r, V, after, trajectory.ended, gamma, lam, c_t)
         else:
-            targets = returns.gae(r, V, after, cut.ended, gamma, lam)
+            targets = returns.gae(r, V, after, trajectory.ended, gamma, lam)
         A, v = (torch.from_numpy(x).to(self.device).flatten(0, 1) for x in (targets.advantages, targets.values))
         return A, v
 

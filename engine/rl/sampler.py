@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from engine.errors import ConfigError
 from engine.mdp.interface import Array
 from engine.mdp.trajectory import Batch, Decision, Recorder, Trajectory
-from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds
+from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds, seat_ends
 from engine.rl.policy import Actor, Model
 from engine.rng import battle_seeds, combine64, mix64
 
@@ -161,16 +161,16 @@ class Sampler:
         return fragment
 
     def _record(self, decision: Decision, after: VectorStep) -> Trajectory | None:
-        copies, R = len(self.learning), len(self.seat.rewards)
-        terminated, truncated = (np.concatenate([x] * copies) if copies > 1 else x for x in after[3:5])
+        R = len(self.seat.rewards)
+        each = [seat_ends(self._alive, after, seat) for seat in self.learning]
+        terminated, truncated, valid = (self._joined(flags) for flags in zip(*each, strict=True))
         rewards = self._joined([after.rewards[:, seat, :R] for seat in self.learning])
-        valid = self._joined([self._alive[:, seat] for seat in self.learning])
         finals = None
         if after.ended is not None:
             finals = self._finals(after.ended)
             self._count(after.ended)
-            for array in decision.state.values():
-                array[terminated | truncated] = 0
+        for array in decision.state.values():
+            array[terminated | truncated] = 0
         self._memory = decision.state
         self._alive = after.alive.copy()
         return self._recorder.step(

@@ -1,16 +1,12 @@
-"""What a learner makes of trajectories: fragments side by side, then tensors with one row a decision."""
+"""What a learner makes of a trajectory: tensors with one row a decision."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.errors import EngineError
 from engine.mdp.interface import Array
 from engine.mdp.trajectory import Trajectory
 from engine.rl.networks import Outputs, Parts, Recurrent, Scales
@@ -18,66 +14,6 @@ from engine.rl.policy import Model
 
 _NUMBERS = 1 << 23
 """Of observations, that go through a network at once: 297 of the usual four frames of 84 × 84."""
-
-
-def joined(fragments: Sequence[Trajectory]) -> Trajectory:
-    """Fragments of one length T side by side: B is the sum of theirs. Raises EngineError when lengths differ."""
-    if len(fragments) == 1:
-        return fragments[0]
-    lengths = {fragment.length for fragment in fragments}
-    if len(lengths) != 1:
-        raise EngineError(
-            f"Fragments of {sorted(lengths)} steps cannot be learned from together; give them one length."
-        )
-    first = fragments[0]
-    offsets = np.cumsum([0, *(fragment.streams for fragment in fragments[:-1])])
-    shifted = [f.final_index + np.array([0, o]) for f, o in zip(fragments, offsets, strict=True)]
-    valid = None
-    if any(f.valid is not None for f in fragments):
-        valid = np.concatenate(
-            [np.ones(f.terminated.shape, bool) if f.valid is None else f.valid for f in fragments], 1
-        )
-    return Trajectory(
-        observations=_named([f.observations for f in fragments], 1),
-        actions=np.concatenate([f.actions for f in fragments], 1),
-        log_probs=np.concatenate([f.log_probs for f in fragments], 1),
-        rewards=np.concatenate([f.rewards for f in fragments], 1),
-        terminated=np.concatenate([f.terminated for f in fragments], 1),
-        truncated=np.concatenate([f.truncated for f in fragments], 1),
-        versions=np.concatenate([f.versions for f in fragments], 1),
-        final_index=np.concatenate(shifted),
-        final_observations=_named([f.final_observations for f in fragments], 0),
-        masks=None if first.masks is None else np.concatenate([f.masks for f in fragments if f.masks is not None], 1),
-        initial_state=_named([f.initial_state for f in fragments], 0),
-        valid=valid,
-    )
-
-
-def _named(arrays: Sequence[Mapping[str, Array]], axis: int) -> dict[str, Array]:
-    return {name: np.concatenate([a[name] for a in arrays], axis) for name in arrays[0]}
-
-
-class Ends(NamedTuple):
-    """Where traces are cut, bool[T, B]: ``ended`` anywhere, ``terminated`` where nothing can follow."""
-
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-
-    @property
-    def ended(self) -> NDArray[np.bool_]:
-        """Either."""
-        return self.terminated | self.truncated
-
-
-def ends(trajectory: Trajectory) -> Ends:
-    """The episodes' ends, and those of seats that go out while their battle goes on: their episode terminates with
-    their last valid step."""
-    terminated, truncated = trajectory.terminated, trajectory.truncated
-    if trajectory.valid is not None:
-        out = np.zeros_like(terminated)
-        out[:-1] = trajectory.valid[:-1] & ~trajectory.valid[1:] & ~(terminated | truncated)[:-1]
-        terminated = terminated | out
-    return Ends(terminated, truncated)
 
 
 class Tensors(NamedTuple):
@@ -124,7 +60,7 @@ def tensors_of(trajectory: Trajectory, scales: Scales, device: torch.device) -> 
         _tensor(trajectory.log_probs, device).flatten(),
         None if trajectory.valid is None else _tensor(trajectory.valid, device).flatten(),
         Recurrent(_tensor(state["h"], device), _tensor(state["c"], device)) if state else None,
-        _tensor(trajectory.terminated | trajectory.truncated, device),
+        _tensor(trajectory.ended, device),
         _tensor(trajectory.final_index, device),
     )  # fmt: skip
 

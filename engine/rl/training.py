@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from engine.config.rl import TrainingConfig
+from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
 from engine.rl.examine import Examination, examine
 from engine.rl.learner import Arrays, Learner, Metrics, on_threads
 from engine.rl.sampler import Episode, Player, Sampler
-from engine.rl.tensors import joined
 
 
 class Updated(NamedTuple):
@@ -61,7 +61,7 @@ class Training:
 
     def _update(self) -> Updated:
         self.sampler.load(self.learner.weights(), self.learner.version)
-        trajectory = joined([self.sampler.sample() for _ in range(self.fragments)])
+        trajectory = join([self.sampler.sample() for _ in range(self.fragments)])
         metrics = self.learner.update(trajectory)
         every = self.config.checkpoint_every
         if every and self.learner.steps // every > self.beginning:

@@ -21,6 +21,7 @@ from engine.config.train import TrainConfig
 from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
 from engine.mdp.trajectory import join
+from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
 from engine.rl.collector import Arrival
 from engine.rl.examine import examine

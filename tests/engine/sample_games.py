@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -77,6 +77,46 @@ class Orchard:
 
 def orchard(**settings: Any) -> SteppedMDP:
     return SteppedMDP(ORCHARD, Orchard, **settings)
+
+
+FALLERS = MDPSpec("fallers", "1", (SeatSpec((ArraySpec("height", (2,)),), Discrete(3), ("gain",)),) * 3, max_ticks=11)
+
+
+class Fallers:
+    """Three seats; each falls at a tick of its own that the seed says, while the others play on. The battle ends by its
+    seed, or is cut at 11 ticks. ``fell``: (seed, seat, tick) of every fall."""
+
+    fell: ClassVar[list[tuple[int, int, int]]] = []
+
+    def begin(self, seed: int, played: Sequence[int]) -> None:
+        self.seed, self.tick, self.stop = seed, 0, 5 + int(combine64(seed, 1)) % 12
+        self.falls = [2 + int(combine64(seed, 10 + seat)) % 12 for seat in range(3)]
+        self.gained = np.zeros(3)
+
+    def state(self, seat: int) -> State:
+        return State({"height": np.array([self.falls[seat] - self.tick, self.gained[seat]], np.float32)})
+
+    def step(self, actions: Sequence[Any]) -> Tick:
+        self.tick += 1
+        alive = [self.tick < fall for fall in self.falls]
+        gains = [float(a) if self.tick <= fall else 0.0 for a, fall in zip(actions, self.falls, strict=True)]
+        self.gained += gains
+        over, cut = self.tick >= self.stop or not any(alive), self.tick >= FALLERS.max_ticks
+        if not over and not cut:
+            self.fell.extend((self.seed, seat, self.tick) for seat in range(3) if self.falls[seat] == self.tick)
+        rewards = [np.array([gain], np.float32) for gain in gains]
+        return Tick(rewards, over, cut and not over, None if all(alive) else alive)
+
+    def result(self, seat: int) -> Result:
+        return Result(0.5, float(self.gained[seat]), {})
+
+    def close(self) -> None:
+        pass
+
+
+def fallers() -> SteppedMDP:
+    Fallers.fell.clear()
+    return SteppedMDP(FALLERS, Fallers)
 
 
 LADDER = MDPSpec("ladder", "1", (SeatSpec((ArraySpec("height", (1,)),), Discrete(3), ("gain",)),) * 2)

@@ -11,8 +11,11 @@ import torch
 from engine.config.rl import NetworkConfig, PPOConfig, TrainingConfig
 from engine.errors import ConfigError, EngineError
 from engine.games.pong import VectorPong
+from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.agent import Agent
-from engine.mdp.trajectory import Batch, Trajectory
+from engine.mdp.driver import Driver
+from engine.mdp.roles import Trainee
+from engine.mdp.trajectory import Batch, Trajectory, join
 from engine.mdp.vector import noise_keys
 from engine.rl.examine import examine
 from engine.rl.learner import ActorCritic
@@ -20,9 +23,11 @@ from engine.rl.networks import Recurrent
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.ppo import PPO
 from engine.rl.sampler import Keys, Sampler
-from engine.rl.tensors import ends, joined, whole
+from engine.rl.tensors import whole
 from engine.rl.training import Training
+from engine.rng import battle_seeds
 from tests.engine.rl_game import Signals
+from tests.engine.sample_games import Fallers, fallers
 
 SMALL = NetworkConfig(policy=(16,), critic=(16,))
 MEMORY = NetworkConfig(policy=(8,), critic=(8,), lstm=4)
@@ -123,7 +128,7 @@ def test_learners_recompute_what_samplers_said() -> None:
             learner.state()[0] | {"weights": made.actor.model.initial(np.random.default_rng(1))}, learner.state()[1]
         )
         made.sample()
-        seen = joined([made.sample(), made.sample()])
+        seen = join([made.sample(), made.sample()])
         batch = learner.batch(seen)
         parts = learner.model.network.parts(learner.theta)
         found = whole(learner.model, parts, batch)
@@ -213,7 +218,7 @@ def test_examinations_are_on_seeds_that_training_never_used() -> None:
 def test_fragments_side_by_side_are_the_same_fragments() -> None:
     made = sampler(Signals(masked=True), MEMORY, battles=3, length=12)
     parts = [made.sample(), made.sample()]
-    both = joined(parts)
+    both = join(parts)
     assert both.streams == 6
     np.testing.assert_array_equal(both.rewards[:, 3:], parts[1].rewards)
     np.testing.assert_array_equal(both.initial_state["h"][3:], parts[1].initial_state["h"])
@@ -221,16 +226,70 @@ def test_fragments_side_by_side_are_the_same_fragments() -> None:
         i, place = divmod(int(b), 3)
         k = np.flatnonzero((parts[i].final_index == (t, place)).all(axis=1))
         np.testing.assert_array_equal(parts[i].final_observations["signal"][k[0]], last)
-    with pytest.raises(EngineError, match="one length"):
-        joined([parts[0], sampler(Signals(), length=5).sample()])
+    with pytest.raises(EngineError, match="cannot be joined"):
+        join([parts[0], sampler(Signals(), length=5).sample()])
 
 
-def test_the_last_step_of_a_seat_that_goes_out_terminates_for_it() -> None:
-    seen = sampler(Signals(limit=100, chance=0.0), battles=2, length=6).sample()
-    valid = np.ones((6, 2), np.bool_)
-    valid[3:, 1] = False
-    cut = ends(seen._replace(valid=valid))
-    assert cut.terminated.tolist() == [[False, t == 2] for t in range(6)]
+def by_coroutines(made: Sampler, fragments: int) -> list[Trajectory]:
+    """What training coroutines record of the same battles, seat by seat and battle by battle."""
+    mdp, seats = fallers(), range(3)
+    seeds = battle_seeds(made.seed, np.array([made.number], np.uint64), 0, made.battles)[0]
+    found: dict[tuple[int, int], list[Trajectory]] = {(s, b): [] for s in seats for b in range(made.battles)}
+    agent = Agent(made.actor, made.seat, memory=made.actor.memory)
+    agent.version = made.actor.version
+    trainees = {at: Trainee(agent, made.seat, made.length, kept.append) for at, kept in found.items()}
+
+    def role(seat: int) -> Any:
+        return lambda controller, slot: trainees[seat, slot.place].train(controller, slot)
+
+    driver = Driver(mdp, seeds, {seat: role(seat) for seat in seats})
+    while min(len(kept) for kept in found.values()) < fragments:
+        driver.round()
+    driver.close()
+    return [join_in_time(kept) for kept in found.values()]
+
+
+def join_in_time(fragments: list[Trajectory]) -> Trajectory:
+    """One stream's fragments end to end, as far as what a seat decided and what came of it."""
+    columns = {f: np.concatenate([getattr(t, f) for t in fragments]) for f in SAID}
+    return fragments[0]._replace(**columns)
+
+
+SAID = ("actions", "rewards", "terminated", "truncated")
+
+
+@pytest.mark.parametrize("network", [SMALL, MEMORY])
+def test_seats_that_die_at_different_ticks_end_there_on_both_paths(network: NetworkConfig) -> None:
+    made = sampler(VectorFromMDP(fallers()), network, battles=4, length=5, learning=(0, 1, 2))
+    fragments = [made.sample() for _ in range(20)]
+    fell = len(Fallers.fell)
+    played = [np.ones((5, 12), np.bool_) if f.valid is None else f.valid for f in [*fragments, made.sample()]]
+    valid, after = np.concatenate(played[:-1]), np.concatenate(played)[1:101]
+    whole = {name: np.concatenate([getattr(f, name) for f in fragments]) for name in SAID}
+    died = whole["terminated"] & valid & ~after
+    assert died.sum() == fell > 40
+    assert died[4::5].any(), "somebody falls in the last step of a fragment"
+    for stream, other in enumerate(by_coroutines(made, 8)):
+        for name in SAID:
+            mine = whole[name][valid[:, stream], stream]
+            theirs = getattr(other, name)[:, 0]
+            n = min(len(mine), len(theirs))
+            assert n >= 40
+            np.testing.assert_array_equal(mine[:n], theirs[:n], f"stream {stream}: {name}")
+
+
+def test_memory_begins_afresh_after_a_battle_whose_seat_had_gone_out() -> None:
+    """Or what a learner recomputes is not what acted."""
+    made = sampler(VectorFromMDP(fallers()), MEMORY, battles=6, length=40, learning=(0, 1, 2))
+    learner = PPO(PolicySpec(made.seat, MEMORY), PPOConfig(network=MEMORY), 1, 100)
+    arrays, meta = learner.state()
+    learner.load(arrays | {"weights": made.actor.model.initial(np.random.default_rng(1))}, meta)
+    seen = made.sample()
+    assert seen.valid is not None
+    batch, parts = learner.batch(seen), learner.model.network.parts(learner.theta)
+    found = whole(learner.model, parts, batch)
+    log_pi = learner.model.distribution.log_prob(found.policy, None, batch.actions, None)
+    np.testing.assert_allclose(log_pi.detach().numpy(), seen.log_probs.ravel(), rtol=1e-4, atol=1e-5)
 
 
 def test_rewards_are_scaled_by_the_spread_of_their_returns() -> None:
@@ -245,7 +304,7 @@ def test_rewards_are_scaled_by_the_spread_of_their_returns() -> None:
         seen = made.sample()
         seen = seen._replace(rewards=seen.rewards * np.float32(factor))
         answer = whole(learner.model, learner.model.network.parts(learner.theta * 0), learner.batch(seen))
-        found.append(learner.rewards(seen, answer, ends(seen))[0])
+        found.append(learner.rewards(seen, answer)[0])
     np.testing.assert_allclose(found[0], found[1], rtol=1e-4)
     assert 0.05 < found[0].max() < 10
 
