@@ -38,7 +38,8 @@ class Space(Protocol):
     """A set of genomes with its own operators; every genome they return is valid. All arrays are batches.
 
     A space may also have ``width`` and ``decode(float64[n, width] in [0, 1]) -> genomes``, by which searches that only
-    move through numbers search it, and ``better_first`` = True, by which it is given the better parent as the mother.
+    move through numbers search it; ``better_first`` = True, by which it is given the better parent as the mother; and
+    ``inherited(genome, evaluation) -> genome``, what of an evaluated candidate its children inherit (Lamarckian).
     """
 
     def sample(self, rng: np.random.Generator, n: int) -> Genome:
@@ -57,7 +58,9 @@ class Space(Protocol):
 class Request(NamedTuple):
     """One question to an evaluator: play replicates ``first <= r < last`` of this genome. ``anchors`` fixes what an
     earlier evaluation chose (strongest and weakest team), so that fresh samples measure it rather than choose anew.
-    ``start``: store hash of the weights that training goes on from (``Evaluation.genome`` of an earlier answer)."""
+    ``start``: store hash of the weights that training goes on from (``Evaluation.genome`` of an earlier answer);
+    ``trained``: hash of what an earlier answer's training made of this candidate, which is measured instead of training
+    it once more."""
 
     id: int
     genome: Genome
@@ -68,6 +71,7 @@ class Request(NamedTuple):
     patch: str = ""
     anchors: tuple[int, ...] = ()
     start: str = ""
+    trained: str = ""
 
 
 class Evaluation(NamedTuple):

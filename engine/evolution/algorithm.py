@@ -93,7 +93,8 @@ COLUMNS = ("id", "genome", "objective", "error", "covariance", "samples", "viola
 
 def columns(individuals: Sequence[Individual], problem: Problem) -> Arrays:
     """Individuals as the columns every artifact has. ``metrics`` holds the problem's raw metrics; ``descriptor`` is
-    there when the problem names descriptors (not a number for a candidate that has none)."""
+    there when the problem names descriptors (not a number for a candidate that has none), ``trained`` uint8[n, length]
+    when some were trained: the text of the store hash, padded with zeros."""
     m, k = len(problem.objectives), len(problem.metrics)
     found = [i.evaluation for i in individuals]
     n = len(found)
@@ -116,12 +117,21 @@ def columns(individuals: Sequence[Individual], problem: Problem) -> Arrays:
         none = np.full(len(problem.descriptors), np.nan)
         described = [none if e.descriptor is None else e.descriptor for e in found]
         arrays["descriptor"] = np.array(described, dtype=np.float64).reshape(n, len(none))
+    if any(e.genome for e in found):
+        arrays["trained"] = np.array([e.genome.encode() for e in found]).view(np.uint8).reshape(n, -1)
     return arrays
 
 
+def trained(arrays: Arrays) -> list[str]:
+    """The store hashes in the columns of individuals, empty for those that were not trained."""
+    if "trained" not in arrays:
+        return [""] * len(arrays["id"])
+    return [row.tobytes().rstrip(b"\0").decode() for row in arrays["trained"]]
+
+
 def individuals(arrays: Arrays) -> list[Individual]:
-    """The inverse of ``columns`` (reasons of failures, costs and hashes of trained weights are not kept)."""
-    described = arrays.get("descriptor")
+    """The inverse of ``columns`` (reasons of failures and costs are not kept)."""
+    described, weights = arrays.get("descriptor"), trained(arrays)
     return [
         Individual(
             arrays["genome"][i],
@@ -135,6 +145,7 @@ def individuals(arrays: Arrays) -> list[Individual]:
                 status="failed" if arrays["status"][i] else "ok",
                 anchors=tuple(int(a) for a in arrays["anchor"][i]) if arrays["anchor"][i][0] >= 0 else (),
                 descriptor=None if described is None or np.isnan(described[i]).any() else described[i],
+                genome=weights[i],
             ),
             int(arrays["tick"][i]),
         )

@@ -58,17 +58,13 @@ class FairQueue:
         waiting = [Individual(self.queue[i], e, 0) for i, e in self.arrived.items()]
         if waiting:
             arrays |= {f"queued.{key}": value for key, value in columns(waiting, self.problem).items()}
-        trained = {str(i): e.genome for i, e in self.arrived.items() if e.genome}
-        return arrays | {"queue": np.array(list(self.queue), dtype=np.int64)}, meta | {"queued_weights": trained}
+        return arrays | {"queue": np.array(list(self.queue), dtype=np.int64)}, meta
 
     def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
         """The inverse of ``state``; what had not arrived is asked again and keeps its place."""
         self.search.load(arrays, meta)
         part = {k.removeprefix("queued."): v for k, v in arrays.items() if k.startswith("queued.")}
         found = individuals(part) if part else []
-        trained = meta["queued_weights"]
-        self.arrived = {
-            i.evaluation.id: i.evaluation._replace(genome=trained.get(str(i.evaluation.id), "")) for i in found
-        }
+        self.arrived = {i.evaluation.id: i.evaluation for i in found}
         genomes = {i.evaluation.id: i.genome for i in found}
         self.queue = {i: genomes.get(i, np.empty(0)) for i in arrays["queue"].tolist()}

@@ -33,13 +33,14 @@ FURTHER = 2**40
 
 
 class Further(NamedTuple):
-    """A candidate's next replicates: ``first`` <= r < ``last``."""
+    """A candidate's next replicates: ``first`` <= r < ``last``; ``trained``: of what its training made of it."""
 
     candidate: int
     genome: Genome
     first: int
     last: int
     anchors: tuple[int, ...]
+    trained: str = ""
 
 
 class Resampling:
@@ -187,13 +188,13 @@ class Resampling:
 
     def _more(self, individual: Individual, last: int) -> None:
         e, first = individual.evaluation, self._played(individual)
-        self.further[self.next_id] = Further(e.id, individual.genome, first, last, e.anchors)
+        self.further[self.next_id] = Further(e.id, individual.genome, first, last, e.anchors, e.genome)
         self.unasked.append(self.next_id)
         self.next_id += 1
 
     def _request(self, i: int) -> Request:
         s, f = self.search, self.further[i]
-        return Request(i, f.genome, f.first, f.last, s.seed, s.fidelity, s.patch, f.anchors)
+        return Request(i, f.genome, f.first, f.last, s.seed, s.fidelity, s.patch, f.anchors, trained=f.trained)
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """The search's state, what was answered and not learnt from yet, and what is still to come."""
@@ -208,7 +209,8 @@ class Resampling:
             arrays["further"] = np.array(rows, dtype=np.int64)
             arrays["further.anchor"] = np.array([x.anchors or (-1, -1) for x in f], dtype=np.int32)
             arrays["further.genome"] = np.stack([x.genome for x in f])
-        own = {"next_id": self.next_id, "rung": self.rung, "out": sorted(self.out), "played": list(self.played.items())}
+        own = {"next_id": self.next_id, "rung": self.rung, "out": sorted(self.out), "played": list(self.played.items()),
+               "trained": [x.trained for x in self.further.values()]}  # fmt: skip
         return arrays, meta | {"resampling": own}
 
     def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
@@ -225,7 +227,8 @@ class Resampling:
         if "further" in arrays:
             for k, (i, candidate, first, last) in enumerate(arrays["further"].tolist()):
                 anchors = tuple(a for a in arrays["further.anchor"][k].tolist() if a >= 0)
-                self.further[i] = Further(candidate, arrays["further.genome"][k], first, last, anchors)
+                trained = meta["resampling"]["trained"][k]
+                self.further[i] = Further(candidate, arrays["further.genome"][k], first, last, anchors, trained)
         self.unasked = [i for i in self.further if i not in self.answers]
         own = meta["resampling"]
         self.next_id, self.rung, self.out = own["next_id"], own["rung"], set(own["out"])

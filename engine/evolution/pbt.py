@@ -173,7 +173,6 @@ class PBT(PopulationSearch):
         arrays |= {f"lineage.{name}": column for name, column in self.history().items()}
         meta |= {"members": sorted(self.latest), "trained": self.trained, "begun": self.begun}
         meta["starts"] = [[i, start] for i, start in self.starts.items()]
-        meta["arrived"] = [individual.evaluation.genome for individual in self.arrived]
         return arrays, meta
 
     def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
@@ -184,18 +183,7 @@ class PBT(PopulationSearch):
         self.genes = list(arrays["lineage.genome"])
         self.trained, self.begun = list(meta["trained"]), list(meta["begun"])
         self.starts = {i: start for i, start in meta["starts"]}
-        self.arrived = [_with(i, trained) for i, trained in zip(self.arrived, meta["arrived"], strict=True)]
-        if self.P:
-            self.P.individuals = [
-                _with(individual, self.trained[member])
-                for member, individual in zip(meta["members"], self.P.individuals, strict=True)
-            ]
         self.latest = dict(zip(meta["members"], self.P.individuals if self.P else [], strict=True))
-
-
-def _with(individual: Individual, trained: str) -> Individual:
-    """The columns of a checkpoint do not hold the hash of an evaluation's weights."""
-    return individual._replace(evaluation=individual.evaluation._replace(genome=trained))
 
 
 def better(problem: Problem, a: Evaluation, b: Evaluation, level: float) -> bool:

@@ -89,6 +89,8 @@ class PopulationSearch(ABC):
     def tell(self, evaluation: Evaluation) -> list[Progress]:
         """Collect one evaluation; the last of a generation selects the next P."""
         genome = self.outstanding.pop(evaluation.id)
+        if inherited := getattr(self.problem.space, "inherited", None):
+            genome = inherited(genome, evaluation)
         self.arrived.append(Individual(genome, evaluation, self.tick + 1))
         self.told += 1
         joins = self.steady and self.P is not None

@@ -103,7 +103,7 @@ def encode_requests(requests: Sequence[Request]) -> bytes:
     if len({(genome.shape, genome.dtype) for genome in genomes}) > 1:
         raise EngineError("The genomes of one study must have the same shape and type.")
     words, word_numbers = _words(
-        word for request in requests for word in (request.fidelity, request.patch, request.start)
+        word for request in requests for word in (request.fidelity, request.patch, request.start, request.trained)
     )
     anchors, ends = _ragged([request.anchors for request in requests], np.int64)
     columns = {
@@ -111,7 +111,7 @@ def encode_requests(requests: Sequence[Request]) -> bytes:
         "genome": np.stack(genomes),
         "replicates": np.array([(request.first, request.last) for request in requests], np.int64),
         "seed": np.array([request.seed for request in requests], np.uint64),
-        "words": np.array(word_numbers, np.int64).reshape(-1, 3),
+        "words": np.array(word_numbers, np.int64).reshape(-1, 4),
         "anchors": anchors,
         "anchor_ends": ends,
     }
@@ -123,8 +123,8 @@ def decode_requests(data: bytes | memoryview) -> list[Request]:
     meta, columns = unpack(data)
     words: list[str] = meta["words"]
     return [
-        Request(id_, genome, first, last, seed, words[fidelity], words[patch], tuple(anchors.tolist()), words[start])
-        for id_, genome, (first, last), seed, (fidelity, patch, start), anchors in zip(
+        Request(id_, genome, first, last, seed, words[a], words[b], tuple(anchors.tolist()), words[c], words[d])
+        for id_, genome, (first, last), seed, (a, b, c, d), anchors in zip(
             columns["id"].tolist(),
             columns["genome"],
             columns["replicates"].tolist(),
