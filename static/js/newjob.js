@@ -6,6 +6,7 @@ import { faded, tokens } from "./charts/theme.js";
 import { listen } from "./events.js";
 import { axisTitle } from "./job/charts.js";
 import { when } from "./time.js";
+import { offerObjectives, showMethod } from "./newjob/method.js";
 import { toast } from "./toast.js";
 
 const form = document.querySelector("[data-new-job]");
@@ -65,6 +66,7 @@ function showErrors(errors) {
     const input = place.dataset.errors && field(place.dataset.errors);
     if (input instanceof Element) input.setAttribute("aria-invalid", String(found.length > 0));
     if (found.length && place.closest("details")) place.closest("details").open = true;
+    if (found.length && place.closest("[data-part]")) place.closest("[data-part]").hidden = false;
   }
 }
 
@@ -145,6 +147,7 @@ function show(answer) {
   at("counts").textContent = answer.counts;
   at("own").hidden = form.elements.question.value !== "own";
   showMeasures(answer);
+  offerObjectives(form, answer.objectives);
   showSample(answer.sample);
   showEstimates(answer);
 }
@@ -225,6 +228,7 @@ form.addEventListener("input", (event) => {
     at("own").hidden = form.elements.question.value !== "own";
   }
   keepInStep(event.target);
+  if (event.target.name === "algorithm") showMethod(form);
   if (event.target === measure) Object.assign(chosen, { measure: measure.value, byHand: true });
   if (event.target.name === "line" && !chosen.byHand) Object.assign(chosen, { measure: measure.value, byHand: true });
   changed();

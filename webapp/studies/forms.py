@@ -11,11 +11,9 @@ from django.conf import settings
 from engine.config import (
     GameConfig,
     LineupConfig,
-    NSGA2Config,
     ObjectiveConfig,
     ObjectiveSetConfig,
     PoolConfig,
-    RandomConfig,
     SampleConfig,
     SearchConfig,
 )
@@ -32,6 +30,8 @@ from webapp.games.models import GameVersion, Simulator
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
 from webapp.projects.models import Project
+from webapp.studies.method_form import MethodForm, typed_of_search
+from webapp.studies.methods import USUAL
 from webapp.studies.models import Job
 from webapp.studies.plans import EFFORTS, OWN, PLAN, Plan, effort_of, plan
 from webapp.studies.questions import QUESTIONS, Question, main_measure, with_line
@@ -39,7 +39,7 @@ from webapp.studies.questions import QUESTIONS, Question, main_measure, with_lin
 SAMPLE_SIZE = 200
 
 
-class NewJobForm(forms.Form):
+class NewJobForm(MethodForm):
     """``search(pace)`` and ``sample()`` build configurations once the form is valid."""
 
     question = forms.ChoiceField(choices=[(q.key, q.title) for q in QUESTIONS.values()], initial="unfair")
@@ -64,13 +64,6 @@ class NewJobForm(forms.Form):
     )  # fmt: skip
     seed = NumberField(label="Seed", required=False, whole=True, low=0, high=2**53, help_text="Same seed, same result.")
     workers = NumberField(label="Workers", required=False, whole=True, low=1, high=256)
-    algorithm = forms.ChoiceField(
-        label="Algorithm", choices=[("nsga2", "NSGA-II"), ("random", "Random search, the control")], initial="nsga2"
-    )
-    steady = forms.BooleanField(
-        label="Steady state", required=False,
-        help_text="No rounds: faster where battles take unequal time, not reproducible on several workers.",
-    )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any] | None, *, project: Project, user: Any) -> None:
         super().__init__(data)
@@ -111,9 +104,8 @@ class NewJobForm(forms.Form):
         for _, reason in feasibility(self.spec, self.lineups):
             self.add_error("rules", sentence(reason))
         self._clean_objectives(cleaned, self.spec)
-        population = cleaned.get("population")
-        if population and population % 2:
-            self.add_error("population", "Type an even number: lineups are combined in twos.")
+        if self.measured is not None:
+            self.check_method(self.measured)
         return cleaned
 
     def _clean_objectives(self, cleaned: dict[str, Any], spec: GameSpec) -> None:
@@ -127,6 +119,7 @@ class NewJobForm(forms.Form):
                 place = "objectives" if own else None
                 self.add_error(place, f"{error.problems[0].message} ({text})")
         self.offered = found
+        found = self.aimed(found)
         # Nothing chosen yet, or what was chosen belongs to another question: the question's own measure and line.
         self.proposes = cleaned.get("measure") not in [o.name for o in found.objectives]
         if self.proposes:
@@ -175,17 +168,13 @@ class NewJobForm(forms.Form):
     def search(self, pace: float | None) -> SearchConfig:
         """The search that Start begins."""
         chosen, typed = self.plan(pace), self.cleaned_data
-        random = typed["algorithm"] == "random"
-        algorithm = (
-            RandomConfig(population=chosen.population)
-            if random
-            else NSGA2Config(population=chosen.population, steady=typed["steady"])
-        )
         assert self.measured is not None
         return SearchConfig(
             **self._shared(),
             objectives=self.measured,
-            algorithm=algorithm,
+            algorithm=self.algorithm_for(chosen.population),
+            noise=self.noise,
+            stop=self.stop,
             ticks=chosen.rounds,
             replicates=chosen.replicates,
             fresh=16 if typed.get("fresh") is None else typed["fresh"],
@@ -194,11 +183,11 @@ class NewJobForm(forms.Form):
 
     def sample(self) -> SampleConfig:
         """The random lineups that show where the line falls; the line itself does not change what is played."""
-        assert self.measured is not None
-        without = [o.model_copy(update={"threshold": None}) for o in self.measured.objectives]
+        assert self.offered is not None
+        without = [o.model_copy(update={"threshold": None}) for o in self.offered.objectives]
         return SampleConfig(
             **self._shared(),
-            objectives=self.measured.model_copy(update={"objectives": tuple(without)}),
+            objectives=self.offered.model_copy(update={"objectives": tuple(without)}),
             count=SAMPLE_SIZE,
             # A game that runs beside the engine is slow as a rule, and so is its search, which plays as often.
             replicates=SampleConfig.model_fields["replicates"].default if plays_inside(self._simulator) else 2,
@@ -229,7 +218,7 @@ def first_values(project: Project) -> dict[str, Any]:
     own = project.objective_sets.filter(replaced_by=None).first()
     chosen = {"version": version, "rules": rules, "objectives": own}
     ids = {name: str(row.pk) for name, row in chosen.items() if row is not None}
-    return {"question": "unfair", "effort": "usual", "algorithm": "nsga2", "measure": "advantage", "line": "2", **ids}
+    return {"question": "unfair", "effort": "usual", "algorithm": USUAL, "measure": "advantage", "line": "2", **ids}
 
 
 def values_of(job: Job) -> dict[str, Any]:
@@ -252,7 +241,6 @@ def values_of(job: Job) -> dict[str, Any]:
         "fresh": search.get("fresh"),
         "seed": search["seed"],
         "workers": search["pool"]["workers"],
-        "algorithm": algorithm.get("kind", "nsga2"),
-        "steady": "on" if algorithm.get("steady") else None,
+        **typed_of_search(search),
     }
     return {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in found.items() if v is not None}

@@ -10,6 +10,7 @@ from webapp.games.simulators import plays_inside
 from webapp.lib.words import number, percent, plural
 from webapp.studies import plans, sampling
 from webapp.studies.forms import NewJobForm
+from webapp.studies.methods import USUAL, ends_when
 from webapp.studies.models import Job, Status
 from webapp.studies.sampling import Sample
 
@@ -44,6 +45,7 @@ def preview(form: NewJobForm, job: Job | None) -> dict[str, Any]:
         "errors": errors(form),
         "counts": form.asked.counts,
         "measures": [{"name": o.name, "title": o.title} for o in form.measured.objectives],
+        "objectives": [{"name": o.name, "title": o.title} for o in form.offered.objectives] if form.offered else [],
         "fill": _fill(form) if form.proposes else None,
         "unit": form.main.unit,
         "direction": form.main.direction,
@@ -218,14 +220,33 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
     baselines = rules.baselines
     drawn = not isinstance(baselines, PastedBaselines)
     many = baselines.count if not isinstance(baselines, PastedBaselines) else len(baselines.teams)
+    battles = number(plan.lineups * plans.battles_each(rules, plan.replicates))
     return [
         ("Game data", str(version)),
         ("Teams compared together", f"{rules.teams}{costs}"),
         (_listed(names), _listed([number(count) for _, count in counts])),
         ("Baseline teams", f"{many}, {'drawn for you' if drawn else 'yours'}"),
         ("Lineups", number(plan.lineups)),
-        ("Battles", number(plan.lineups * plans.battles_each(rules, plan.replicates))),
+        ("Battles", f"{battles} and more" if form.noise.reevaluate or form.noise.racing != "off" else battles),
+        *_method_rows(form),
     ]
+
+
+def _method_rows(form: NewJobForm) -> list[tuple[str, str]]:
+    """What differs from the usual way of looking, in a row each."""
+    assert form.measured is not None
+    assert form.offered is not None
+    method, rows = form.method, []
+    if method.kind != USUAL:
+        one = len(form.measured.objectives) < len(form.offered.objectives)
+        rows.append(("Method", f"{method.title}, {form.measured.objectives[0].title} alone" if one else method.title))
+    if form.noise.racing != "off":
+        error = f", error {percent(form.noise.error)}" if form.noise.racing == "chance" else ", no stated error"
+        rows.append(("Racing", f"on{error}"))
+    if form.noise.reevaluate:
+        rows.append(("Measured again each round", number(form.noise.reevaluate)))
+    ends = [ends_when(rule.model_dump()) for rule in form.stop]
+    return [*rows, *([("Ends early", "; ".join(ends))] if ends else [])]
 
 
 def _listed(words: list[str]) -> str:
