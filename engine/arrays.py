@@ -69,3 +69,8 @@ def _view(body: memoryview, entry: Mapping[str, Any]) -> NDArray[Any]:
         raise ValueError(f"type {entry['dtype']} is not allowed")
     raw = body[entry["offset"] : entry["offset"] + entry["bytes"]]
     return np.frombuffer(raw, dtype=entry["dtype"]).reshape(entry["shape"])
+
+
+def owned(array: NDArray[Any]) -> NDArray[Any]:
+    """An array that torch and numba take as it is, aligned and writable: itself, or else a copy."""
+    return np.require(array, requirements=("ALIGNED", "WRITEABLE"))

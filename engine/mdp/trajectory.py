@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import DTYPES
+from engine.arrays import DTYPES, owned
 from engine.errors import EngineError
 from engine.mdp.interface import Array, Observations, SeatSpec
 
@@ -24,7 +24,7 @@ Buffer = bytes | memoryview
 
 
 class Trajectory(NamedTuple):
-    """T decisions of B streams. Every array is C-contiguous; those of a decoded trajectory are read-only.
+    """T decisions of B streams. Every array is C-contiguous, aligned, and may be written to.
 
     ``observations``: by name [T + 1, B, …]; ``masks`` bool[T + 1, B, k] or None; ``actions`` [T, B, …] as the action
     spec lays them out; ``log_probs`` float32[T, B] of the policy that acted; ``rewards`` float32[T, B, R];
@@ -116,7 +116,8 @@ def encode(trajectory: Trajectory, meta: Mapping[str, Any] | None = None) -> lis
 
 
 def decode(frames: Sequence[Buffer]) -> tuple[Trajectory, dict[str, Any]]:
-    """The trajectory in these frames, its arrays read-only views of them, and what travelled along.
+    """The trajectory in these frames, its arrays views of those frames that may be written to, and what
+    travelled along.
 
     Raises EngineError for frames that are not a trajectory.
     """
@@ -140,9 +141,7 @@ def _view(entry: _Entry, frame: Buffer) -> Array:
     dtype = np.dtype(entry.dtype)
     if math.prod(entry.shape) * dtype.itemsize != len(frame):
         raise ValueError(f"{entry.field} {entry.name} should have shape {list(entry.shape)} and has {len(frame)} bytes")
-    view = np.frombuffer(frame, dtype).reshape(entry.shape)
-    view.flags.writeable = False
-    return view
+    return owned(np.frombuffer(frame, dtype)).reshape(entry.shape)
 
 
 class Batch(NamedTuple):

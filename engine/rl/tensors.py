@@ -119,5 +119,4 @@ def _through(rows: Tensor, B: int) -> Tensor:
 
 
 def _tensor(array: Array, device: torch.device) -> Tensor:
-    """A tensor on the device; read-only arrays (those that came over the wire) are copied."""
-    return torch.from_numpy(array if array.flags.writeable else array.copy()).to(device)
+    return torch.from_numpy(array).to(device)

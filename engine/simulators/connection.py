@@ -230,7 +230,8 @@ class Connection:
             self._check_wait(wait)
 
     def _receive(self, wait: _Wait) -> Decoded | None:
-        identity, *frames = self._socket.recv_multipart()
+        first, *rest = self._socket.recv_multipart(copy=False)
+        identity, frames = first.bytes, [frame.buffer for frame in rest]
         self._peer = self._peer or identity
         if identity != self._peer:
             self._stray(wait, "from a second connection")

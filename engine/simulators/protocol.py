@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import owned
 from engine.errors import SimulatorError
 from engine.mdp.interface import MDPSpec
 from engine.simulators.contract import Frame, GameSpec
@@ -180,7 +181,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class Decoded(NamedTuple):
-    """One message as it arrived: the header, and its arrays by name (read-only views of the frames)."""
+    """One message as it arrived: the header, and its arrays by name, fit for torch and numba."""
 
     message: AnyMessage
     arrays: Arrays
@@ -249,4 +250,4 @@ def _array(described: ArrayHeader, frame: Buffer) -> NDArray[Any]:
             f"{where} is described as {described.dtype}{list(shape)}, which takes {need:,} bytes, "
             f"and its frame has {len(frame):,}"
         )
-    return np.frombuffer(frame, dtype=dtype).reshape(shape)
+    return owned(np.frombuffer(frame, dtype=dtype)).reshape(shape)

@@ -59,6 +59,7 @@ def test_a_game_in_a_process_of_its_own_is_the_same_game(served: str, here: Vect
                 for x, y in zip(a.ended, b.ended, strict=True):
                     np.testing.assert_equal(x, y)
         assert ends
+        assert all(array.flags.writeable for seen in a.observations for array in seen.values()), "as torch wants"
         with pytest.raises(ConfigError, match="seat 0: the actions are"):
             game.step([np.zeros(3, np.int64)] * len(here.spec.seats))
         assert game.starts == 1

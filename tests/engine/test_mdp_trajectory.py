@@ -106,10 +106,23 @@ def test_a_trajectory_survives_its_journey_and_is_not_copied(fragments: list[lis
     for seat in fragments:
         frames = encode(seat[1], {"sampler": 3})
         assert np.shares_memory(np.frombuffer(frames[1], np.uint8), seat[1].observations["place"])
-        again, meta = decode([bytes(frame) for frame in frames])
+        arrived = [bytearray(frame) for frame in frames]
+        again, meta = decode(arrived)
         same(seat[1], again)
         assert meta == {"sampler": 3}
-        assert not again.rewards.flags.writeable
+        assert np.shares_memory(np.frombuffer(arrived[1], np.uint8), again.observations["place"])
+
+
+def test_what_arrived_is_fit_for_torch_wherever_it_lay(fragments: list[list[Trajectory]]) -> None:
+    """Small messages lie anywhere in a receive buffer, and bytes may not be written to."""
+    frames = encode(fragments[0][0])
+    shifted = [memoryview(bytearray(b"." + bytes(frame)))[1:] for frame in frames]
+    for arrived in ([bytes(frame) for frame in frames], shifted):
+        again, _ = decode(arrived)
+        same(fragments[0][0], again)
+        for array in (again.rewards, again.versions, again.observations["place"]):
+            assert array.flags.aligned
+            assert array.flags.writeable
 
 
 def test_only_truncated_episodes_are_bootstrapped(fragments: list[list[Trajectory]]) -> None:
