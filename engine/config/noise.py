@@ -41,9 +41,11 @@ class PlateauRule(Config):
     """Stop when the volume that the front dominates does not grow any more."""
 
     kind: Literal["plateau"] = "plateau"
-    window: int = Field(20, ge=4, le=10_000, title="Rounds looked at")
+    window: int = Field(
+        20, ge=4, le=10_000, title="Rounds without growth", description="Of the volume that the edge dominates."
+    )
     tolerance: float = Field(
-        0.005, ge=0, le=1, title="Growth that counts", description="As a share of the volume, beyond its noise."
+        0.005, ge=0, le=1, title="Growth that counts", description="As a share of that volume, and beyond its noise."
     )
 
 

@@ -65,7 +65,7 @@ function showErrors(errors) {
     place.closest(".field, .line-side")?.classList.toggle("field-invalid", found.length > 0 && place.dataset.errors !== "");
     const input = place.dataset.errors && field(place.dataset.errors);
     if (input instanceof Element) input.setAttribute("aria-invalid", String(found.length > 0));
-    if (found.length && place.closest("details")) place.closest("details").open = true;
+    for (let fold = place.closest("details"); found.length && fold; fold = fold.parentElement.closest("details")) fold.open = true;
     if (found.length && place.closest("[data-part]")) place.closest("[data-part]").hidden = false;
   }
 }

@@ -42,19 +42,24 @@ _STOP = "The search ends at the first of these, else after its last round. Leave
 def menu(typed: Mapping[str, Any], errors: Mapping[str, Any]) -> dict[str, Any]:
     """The context of ``studies/partials/method.html`` for what was typed; it is open where something of it was."""
     chosen = METHODS.get(typed.get("algorithm", ""), METHODS[USUAL])
-    parts = [part | {"hidden": not _shown(part["key"], chosen)} for part in _parts(chosen, typed)]
-    names = {s["name"] for part in parts for s in part["settings"]}
-    touched = chosen.kind != USUAL or any(typed.get(name) for name in names)
+    first, more = (
+        [part | {"hidden": not _shown(part["key"], chosen)} for part in parts]
+        for parts in (_first_parts(typed), _more_parts(typed))
+    )
+    names = {s["name"] for part in more for s in part["settings"]}
+    touched = bool(names & set(errors)) or any(typed.get(name) for name in names)
     return {
         "groups": [
             {"title": title, "methods": [m for m in METHODS.values() if m.group == key]}
             for key, title in GROUPS.items()
         ],
-        "parts": parts,
+        "parts": first,
+        "more": more,
+        "touched": touched,
         "chosen": chosen.kind,
         "usual": USUAL,
         "now": now(chosen),
-        "open": touched or bool({*names, "algorithm"} & set(errors)),
+        "open": touched or chosen.kind != USUAL or "algorithm" in errors,
     }
 
 
@@ -67,12 +72,15 @@ def _shown(key: str, method: Method) -> bool:
     return key == "stop" or key in method.parts.split()
 
 
-def _parts(chosen: Method, typed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+def _first_parts(typed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     yield _part("aim", "What is the best?", [_aim(typed)])
+    yield _part("numbers", "How lineups are told by numbers", [], _NUMBERS)
+
+
+def _more_parts(typed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     for method in METHODS.values():
         if method.own:
             yield _part(f"own-{method.kind}", f"Settings of {method.title}", _all(method.own, typed))
-    yield _part("numbers", "How lineups are told by numbers", [], _NUMBERS)
     yield _part("breeding", "How lineups are combined and changed", _all(BREEDING, typed))
     yield _part("steady", "Rounds, or one after another", _all(STEADY, typed))
     yield _part("no-noise", "Luck", [], _NO_NOISE)

@@ -13,12 +13,11 @@ from engine.config.noise import BattlesRule, EvaluationsRule, MinutesRule, Noise
 from webapp.lib.words import number
 from webapp.studies.setting_fields import Setting, settings_of
 
-TOGETHER, SINGLE, VARIETY, CONTROL = "together", "single", "variety", "control"
+TOGETHER, SINGLE, OTHER = "together", "single", "other"
 GROUPS = {
     TOGETHER: "Best trade-offs between several objectives",
     SINGLE: "The best in one objective",
-    VARIETY: "Many different lineups",
-    CONTROL: "The control",
+    OTHER: "Many different lineups, and the control",
 }
 USUAL = "nsga2"
 _STEADY, _BREEDING = ("steady", "fair"), ("crossover", "grouping", "mutation")
@@ -138,13 +137,13 @@ METHODS = {
         ),
         Method(
             "map-elites",
-            VARIETY,
+            OTHER,
             "Keeps the best of every kind on a map. Good for seeing how differently a game can break; "
             "not for the sharpest edge, and it needs two objectives.",
         ),
         Method(
             "random",
-            CONTROL,
+            OTHER,
             "Only draws valid lineups. Shows what searching adds; never the way to find the worst.",
             races=True,
         ),
