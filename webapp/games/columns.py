@@ -47,6 +47,11 @@ class Field:
         return self.key not in (ID, NAME)
 
 
+def attribute_field(attribute: str) -> str:
+    """The key of the field that an attribute is."""
+    return _ATTRIBUTE + attribute
+
+
 def fields(spec: GameSpec) -> list[Field]:
     """Everything a column of a sheet for this game can be, names first."""
     found = {ID: Field(ID, "Id"), NAME: Field(NAME, "Name"), COST: Field(COST, "Cost")}
@@ -56,7 +61,7 @@ def fields(spec: GameSpec) -> list[Field]:
     for category in spec.categories:
         for a in category.attributes:
             homes.setdefault(a.id, []).append(category.plural)
-            key = _ATTRIBUTE + a.id
+            key = attribute_field(a.id)
             found.setdefault(key, Field(key, a.title))
     return [Field(f.key, f.title, ", ".join(homes[f.attribute])) if f.attribute else f for f in found.values()]
 

@@ -17,6 +17,7 @@ from openpyxl.styles import Font
 
 from engine.simulators.contract import GameSpec
 from webapp.games import csvfile, numbers, sheets, xlsxedit
+from webapp.games.columns import COST, ID, NAME, VALUE, attribute_field
 from webapp.games.importing import Reading, read_values
 from webapp.games.models import GameVersion, SheetImport
 from webapp.games.numbers import Mark
@@ -62,6 +63,19 @@ def table(spec: GameSpec, category: str) -> Iterator[Row]:
     for piece in spec.pieces:
         if piece.category == category:
             yield (piece.id, piece.name, piece.cost, *(piece.attributes.get(a.id, 0.0) for a in attributes))
+
+
+def own_columns(spec: GameSpec, names: Sequence[str]) -> dict[int, str]:
+    """What the columns of a table mean that was taken away here and comes back; empty for any other header."""
+    settings = {0: ID, 1: NAME, 2: VALUE}
+    pieces = {0: ID, 1: NAME, 2: COST}
+    for key in [PARAMETERS, *(c.id for c in spec.categories)]:
+        if list(names) == list(next(iter(table(spec, key)))):
+            attributes = [] if key == PARAMETERS else spec.category(key).attributes
+            return (settings if key == PARAMETERS else pieces) | {
+                3 + i: attribute_field(a.id) for i, a in enumerate(attributes)
+            }
+    return {}
 
 
 def as_csv(version: GameVersion, category: str) -> File:

@@ -87,15 +87,20 @@ def _pasted(request: HttpRequest, project: Project) -> dict[str, str]:
 
 def _kept(project: Project, cleaned: dict[str, Any], request: HttpRequest) -> SheetImport:
     sheet = sheets.read(cleaned["data"])
-    mapping = project.mappings.filter(header_hash=columns.header_hash(sheet.columns)).first()
     return SheetImport.objects.create(
         project=project,
         name=cleaned["name"],
         digest=store().put(cleaned["data"]),
         pasted=cleaned["pasted"],
-        columns=mapping.columns if mapping else {},
+        columns=_known_columns(project, sheet),
         created_by=person(request),
     )
+
+
+def _known_columns(project: Project, sheet: Sheet) -> dict[Any, str]:
+    """What the columns mean, where that was confirmed before or the header is one that is written here."""
+    mapping = project.mappings.filter(header_hash=columns.header_hash(sheet.columns)).first()
+    return mapping.columns if mapping else exports.own_columns(version_spec(_newest(project)), sheet.columns)
 
 
 @_needs_a_game
@@ -134,16 +139,15 @@ def _beside(row: SheetImport, worksheet: str, request: HttpRequest) -> SheetImpo
     same = row.project.sheets.filter(digest=row.digest, worksheet=worksheet, version=None).first()
     if same is not None:
         return same
-    mapping = None
+    known: dict[Any, str] = {}
     with contextlib.suppress(SheetError, StoreError):
-        there = sheets.read(store().get(row.digest), How(worksheet=worksheet))
-        mapping = row.project.mappings.filter(header_hash=columns.header_hash(there.columns)).first()
+        known = _known_columns(row.project, sheets.read(store().get(row.digest), How(worksheet=worksheet)))
     return SheetImport.objects.create(
         project=row.project,
         name=row.name,
         digest=row.digest,
         worksheet=worksheet,
-        columns=mapping.columns if mapping else {},
+        columns=known,
         created_by=person(request),
     )
 
