@@ -113,7 +113,8 @@ export function showFigures() {
   at("cached").textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% answered from memory` : "";
   const { strong = 0, evaluated = 0, hypervolume } = state.metrics;
   if (at("strong")) at("strong").textContent = whole(strong);
-  if (at("compared")) at("compared").textContent = `of ${whole(evaluated)} compared`;
+  const counted = page.fresh ? ", by the search’s own battles" : "";
+  if (at("compared")) at("compared").textContent = `of ${whole(evaluated)} compared${counted}`;
   if (at("evaluated")) at("evaluated").textContent = whole(evaluated);
   if (hypervolume !== undefined) at("hypervolume").textContent = hypervolume.toLocaleString("en-GB", { maximumFractionDigits: 4 });
   sparkline();
