@@ -60,7 +60,7 @@ class Request(NamedTuple):
     earlier evaluation chose (strongest and weakest team), so that fresh samples measure it rather than choose anew.
     ``start``: store hash of the weights that training goes on from (``Evaluation.genome`` of an earlier answer);
     ``trained``: hash of what an earlier answer's training made of this candidate, which is measured instead of training
-    it once more."""
+    it once more. ``candidate``: id of the request whose candidate is measured further; -1: a candidate of its own."""
 
     id: int
     genome: Genome
@@ -72,6 +72,7 @@ class Request(NamedTuple):
     anchors: tuple[int, ...] = ()
     start: str = ""
     trained: str = ""
+    candidate: int = -1
 
 
 class Evaluation(NamedTuple):

@@ -194,7 +194,8 @@ class Resampling:
 
     def _request(self, i: int) -> Request:
         s, f = self.search, self.further[i]
-        return Request(i, f.genome, f.first, f.last, s.seed, s.fidelity, s.patch, f.anchors, trained=f.trained)
+        return Request(i, f.genome, f.first, f.last, s.seed, s.fidelity, s.patch, f.anchors,
+                       trained=f.trained, candidate=f.candidate)  # fmt: skip
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """The search's state, what was answered and not learnt from yet, and what is still to come."""

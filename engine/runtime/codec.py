@@ -107,7 +107,7 @@ def encode_requests(requests: Sequence[Request]) -> bytes:
     )
     anchors, ends = _ragged([request.anchors for request in requests], np.int64)
     columns = {
-        "id": np.array([request.id for request in requests], np.int64),
+        "id": np.array([(request.id, request.candidate) for request in requests], np.int64),
         "genome": np.stack(genomes),
         "replicates": np.array([(request.first, request.last) for request in requests], np.int64),
         "seed": np.array([request.seed for request in requests], np.uint64),
@@ -123,8 +123,10 @@ def decode_requests(data: bytes | memoryview) -> list[Request]:
     meta, columns = unpack(data)
     words: list[str] = meta["words"]
     return [
-        Request(id_, genome, first, last, seed, words[a], words[b], tuple(anchors.tolist()), words[c], words[d])
-        for id_, genome, (first, last), seed, (a, b, c, d), anchors in zip(
+        Request(
+            id_, genome, first, last, seed, words[a], words[b], tuple(anchors.tolist()), words[c], words[d], candidate
+        )
+        for (id_, candidate), genome, (first, last), seed, (a, b, c, d), anchors in zip(
             columns["id"].tolist(),
             columns["genome"],
             columns["replicates"].tolist(),

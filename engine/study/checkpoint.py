@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from engine.arrays import pack, unpack
-from engine.config.study import BalanceStudy
+from engine.config.base import Config
 from engine.errors import ConfigError, StoreError
 from engine.evolution.algorithm import Algorithm, Arrays
 from engine.simulators.contract import content_hash
@@ -22,12 +22,12 @@ class Checkpoint(NamedTuple):
     tick: int
 
 
-def study_hash(config: BalanceStudy) -> str:
+def study_hash(config: Config) -> str:
     """What a result depends on: everything but the name and where battles run."""
     return content_hash(config.model_dump(mode="json", exclude={"name", "pool"}))
 
 
-def write(config: BalanceStudy, algorithm: Algorithm, record: Record, tick: int, store: Store) -> str:
+def write(config: Config, algorithm: Algorithm, record: Record, tick: int, store: Store) -> str:
     """Store a checkpoint; its hash."""
     arrays, meta = algorithm.state()
     return store.put(
@@ -35,7 +35,7 @@ def write(config: BalanceStudy, algorithm: Algorithm, record: Record, tick: int,
     )
 
 
-def read(config: BalanceStudy, digest: str, store: Store) -> Checkpoint:
+def read(config: Config, digest: str, store: Store) -> Checkpoint:
     """Raises ConfigError when the checkpoint is another study's, StoreError when it or a chunk of it is missing."""
     bundle = unpack(store.get(digest))
     if bundle.meta.get("study") != study_hash(config):

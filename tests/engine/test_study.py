@@ -289,3 +289,27 @@ def test_the_command_line_lists_what_is_there_and_explains_what_is_wrong(tmp_pat
     again = engine("run", "good.yaml")
     assert again.returncode == 2
     assert "already holds a study" in again.stderr
+
+
+def test_further_replicates_belong_to_their_lineup_in_everything_a_study_leaves(tmp_path: Path) -> None:
+    """Chunks and the archive have one row a lineup, with all its replicates; paused and resumed it is the same."""
+    store, noise = FolderStore(tmp_path), {"reevaluate": 4, "again": 6}
+    found = events(store, ticks=5, noise=noise)
+    rounds = [e for e in found if isinstance(e, Progressed)]
+    archive = unpack(store.get(results(found)["archive"])).arrays
+    assert archive["id"].tolist() == list(range(150))
+    assert archive["samples"].max() >= 10
+    assert rounds[-1].metrics["evaluated"] == 150
+    again = [unpack(store.get(e.artifacts["chunk"])).arrays for e in rounds[1:]]
+    assert all((chunk["samples"][chunk["tick"] < e.tick] > 4).all() for chunk, e in zip(again, rounds[1:], strict=True))
+    assert any((chunk["tick"] < e.tick).any() for chunk, e in zip(again, rounds[1:], strict=True))
+    front = unpack(store.get(results(found)["front"])).arrays
+    row = {i: k for k, i in enumerate(archive["id"].tolist())}
+    for k, i in enumerate(front["id"].tolist()):
+        np.testing.assert_allclose(archive["objective"][row[i]], front["objective"][k], rtol=1e-12)
+        assert archive["samples"][row[i]] == front["samples"][k]
+    edge = archive["edge"]
+    assert edge.max() == 2
+    assert (edge > 0).sum() == rounds[-1].metrics["edge"]
+    resumed = events(store, rounds[1].artifacts["checkpoint"], ticks=5, noise=noise)
+    assert results(resumed) == results(found)

@@ -1,0 +1,239 @@
+"""The one loop that drives every study that evaluates candidates, synchronous or steady-state, and says what happens as
+events. A study says what is evaluated, by which algorithm, and what of it is remembered.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from engine.catalog import ALGORITHMS, EVALUATORS
+from engine.config.evolve import EvolveConfig
+from engine.config.noise import NoiseConfig
+from engine.config.study import BalanceStudy
+from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError, StoreError
+from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.evolution.algorithm import Algorithm, Individual, Progress
+from engine.evolution.fair import FairQueue
+from engine.evolution.noise import Resampling
+from engine.problem import Evaluation, Problem, Request
+from engine.runtime.answering import ALLOWED
+from engine.runtime.pool import Pool, open_pool
+from engine.store import Store
+from engine.study import checkpoint
+from engine.study.checkpoint import Checkpoint
+from engine.study.control import Control, Wish
+from engine.study.pulse import Pulse
+from engine.study.record import Record
+
+FRESH = 1_000_000
+"""Replicates from here on are never used by a search, so a re-evaluation is on fresh seeds."""
+_POLL_S = 0.2
+
+
+class Plan(NamedTuple):
+    """Totals of a whole study, fresh replicates of the final front left out."""
+
+    ticks: int
+    battles: int
+
+
+class Drive(ABC):
+    """One execution of a study. ``prepare`` sets ``record`` and ``algorithm``."""
+
+    evaluator: ClassVar[str]
+    """The row of ``engine.catalog.EVALUATORS``."""
+    role: str = "archive"
+    """Of the artifact that holds everything evaluated."""
+    record: Record
+    algorithm: Algorithm
+
+    def __init__(self, config: BalanceStudy | EvolveConfig, store: Store, control: Control) -> None:
+        self.study, self.store, self.control = config, store, control
+        self.requests: dict[int, Request] = {}
+        self.pulse = Pulse()
+        self.tick, self.saved = 0, ""
+        self.allowed: Sequence[str] = ALLOWED
+
+    @abstractmethod
+    def prepare(self, saved: Checkpoint | None) -> None:
+        """Make the record and the algorithm, as they begin. Raises ConfigError with all that is wrong."""
+
+    @abstractmethod
+    def payload(self) -> bytes:
+        """What workers build their evaluator from, as JSON."""
+
+    @abstractmethod
+    def plan(self) -> Plan:
+        """How much there is to do."""
+
+    def again(self, front: Sequence[Individual]) -> list[Request]:
+        """Requests that measure the final front on fresh seeds; none when that is not wanted."""
+        return []
+
+    def learn(self, evaluation: Evaluation) -> list[Progress]:
+        """The algorithm takes in an evaluation."""
+        return self.algorithm.tell(evaluation)
+
+    def halfway(self) -> Iterator[AnyEvent]:
+        """A long round is under way: counters, without words."""
+        yield self.say(Logged, message="")
+
+    def put_aside(self) -> Iterator[AnyEvent]:
+        """The study is about to be paused or stopped in the middle of a tick."""
+        yield from ()
+
+    def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
+        """Metrics and artifacts of a tick beyond those of every study."""
+        return {}, {}
+
+    def results(self) -> dict[str, str]:
+        """Artifacts of the end beyond those of every study."""
+        return {}
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        """The whole study; ``resume``: hash of the checkpoint to go on from."""
+        saved = checkpoint.read(self.study, resume, self.store) if resume else None
+        self.prepare(saved)
+        if saved:
+            self.algorithm.load(saved.arrays, saved.algorithm)
+            self.record.load(saved.record)
+            self.tick, self.saved = saved.tick, resume
+        pool, stopped = self.study.pool, lambda: bool(self.control())
+        evaluator = EVALUATORS[self.evaluator]
+        with open_pool(pool, evaluator, self.payload(), should_stop=stopped, allowed=self.allowed) as opened:
+            workers = pool.workers if pool.kind == "ray" else 1
+            yield self.say(Started, workers=workers, pool=pool.kind, resumed=bool(saved), **self.plan()._asdict())
+            self.pulse.restart()
+            wish = yield from self._drive(opened)
+            yield from self._end(opened, wish)
+
+    def _end(self, pool: Pool, wish: Wish) -> Iterator[AnyEvent]:
+        if wish == "pause":
+            yield self.say(Paused, artifacts={"checkpoint": self.saved})
+            return
+        if wish == "stop":
+            results, summary = self._results(), self._summary()
+            yield self.say(Stopped, reason="Stopped by request.", artifacts=results, summary=summary)
+            return
+        if reason := self.record.termination.reason:
+            yield self.say(Logged, message=f"The search ends here. {reason}")
+        fresh = yield from self._fresh(pool)
+        yield self.say(Finished, artifacts=self._results() | fresh, summary=self._summary())
+
+    def _drive(self, pool: Pool) -> Generator[AnyEvent, None, Wish]:
+        """The one loop. Returns the wish that ended it, or nothing when the algorithm is done."""
+        while not self.algorithm.done and not self._stopped():
+            if wish := self.control():
+                yield from self.put_aside()
+                return wish
+            self._hand_out(pool)
+            finished = pool.finished(_POLL_S)
+            for evaluation in finished:
+                self.record.add(self.requests.pop(evaluation.id), evaluation, self.tick + 1)
+                for progress in self.learn(evaluation):
+                    self.tick = progress.tick
+                    if not self._over():
+                        self._hand_out(pool)  # the workers go on while this round is written down
+                    yield self.progressed()
+                    self.pulse.restart()
+                if self._stopped():
+                    break  # what came after the last tick is no part of the search
+            if finished and self.pulse.due():
+                yield from self.halfway()
+            yield from self._troubles(pool)
+        return ""
+
+    def _stopped(self) -> bool:
+        """Whether a rule has ended the search."""
+        return bool(self.record.termination.reason)
+
+    def _over(self) -> bool:
+        """Whether a rule ends the search with this tick."""
+        record = self.record
+        return bool(record.termination.look(record.counters(), self.algorithm.front(), record.hypervolume))
+
+    def _hand_out(self, pool: Pool) -> None:
+        requests = self.algorithm.ask(pool.room)
+        self.requests.update((r.id, r) for r in requests)
+        if requests:
+            pool.submit(requests)
+
+    def _troubles(self, pool: Pool) -> Iterator[AnyEvent]:
+        for trouble in pool.incidents():
+            yield self.say(Incident, what=trouble.what, message=trouble.message)
+
+    def progressed(self) -> AnyEvent:
+        """A tick is complete: write everything down."""
+        front = self.algorithm.front()
+        artifacts = {"chunk": self.record.close_chunk(), "front": self.record.put(front)}
+        metrics, more = self.extras(front)
+        self.saved = checkpoint.write(self.study, self.algorithm, self.record, self.tick, self.store)
+        artifacts |= {**more, "checkpoint": self.saved}
+        return self.say(Progressed, metrics=self.record.metrics(front) | metrics, artifacts=artifacts)
+
+    def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
+        """The final front once more on seeds the search never saw; what the search chose stays chosen."""
+        front = self.algorithm.front()
+        asked = {request.id: request for request in self.again(front)}
+        if not asked:
+            return {}
+        yield self.say(Logged, message=f"Measuring the {len(asked)} candidates of the edge again, on fresh seeds.")
+        pool.submit(list(asked.values()))
+        self.pulse.restart()
+        found: dict[int, Individual] = {}
+        while len(found) < len(asked):
+            if self.control():
+                return {}
+            finished = pool.finished(_POLL_S)
+            for e in finished:
+                if e.id not in asked:
+                    continue  # what a rule that ended the search left under way
+                found[e.id] = Individual(asked[e.id].genome, e, self.tick)
+                self.record.totals[self.record.unit] += e.cost
+                self.record.totals["cached"] += e.cached
+            if finished and self.pulse.due():
+                yield self.say(Logged, message="")
+            yield from self._troubles(pool)
+        return {"fresh": self.record.put([found[i] for i in asked])}
+
+    def _results(self) -> dict[str, str]:
+        found = {self.role: self.record.archive(), "front": self.record.put(self.algorithm.front())}
+        return found | self.results() | ({"checkpoint": self.saved} if self.saved else {})
+
+    def _summary(self) -> dict[str, Any]:
+        counters, unit = self.record.counters(), self.record.unit
+        speed = getattr(counters, unit) / counters.seconds if counters.seconds else 0.0
+        front = self.algorithm.front()
+        return {f"{unit}_per_second": speed, **self.record.metrics(front), **self.extras(front)[0]}
+
+    def say(self, kind: Any, **fields: Any) -> AnyEvent:
+        """An event with where the study is."""
+        event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=self.record.counters(), **fields)
+        return event
+
+
+def told_as_events(drive: Drive, resume: str) -> Iterator[AnyEvent]:
+    """The study's events; expected errors end in a Failed one. Raises ActorLost: another attempt can go on."""
+    try:
+        yield from drive.events(resume)
+    except ActorLost:
+        raise
+    except (ConfigError, StoreError, SimulatorError, EngineError) as error:
+        permanent = not isinstance(error, StoreError) and getattr(error, "permanent", True)
+        yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
+
+
+def searching(
+    chosen: Any, problem: Problem, ticks: int, seed: int, replicates: int, noise: NoiseConfig, fidelity: str = "full"
+) -> Algorithm:
+    """The algorithm that was ``chosen``, with what deals with noise and unequal times put around it. Raises
+    ConfigError."""
+    search = ALGORITHMS[chosen.kind].load()(
+        problem, chosen.population, ticks, seed, replicates, fidelity=fidelity, **chosen.settings()
+    )
+    noisy = Resampling(search, **noise.model_dump()) if noise.used else search
+    fair = getattr(chosen, "fair", False) and getattr(chosen, "steady", False)
+    return FairQueue(noisy, problem) if fair else noisy
