@@ -23,7 +23,7 @@ from engine.rl.networks import Recurrent
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.ppo import PPO
 from engine.rl.sampler import Keys, Sampler
-from engine.rl.tensors import whole
+from engine.rl.tensors import tensors_of, whole
 from engine.rl.training import Training
 from engine.rng import battle_seeds
 from tests.engine.rl_game import Signals
@@ -134,6 +134,17 @@ def test_learners_recompute_what_samplers_said() -> None:
         found = whole(learner.model, parts, batch)
         log_pi = learner.model.distribution.log_prob(found.policy, None, batch.actions, batch.masks)
         np.testing.assert_allclose(log_pi.detach().numpy(), seen.log_probs.ravel(), rtol=1e-4, atol=1e-5)
+
+
+def test_images_lie_as_convolutions_learn_fastest_in_every_minibatch() -> None:
+    seen = sampler(Signals(image=True)).sample()
+    coloured = {"picture": np.repeat(seen.observations["picture"], 3, axis=2)}
+    last = {"picture": np.repeat(seen.final_observations["picture"], 3, axis=1)}
+    found = tensors_of(seen._replace(observations=coloured, final_observations=last), {}, torch.device("cpu"))
+    rows = found.observations["picture"]
+    np.testing.assert_array_equal(rows[:44].view(11, 4, 3, 8, 8), coloured["picture"])
+    for some_of_them in (rows, rows[torch.tensor([3, 0, 5])], rows[2:4], rows.to(torch.float32)):
+        assert some_of_them.stride()[1] == 1
 
 
 def test_a_truncated_episode_is_valued_by_what_it_saw_last_with_the_memory_it_had() -> None:
