@@ -11,3 +11,25 @@ listen(document.querySelector("script[data-events]").dataset.events, (message) =
     window.htmx.trigger("#jobs-list", "jobs-changed"); // links carry ids, so htmx gives the focus back
   }, PAUSE_MS);
 });
+
+// Ticks for comparing outlive the list they stand in: it is asked for again whenever something happens.
+const ticked = new Set();
+const boxes = () => document.querySelectorAll('[form="compare-jobs"]');
+function show() {
+  const label = ticked.size ? `Compare the ${ticked.size} ticked` : "Compare searches";
+  document.querySelector("[data-compare] span").textContent = label;
+}
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches('[form="compare-jobs"]')) return;
+  ticked[target.checked ? "add" : "delete"](target.value);
+  show();
+});
+function again() {
+  const shown = new Set([...boxes()].map((box) => box.value));
+  for (const value of ticked) if (!shown.has(value)) ticked.delete(value);
+  for (const box of boxes()) box.checked = ticked.has(box.value);
+  show();
+}
+document.addEventListener("htmx:afterSwap", again);
+for (const box of boxes()) if (box.checked) ticked.add(box.value); // the browser's Back button keeps ticks
+again();

@@ -141,6 +141,8 @@ ROWS = (
     of_project("studies:preview", None, WRITERS),
     of_project("studies:forget", None, WRITERS),
     of_project("studies:job", MEMBERS, arguments=_job),
+    of_project("studies:compare", MEMBERS),
+    of_project("studies:compare-csv", MEMBERS),
     of_project("studies:stop", None, WRITERS, arguments=_job),
     of_project("studies:pause", None, WRITERS, arguments=_job),
     of_project("studies:resume", None, WRITERS, arguments=_job),

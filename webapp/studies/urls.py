@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from webapp.studies import composing, pictures, stream, views
+from webapp.studies.compare import views as compare
 
 app_name = "studies"
 
@@ -13,6 +14,8 @@ urlpatterns = [
     path("p/<slug:slug>/jobs/", views.jobs, name="jobs"),
     path("p/<slug:slug>/jobs/new/", composing.new, name="new"),
     path("p/<slug:slug>/jobs/new/preview/", composing.preview, name="preview"),
+    path("p/<slug:slug>/jobs/compare/", compare.page, name="compare"),
+    path("p/<slug:slug>/jobs/compare/csv/", compare.export, name="compare-csv"),
     path("p/<slug:slug>/jobs/new/forget/", composing.forget, name="forget"),
     path(_JOB, views.job, name="job"),
     path(f"{_JOB}stop/", views.stop, name="stop"),

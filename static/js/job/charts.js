@@ -1,74 +1,11 @@
 // The two charts of a job: its growing edge, and how far it got round by round. Plotly draws; colours are the tokens.
-import { decimals, withUnit } from "../charts/format.js";
+import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "../charts/parts.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 
-const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false, showTips: false };
+export { range, valueText };
+
 const NARROW = 560;
-
-/** Digits after the point that a value of an axis is worth. */
-export function digitsOf({ unit }, value) {
-  if (unit === "×") return 1;
-  if (unit === "%" || unit === "points") return 0;
-  const size = Math.abs(value);
-  return size >= 100 ? 0 : size >= 10 ? 1 : 2;
-}
-export const valueText = (axis, value) => withUnit(value, { unit: axis.unit, digits: digitsOf(axis, value) });
-export const range = (axis, low, high) => `${decimals(low, digitsOf(axis, high))} to ${decimals(high, digitsOf(axis, high))}`;
-
-/** "Resource advantage (×) → more unfair" */
-export function axisTitle({ title, unit, toward, direction }) {
-  const name = unit ? `${title} (${unit})` : title;
-  return toward ? `${name}  ${direction === "max" ? "→" : "←"} ${toward}` : name;
-}
-
-function axisOf(axis, theme, narrow) {
-  return {
-    title: { text: axisTitle(axis), font: { size: 12, color: theme.ink }, standoff: 8 },
-    tickfont: { size: 12, color: theme.muted },
-    gridcolor: theme.grid,
-    linecolor: theme["control-edge"],
-    showline: true,
-    ticks: "outside",
-    ticklen: 4,
-    tickcolor: theme["control-edge"],
-    zeroline: false,
-    fixedrange: true,
-    nticks: narrow ? 5 : 9,
-  };
-}
-
-function layoutOf(theme, margin) {
-  return {
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: theme.font, size: 12, color: theme.muted },
-    margin,
-    showlegend: false,
-    dragmode: false,
-    hovermode: "closest",
-    hoverlabel: { bgcolor: theme.surface, bordercolor: theme["control-edge"], font: { family: theme.font, size: 13, color: theme.ink }, align: "left" },
-    shapes: [],
-    annotations: [],
-  };
-}
-
-/** The edge as stairs, so that what it leaves out is visible, and its rows by rising x: [xs, ys, rows]. */
-function stairs(picture, x) {
-  const rows = picture.x.map((value, i) => i).filter((i) => picture.edge[i]);
-  rows.sort((a, b) => picture.x[a] - picture.x[b]);
-  const xs = [];
-  const ys = [];
-  rows.forEach((row, i) => {
-    const before = rows[i - 1];
-    // Between two points only the one further along x holds.
-    if (i > 0) xs.push(picture.x[x.direction === "max" ? before : row]);
-    if (i > 0) ys.push(picture.y[x.direction === "max" ? row : before]);
-    xs.push(picture.x[row]);
-    ys.push(picture.y[row]);
-  });
-  return [xs, ys, rows];
-}
 
 const EARLY = [
   { symbol: "circle-open", opacity: 0.55 },
@@ -135,45 +72,6 @@ function marks(picture, verdict, rows, { x, y, theme }) {
     text: chosen.map((i) => `${words(y, picture.y[i], picture.yh[i])}<br>${words(x, picture.x[i], picture.xh[i])}`),
     hovertemplate: "%{text}<extra></extra>",
   };
-}
-
-function extent(values) {
-  const known = values.filter(Number.isFinite);
-  return known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
-}
-
-function padded([low, high], share = 0.05) {
-  const room = (high - low || Math.abs(high) || 1) * share;
-  return [low - room, high + room];
-}
-
-function reference(layout, theme, { axis, value, dash, width, text, place }) {
-  const across = axis === "y";
-  layout.shapes.push({
-    type: "line",
-    layer: "above",
-    xref: across ? "paper" : "x",
-    yref: across ? "y" : "paper",
-    x0: across ? 0 : value,
-    x1: across ? 1 : value,
-    y0: across ? value : 0,
-    y1: across ? value : 1,
-    line: { color: theme.ink, width, dash },
-  });
-  layout.annotations.push({
-    text,
-    showarrow: false,
-    font: { size: 12, color: theme.ink },
-    xref: across ? "paper" : "x",
-    yref: across ? "y" : "paper",
-    x: across ? 0 : value,
-    y: across ? value : 1,
-    xanchor: "left",
-    yanchor: across ? "bottom" : "top",
-    xshift: across ? 8 : place === "left" ? -8 : 8,
-    ...(place === "left" ? { xanchor: "right" } : {}),
-    bgcolor: faded(theme.surface, 0.82),
-  });
 }
 
 function problemCorner(layout, theme, { x, y, median, ranges }) {

@@ -1,7 +1,8 @@
 // What has been found so far: fetched round by round, drawn, and told as a legend and a table.
 import { whole } from "../charts/format.js";
+import { range, valueText } from "../charts/parts.js";
 import { mark } from "../marks.js";
-import { drawFront, drawRounds, range, valueText } from "./charts.js";
+import { drawFront, drawRounds } from "./charts.js";
 import { showWorst } from "./figures.js";
 import { dottedRounds, earlyRounds } from "./pace.js";
 import { at, ended, links, page, rounds, search, state, x, y } from "./state.js";

@@ -1,0 +1,108 @@
+// Searches side by side: their edges in one picture and the volume of each over the lineups it compared. The server's
+// answer holds the volumes; the edges are the pictures that the jobs' own pages show.
+import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "./charts/parts.js";
+import { plotly } from "./charts/plotly.js";
+import { faded, tokens } from "./charts/theme.js";
+import { whole } from "./charts/format.js";
+import { family } from "./marks.js";
+
+const { x, y, jobs } = JSON.parse(document.getElementById("compare-data").textContent);
+const at = (name) => document.querySelector(`[data-${name}]`);
+const SYMBOLS = ["circle", "square", "triangle-up", "cross", "hexagon", "triangle-down", "hourglass", "star"];
+const NARROW = 560;
+
+const fetched = await Promise.all(jobs.map((job) => fetch(job.front).then((answer) => (answer.ok ? answer.json() : null)).catch(() => null)));
+const edges = jobs.map((job, i) => ({ ...job, picture: fetched[i] })).filter((job) => job.picture);
+at("lost").hidden = edges.length === jobs.length;
+
+const style = (place, theme) => ({ colour: theme.family[place - 1], symbol: SYMBOLS[place - 1] });
+
+function edgeTraces({ place, name, picture }, theme) {
+  const { colour, symbol } = style(place, theme);
+  const [xs, ys, rows] = stairs(picture, x);
+  const told = (i) => {
+    const half = picture.yh[i];
+    return `${y.title}: <b>${valueText(y, picture.y[i])}</b>${half === null ? "" : ` (${range(y, picture.y[i] - half, picture.y[i] + half)})`}<br>${x.title}: <b>${valueText(x, picture.x[i])}</b>`;
+  };
+  return [
+    { x: xs, y: ys, mode: "lines", line: { color: faded(colour, 0.75), width: 2 }, hoverinfo: "skip" },
+    {
+      x: rows.map((i) => picture.x[i]),
+      y: rows.map((i) => picture.y[i]),
+      mode: "markers",
+      marker: { symbol, size: 8, color: colour, line: { width: 1, color: theme.surface } },
+      text: rows.map((i) => `${name}<br>${told(i)}`),
+      hovertemplate: "%{text}<extra></extra>",
+    },
+  ];
+}
+
+async function drawEdges() {
+  const Plotly = await plotly();
+  const theme = tokens();
+  const element = at("edges");
+  const narrow = element.clientWidth < NARROW;
+  const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 });
+  layout.xaxis = { ...axisOf(x, theme, narrow), range: padded(extent(edges.flatMap((e) => e.picture.x))) };
+  layout.yaxis = { ...axisOf(y, theme, narrow), range: padded(extent([...edges.flatMap((e) => e.picture.y), ...(y.line === null ? [] : [y.line])])) };
+  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(y, y.line)}` });
+  await Plotly.react(element, edges.flatMap((edge) => edgeTraces(edge, theme)), layout, CONFIG);
+}
+
+async function drawVolumes() {
+  const Plotly = await plotly();
+  const theme = tokens();
+  const layout = layoutOf(theme, { l: 52, r: 12, t: 8, b: 46 });
+  const plain = { unit: "", direction: "max" };
+  layout.xaxis = { ...axisOf({ ...plain, title: "Lineups compared", toward: "later" }, theme, true), rangemode: "tozero" };
+  layout.yaxis = { ...axisOf({ ...plain, title: "Volume", toward: "beats more" }, theme, true), rangemode: "tozero" };
+  const traces = jobs.map(({ place, name, rounds }) => {
+    const { colour, symbol } = style(place, theme);
+    const few = Math.max(1, Math.ceil(rounds.tick.length / 8));
+    return {
+      x: rounds.lineups,
+      y: rounds.volume,
+      mode: "lines+markers",
+      line: { color: colour, width: 2 },
+      // a mark now and then tells the lines apart without colour
+      marker: { symbol, size: rounds.tick.map((_, i) => (i % few === few - 1 || i === rounds.tick.length - 1 ? 8 : 0)), color: colour, line: { width: 1, color: theme.surface } },
+      text: rounds.tick.map((tick, i) => `${name}<br>Round ${whole(tick)}: <b>${rounds.volume[i].toFixed(3)}</b>`),
+      hovertemplate: "%{text}<extra></extra>",
+    };
+  });
+  await Plotly.react(at("volume"), traces, layout, CONFIG);
+}
+
+function legend() {
+  at("legend").replaceChildren(
+    ...jobs.map(({ place, name }) => {
+      const item = Object.assign(document.createElement("span"), { className: "with-mark" });
+      item.append(family(place), name);
+      return item;
+    }),
+  );
+}
+
+function table() {
+  const cell = (text, name = "td") => Object.assign(document.createElement(name), { textContent: text });
+  const heads = ["Search", y.title, "95 % range", x.title].map((text) => cell(text, "th"));
+  for (const head of heads) head.scope = "col";
+  at("edges-head").replaceChildren(...heads);
+  const sign = y.direction === "max" ? -1 : 1;
+  const rows = edges.flatMap(({ name, picture }) => {
+    const edge = stairs(picture, x)[2].sort((a, b) => sign * (picture.y[a] - picture.y[b]));
+    return edge.map((i) => {
+      const row = document.createElement("tr");
+      const half = picture.yh[i];
+      row.append(Object.assign(cell(name, "th"), { scope: "row" }), cell(valueText(y, picture.y[i])), cell(half === null ? "not known" : range(y, picture.y[i] - half, picture.y[i] + half)), cell(valueText(x, picture.x[i])));
+      return row;
+    });
+  });
+  at("edges-body").replaceChildren(...rows);
+}
+
+const draw = () => Promise.all([drawEdges(), drawVolumes()]);
+legend();
+table();
+draw();
+document.addEventListener("equipoise:theme", draw);

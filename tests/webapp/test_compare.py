@@ -1,0 +1,239 @@
+"""Searches side by side: one measure for all, differences only, and a clear word where they cannot be compared."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.webapp.rounds import played
+from webapp.games.models import GameVersion
+from webapp.lib.storage import store
+from webapp.studies.compare import measures
+from webapp.studies.compare.differences import differences, same
+from webapp.studies.compare.side import MOST, Comparison
+from webapp.studies.models import Job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def client(team: Studio) -> Client:
+    signed_in = Client()
+    signed_in.force_login(team.producer)
+    return signed_in
+
+
+def another(job: Job, path: str = "", value: Any = None, **changes: Any) -> Job:
+    """A copy of a job as another row, with one setting at a dotted place changed."""
+    job = Job.objects.get(pk=job.pk)
+    at = job.config
+    *folders, last = path.split(".")
+    for name in folders:
+        at = at[int(name)] if name.isdecimal() else at[name]
+    if path:
+        at[last] = value
+    for name, each in changes.items():
+        setattr(job, name, each)
+    job.pk = None
+    job.save()
+    return job
+
+
+def address(*jobs: Job, name: str = "compare", more: str = "") -> str:
+    query = "&".join(f"job={job.pk}" for job in jobs)
+    return f"{reverse(f'studies:{name}', args=['herobattle'])}?{query}{more}"
+
+
+def fronts(seed: int, rows: int = 300) -> dict[str, str]:
+    return {"front": store().put(bundle(archive(rows, seed))), "archive": store().put(bundle(archive(rows, seed)))}
+
+
+def test_searches_are_shown_with_what_each_found(client: Client, team: Studio) -> None:
+    job = search_job(team.project)
+    other = another(job, "algorithm.population", 100, artifacts=fronts(2))
+    page = client.get(address(job, other)).content.decode()
+    assert page.count('<th scope="row"><span class="with-mark">') == 2
+    assert "Method: Lineups in a round" in page
+    assert "One job" not in page
+    found = Comparison(team.project, [job.pk, other.pk])
+    assert [side.place for side in found.sides] == [1, 2]
+    for side in found.sides:
+        assert side.verdicts is not None
+        assert side.verdicts.low <= side.verdicts.strong / side.verdicts.lineups <= side.verdicts.high
+        assert side.volume is not None
+        assert side.volume.half > 0
+
+
+def test_the_measure_stays_as_it_is_whatever_is_compared(team: Studio) -> None:
+    oldest = search_job(team.project)
+    a, b = another(oldest, "seed", 2, artifacts=fronts(2)), another(oldest, "seed", 3, artifacts=fronts(3))
+    alone, both = Comparison(team.project, [a.pk, b.pk]), Comparison(team.project, [b.pk, a.pk, oldest.pk])
+    volumes = {side.job.pk: side.volume for side in both.sides}
+    assert {side.job.pk: side.volume for side in alone.sides}.items() <= volumes.items()
+    assert alone.box is not None
+    assert alone.box.job == oldest.pk
+
+
+def test_an_edge_further_out_has_the_larger_volume(team: Studio) -> None:
+    job = search_job(team.project)
+    further = archive(300, 1)
+    further["objective"] = further["objective"] + np.array([0.5, 5.0, 5.0])
+    far = another(job, artifacts={"front": store().put(bundle(further))})
+    near = another(job, artifacts={"front": store().put(bundle(archive(300, 1)))})
+    volumes = [side.volume for side in Comparison(team.project, [near.pk, far.pk]).sides]
+    assert volumes[0] is not None
+    assert volumes[1] is not None
+    assert volumes[1].value > volumes[0].value
+
+
+def test_failed_lineups_and_those_that_break_a_rule_have_no_volume(team: Studio) -> None:
+    job = search_job(team.project)
+    columns = archive(50, 1)
+    columns["status"][:20], columns["violation"][20:49] = 1, 1.0
+    bad = another(job, artifacts={"front": store().put(bundle(columns))})
+    verdicts = Comparison(team.project, [job.pk, bad.pk]).sides[1].verdicts
+    assert verdicts is not None
+    assert verdicts.lineups == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ("objectives.objectives.0.formula", "mean(cost)", "pushes other objectives"),
+        ("objectives.objectives.1.direction", "min", "pushes other objectives"),
+        ("game.simulator", "builtin:wesnoth", "played in another game"),
+    ],
+)
+def test_searches_that_cannot_be_compared_say_why(
+    client: Client, team: Studio, path: str, value: str, says: str
+) -> None:
+    job = search_job(team.project)
+    page = client.get(address(job, another(job, path, value))).content.decode()
+    assert says in page
+    assert "What was set differently" in page
+    assert "data-edges" not in page
+
+
+def test_another_line_does_not_keep_searches_apart(client: Client, team: Studio) -> None:
+    job = search_job(team.project)
+    page = client.get(address(job, another(job, "objectives.objectives.0.threshold", 2.5))).content.decode()
+    assert "Resource advantage: The line" in page
+    assert "data-edges" in page
+
+
+def test_only_what_differs_is_listed(team: Studio) -> None:
+    job = search_job(team.project)
+    assert differences([job, another(job)]) == []
+    rows = differences([job, another(job, "game.patch", {"warhorn.cost": 120.0}), another(job, "ticks", 7)])
+    assert [row.title for row in rows] == ["Rounds", "Changes to the game's data: warhorn.cost"]
+    assert rows[1].values == ("–", "120", "–")
+    assert same([job, another(job, "ticks", 7)]) == same([job, another(job)]) - 1
+
+
+def test_one_setting_under_two_titles_is_one_row(team: Studio) -> None:
+    job = search_job(team.project)
+    cma = another(job, "algorithm", {"kind": "cmaes", "population": 200})
+    titles = [row.title for row in differences([job, cma])]
+    assert titles[0] == "Method"
+    assert not any("in a round" in title for title in titles)
+
+
+def test_what_else_differs_is_a_caution(team: Studio) -> None:
+    job = search_job(team.project)
+    later = GameVersion.objects.create(
+        project=team.project, simulator=job.game_version.simulator, number=15, label="Summer data",
+        spec_hash=job.game_version.spec_hash, content_hash="other",
+    )  # fmt: skip
+    assert Comparison(team.project, [job.pk, another(job).pk]).cautions == []
+    for changed, says in (
+        (another(job, "seed", 9), "baseline teams of its own"),
+        (another(job, game_version=later), "different game data"),
+        (another(job, "lineups.teams", 2), "different lineup rules"),
+    ):
+        cautions = Comparison(team.project, [job.pk, changed.pk]).cautions
+        assert len(cautions) == 1
+        assert says in cautions[0]
+
+
+def test_fresh_battles_are_compared_where_all_have_them(team: Studio) -> None:
+    job = search_job(team.project)
+    fresh = another(job, artifacts={**job.artifacts, "fresh": store().put(bundle(archive(9, 4)))})
+    assert not Comparison(team.project, [job.pk, fresh.pk]).fresh
+    both = Comparison(team.project, [fresh.pk, another(fresh).pk])
+    assert both.fresh
+    assert [side.verdicts.lineups for side in both.sides if side.verdicts] == [9, 9]
+
+
+def test_rounds_carry_the_volume_of_their_edge(team: Studio) -> None:
+    job = played(team.project, 5)
+    box = measures.box_of(job)
+    assert box is not None
+    columns = measures.rounds_of(job, box)
+    assert columns["tick"] == [1, 2, 3, 4, 5]
+    assert columns["lineups"] == [30, 60, 90, 120, 150]
+    assert all(volume > 0 for volume in columns["volume"])
+    store().discard([job.events.get(tick=3).body["artifacts"]["front"]])
+    measures._volume.cache_clear()
+    assert measures.rounds_of(job, box)["tick"] == [1, 2, 4, 5]
+
+
+def test_a_search_that_still_runs_is_compared_by_its_latest_round(client: Client, team: Studio) -> None:
+    job = played(team.project, 3)
+    page = client.get(address(job, another(job, artifacts=fronts(2))))
+    assert "round 3" in page.content.decode()
+
+
+def test_searches_of_other_projects_and_junk_are_no_searches(client: Client, team: Studio) -> None:
+    job = search_job(team.project)
+    theirs = search_job(studio("elsewhere").project, title="A secret search")
+    sample = another(job, kind=Job.Kind.SAMPLE, title="A sample")
+    page = client.get(address(job, theirs, sample, more="&job=x&job=99999999999&job=-1")).content.decode()
+    assert "A secret search" not in page
+    assert "A sample" not in page
+    assert "Choose two searches or more" in page
+
+
+def test_as_many_as_there_are_shapes(team: Studio) -> None:
+    job = search_job(team.project)
+    jobs = [another(job) for _ in range(MOST + 2)]
+    assert len(Comparison(team.project, [each.pk for each in jobs]).jobs) == MOST
+
+
+def test_a_lost_edge_leaves_the_others(client: Client, team: Studio) -> None:
+    job = search_job(team.project)
+    lost = another(job, artifacts={"front": "0" * 64})
+    answer = client.get(address(job, lost))
+    assert answer.status_code == 200
+    assert "lost" in answer.content.decode()
+
+
+def test_the_comparison_as_a_file(client: Client, team: Studio) -> None:
+    job = played(team.project, 2, title="=cmd()")
+    other = another(job, "replicates", 8)
+    answer = client.get(address(job, other, name="compare-csv"))
+    assert answer["Content-Type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
+    assert [row["Job"] for row in rows] == [str(job.pk), str(other.pk)]
+    assert rows[0]["Title"] == "'=cmd()"
+    assert [row["Times each pairing is played"] for row in rows] == ["4", "8"]
+    assert float(rows[0]["Hypervolume"]) > 0
+    text = client.get(address(job, other, name="compare-csv", more="&of=rounds")).content.decode("utf-8-sig")
+    assert len(list(csv.DictReader(io.StringIO(text)))) == 2
+
+
+def test_a_file_of_nothing_has_its_heads_only(client: Client, team: Studio) -> None:
+    for more in ("", "?of=rounds"):
+        answer = client.get(reverse("studies:compare-csv", args=[team.project.slug]) + more)
+        assert len(answer.content.decode("utf-8-sig").splitlines()) == 1

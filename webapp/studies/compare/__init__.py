@@ -1,0 +1,1 @@
+"""Several searches of a project side by side: the same volume for all, their edges in one picture, what differs."""

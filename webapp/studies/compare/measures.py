@@ -1,0 +1,168 @@
+"""The same measures for several searches: the volume of their edges beyond one fixed corner, and their verdicts.
+
+The corner and the units of the volume are the box that the first round of the project's oldest such search spans: they
+stay as they are whatever is compared, so volumes of different days can be compared as well.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import unpack
+from engine.errors import StoreError
+from engine.indicators import STRONG, UNDER, half_width, hypervolume, verdicts, wilson
+from webapp.lib.storage import store
+from webapp.studies import front
+from webapp.studies.models import Job
+
+MOST_ROUNDS = 40
+DRAWS, MOST_DRAWN = 60, 4
+"""With more objectives the volume takes too long to be measured for every draw."""
+NORMAL = 1.959964
+Floats = NDArray[np.float64]
+
+
+class Box(NamedTuple):
+    """Corners of the fixed box, by objective, and the job whose first round spans it."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    job: int
+
+
+class Volume(NamedTuple):
+    """A volume in units of the box, and half of its 95 % range (0: not known)."""
+
+    value: float
+    half: float
+
+
+class Verdicts(NamedTuple):
+    """Lineups of an edge: all, over the line and strong, over but weak or unsure; the strong ones' share, 95 %."""
+
+    lineups: int
+    strong: int
+    unsure: int
+    low: float
+    high: float
+
+
+def question(job: Job) -> tuple[Any, ...]:
+    """What two searches must share so that their edges are measured alike: the game, and what is pushed where."""
+    pushed = [(o["name"], o["formula"], o["direction"], o["low"], o["high"]) for o in _objectives(job)]
+    return (job.config["game"]["simulator"], *pushed)
+
+
+def _objectives(job: Job) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = job.config["objectives"]["objectives"]
+    return found
+
+
+def signs(job: Job) -> tuple[float, ...]:
+    """+1 for each objective to push up, -1 for each to push down."""
+    return tuple(1.0 if o["direction"] == "max" else -1.0 for o in _objectives(job))
+
+
+def box_of(job: Job) -> Box | None:
+    """The fixed box for a search's question; None before any such search has a round."""
+    wanted = question(job)
+    searches = Job.objects.filter(project=job.project_id, kind=Job.Kind.SEARCH, tick__gt=0).order_by("pk")
+    for other in searches.only("pk", "config", "artifacts"):
+        if question(other) == wanted and (box := _box(other)) is not None:
+            return box
+    return None
+
+
+def _box(job: Job) -> Box | None:
+    try:
+        arrays = unpack(store().get(_first_round(job))).arrays
+    except StoreError:
+        return None
+    first = (arrays["tick"] <= arrays["tick"].min(initial=1)) & (arrays["status"] == 0)
+    good = arrays["objective"][first]
+    good = good[np.isfinite(good).all(axis=1)]
+    if not len(good):
+        return None
+    return Box(tuple(good.min(axis=0).tolist()), tuple(good.max(axis=0).tolist()), job.pk)
+
+
+def _first_round(job: Job) -> str:
+    """What was evaluated in the first round, as its own artifact or as part of the archive."""
+    return front.artifact(job, "chunk", 1) or str(job.artifacts.get("archive", ""))
+
+
+def volume_at(job: Job, digest: str, box: Box) -> float | None:
+    """The volume of one edge; None where its artifact is lost."""
+    try:
+        return _volume(digest, box, signs(job))
+    except StoreError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _volume(digest: str, box: Box, directions: tuple[float, ...]) -> float:
+    return _measured(_usable(digest)["objective"], box, directions)
+
+
+def _usable(digest: str) -> dict[str, NDArray[Any]]:
+    """Lineups of an artifact that could be played and keep the constraints. Raises StoreError."""
+    arrays = unpack(store().get(digest)).arrays
+    good = (arrays["status"] == 0) & np.isfinite(arrays["objective"]).all(axis=1) & ~(arrays["violation"] > 0)
+    return {name: column[good] for name, column in arrays.items()}
+
+
+def _measured(points: Floats, box: Box, directions: tuple[float, ...]) -> float:
+    low, high = np.array(box.low), np.array(box.high)
+    corner = [0.0 if sign > 0 else 1.0 for sign in directions]
+    return hypervolume((points - low) / np.where(high > low, high - low, 1.0), directions, corner)
+
+
+@lru_cache(maxsize=256)
+def volume_with_range(digest: str, box: Box, directions: tuple[float, ...]) -> Volume:
+    """The volume of one edge and how far luck may have moved it: draws of every lineup from its mean and covariance.
+    Raises StoreError."""
+    arrays = _usable(digest)
+    value = _measured(arrays["objective"], box, directions)
+    covariance = arrays["covariance"]
+    known = len(covariance) > 0 and np.isfinite(covariance).all() and covariance.any()
+    if not known or len(directions) > MOST_DRAWN:
+        return Volume(value, 0.0)
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    shaken = np.random.default_rng(0).standard_normal((DRAWS, *arrays["objective"].shape))
+    moved = arrays["objective"] + np.einsum("nij,dnj->dni", root, shaken)
+    return Volume(value, float(NORMAL * np.std([_measured(draw, box, directions) for draw in moved])))
+
+
+def rounds_of(job: Job, box: Box) -> dict[str, list[float]]:
+    """The volume after rounds that are evenly spread over the search, with the lineups compared by then."""
+    step = max(1, -(-job.tick // MOST_ROUNDS))
+    wanted = sorted({1, *range(step, job.tick + 1, step), job.tick} - {0})
+    told = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick").values_list("tick", "body")
+    columns: dict[str, list[float]] = {"tick": [], "lineups": [], "volume": []}
+    for tick, body in told:
+        volume = volume_at(job, body.get("artifacts", {}).get("front", ""), box)
+        if volume is not None:
+            columns["tick"].append(tick)
+            columns["lineups"].append(body.get("counters", {}).get("evaluations", 0))
+            columns["volume"].append(float(f"{volume:.6g}"))
+    return columns
+
+
+def verdicts_of(job: Job, digest: str) -> Verdicts:
+    """How many lineups of an edge are over the job's own line. Raises StoreError."""
+    bundle = unpack(store().get(digest))
+    arrays, objectives = _usable(digest), _objectives(job)
+    median = bundle.meta.get("median_baseline")
+    strength = next((i for i, o in enumerate(objectives) if o["strength"]), None)
+    half = half_width(arrays["error"], arrays["samples"])
+    thresholds = [o["threshold"] for o in objectives]
+    found = verdicts(
+        arrays["objective"], half, signs(job), thresholds, strength, None if median is None else float(median["value"])
+    )
+    strong = int((found == STRONG).sum())
+    return Verdicts(len(found), strong, int((found > UNDER).sum()) - strong, *wilson(strong, len(found)))

@@ -1,0 +1,156 @@
+"""Searches chosen to be seen side by side: whether they can be, and what the page says about each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.urls import reverse
+
+from engine.errors import StoreError
+from webapp.lib.words import plural
+from webapp.projects.models import Project
+from webapp.studies import front
+from webapp.studies.compare import measures
+from webapp.studies.compare.differences import Difference, differences, method_title, same
+from webapp.studies.compare.measures import Box, Verdicts, Volume
+from webapp.studies.models import Job
+
+MOST = 8
+"""As many as there are shapes and colours."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One search: its place (1 to 8) gives shape and colour. ``digest``: the edge that is compared."""
+
+    place: int
+    job: Job
+    digest: str
+    box: Box
+
+    @property
+    def method(self) -> str:
+        return method_title(self.job)
+
+    @cached_property
+    def volume(self) -> Volume | None:
+        """None where the edge was lost."""
+        try:
+            return measures.volume_with_range(self.digest, self.box, measures.signs(self.job))
+        except StoreError:
+            return None
+
+    @cached_property
+    def verdicts(self) -> Verdicts | None:
+        try:
+            return measures.verdicts_of(self.job, self.digest)
+        except StoreError:
+            return None
+
+
+class Comparison:
+    """``jobs`` in the order they were asked for. ``obstacle``: why they cannot be measured alike, or nothing."""
+
+    def __init__(self, project: Project, asked: Sequence[int]) -> None:
+        rows = {
+            job.pk: job
+            for job in project.jobs.filter(kind=Job.Kind.SEARCH, pk__in=asked).select_related("game_version", "project")
+        }
+        self.project = project
+        self.jobs = [rows[pk] for pk in dict.fromkeys(asked) if pk in rows][:MOST]
+        self.fresh = bool(self.jobs) and all("fresh" in job.artifacts for job in self.jobs)
+        self.obstacle = self._obstacle()
+
+    def _obstacle(self) -> str:
+        first, *others = self.jobs or [None]
+        for job in others:
+            assert first is not None
+            if job.config["game"]["simulator"] != first.config["game"]["simulator"]:
+                return f"“{job.title}” ({job.pk}) was played in another game than “{first.title}” ({first.pk})."
+            if measures.question(job) != measures.question(first):
+                return (
+                    f"“{job.title}” ({job.pk}) pushes other objectives than “{first.title}” ({first.pk}), so their "
+                    "edges lie on other axes and no volume measures both."
+                )
+        return ""
+
+    @property
+    def cautions(self) -> list[str]:
+        """What makes a difference besides how the searches looked."""
+        found = []
+        drawn = any(job.config["lineups"]["baselines"]["kind"] == "drawn" for job in self.jobs)
+        if drawn and len({job.config["seed"] for job in self.jobs}) > 1:
+            found.append("Their seeds differ, so each met baseline teams of its own, and strength is told by those.")
+        if len({job.game_version_id for job in self.jobs}) > 1:
+            found.append("They were played on different game data.")
+        rules = [{**job.config["lineups"], "baselines": None} for job in self.jobs]
+        if any(each != rules[0] for each in rules):
+            found.append("They follow different lineup rules.")
+        return found
+
+    @property
+    def measurable(self) -> bool:
+        return len(self.jobs) > 1 and not self.obstacle
+
+    @cached_property
+    def box(self) -> Box | None:
+        return measures.box_of(self.jobs[0]) if self.jobs else None
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """The searches that have an edge; empty where they cannot be measured alike."""
+        if not self.measurable or self.box is None:
+            return []
+        found = []
+        for place, job in enumerate(self.jobs, 1):
+            digest = front.artifact(job, "fresh" if self.fresh else "front", None) or front.artifact(
+                job, "front", job.tick
+            )
+            if digest:
+                found.append(Side(place, job, digest, self.box))
+        return found
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        return differences(self.jobs)
+
+    @property
+    def same(self) -> str:
+        """ "21 settings are the same in all." """
+        return f"{plural(same(self.jobs), 'setting')} are the same in all."
+
+    @property
+    def battles(self) -> str:
+        """Which battles the edges are told by."""
+        if self.fresh:
+            return "Measured on fresh battles, which no search saw."
+        return "Measured on each search’s own battles: part of what looks best may be luck."
+
+    def chart_data(self) -> dict[str, Any]:
+        """What the page's charts start from."""
+        if not self.sides:
+            return {}
+        x, y = front.axes(front.of_job(self.sides[0].job).objectives)
+        lines = {front.axes(front.of_job(side.job).objectives)[1].line for side in self.sides}
+        line = lines.pop() if len(lines) == 1 else None
+        return {
+            "x": x._replace(line=None)._asdict(),
+            "y": y._replace(line=line)._asdict(),
+            "jobs": [
+                {
+                    "place": side.place,
+                    "name": f"{side.job.pk}: {side.method}",
+                    "front": self._picture(side),
+                    "rounds": measures.rounds_of(side.job, side.box),
+                }
+                for side in self.sides
+            ],
+        }
+
+    def _picture(self, side: Side) -> str:
+        link = reverse("studies:front", args=[self.project.slug, side.job.pk])
+        query = "of=fresh" if self.fresh else f"tick={side.job.tick}" if not side.job.artifacts.get("front") else ""
+        return f"{link}?{query}" if query else link

@@ -1,0 +1,106 @@
+"""The page that puts searches of a project side by side, and its files. What is compared stands in the address."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from webapp.projects.access import project_for
+from webapp.projects.models import Project
+from webapp.studies.compare.differences import method_title
+from webapp.studies.compare.measures import Verdicts
+from webapp.studies.compare.side import MOST, Comparison, Side
+from webapp.studies.explore_export import safe
+from webapp.studies.models import Job
+
+OFFERED = 60
+
+
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    """``?job=3&job=5``: those searches; without any, the choice of them."""
+    project = project_for(request, slug)
+    found = Comparison(project, asked(request.GET))
+    chart = found.chart_data()
+    context = {
+        "project": project,
+        "found": found,
+        "chart": chart,
+        "rounds": [(told["name"], _rows(told["rounds"])) for told in chart.get("jobs", [])],
+        "offered": _offered(project, found),
+        "most": MOST,
+        "query": request.GET.urlencode(),
+    }
+    return render(request, "studies/compare.html", context)
+
+
+def _rows(columns: dict[str, list[float]]) -> list[tuple[float, ...]]:
+    """(round, lineups compared, volume) of each round."""
+    return list(zip(columns["tick"], columns["lineups"], columns["volume"], strict=True))
+
+
+def asked(query: QueryDict) -> list[int]:
+    """The numbers of jobs in an address; what is no number is no job."""
+    return [int(text) for text in query.getlist("job") if text.isdecimal() and len(text) < 10]
+
+
+def _offered(project: Project, found: Comparison) -> list[tuple[Job, bool]]:
+    """The latest searches that have a round, and those already chosen, each with whether it is."""
+    chosen = {job.pk for job in found.jobs}
+    latest = project.jobs.filter(kind=Job.Kind.SEARCH, tick__gt=0).select_related("game_version")[:OFFERED]
+    rows = {job.pk: job for job in [*found.jobs, *latest]}
+    return [(rows[pk], pk in chosen) for pk in sorted(rows, reverse=True)]
+
+
+@require_safe
+def export(request: HttpRequest, slug: str) -> HttpResponse:
+    """The comparison as CSV: a line a search, or with ``of=rounds`` a line a round of each."""
+    project = project_for(request, slug)
+    found = Comparison(project, asked(request.GET))
+    by_round = request.GET.get("of") == "rounds"
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    for line in _by_round(found) if by_round else _by_job(found):
+        writer.writerow([safe(cell) if isinstance(cell, str) else cell for cell in line])
+    answer = HttpResponse(text.getvalue().encode("utf-8-sig"), content_type="text/csv; charset=utf-8")
+    name = f"{slug}-compared-{'rounds' if by_round else 'searches'}.csv"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+HEAD = ("Job", "Title", "Method", "Status", "Rounds", "Lineups compared", "Battles", "Seconds")
+MEASURES = ("Lineups of the edge", "Over the line and strong", "Over, weak or unsure", "Strong share, low",
+            "Strong share, high", "Hypervolume", "Hypervolume, half of the 95 % range", "Corner from job")  # fmt: skip
+
+
+def _by_job(found: Comparison) -> list[list[Any]]:
+    others = [row for row in found.differences if row.title not in HEAD]
+    rows: list[list[Any]] = [[*HEAD, *MEASURES, *(row.title for row in others)]]
+    measured = {side.job.pk: side for side in found.sides}
+    for i, job in enumerate(found.jobs):
+        side = measured.get(job.pk)
+        told = _measured(side) if side else [None] * len(MEASURES)
+        rows.append([*_facts(job), *told, *(row.values[i] for row in others)])
+    return rows
+
+
+def _facts(job: Job) -> list[Any]:
+    spent = [job.counters.get(name) for name in ("evaluations", "battles", "seconds")]
+    return [job.pk, job.title, method_title(job), job.get_status_display(), job.tick, *spent]
+
+
+def _measured(side: Side) -> list[Any]:
+    verdicts, volume = side.verdicts, side.volume
+    return [*(verdicts or [None] * len(Verdicts._fields)), *(volume or (None, None)), side.box.job]
+
+
+def _by_round(found: Comparison) -> list[list[Any]]:
+    rows: list[list[Any]] = [["Job", "Title", "Round", "Lineups compared", "Hypervolume"]]
+    for job, told in zip((side.job for side in found.sides), found.chart_data().get("jobs", []), strict=True):
+        rows += [[job.pk, job.title, *cells] for cells in _rows(told["rounds"])]
+    return rows
