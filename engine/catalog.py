@@ -139,5 +139,8 @@ LEARNERS: dict[str, Entry] = {
         "engine.rl.dqn:DQN",
     ),
 }
-EVALUATORS: dict[str, str] = {"lineups": "engine.lineups.evaluator:build"}
+EVALUATORS: dict[str, str] = {
+    "lineups": "engine.lineups.evaluator:build",
+    "players": "engine.study.candidates:build",
+}
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampling:build"}

@@ -114,7 +114,7 @@ def _resume(args: argparse.Namespace) -> int:
     if isinstance(last.get("end"), Finished):
         raise ConfigError([("folder", f"{args.folder} is finished; there is nothing to go on with")])
     saved = last.get("saved")
-    digest = saved.artifacts["checkpoint"] if isinstance(saved, Progressed) else ""
+    digest = saved.artifacts["checkpoint"] if isinstance(saved, Progressed | Paused | Stopped) else ""
     return _execute(_read(args.folder / "study.json"), args.folder, args.folder / "store", None, digest, (0, 0))
 
 
@@ -223,12 +223,16 @@ def _tell(event: AnyEvent, out: TextIO) -> None:
             workers = f"{event.workers} worker{'' if event.workers == 1 else 's'}"
             planned = f"{event.battles:,} battles" if event.battles else f"{event.ticks:,} rounds"
             text = f"{how} on {workers}, {planned} planned"
+        case Progressed() if c.steps and c.evaluations:
+            text = f"round {event.tick}: {c.evaluations:,} trained, {c.steps:,} steps, {_evolved(event.metrics)}"
         case Progressed() if c.steps:
             text = f"round {event.tick}: {c.steps:,} steps, {_trained(event.metrics)}"
         case Progressed():
             m = event.metrics
             found = f"{m['strong']:.0f} over the line and strong, edge {m['front']:.0f}, volume {m['hypervolume']:.4f}"
             text = f"round {event.tick}: {c.battles:,} battles ({c.cached:,} from memory), {found}"
+        case Logged(message="") if c.steps and c.evaluations:
+            text = f"round {event.tick + 1}, under way: {c.evaluations:,} trained, {c.steps:,} steps"
         case Logged(message="") if not c.battles:
             text = f"round {event.tick + 1}, under way: {c.steps:,} steps"
         case Logged(message=""):
@@ -256,6 +260,13 @@ def _trained(m: Mapping[str, float]) -> str:
     return ", ".join(words)
 
 
+def _evolved(m: Mapping[str, float]) -> str:
+    """A round of evolution in words."""
+    best = [name for name in m if name.startswith("best_") and f"{name}_low" in m]
+    words = [f"best {n[5:]} {m[n]:.4g} ({m[f'{n}_low']:.4g} to {m[f'{n}_high']:.4g})" for n in best]
+    return ", ".join([*words, f"edge {m['front']:.0f}", f"workers busy {m.get('utilisation', 0.0):.0%}"])
+
+
 def _last_events(folder: Path) -> dict[str, AnyEvent]:
     """The last event that matters of each sort: ``saved`` (with a checkpoint), ``end``, ``last``."""
     from engine.events import TERMINAL, decode
@@ -269,7 +280,7 @@ def _last_events(folder: Path) -> dict[str, AnyEvent]:
         except ValueError:
             continue  # the last line of a killed study may be torn
         found["last"] = event
-        if isinstance(event, Progressed):
+        if getattr(event, "artifacts", {}).get("checkpoint"):
             found["saved"] = event
         if isinstance(event, (*TERMINAL, Paused)):
             found["end"] = event

@@ -38,6 +38,10 @@ class Store(Protocol):
         """Forget these artifacts; unknown ones are no error."""
         ...
 
+    def workshop(self, name: str) -> Path:
+        """A folder beside the artifacts for work that is not done yet; whoever asked for it removes it."""
+        ...
+
 
 class FolderStore:
     """Artifacts as files ``ab/cdef…`` below one folder."""
@@ -85,6 +89,9 @@ class FolderStore:
     def discard(self, digests: Iterable[str]) -> None:
         for digest in digests:
             self._path(digest).unlink(missing_ok=True)
+
+    def workshop(self, name: str) -> Path:
+        return self.folder / "workshops" / name
 
     def __iter__(self) -> Iterator[str]:
         for path in sorted(self.folder.glob("??/*")):

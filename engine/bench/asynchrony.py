@@ -28,6 +28,7 @@ from engine.evolution.algorithm import Algorithm
 from engine.evolution.fair import FairQueue
 from engine.evolution.nsga2 import NSGA2
 from engine.evolution.operators import RealSpace
+from engine.evolution.survival import Survival
 from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
 from engine.rng import combine64
 from engine.runtime.pool import Pool, open_pool
@@ -163,28 +164,18 @@ def follow(times: str, seed: int, fair: bool, workers: int = 40, population: int
     algorithm: Algorithm = FairQueue(search, search.problem) if fair else search
     clock = busy_s = 0.0
     waiting: list[Request] = []
-    flight: list[tuple[float, int, Request]] = []
-    born: dict[int, float] = {}
-    learnt: list[int] = []
-    alive: dict[int, bool] = {}
+    flight: list[tuple[float, int, Request, float]] = []
+    survival, fates = Survival(search), list[tuple[float, bool]]()
     while not algorithm.done:
         waiting += algorithm.ask(max(0, 2 * workers - len(waiting) - len(flight)))
         while waiting and len(flight) < workers:
             request = waiting.pop(0)
             took = relative(times, seed * 1_000_000 + request.id)
-            born[request.id] = took
-            heapq.heappush(flight, (clock + took, request.id, request))
-        clock, _, request = heapq.heappop(flight)
-        busy_s += born[request.id]
-        before = set(search.outstanding)
+            heapq.heappush(flight, (clock + took, request.id, request, took))
+        clock, _, request, took = heapq.heappop(flight)
+        busy_s += took
+        survival.before(request.id, took)
         algorithm.tell(evaluator.answer(request, clock, 0.0))
-        for i in sorted(before - set(search.outstanding)):
-            learnt.append(i)
-            if len(learnt) > population:
-                alive[learnt[-1 - population]] = learnt[-1 - population] in _members(search)
-    done = sorted(alive)[population:]
-    return Followed(np.array([born[i] for i in done]), np.array([alive[i] for i in done]), busy_s / (workers * clock))
-
-
-def _members(search: NSGA2) -> set[int]:
-    return {i.evaluation.id for i in search.P.individuals} if search.P else set()
+        fates += survival.after()
+    seconds, survived = zip(*fates[population:], strict=True)
+    return Followed(np.array(seconds), np.array(survived), busy_s / (workers * clock))

@@ -107,6 +107,10 @@ class PBT(PopulationSearch):
             self._propose(self._offspring(self.N))
         return [Progress(self.tick)] if whole else []
 
+    def alive(self) -> set[int]:
+        """Steps whose weights others went on with."""
+        return {step.parent for step in self.lineage}
+
     def history(self) -> Arrays:
         """The lineage as columns (``Step``), with each step's hyper-parameters ``genome`` [rows, ...]: who copied whom
         when, and the schedule of hyper-parameters that each member went through."""

@@ -112,6 +112,10 @@ class PopulationSearch(ABC):
         R = self._gathered(sorted(members, key=lambda member: member.evaluation.id))
         self.P = R.take(self._survivors(R, len(R)))
 
+    def alive(self) -> set[int]:
+        """Ids of the candidates that the search still builds on."""
+        return {i.evaluation.id for i in self.P.individuals} if self.P else set()
+
     def elites(self) -> list[Individual]:
         """Members worth measuring again where there is noise: the front."""
         return self.front()

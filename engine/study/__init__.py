@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from engine.config.evolve import EvolveConfig
 from engine.config.study import AnyStudy
 from engine.config.train import TrainConfig
-from engine.errors import ConfigError
 from engine.events import AnyEvent
 from engine.store import Store
 from engine.study.control import Control
@@ -23,7 +22,9 @@ def run(config: AnyStudy, store: Store, resume: str = "", control: Control = lam
 
         return train(config, store, resume, control)
     if isinstance(config, EvolveConfig):
-        raise ConfigError([("kind", "studies that evolve players can be described, and not run yet")])
+        from engine.study.evolve import evolve
+
+        return evolve(config, store, resume, control)
     from engine.study.lineups import run as run_lineups
 
     return run_lineups(config, store, resume, control)

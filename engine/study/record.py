@@ -21,7 +21,7 @@ from engine.evolution.archive import Archive
 from engine.evolution.estimates import merged
 from engine.evolution.termination import Termination
 from engine.indicators import hypervolume
-from engine.problem import Evaluation, Problem, Request
+from engine.problem import Evaluation, Genome, Problem, Request
 from engine.store import Store
 
 _NOTHING = np.empty(0)
@@ -108,9 +108,17 @@ class Record:
         low, high = self.reference
         return [SHORT * (b - a if b > a else 1.0) for a, b in zip(low, high, strict=True)]
 
-    def reported(self, individual: Individual) -> Individual:
+    def genes(self, genome: Genome) -> Genome:
+        """A genome as artifacts show it."""
+        return genome
+
+    def shown(self, evaluation: Evaluation) -> Evaluation:
+        """An evaluation as artifacts show it."""
+        return evaluation
+
+    def reported(self, i: Individual) -> Individual:
         """An individual as artifacts show it."""
-        return individual
+        return i._replace(genome=self.genes(i.genome), evaluation=self.shown(i.evaluation))
 
     def arrays(self, members: Sequence[Individual]) -> Arrays:
         """The columns of reported individuals."""
@@ -138,8 +146,7 @@ class Record:
             keep = np.isin(arrays["id"], list(wanted))
             found |= {i.evaluation.id: i for i in self.restored({k: v[keep] for k, v in arrays.items()})}
         for c, evaluation in self.further:
-            answer = self.reported(found[c]._replace(evaluation=evaluation)).evaluation
-            found[c] = found[c]._replace(evaluation=merged(found[c].evaluation, answer))
+            found[c] = found[c]._replace(evaluation=merged(found[c].evaluation, self.shown(evaluation)))
 
     def _take_in(self, arrays: Arrays, chunk: int) -> None:
         good = (arrays["status"] == 0) & ~(arrays["violation"] > 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from engine.config.base import parse
+from engine.config.evolve import TaskConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.vector import VectorMDP
@@ -22,7 +23,7 @@ class Order(msgspec.Struct, frozen=True):
     beginning: int = 0
 
 
-def policy_spec(config: TrainConfig, game: VectorMDP) -> PolicySpec:
+def policy_spec(config: TrainConfig | TaskConfig, game: VectorMDP) -> PolicySpec:
     """What the policy sees, does and is made of. Raises ConfigError that names the field when it does not fit."""
     seats, learner = game.spec.seats, config.learner
     if len(seats) != 1:

@@ -1,0 +1,205 @@
+"""The evaluator of players: trains a candidate, then measures it on fresh episodes (Lamarckian, III-D and Fig. 1).
+
+What becomes of a candidate depends on the study's seed, its genome and the weights it begins with, and on nothing else:
+the same candidate is the same on any worker. Training writes down how far it is wherever all battles begin afresh, so a
+worker that takes a candidate over goes on from there, to the same end.
+
+A replicate is an episode: its number is that of its seed, so all candidates are measured on the same episodes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from engine.arrays import pack, unpack
+from engine.catalog import LEARNERS
+from engine.config.base import parse
+from engine.config.evolve import EvolveConfig, TaskConfig
+from engine.config.genes import express
+from engine.config.rl import TrainingConfig
+from engine.errors import ConfigError, EvaluationError
+from engine.evolution.algorithm import Arrays
+from engine.mdp.vector import VectorMDP
+from engine.problem import Evaluation, Genome, Problem, Request, ShouldStop
+from engine.rl.examine import Examination, examine
+from engine.rl.learner import Learner, on_threads
+from engine.rl.policy import Policy
+from engine.rl.training import Training
+from engine.study import games
+from engine.study.brood import Brood, Measures, estimate, problem_of, weights_of
+from engine.study.workshop import Workshop, key_of
+
+_ROUNDS = 10
+"""Checkpoints of a training where nothing else is said."""
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What a worker builds its evaluator from: the study as JSON, and the folder of its workshop."""
+
+    study: dict[str, object]
+    workshop: str
+
+
+class Trained(NamedTuple):
+    """A candidate whose training is over: the hash of what it made, the steps it took and the seconds."""
+
+    digest: str
+    steps: int
+    seconds: float
+
+
+class Players:
+    """Holds games and no state a result depends on."""
+
+    def __init__(self, config: EvolveConfig, workshop: Workshop) -> None:
+        self.config, self.workshop = config, workshop
+        self._games: dict[str, tuple[int, VectorMDP]] = {}
+        game = self._game("training", config.task.environments)
+        self.problem, self.spec = problem_of(config, game, workshop.store)
+        self.space: Brood = self.problem.space  # type: ignore[assignment]
+        self.measures = Measures(self.spec.seat)
+        self.aims, self.behaviour = self.measures.columns(config)
+        self.stepwise = config.algorithm.kind == "pbt"
+
+    def describe(self) -> Problem:
+        return self.problem
+
+    def initialize(self, rng: np.random.Generator) -> Genome:
+        return np.asarray(self.space.sample(rng, 1)[0])
+
+    def close(self) -> None:
+        """Close the games."""
+        for _, game in self._games.values():
+            game.close()
+        self._games = {}
+
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+        """Each candidate is trained and measured by itself, on one thread."""
+        for request in requests:
+            try:
+                with on_threads(1):
+                    answer = self._answer(request, should_stop)
+            except Exception:
+                self.close()  # whatever went wrong, the games may not be as they should
+                raise
+            if answer is None:
+                return
+            yield answer
+
+    def _answer(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
+        """None when it was stopped on the way."""
+        began = time.time()
+        if request.trained and self.workshop.has(request.trained):
+            trained: Trained | None = Trained(request.trained, 0, 0.0)
+        else:
+            trained = self._trained(request, should_stop)
+        if trained is None:
+            return None
+        measuring = time.monotonic()
+        found = self._measured(trained.digest, request)
+        seconds = trained.seconds + time.monotonic() - measuring
+        values = self.measures.of(found)
+        objectives, covariance = estimate(values, self.aims)
+        if not np.isfinite(objectives).all():
+            bad = self.measures.names[self.aims[int(np.flatnonzero(~np.isfinite(objectives))[0])]]
+            raise EvaluationError(f"Its {bad} is not a number: this game has none. Choose another goal.")
+        means = values.mean(axis=0)
+        times = [began, time.time() - began, seconds]
+        return Evaluation(
+            request.id, objectives, covariance, len(values), np.concatenate([means, times]),
+            cost=trained.steps + int(found.lengths.sum()), descriptor=means[self.behaviour] if self.behaviour else None,
+            genome=trained.digest,
+        )  # fmt: skip
+
+    def _measured(self, digest: str, request: Request) -> Examination:
+        count = request.last - request.first
+        policy = Policy(self.spec, weights_of(self.workshop.store, digest))
+        game = self._game("measuring", count)
+        return examine(policy, game, count, self.config.seed, first=request.first)
+
+    def _trained(self, request: Request, should_stop: ShouldStop) -> Trained | None:
+        key = key_of(request)
+        progress = self.workshop.progress(key)
+        if progress and progress.meta["over"] and self.workshop.has(progress.meta["over"]):
+            return Trained(progress.meta["over"], progress.meta["steps"], progress.meta["seconds"])
+        began = time.monotonic()
+        training, before = self._begun(request, key)
+        seconds = 0.0
+        if progress and not progress.meta["over"]:
+            training.load(progress.arrays, progress.meta["training"])
+            seconds = progress.meta["seconds"]
+        if self.config.task.steps and not self._train(training, key, seconds - began, should_stop):
+            return None
+        arrays, meta = training.state()
+        kept: Arrays = arrays if self.stepwise else {"weights": training.learner.weights()}
+        digest = self.workshop.store.put(pack(meta if self.stepwise else {}, kept))
+        trained = Trained(digest, training.learner.steps - before, seconds + time.monotonic() - began)
+        self.workshop.note(key, {"over": digest, "steps": trained.steps, "seconds": trained.seconds}, {})
+        return trained
+
+    def _train(self, training: Training, key: str, offset: float, should_stop: ShouldStop) -> bool:
+        """Train to the end, written down wherever all battles begin afresh; whether it got there."""
+        beginning = training.beginning
+        for _ in training.run():
+            if training.beginning > beginning and not training.done:
+                beginning = training.beginning
+                arrays, meta = training.state()
+                self.workshop.note(key, {"over": "", "training": meta, "seconds": offset + time.monotonic()}, arrays)
+            if should_stop():
+                return False
+        return True
+
+    def _begun(self, request: Request, key: str) -> tuple[Training, int]:
+        """A training at its beginning, and the steps that were learned from before it."""
+        seed, task = int(key[:15], 16), self._task(request.genome)
+        start = unpack(self.workshop.store.get(request.start)) if request.start else None
+        before = start.meta["learner"]["steps"] if start else 0
+        whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
+        learner: Learner = LEARNERS[task.learner.kind].load()(self.spec, task.learner, seed, whole)
+        plan = TrainingConfig(
+            algorithm=task.learner, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
+            checkpoint_every=task.checkpoint_every or max(1, task.steps // _ROUNDS), episodes=0,
+        )  # fmt: skip
+        training = Training(plan, self._game("training", task.environments), learner)
+        if start:
+            training.load(start.arrays, start.meta)
+            training.beginning += 1  # no battle of the step before is played again
+        elif (weights := self.space.network(request.genome)) is not None:
+            arrays, meta = learner.state()
+            learner.load({**arrays, "weights": weights}, meta)
+        return training, before
+
+    def _task(self, genome: Genome) -> TaskConfig:
+        try:
+            return express(self.config.task, self.space.values(genome))
+        except ConfigError as error:
+            raise EvaluationError(f"These settings do not go together: {error}") from error
+
+    def _game(self, purpose: str, battles: int) -> VectorMDP:
+        """The game for so many battles at a time; one is kept for each purpose."""
+        kept = self._games.get(purpose)
+        if kept and kept[0] == battles:
+            return kept[1]
+        if kept:
+            kept[1].close()
+        game = games.make(self.config.task.game, battles)
+        self._games[purpose] = battles, game
+        return game
+
+
+def build(payload: bytes) -> Players:
+    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError."""
+    setup = msgspec.json.decode(payload, type=Setup)
+    return Players(parse(EvolveConfig, setup.study), Workshop(Path(setup.workshop)))
+
+
+def as_json(config: EvolveConfig, workshop: Workshop) -> bytes:
+    """The payload that ``build`` takes."""
+    study: dict[str, Any] = config.model_dump(mode="json")
+    return msgspec.json.encode(Setup(study, str(workshop.folder)))

@@ -1,0 +1,235 @@
+"""Evolution of players in one process: trained candidates, what they hand on, and the same end whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.arrays import Bundle, unpack
+from engine.catalog import ALGORITHMS
+from engine.config import EvolveConfig, load
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Stopped
+from engine.evolution.algorithm import trained
+from engine.problem import Request
+from engine.rl.policy import Policy
+from engine.store import FolderStore
+from engine.study import run
+from engine.study.candidates import Players
+from engine.study.workshop import Workshop, key_of
+
+LEARNER: dict[str, Any] = {
+    "kind": "ppo", "batch": 32, "fragment": 8, "minibatch": 16, "rate": [1e-3, 1e-1], "entropy_weight": [0.0, 0.1],
+    "network": {"policy": [8], "critic": [8]},
+}  # fmt: skip
+PONG = {"name": "pong", "settings": {"points": 1, "max_ticks": 30}}
+
+
+def settings(kind: str = "pbt", **more: Any) -> dict[str, Any]:
+    """A study of three rounds of four candidates that takes a moment."""
+    task = {"game": PONG, "learner": LEARNER, "steps": 64, "environments": 4, "checkpoint_every": 32}
+    usual = {"name": "small", "seed": 3, "ticks": 3, "episodes": 4, "fresh": 4, "pool": {"kind": "local"}}
+    goals = [{"measure": "return"}, {"measure": "length"}]
+    algorithm = {"kind": kind, "population": 4}
+    return {"kind": "evolve", "task": task, "objectives": goals, "algorithm": algorithm, **usual, **more}
+
+
+def study(kind: str = "pbt", **more: Any) -> EvolveConfig:
+    config = load(settings(kind, **more))
+    assert isinstance(config, EvolveConfig)
+    return config
+
+
+def rounds(found: list[AnyEvent]) -> list[Progressed]:
+    return [e for e in found if isinstance(e, Progressed)]
+
+
+def results(found: list[AnyEvent]) -> dict[str, str]:
+    assert isinstance(found[-1], Finished), found[-1]
+    return {k: v for k, v in found[-1].artifacts.items() if k != "checkpoint"}
+
+
+def bundle(store: FolderStore, digest: str) -> Bundle:
+    return unpack(store.get(digest))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "store")
+
+
+def test_population_based_training_leaves_its_lineage_and_a_policy_that_plays(store: FolderStore) -> None:
+    algorithm = {"kind": "pbt", "population": 4, "exploit": "truncation", "share": 0.25}
+    found = list(run(study(algorithm=algorithm), store))
+    left = results(found)
+    assert [e.tick for e in rounds(found)] == [1, 2, 3]
+    archive = bundle(store, left["archive"])
+    assert archive.meta["objectives"] == ["return", "length"]
+    assert [gene["path"] for gene in archive.meta["genes"]] == ["learner.rate", "learner.entropy_weight"]
+    assert archive.arrays["genome"].shape == (12, 2)
+    assert ((archive.arrays["genome"] >= [1e-3, 0]) & (archive.arrays["genome"] <= [1e-1, 0.1])).all()
+    assert all(len(digest) == 64 for digest in trained(archive.arrays))
+    lineage = bundle(store, left["lineage"]).arrays
+    assert lineage["member"].tolist() == [0, 1, 2, 3] * 3
+    assert rounds(found)[-1].metrics["copied"] == (lineage["copied"] >= 0).sum() >= 2
+    assert (lineage["parent"][4:] >= 0).all()
+    policy = Policy.unpack(store.get(left["policy_description"]), store.get(left["policy"]))
+    kept = bundle(store, left["policies"]).arrays
+    front = bundle(store, left["front"]).arrays
+    np.testing.assert_array_equal(kept["id"], front["id"])
+    assert any(np.array_equal(policy.weights, row) for row in kept["weights"])
+    assert (bundle(store, left["fresh"]).arrays["samples"] == 4).all()
+    # Every step is counted: 64 of training each, and each episode that was measured.
+    assert found[-1].counters.steps >= 12 * 64 + 12 * 4
+
+
+def test_weights_are_handed_on_from_step_to_step(tmp_path: Path) -> None:
+    """A member's second step goes on where its first ended: counters, optimiser, schedule and all."""
+    config, workshop = study(), Workshop(tmp_path)
+    players = Players(config, workshop)
+    genome = players.initialize(np.random.default_rng(1))
+    (one,) = players.evaluate([Request(0, genome, 0, 4, 3)], lambda: False)
+    (two,) = players.evaluate([Request(1, genome, 4, 8, 3, start=one.genome)], lambda: False)
+    before, after = (unpack(workshop.store.get(e.genome)).meta for e in (one, two))
+    assert after["learner"]["steps"] == 2 * before["learner"]["steps"] == 128
+    assert after["beginning"] > before["beginning"]
+    players.close()
+
+
+@pytest.mark.parametrize("kind", ALGORITHMS)
+def test_a_study_with_any_algorithm_is_paused_killed_and_resumed_to_the_same_end(kind: str, store: FolderStore) -> None:
+    """Abandoned after its first round, resumed, paused in the middle of a candidate's training, resumed to the end."""
+    config = study(kind, task={**settings()["task"], "steps": 32}, behaviour=["score"], fresh=0)
+    whole = results(list(run(config, store)))
+    killed = next(e for e in run(config, store) if isinstance(e, Progressed))
+    asked = 0
+
+    def soon() -> Any:
+        nonlocal asked
+        asked += 1
+        return "pause" if asked > 6 else ""
+
+    paused = list(run(config, store, killed.artifacts["checkpoint"], control=soon))
+    assert isinstance(paused[-1], Paused)
+    assert results(list(run(config, store, paused[-1].artifacts["checkpoint"]))) == whole
+
+
+def test_steady_members_go_on_by_themselves_and_the_study_can_be_resumed(store: FolderStore) -> None:
+    for algorithm in ({"kind": "pbt", "steady": True}, {"kind": "nsga2", "steady": True, "fair": True}):
+        config = study(algorithm={**algorithm, "population": 4}, fresh=0)
+        first = next(e for e in run(config, store) if isinstance(e, Progressed))
+        found = list(run(config, store, first.artifacts["checkpoint"]))
+        assert len(bundle(store, results(found)["archive"]).arrays["id"]) == 12
+        assert 0 < rounds(found)[-1].metrics["utilisation"] <= 1
+
+
+def test_a_worker_that_takes_a_candidate_over_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
+    """Stopped in the middle of a training, a candidate ends as if nothing had happened, and its first half is not
+    played again."""
+    config = study(task={**settings()["task"], "steps": 192})
+    genome = Players(config, Workshop(tmp_path / "a")).initialize(np.random.default_rng(1))
+    request = Request(0, genome, 0, 4, 3)
+    undisturbed = Workshop(tmp_path / "a")
+    (whole,) = Players(config, undisturbed).evaluate([request], lambda: False)
+    workshop, first = Workshop(tmp_path / "b"), Players(config, Workshop(tmp_path / "b"))
+    assert list(first.evaluate([request], after(4))) == []
+    first.close()
+    reached = workshop.progress(key_of(request))
+    assert reached
+    assert 64 <= reached.meta["training"]["learner"]["steps"] < 192
+    second = Players(config, workshop)
+    learned: list[int] = []
+    (answer,) = second.evaluate([request], lambda: bool(learned.append(1)))
+    assert len(learned) < 192 / 32
+    assert answer.genome == whole.genome
+    np.testing.assert_array_equal(answer.objectives, whole.objectives)
+    assert answer.cost == whole.cost
+    (again,) = second.evaluate([request._replace(id=9, first=4, last=8, trained=answer.genome)], lambda: False)
+    assert (again.genome, again.samples) == (answer.genome, 4)
+    second.close()
+
+
+def after(times: int) -> Callable[[], bool]:
+    """True from the ``times``-th time it is asked."""
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked >= times
+
+    return stop
+
+
+@pytest.mark.parametrize("lamarckian", [True, False])
+def test_children_go_on_with_their_parent_s_network_as_it_was_trained_or_as_it_began(
+    lamarckian: bool, tmp_path: Path
+) -> None:
+    config = study("nsga2", networks="best", learnt_is_inherited=lamarckian)
+    workshop = Workshop(tmp_path)
+    players = Players(config, workshop)
+    genome = players.initialize(np.random.default_rng(1))
+    (answer,) = players.evaluate([Request(0, genome, 0, 4, 3)], lambda: False)
+    inherited = players.space.inherited(genome, answer)
+    learnt = unpack(workshop.store.get(answer.genome)).arrays["weights"]
+    network = players.space.network(inherited)
+    assert network is not None
+    np.testing.assert_array_equal(network, learnt if lamarckian else players.space.network(genome))
+    np.testing.assert_array_equal(players.space.numbers(inherited), players.space.numbers(genome))
+    assert not np.array_equal(learnt, players.space.network(genome))
+    players.close()
+
+
+def test_networks_alone_are_bred_without_any_training(store: FolderStore) -> None:
+    task = {**settings()["task"], "steps": 0, "learner": {**LEARNER, "rate": 0.001, "entropy_weight": 0.0}}
+    for kind in ("ga", "openai-es"):
+        left = results(list(run(study(kind, task=task, networks="single_point", network_noise=1.0), store)))
+        archive = bundle(store, left["archive"]).arrays
+        assert archive["genome"].shape == (12, 0)
+        assert len(set(trained(archive))) > 4
+
+
+def test_elites_are_measured_again_without_training_and_merge_into_their_candidate(store: FolderStore) -> None:
+    noise = {"reevaluate": 2, "again": 4}
+    config = study("nsga2", networks="best", noise=noise)
+    found = list(run(config, store))
+    archive = bundle(store, results(found)["archive"]).arrays
+    assert archive["id"].tolist() == list(range(12))
+    assert archive["samples"].max() >= 8
+    assert rounds(found)[-1].metrics["evaluated"] == 12
+
+
+def test_a_stop_keeps_the_networks_and_the_end_leaves_no_workshop(store: FolderStore) -> None:
+    folders = store.folder / "workshops"
+    seen: list[AnyEvent] = []
+    for event in run(study(), store, control=lambda: "stop" if rounds(seen) else ""):
+        seen.append(event)
+    assert isinstance(seen[-1], Stopped)
+    assert {"archive", "policy", "policies", "lineage"} <= seen[-1].artifacts.keys()
+    assert any(folders.iterdir()), "somebody may go on with it"
+    list(run(study(), store, seen[-1].artifacts["checkpoint"]))
+    assert not any(folders.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"objectives": [{"measure": "beauty"}]},
+            "objectives.0.measure: 'beauty' is not measured; the game tells return",
+        ),
+        ({"behaviour": ["speed"]}, "behaviour.0"),
+        ({"task": {**settings()["task"], "game": "chess"}}, "game.name"),
+        ({"noise": {"reevaluate": 2}}, "nothing to measure again"),
+    ],
+)
+def test_what_cannot_be_evolved_here_is_said_before_anything_starts(
+    change: dict[str, Any], said: str, store: FolderStore
+) -> None:
+    (failed,) = run(study(**change), store)
+    assert isinstance(failed, Failed)
+    assert failed.permanent
+    assert said in failed.message
