@@ -79,7 +79,9 @@ class TrainConfig(Config):
     max_staleness: int = Field(
         8, ge=0, le=10**6, title="Oldest data learned from", description="updates behind; 0: any; synchronous: 1"
     )
-    checkpoint_every: int = Field(0, ge=0, le=10**12, title="Steps in a round", description="0: a fortieth of all")
+    checkpoint_every: int = Field(
+        0, ge=0, le=10**12, title="Steps in a round", description="0: a fortieth of all, longer if need be"
+    )
     evaluate_every: int = Field(
         10, ge=0, le=10**6, title="Rounds between evaluations", description="0: at the end only"
     )

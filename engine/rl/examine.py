@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from engine.errors import Cancelled
 from engine.mdp.interface import Array
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Ended, VectorMDP
@@ -39,11 +40,11 @@ class Examination(NamedTuple):
 
 def examine(
     policy: Policy, mdp: VectorMDP, episodes: int, seed: int, *, seat: int = 0, explore: bool = False,
-    others: Mapping[int, Player] | None = None, first: int = 0,
+    others: Mapping[int, Player] | None = None, first: int = 0, stopped: Callable[[], bool] = lambda: False,
 ) -> Examination:  # fmt: skip
     """Play ``episodes`` episodes at once, one a battle, and count each battle's first: so short episodes do not count
     more often than long ones. ``first``: the number of the first seed; ``explore``: draw actions instead of taking the
-    likeliest."""
+    likeliest. Raises Cancelled once it is ``stopped``, which is asked at every decision."""
     seeds = battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0]
     actor = policy.actor(explore)
     players: dict[int, Player] = {**(others or {}), seat: actor}
@@ -53,6 +54,8 @@ def examine(
     found = _Found(episodes, seat, len(policy.spec.seat.rewards), len(policy.spec.seat.signals))
     step = mdp.reset(seeds)
     while not found.all():
+        if stopped():
+            raise Cancelled("The evaluation was asked to stop")
         seen, masks = step.observations, step.masks
         decisions = {
             place: player(Batch(seen[place], masks[place], keys[place].now(), memory if place == seat else nothing))

@@ -33,7 +33,7 @@ class Curve:
         """A round begins."""
         self._episodes: list[Episode] = []
         self._metrics: list[Metrics] = []
-        self._sampling, self._learning, self._examined = 0.0, 0.0, False
+        self._sampling, self._learning = 0.0, 0.0
         self._round_steps, self._round_began = 0, time.monotonic()
 
     def learned(self, arrivals: Iterable[Arrival], metrics: Metrics, steps: int, seconds: float) -> None:
@@ -47,9 +47,14 @@ class Curve:
         self._metrics.append(metrics)
         self._round_steps += steps
 
+    @property
+    def ended(self) -> int:
+        """Episodes that ended in this round."""
+        return len(self._episodes)
+
     def examined(self, found: Examination) -> None:
         """The last evaluation, with its 95 % intervals."""
-        self.evaluation, self._examined = {}, True
+        self.evaluation = {}
         numbers = {"return": found.returns @ self.weights, "score": found.score, "win": found.win}
         if len(self.rewards) > 1:
             numbers |= {f"return_{name}": found.returns[:, i] for i, name in enumerate(self.rewards)}
@@ -62,8 +67,7 @@ class Curve:
                 self.evaluation |= {f"evaluation_{name}_high": high}
 
     def metrics(self) -> Metrics:
-        """The round's numbers: means over its updates and over the episodes that ended in it, and the evaluation when
-        there was one."""
+        """The round's numbers: means over its updates and over the episodes that ended in it."""
         found = {}
         for name in self._metrics[0] if self._metrics else ():
             values = [metrics[name] for metrics in self._metrics]
@@ -74,7 +78,7 @@ class Curve:
         found |= {"steps_per_second": self._round_steps / seconds}
         found |= {"sampling_seconds": self._sampling, "learning_seconds": self._learning}
         found |= {name: float(value) for name, value in self.totals.items()}
-        return found | (self.evaluation if self._examined else {})
+        return found
 
     def _played(self) -> Metrics:
         returns = np.array([episode.returns for episode in self._episodes])

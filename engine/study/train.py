@@ -18,14 +18,13 @@ from engine.catalog import LEARNERS
 from engine.channel import Weights
 from engine.config.rl import fixed
 from engine.config.train import TrainConfig
-from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError
+from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
-from engine.mdp.trajectory import join
 from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
 from engine.rl.collector import Arrival
 from engine.rl.examine import examine
-from engine.rl.learner import Learner, on_threads
+from engine.rl.learner import Learner, Metrics, on_threads
 from engine.rl.onnx import exported
 from engine.simulators.contract import content_hash
 from engine.store import Store
@@ -39,6 +38,10 @@ from engine.study.sampling import policy_spec
 _POLL_S = 0.2
 _LAST = 1_000_000
 """The first seed of the last evaluation: those during training never use it."""
+EPISODES = 3
+"""Of each battle, on average, in a round in step whose length nobody said."""
+LONGEST = 10
+"""Times as long as otherwise such a round may be for that."""
 STUBBORN = 5
 """Samplers that may be lost without getting further (in step: in one round) before the game is to blame."""
 
@@ -61,6 +64,7 @@ class _Train:
         self.pulse = Pulse()
         self.tick, self.epoch, self.saved, self.losses = 0, 0, "", 0
         self.over = False
+        self.unsaid: Metrics = {}
         self.held: list[Arrival] = []
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
@@ -89,6 +93,8 @@ class _Train:
         self._publish(crew)
         self.curve.restart()
         self.pulse.restart()
+        if self.unsaid:
+            yield from self._told(self.unsaid, due=True)
         while not self.over:
             if wish := self.control():
                 return wish
@@ -100,21 +106,31 @@ class _Train:
             elif batch := self._batch():
                 yield from self._update(crew, batch)
             yield from self._beat(crew)
-        return ""
+        return self.control() if self.unsaid else ""
 
     def _update(self, crew: Crew, batch: list[Arrival]) -> Iterator[AnyEvent]:
-        before, began = self.learner.steps, time.process_time()
+        steps, round_before, began = self.learner.steps, self.tick, time.process_time()
         metrics = self.learner.update(join([arrival.trajectory for arrival in batch]))
         seconds = time.process_time() - began
         self.over = self.learner.steps >= self.config.steps or self._time_is_up()
         self.losses = self.losses if self.waiting else 0
+        self.curve.learned(batch, metrics, self.learner.steps - steps, seconds)
         tick = max(self.learner.steps // self.config.every, self.tick + self.over)
-        ended, self.tick = tick > self.tick, tick
+        ended = tick > self.tick and (self.over or tick - self.tick >= self._least)
+        self.tick = tick if ended else self.tick
         if not self.over:
             self._publish(crew)  # samplers go on while this round is written down
-        self.curve.learned(batch, metrics, self.learner.steps - before, seconds)
         if ended:
-            yield from self._progressed()
+            yield from self._progressed(round_before)
+
+    @property
+    def _least(self) -> int:
+        """How many rounds must be over for battles to begin afresh: in step that cuts episodes short, so where nobody
+        asked for rounds of a certain length, each battle has ended a few before."""
+        if not self.waiting or self.config.checkpoint_every:
+            return 1
+        battles = self.config.samplers * self.config.environments
+        return 1 if self.curve.ended >= EPISODES * battles else LONGEST
 
     def _time_is_up(self) -> bool:
         limit = 60 * self.config.minutes
@@ -171,33 +187,51 @@ class _Train:
         if self.pulse.due():
             yield self._say(Logged, message="")
 
-    def _progressed(self) -> Iterator[AnyEvent]:
-        """A round is over: examine the policy when that is due, write everything down."""
+    def _progressed(self, before: int) -> Iterator[AnyEvent]:
+        """A round is over, ``before`` the one before it: examine the policy when that is due, write everything down."""
         every = self.config.evaluate_every
-        if self.over or (every and self.tick % every == 0):
-            self._examine(self.over)
         metrics = self.curve.metrics()
         self.curve.restart()
         self.losses = 0
+        due = self.over or (every > 0 and self.tick // every > before // every)
+        yield from self._told(metrics, due)
+
+    def _told(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
+        """Say what the round that is over was like, after an evaluation where that is ``due``. A wish ends the
+        evaluation: the checkpoint of then holds what is unsaid, and whoever goes on from it repeats the evaluation."""
+        self.unsaid = metrics if due else {}
+        if due and not self._examine(self.over):
+            self.saved = self._checkpoint()
+            return
+        metrics, self.unsaid = metrics | (self.curve.evaluation if due else {}), {}
         description, tensors = self.learner.policy().pack()
         artifacts = {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
         self.saved = artifacts["checkpoint"] = self._checkpoint()
         yield self._say(Progressed, metrics=metrics, artifacts=artifacts)
         self.pulse.restart()
 
-    def _examine(self, last: bool) -> None:
+    def _examine(self, last: bool) -> bool:
+        """Measure the policy; False when somebody wished otherwise before that was done."""
         config = self.config
         game = games.make(config.game, config.episodes)
         try:
             policy, first = self.learner.policy(), _LAST if last else 0
-            self.curve.examined(examine(policy, game, config.episodes, config.seed, first=first))
+            found = examine(policy, game, config.episodes, config.seed, first=first, stopped=self._stopped)
+        except Cancelled:
+            return False
         finally:
             game.close()
+        self.curve.examined(found)
+        return True
+
+    def _stopped(self) -> bool:
+        return self.control() != ""
 
     def _checkpoint(self) -> str:
         arrays, meta = self.learner.state()
         study, curve = study_hash(self.config), self.curve.state()
-        state = {"study": study, "learner": meta, "curve": curve, "tick": self.tick, "over": self.over}
+        state = {"study": study, "learner": meta, "curve": curve, "tick": self.tick, "over": self.over,
+                 "unsaid": self.unsaid}  # fmt: skip
         return self.store.put(pack(state, arrays))
 
     def _restore(self, digest: str) -> None:
@@ -207,7 +241,8 @@ class _Train:
             raise ConfigError([("resume", "this checkpoint belongs to a study with other settings")])
         self.learner.load(bundle.arrays, bundle.meta["learner"])
         self.curve.load(bundle.meta["curve"])
-        self.tick, self.over, self.saved = int(bundle.meta["tick"]), bool(bundle.meta["over"]), digest
+        self.tick, self.over, self.unsaid = (bundle.meta[name] for name in ("tick", "over", "unsaid"))
+        self.saved = digest
 
     def _results(self) -> dict[str, str]:
         policy = self.learner.policy()

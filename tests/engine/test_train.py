@@ -20,6 +20,7 @@ from engine.config import TrainConfig, load
 from engine.config.rl import PRESETS, TrainingConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, decode
+from engine.rl.examine import Examination, examine
 from engine.rl.policy import Policy
 from engine.rl.training import Training
 from engine.store import FolderStore
@@ -160,6 +161,42 @@ def test_a_study_that_was_paused_anywhere_goes_on_with_the_same_curve(store: Fol
     assert isinstance(after[0], Started)
     assert after[0].resumed
     assert curve(before) + curve(after) == whole
+
+
+@pytest.mark.parametrize("evaluation", [1, 2])
+def test_a_wish_interrupts_an_evaluation_and_going_on_repeats_it(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch, evaluation: int
+) -> None:
+    """The second is the last one of all."""
+    whole, begun = curve(events(study(), store)), 0
+
+    def counted(*args: Any, **more: Any) -> Examination:
+        nonlocal begun
+        begun += 1
+        return examine(*args, **more)
+
+    monkeypatch.setattr("engine.study.train.examine", counted)
+    before = events(study(), store, control=lambda: "pause" if begun == evaluation else "")
+    end = before[-1]
+    assert isinstance(end, Paused)
+    assert [tick for tick, *_ in curve(before)] == [1, 2, 3][: 2 * evaluation - 1]
+    again = events(study(), store, resume=end.artifacts["checkpoint"], control=lambda: "pause")
+    assert isinstance(again[-1], Paused)
+    after = events(study(), store, resume=again[-1].artifacts["checkpoint"])
+    assert curve(before) + curve(again) + curve(after) == whole
+
+
+def test_rounds_of_no_given_length_last_several_episodes_of_every_battle(store: FolderStore) -> None:
+    """In step battles begin afresh at a round's end: where that would cut every episode, none would ever be counted."""
+    config = study(steps=9600, checkpoint_every=0, evaluate_every=0)
+    assert config.every == 240, "30 decisions a battle, of episodes of up to 60"
+    found = [e for e in events(config, store) if isinstance(e, Progressed)]
+    played = np.diff([0, *(e.metrics["episodes"] for e in found)])
+    assert len(found) >= 3
+    assert (played[:-1] >= 24).all()
+    whole = curve(found)
+    after = curve(events(config, store, resume=found[1].artifacts["checkpoint"]))
+    assert whole[:2] + after == whole
 
 
 def test_a_stop_keeps_what_was_learned(store: FolderStore) -> None:
