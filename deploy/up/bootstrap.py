@@ -40,7 +40,7 @@ COMMANDS = {
     "run": ("base", ["-m", "deploy.up"]),
     "test": ("test", ["-m", "deploy.up.testing", "test"]),
     "lint": ("test", ["-m", "deploy.up.testing", "lint"]),
-    "bench": ("base", ["-m", "engine.bench"]),
+    "bench": ("test", ["-m", "engine.bench"]),
 }
 
 

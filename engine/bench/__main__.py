@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from engine.errors import EngineError
+
 MODULES = (
     "lineup_battles",
     "balance_loop",
@@ -50,7 +52,7 @@ def _modules() -> dict[str, Bench]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run benchmarks; 0 when all ran (whether or not they met their goals)."""
+    """Run benchmarks; 0 when all ran (whether or not they met their goals), 1 when one could not."""
     parser = argparse.ArgumentParser(prog="python -m engine.bench", description=__doc__.split("\n")[0])
     parser.add_argument("name", nargs="?", help="which benchmark; all without it")
     parser.add_argument("--case", help="one case of it")
@@ -70,8 +72,12 @@ def main(argv: Sequence[str]) -> int:
         if args.case and args.case not in module.CASES:
             parser.error(f"{name} has no case {args.case!r}; it has {', '.join(module.CASES)}")
         for case in [args.case] if args.case else module.CASES:
-            for row in module.run(case, args.quick):
-                print(json.dumps(row) if args.json else _line(row), flush=True)
+            try:
+                for row in module.run(case, args.quick):
+                    print(json.dumps(row) if args.json else _line(row), flush=True)
+            except EngineError as error:
+                print(f"{name} {case} did not run: {error}", file=sys.stderr)
+                return 1
     return 0
 
 

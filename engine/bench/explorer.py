@@ -21,6 +21,7 @@ from typing import Any
 
 from engine.bench.explorer_site import ROOT, Site, site, wait_for
 from engine.bench.row import row
+from engine.errors import EngineError
 
 NAME = "explorer"
 CASES = ("paint", "filter")
@@ -66,8 +67,10 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright  # comes with the test requirements only
-
+    try:
+        from playwright.sync_api import sync_playwright  # comes with the test requirements only
+    except ModuleNotFoundError as missing:
+        raise EngineError("This benchmark drives a browser: `make bench` installs what it needs.") from missing
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
