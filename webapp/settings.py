@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "webapp.games",
     "webapp.balance",
     "webapp.studies",
+    "webapp.training",
     "webapp.api",
 ]
 MIDDLEWARE = [

@@ -10,5 +10,6 @@ urlpatterns = [
     path("", include("webapp.games.urls")),
     path("", include("webapp.balance.urls")),
     path("", include("webapp.studies.urls")),
+    path("", include("webapp.training.urls")),
     path("health/", health, name="health"),
 ]

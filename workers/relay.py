@@ -91,8 +91,9 @@ class Relay:
             case events.Failed():
                 self._fail(event)
 
-    def _note(self, event: AnyEvent, **changes: Any) -> None:
+    def _note(self, event: AnyEvent, also: Mapping[str, Any] | None = None, **changes: Any) -> None:
         body = {key: value for key, value in msgspec.to_builtins(event).items() if key not in ENVELOPE}
+        body |= also or {}
         kind = str(event.__struct_config__.tag)
         self._entries.append(Entry(kind, body, event.tick, _moment(event.at)))
         self.counters = msgspec.to_builtins(event.counters)
@@ -162,8 +163,9 @@ class Relay:
         message = for_people(event.message)
         if event.error in ("SimulatorError", "EvaluationError") and "imulator" in message:
             message = f"{message} {NEXT}"
+        places = {"places": event.message[:4000]} if event.error == "ConfigError" else {}
         event = msgspec.structs.replace(event, message=message)
-        self._note(event)
+        self._note(event, places)
         ended = {"status": Status.FAILED, "message": event.message, "error": event.error[:40], "wish": ""}
         self._end(**ended, finished_at=timezone.now())
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+from pydantic import Field, GetCoreSchemaHandler, TypeAdapter, model_validator
+from pydantic_core import core_schema
 
 from engine.config.base import Config, parse
 from engine.errors import ConfigError
@@ -16,15 +17,19 @@ Number = float | tuple[float, float]
 
 
 class Within(NamedTuple):
-    """A check that a number, or both ends of a range, lie in [low, high]; ``above``: a fixed number is not low itself,
-    as nothing drawn from a range ever is."""
+    """Bounds of a number, or of both ends of a range; ``above``: a fixed number is not the lower one itself, as nothing
+    drawn from a range ever is."""
 
-    low: float
-    high: float
+    ge: float
+    le: float
     above: bool = False
 
-    def __call__(self, value: Number) -> Number:
-        low, high = self.low, self.high
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self.checked, handler(source))
+
+    def checked(self, value: Number) -> Number:
+        """The value. Raises ValueError when it is out of bounds."""
+        low, high = self.ge, self.le
         if isinstance(value, tuple):
             if not low <= value[0] < value[1] <= high:
                 raise ValueError(f"a range needs a lower end below its upper end, from {low:g} to {high:g}")
@@ -33,9 +38,9 @@ class Within(NamedTuple):
         return value
 
 
-Share = Annotated[Number, AfterValidator(Within(0.0, 1.0))]
-Rate = Annotated[Number, AfterValidator(Within(0.0, 1.0, above=True))]
-Weight = Annotated[Number, AfterValidator(Within(0.0, 100.0))]
+Share = Annotated[Number, Within(0.0, 1.0)]
+Rate = Annotated[Number, Within(0.0, 1.0, above=True)]
+Weight = Annotated[Number, Within(0.0, 100.0)]
 Layers = Annotated[tuple[Annotated[int, Field(ge=1, le=8192)], ...], Field(max_length=16)]
 Schedule = Literal["constant", "linear"]
 
@@ -80,7 +85,7 @@ class RewardConfig(Config):
 
     discount: Share | None = Field(None, title="Discount")
     trace: Share | None = Field(None, title="Trace")
-    weight: Annotated[Number, AfterValidator(Within(-1000.0, 1000.0))] = Field(1.0, title="Weight")
+    weight: Annotated[Number, Within(-1000.0, 1000.0)] = Field(1.0, title="Weight")
 
 
 class LearnerConfig(Config):

@@ -25,6 +25,7 @@ class Curve:
     def __init__(self, rewards: tuple[str, ...], weights: Iterable[float], signals: tuple[str, ...]) -> None:
         self.rewards, self.weights, self.signals = rewards, np.array(list(weights)), signals
         self.totals = {"updates": 0, "episodes": 0, "dropped": 0, "lost": 0}
+        self.spent = {"sampling_seconds": 0.0, "learning_seconds": 0.0}
         self.evaluation: dict[str, float] = {}
         self.before, self.began = 0.0, time.monotonic()
         self.restart()
@@ -42,7 +43,9 @@ class Curve:
             self._episodes += arrival.episodes
             self.totals["episodes"] += len(arrival.episodes)
             self._sampling += arrival.seconds
+            self.spent["sampling_seconds"] += arrival.seconds
         self._learning += seconds
+        self.spent["learning_seconds"] += seconds
         self.totals["updates"] += 1
         self._metrics.append(metrics)
         self._round_steps += steps
@@ -98,10 +101,11 @@ class Curve:
     def state(self) -> dict[str, Any]:
         """As JSON."""
         seconds = self.before + time.monotonic() - self.began
-        return {"totals": self.totals, "evaluation": self.evaluation, "seconds": seconds}
+        return {"totals": self.totals, "spent": self.spent, "evaluation": self.evaluation, "seconds": seconds}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on from ``state``."""
         self.totals, self.evaluation = dict(state["totals"]), dict(state["evaluation"])
+        self.spent = dict(state["spent"])
         self.before, self.began = state["seconds"], time.monotonic()
         self.restart()

@@ -255,7 +255,7 @@ class _Train:
         counters = self.curve.counters(self.learner.steps)
         speed = counters.steps / counters.seconds if counters.seconds else 0.0
         totals = {name: float(value) for name, value in self.curve.totals.items()}
-        return {"steps_per_second": speed, **totals, **self.curve.evaluation}
+        return {"steps_per_second": speed, **totals, **self.curve.spent, **self.curve.evaluation}
 
     def _say(self, kind: Any, **fields: Any) -> AnyEvent:
         counters = self.curve.counters(self.learner.steps)

@@ -1,127 +1,13 @@
-// The live page of a job. The server's first answer holds its state and history; events bring it on from there, each
-// once and in order: an event that is not the next one makes the page ask for those between.
-import { listen } from "./events.js";
-import { toast } from "./toast.js";
+// The live page of a search or a re-check.
 import { showBeam, showFigures, showStatus, showTimes } from "./job/figures.js";
-import { showIncidents, showPlace, told } from "./job/history.js";
+import { follow } from "./job/live.js";
 import { drawNow } from "./job/pictures.js";
-import { apply, at, links, page, readRounds, state } from "./job/state.js";
 
-const REDRAW_MS = 1000;
-const exact = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-
-let drawing = null;
-let drawAgain = false;
-let drawnAt = 0;
-function draw() {
-  if (drawing || document.visibilityState === "hidden") {
-    drawAgain = true;
-    return;
-  }
-  const wait = Math.max(0, drawnAt + REDRAW_MS - Date.now());
-  drawing = new Promise((resolve) => setTimeout(resolve, wait)).then(drawNow).finally(() => {
-    drawing = null;
-    drawnAt = Date.now();
-    if (drawAgain) {
-      drawAgain = false;
-      draw();
-    }
-  });
-}
-document.addEventListener("visibilitychange", () => drawAgain && ((drawAgain = false), draw()));
-document.addEventListener("equipoise:theme", draw);
-
-function show() {
+function figures() {
   showStatus();
   showBeam();
   showTimes();
   showFigures();
-  showIncidents();
-  showPlace();
-}
-let shown = 0;
-function showSoon() {
-  shown ||= requestAnimationFrame(() => {
-    shown = 0;
-    show();
-  });
 }
 
-function next(event) {
-  const worth = apply(event);
-  if (worth) told({ ...event, words: worth });
-  told(event);
-}
-
-let catching = null;
-let missed = false;
-async function catchUp() {
-  for (;;) {
-    missed = false;
-    const answer = await fetch(`${links.events}?job=${state.job}&after=${state.sequence}&poll=1`, { cache: "no-store" }).catch(() => null);
-    if (!answer?.ok) return;
-    const { events } = await answer.json();
-    for (const event of events) if (event.sequence === state.sequence + 1) next(event);
-    if (!events.length && !missed) break;
-  }
-  showSoon();
-  draw();
-}
-
-function askBetween() {
-  missed = true;
-  catching ??= catchUp().finally(() => (catching = null));
-}
-
-function take(event) {
-  if (event.job !== state.job || event.sequence <= state.sequence) return;
-  if (event.sequence > state.sequence + 1) {
-    askBetween();
-    return;
-  }
-  next(event);
-  showSoon();
-  draw();
-}
-
-function onMessage({ type, data }) {
-  if (type === "event") take(data);
-  // A snapshot is a state, not an event: what led to it is still to be told.
-  if (type === "snapshot" && data.jobs.some((job) => job.job === state.job && job.sequence > state.sequence)) askBetween();
-  if (type === "gone") {
-    at("offline").hidden = false;
-    at("offline").textContent = "You are signed out, or no longer in this project. Load the page again to go on.";
-  }
-}
-
-function connection() {
-  const away = !navigator.onLine;
-  if (away) at("offline-at").textContent = exact.format(new Date());
-  at("offline").hidden = !away;
-  if (!away) catching ??= catchUp().finally(() => (catching = null));
-}
-window.addEventListener("offline", connection);
-window.addEventListener("online", connection);
-
-for (const form of document.querySelectorAll("form[data-act]")) {
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const button = form.querySelector("button");
-    button.setAttribute("aria-busy", "true");
-    const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } }).catch(() => null);
-    button.removeAttribute("aria-busy");
-    if (!answer?.ok) return toast("The site did not take that. Try again in a moment.", { problem: true });
-    const { refused } = await answer.json();
-    if (refused) toast(refused, { problem: true });
-    catching ??= catchUp().finally(() => (catching = null));
-    return undefined;
-  });
-}
-
-for (const event of JSON.parse(document.getElementById("job-history").textContent).reverse()) told(event);
-show();
-readRounds().then(() => {
-  show();
-  draw();
-  listen(`${links.events}?project=${encodeURIComponent(page.project)}`, onMessage);
-});
+follow({ figures, pictures: drawNow });

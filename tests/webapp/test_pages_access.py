@@ -16,6 +16,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.factories import Studio, person, search_job, studio
+from tests.webapp.rounds import grid_artifact, lineage_artifact
+from tests.webapp.trainings import finished
 from webapp.accounts.models import User
 from webapp.balance.saving import ensure_defaults
 from webapp.games.models import SheetImport, Simulator
@@ -70,6 +72,14 @@ def _round(team: Studio) -> dict[str, Any]:
     return {"pk": job.pk}
 
 
+def _drawn(team: Studio) -> dict[str, Any]:
+    """A round with a map and a lineage."""
+    job = team.project.jobs.get()
+    body = {"artifacts": {"grid": grid_artifact(), "lineage": lineage_artifact()}}
+    job.events.create(sequence=1, kind="progressed", tick=1, at=job.finished_at, body=body)
+    return {"pk": job.pk}
+
+
 def _explored(team: Studio) -> dict[str, Any]:
     job = team.project.jobs.get()
     return {"pk": job.pk, "state": explore_source.key(job), "part": "core"}
@@ -90,6 +100,10 @@ def _objectives(team: Studio) -> dict[str, Any]:
 
 def _simulator(team: Studio) -> dict[str, Any]:
     return {"pk": Simulator.objects.get(reference="builtin:herobattle").pk}
+
+
+def _training(team: Studio) -> dict[str, Any]:
+    return {"pk": finished(team.project).pk}
 
 
 def _newest(team: Studio) -> dict[str, Any]:
@@ -149,7 +163,17 @@ ROWS = (
     of_project("studies:clone", None, WRITERS, arguments=_job),
     of_project("studies:front", MEMBERS, arguments=_job),
     of_project("studies:around", MEMBERS, arguments=_round, query="?tick=1"),
+    of_project("studies:course", MEMBERS, arguments=_job),
+    of_project("studies:grid", MEMBERS, arguments=_drawn, query="?tick=1"),
+    of_project("studies:lineage", MEMBERS, arguments=_drawn, query="?tick=1"),
     of_project("studies:rounds", MEMBERS, arguments=_job),
+    of_project("training:new", WRITERS, WRITERS),
+    of_project("training:preview", None, WRITERS),
+    of_project("training:forget", None, WRITERS),
+    of_project("training:clone", None, WRITERS, arguments=_training),
+    of_project("training:policy", MEMBERS, arguments=_training),
+    of_project("training:onnx", MEMBERS, arguments=_training),
+    of_project("training:curve", MEMBERS, arguments=_training),
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),
     of_project("studies:explore-state", MEMBERS, arguments=_job),

@@ -51,7 +51,8 @@ def _here(request: HttpRequest) -> str:
         return name
     if name.startswith("games:simulator"):
         return ""
-    return {"games": "games:data", "balance": "balance:lineups", "studies": "studies:jobs"}.get(match.namespace, "")
+    places = {"games": "games:data", "balance": "balance:lineups"}
+    return places.get(match.namespace, "studies:jobs" if match.namespace in ("studies", "training") else "")
 
 
 def _places(request: HttpRequest, project: Project | None) -> list[Place]:

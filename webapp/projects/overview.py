@@ -32,12 +32,21 @@ class Pace:
 
 
 def pace(job: Job) -> Pace:
-    """Progress of a job from its ticks, and within one from its evaluations. No time is given before a twentieth of the
-    work is done."""
-    share = min(1.0, max(job.tick, _rounds(job)) / job.ticks) if job.ticks else 0.0
+    """Progress of a job from its ticks, and within one from its evaluations or moves. No time is given before a
+    twentieth of the work is done."""
+    share = _trained(job) if job.trains else min(1.0, max(job.tick, _rounds(job)) / job.ticks) if job.ticks else 0.0
     seconds = float(job.counters.get("seconds", 0.0))
     known = job.status == Status.RUNNING and 0.05 <= share < 1.0 and seconds > 0
     return Pace(share, seconds * (1 - share) / share if known else None)
+
+
+def _trained(job: Job) -> float:
+    """The share of its moves that a training has learned from, or of its minutes, whichever ends it first."""
+    if job.status == Status.FINISHED:
+        return 1.0
+    steps, minutes = job.config["steps"], job.config.get("minutes", 0)
+    by_clock = job.counters.get("seconds", 0.0) / (60 * minutes) if minutes else 0.0
+    return float(min(1.0, max(job.counters.get("steps", 0) / steps, by_clock)))
 
 
 def _rounds(job: Job) -> float:
@@ -63,4 +72,4 @@ def jobs_at_hand(person: User) -> AtHand:
 
 def next_look(at_hand: AtHand) -> Job | None:
     """The job whose lineups this person would look at next: the one that ended last and found something."""
-    return next((job for job in at_hand.waiting if job.status != Status.FAILED), None)
+    return next((job for job in at_hand.waiting if job.status != Status.FAILED and not job.trains), None)

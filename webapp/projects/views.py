@@ -15,6 +15,7 @@ from webapp.projects.access import project_for
 from webapp.projects.forms import ROLE_HELP, NewMemberForm, ProjectForm, RoleForm
 from webapp.projects.models import Membership, Project, Role
 from webapp.projects.overview import jobs_at_hand, next_look
+from webapp.studies.models import Job
 
 
 def _person(request: HttpRequest) -> User:
@@ -33,7 +34,9 @@ def home(request: HttpRequest) -> HttpResponse:
         return render(request, "projects/partials/home_changes.html", context)
     context["next_look"] = next_look(at_hand)
     context["memberships"] = person.memberships.select_related("project").order_by("project__name")
-    context["drafts"] = person.drafts.filter(project__members=person).select_related("project").order_by("-kept_at")
+    for name in ("drafts", "train_drafts"):
+        kept = getattr(person, name).filter(project__members=person)
+        context[name] = kept.select_related("project").order_by("-kept_at")
     return render(request, "projects/home.html", context)
 
 
@@ -57,7 +60,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "version": project.versions.select_related("simulator").first(),
         "lineup_rules": project.lineup_rules.filter(replaced_by=None),
         "objective_sets": project.objective_sets.filter(replaced_by=None),
-        "jobs": project.jobs.select_related("created_by")[:6],
+        "jobs": project.jobs.exclude(kind=Job.Kind.SAMPLE).select_related("created_by")[:6],
         "memberships": project.memberships.select_related("user"),
     }
     return render(request, "projects/detail.html", context)

@@ -7,6 +7,7 @@ from typing import Any
 from webapp.lib.words import number
 from webapp.studies import wire
 from webapp.studies.models import Job
+from webapp.training import curve
 
 MOST_POINTS = 400
 
@@ -19,6 +20,8 @@ def rounds(job: Job) -> dict[str, list[float | None]]:
 
     A metric a round did not report is None there.
     """
+    if job.trains:
+        return curve.columns(job, MOST_POINTS)
     step = max(1, -(-job.tick // MOST_POINTS))
     wanted = sorted({*range(step, job.tick + 1, step), job.tick} - {0})
     told = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick").values_list("tick", "body")

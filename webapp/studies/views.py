@@ -19,6 +19,7 @@ from webapp.projects.access import allowed, project_for, role_in
 from webapp.studies import actions, front, journal, plans, progress, wire
 from webapp.studies.models import ACTIVE, Job, Status
 from webapp.studies.pictures import job_for, person
+from webapp.training import pages as training
 
 A_PAGE = 50
 LATEST = 60
@@ -44,33 +45,39 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "job": found,
         "project": found.project,
         "may_change": allowed(role_in(person(request), found.project), "write"),
-        "effort": _effort(found),
         "history": progress.history(found, LATEST),
-        "page": _page_data(found),
-        "specialist": _specialist(found),
         "chips": [Job(status=status) for status in Status],
+    }
+    if found.trains:
+        context |= {"page": _live(found) | training.page_data(found), **training.context(found)}
+        return render(request, "training/job.html", context)
+    context |= {
+        "effort": _effort(found),
+        "page": _live(found, "front", "around") | _page_data(found),
+        "specialist": _specialist(found),
         "main": front.axes(front.of_job(found).objectives)[1],
     }
     return render(request, "studies/job.html", context)
 
 
+def _live(job: Job, *pictures: str) -> dict[str, Any]:
+    """What the script of any job's page starts from; ``pictures`` names what else of the job it fetches."""
+    links = {name: reverse(f"studies:{name}", args=[job.project.slug, job.pk]) for name in ("rounds", *pictures)}
+    links["events"] = reverse("studies:events")
+    return {"state": wire.state(job), "moving": _moving(job), "links": links, "project": job.project.slug}
+
+
 def _page_data(job: Job) -> dict[str, Any]:
-    """What the page's script starts from."""
+    """What the script of a search's page starts from."""
     x, y = front.axes(front.of_job(job).objectives)
-    places = ("front", "around", "rounds")
-    links = {name: reverse(f"studies:{name}", args=[job.project.slug, job.pk]) for name in places}
     return {
-        "state": wire.state(job),
         "x": x._asdict(),
         "y": y._asdict(),
         "battles": _planned(job),
         "other_game": OTHER_GAME,
         "population": job.config.get("algorithm", {}).get("population", 0),
         "strength": any(o.strength for o in front.of_job(job).objectives),
-        "moving": _moving(job),
         "fresh": "fresh" in job.artifacts,
-        "links": {**links, "events": reverse("studies:events")},
-        "project": job.project.slug,
     }
 
 

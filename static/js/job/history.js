@@ -1,6 +1,6 @@
 // The history of a job as people read it, newest first.
 import { plural, whole } from "../charts/format.js";
-import { at, state } from "./state.js";
+import { at, page, state } from "./state.js";
 
 const MOST_LINES = 60;
 const exact = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -20,7 +20,7 @@ function line({ at: when, words, serious }) {
 }
 
 export function showIncidents() {
-  at("incidents").textContent = incidents ? `${plural(incidents, "incident")}${state.status === "failed" ? "" : ", no result changed"}` : "";
+  at("incidents").textContent = incidents ? `${plural(incidents, "incident")}${state.status === "failed" || page.in_step === false ? "" : ", no result changed"}` : "";
 }
 
 let last = { words: "", count: 0, row: null };

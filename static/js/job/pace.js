@@ -2,22 +2,22 @@
 const BLOCKS = 8;
 const LEAST_ROUNDS = 4;
 
-/** Battles a second between neighbouring rounds that were kept. */
-export function speeds({ seconds, battles }) {
+/** How many a second (battles, moves) between neighbouring rounds that were kept; ``counts`` are totals so far. */
+export function speeds(seconds, counts) {
   const found = [];
   for (let i = 1; i < seconds.length; i += 1) {
     const took = seconds[i] - seconds[i - 1];
-    if (took > 0) found.push((battles[i] - battles[i - 1]) / took);
+    if (took > 0) found.push((counts[i] - counts[i - 1]) / took);
   }
   return found;
 }
 
-/** Battles a second over the last tenth of the rounds, five at least; null before there are two. */
-export function speedNow({ seconds, battles }) {
+/** How many a second over the last tenth of the rounds, five at least; null before there are two. */
+export function speedNow(seconds, counts) {
   const last = seconds.length - 1;
   const from = Math.max(0, last - Math.max(5, Math.floor(last / 10)));
   const took = seconds[last] - seconds[from];
-  return last > from && took > 0 ? (battles[last] - battles[from]) / took : null;
+  return last > from && took > 0 ? (counts[last] - counts[from]) / took : null;
 }
 
 /** Seconds left as [low, middle, high], from how evenly the last rounds went; null while it is too early to say. */

@@ -2,10 +2,10 @@
 // rounds. One object each; every other module of the page reads and writes these.
 export const page = JSON.parse(document.getElementById("job-page").textContent);
 export const { state, x, y, links } = page;
-x.strength = page.strength && x.column >= 0;
+if (x) x.strength = page.strength && x.column >= 0;
 
-const COUNTERS = ["seconds", "battles", "cached", "evaluations"];
-const METRICS = ["over", "strong", "worst", "worst_low", "worst_high", "hypervolume"];
+const SEARCHED = { counters: ["seconds", "battles", "cached", "evaluations"], metrics: ["over", "strong", "worst", "worst_low", "worst_high", "hypervolume"] };
+const { counters: COUNTERS, metrics: METRICS } = page.columns ?? SEARCHED;
 export const rounds = Object.fromEntries(["tick", ...COUNTERS, ...METRICS].map((name) => [name, []]));
 
 export const at = (name) => document.querySelector(`[data-${name}]`);
@@ -32,6 +32,7 @@ export function totals() {
 /** How much of the job is done, in [0, 1]; the round under way counts in part. */
 export function done() {
   if (state.status === "finished") return 1;
+  if (page.steps) return Math.min(1, Math.max((state.counters.steps ?? 0) / page.steps, page.minutes ? (state.counters.seconds ?? 0) / (60 * page.minutes) : 0));
   return state.ticks ? Math.min(1, (state.tick + underWay()[1]) / state.ticks) : 0;
 }
 
@@ -44,9 +45,9 @@ export async function readRounds() {
 
 function addRound(event) {
   if (rounds.tick.length && event.tick <= rounds.tick.at(-1)) return;
-  rounds.tick.push(event.tick);
-  for (const name of COUNTERS) rounds[name].push(event.counters?.[name] ?? null);
-  for (const name of METRICS) rounds[name].push(event.metrics?.[name] ?? null);
+  const told = { ...event.metrics, ...Object.fromEntries(COUNTERS.map((name) => [name, event.counters?.[name]])), tick: event.tick };
+  for (const name of Object.keys(told)) rounds[name] ??= rounds.tick.map(() => null);
+  for (const [name, column] of Object.entries(rounds)) column.push(told[name] ?? null);
 }
 
 /** Bring the state on by the next event; the sentence that is worth a line beside the event's own, or nothing. */

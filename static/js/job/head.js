@@ -1,0 +1,106 @@
+// The head of any job's page: its state, the beam with its times, and the small picture of its speed.
+import { whole } from "../charts/format.js";
+import { duration, said, span } from "./pace.js";
+import { at, ended, state } from "./state.js";
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const time = (seconds) => clock.format(new Date(seconds * 1000));
+export const WISHED = { stop: "stopping, the round under way is given up", pause: "pausing" };
+const DOING = { queued: "waits for a worker", waiting: "waits for its turn", paused: "set aside", stopped: "ended early", finished: "", failed: "could not go on" };
+
+/** The chip, the round it is in (``step`` is what a round is called), what it does (``busy``, while it runs), and why. */
+export function showState(step, busy) {
+  const chip = document.getElementById("chips").content.querySelector(`[data-chip-of="${state.status}"]`);
+  at("chip").replaceChildren(...chip.cloneNode(true).childNodes);
+  at("job").dataset.status = state.status;
+  const actions = at("job-actions");
+  actions.dataset.status = state.status;
+  actions.dataset.wish = state.wish;
+  at("round").textContent = state.ticks ? `${step} ${whole(state.tick)} of ${whole(state.ticks)}` : state.tick ? `${step} ${whole(state.tick)}` : "";
+  at("doing").textContent = state.status === "running" ? busy : DOING[state.status];
+  at("message").textContent = state.message;
+  at("message").hidden = !state.message || state.status === "stopped";
+  at("attempt").textContent = state.attempt;
+  at("goes-on").hidden = !["running", "queued", "waiting"].includes(state.status);
+}
+
+/** The beam stands at ``share``, in [0, 1], and says ``label``. */
+export function placeBeam(share, label) {
+  const beam = document.querySelector(".job .beam");
+  const place = `${(100 * share).toFixed(2)}%`;
+  beam.querySelector(".filled").setAttribute("width", place);
+  beam.querySelector("svg").setAttribute("x", place);
+  beam.setAttribute("aria-valuenow", Math.floor(100 * share));
+  beam.setAttribute("aria-valuetext", label);
+  let text = beam.querySelector(":scope > text");
+  if (!text) text = beam.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "text"));
+  text.setAttribute("y", 39);
+  text.setAttribute("x", place);
+  text.setAttribute("text-anchor", share < 0.12 ? "start" : share > 0.88 ? "end" : "middle");
+  text.textContent = label;
+}
+
+let shownLeft = null;
+/** When it began and ends, and the seconds left as [low, middle, high]; null while nobody can say. */
+export function placeTimes(left) {
+  shownLeft = left;
+  const element = at("left");
+  element.replaceChildren();
+  if (left) {
+    const main = document.createElement("b");
+    main.textContent = `About ${duration(said(left[1]))} left`;
+    const range = document.createElement("span");
+    range.className = "muted";
+    range.textContent = ` (${span(left[0], left[2])})`;
+    element.append(main, range);
+  } else if (ended() && state.counters.seconds) {
+    element.textContent = `took ${duration(state.counters.seconds)}`;
+  }
+  const ends = document.querySelector(".job .beam-box");
+  let words = ends.querySelector(".ends");
+  if (!words) {
+    words = document.createElement("div");
+    words.className = "ends";
+    words.append(document.createElement("span"), document.createElement("span"));
+    ends.append(words);
+  }
+  const [start, end] = words.children;
+  start.textContent = state.started ? `${time(state.started)} start` : "";
+  if (ended() && state.ended) end.textContent = `${time(state.ended)} end`;
+  else end.textContent = left ? `about ${time(Date.now() / 1000 + left[1])} end` : "";
+  makeRoom(ends, [start, end]);
+}
+
+const phone = matchMedia("(max-width: 767.98px)");
+const APART = 8;
+
+/** The times at the beam's ends share a line with its label: the one it would touch gives way, on a phone to a line below. */
+function makeRoom(box, words) {
+  box.classList.remove("with-ends");
+  const label = box.querySelector(".beam > text").getBoundingClientRect();
+  const touched = words.filter((word) => {
+    const own = word.getBoundingClientRect();
+    return own.width > 0 && own.left < label.right + APART && own.right > label.left - APART;
+  });
+  if (phone.matches) box.classList.toggle("with-ends", touched.length > 0);
+  for (const word of words) word.classList.toggle("covered", !phone.matches && touched.includes(word));
+}
+addEventListener("resize", () => at("job") && placeTimes(shownLeft));
+
+/** The last of these values as a line. */
+export function sparkline(all) {
+  const values = all.slice(-80);
+  const svg = at("sparkline");
+  svg.replaceChildren();
+  svg.toggleAttribute("hidden", values.length < 3);
+  if (values.length < 3) return;
+  const top = Math.max(...values) * 1.08;
+  const path = values.map((v, i) => `${i ? "L" : "M"}${((190 * i) / (values.length - 1)).toFixed(1)} ${(42 - (38 * v) / top).toFixed(1)}`).join("");
+  const make = (name, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    svg.append(made);
+  };
+  make("path", { d: "M0 43H190", class: "base" });
+  make("path", { d: path, class: "line" });
+}

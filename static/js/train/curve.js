@@ -1,0 +1,177 @@
+// The curve of a training: episodes while it trains, evaluations with their ranges, the table that tells the same, and
+// what the learner tells. Plotly draws; colours are the tokens.
+import { decimals, whole } from "../charts/format.js";
+import { plotly } from "../charts/plotly.js";
+import { faded, tokens } from "../charts/theme.js";
+import { at, ended, page, rounds, state } from "../job/state.js";
+import { latest, shown } from "./figures.js";
+
+const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false, showTips: false };
+const NARROW = 560;
+let reward = ""; // the name of one reward; empty: all of them together
+
+const column = (name) => rounds[name] ?? rounds.tick.map(() => null);
+const training = () => (reward ? `return_${reward}` : "return");
+const evaluation = (end = "") => `evaluation_return${reward ? `_${reward}` : ""}${end}`;
+
+function axis(title, theme, narrow) {
+  return {
+    title: { text: title, font: { size: 12, color: theme.ink }, standoff: 8 },
+    tickfont: { size: 12, color: theme.muted },
+    gridcolor: theme.grid,
+    linecolor: theme["control-edge"],
+    showline: true,
+    ticks: "outside",
+    ticklen: 4,
+    tickcolor: theme["control-edge"],
+    zeroline: false,
+    fixedrange: true,
+    nticks: narrow ? 5 : 8,
+  };
+}
+
+function layout(theme, titles, narrow) {
+  return {
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: theme.font, size: 12, color: theme.muted },
+    margin: { l: 58, r: 12, t: 8, b: 46 },
+    showlegend: false,
+    dragmode: false,
+    hovermode: "closest",
+    hoverlabel: { bgcolor: theme.surface, bordercolor: theme["control-edge"], font: { family: theme.font, size: 13, color: theme.ink }, align: "left" },
+    xaxis: { ...axis(titles.x, theme, narrow), range: [0, Math.max(...rounds.steps, 1) * 1.02] },
+    yaxis: axis(titles.y, theme, narrow),
+  };
+}
+
+const rows = (name) => rounds.tick.map((_, i) => i).filter((i) => column(name)[i] !== null);
+const pick = (name, chosen) => chosen.map((i) => column(name)[i]);
+
+/** What the episodes of each round brought: the mean, and where it is of all rewards, from the least to the most. */
+function trainingTraces(theme) {
+  const told = rows(training());
+  const x = pick("steps", told);
+  const line = {
+    x, y: pick(training(), told), mode: told.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, marker: { color: theme.accent, size: 5 },
+    text: told.map((i) => `Round ${whole(rounds.tick[i])}<br>while training: <b>${shown(column(training())[i])}</b>`), hovertemplate: "%{text}<extra></extra>",
+  };
+  if (reward) return [line];
+  const band = {
+    x: [...x, ...x.slice().reverse()], y: [...pick("return_most", told), ...pick("return_least", told).reverse()],
+    fill: "toself", fillcolor: faded(theme.accent, 0.14), line: { width: 0 }, mode: "lines", hoverinfo: "skip",
+  };
+  return [band, line];
+}
+
+function evaluationTrace(theme) {
+  const told = rows(evaluation());
+  const value = pick(evaluation(), told);
+  const [low, high] = [pick(evaluation("_low"), told), pick(evaluation("_high"), told)];
+  return {
+    x: pick("steps", told), y: value, mode: "markers", cliponaxis: false,
+    marker: { symbol: "circle", size: 10, color: theme.ink, line: { width: 1.5, color: theme.surface } },
+    error_y: { type: "data", symmetric: false, array: value.map((v, i) => high[i] - v), arrayminus: value.map((v, i) => v - low[i]), color: theme.ink, thickness: 1.4, width: 4 },
+    text: told.map((row, i) => `Evaluation after round ${whole(rounds.tick[row])}<br><b>${shown(value[i])}</b> (${shown(low[i])} to ${shown(high[i])})`), hovertemplate: "%{text}<extra></extra>",
+  };
+}
+
+function legend() {
+  const entry = (css, text) => {
+    const item = Object.assign(document.createElement("span"), { className: "with-mark" });
+    item.append(Object.assign(document.createElement("span"), { className: css }), text);
+    return item;
+  };
+  const entries = [entry("legend-line legend-now", "Episodes while training, mean of a round")];
+  if (!reward) entries.push(entry("train-spread", "from the worst to the best"));
+  entries.push(entry("train-evaluation", "Evaluation on fresh seeds, 95 % range"));
+  at("legend").replaceChildren(...entries);
+}
+
+function cell(text, name = "td") {
+  return Object.assign(document.createElement(name), { textContent: text });
+}
+
+function table() {
+  const head = document.createElement("tr");
+  head.append(...["Round", "Moves", "While training", "Evaluation", "95 % range"].map((text) => Object.assign(cell(text, "th"), { scope: "col" })));
+  at("table-head").replaceChildren(head);
+  const text = (name, i) => (column(name)[i] === null ? "" : shown(column(name)[i]));
+  at("table-body").replaceChildren(
+    ...rounds.tick.map((tick, i) => {
+      const row = document.createElement("tr");
+      const range = column(evaluation("_low"))[i] === null ? "" : `${text(evaluation("_low"), i)} to ${text(evaluation("_high"), i)}`;
+      row.append(cell(whole(tick)), cell(whole(rounds.steps[i])), cell(text(training(), i)), cell(text(evaluation(), i)), cell(range));
+      return row;
+    }).reverse(),
+  );
+}
+
+const NOT_REWARDS = new Set(["return_least", "return_most"]);
+/** A switch between the rewards where there are several. */
+function rewards() {
+  const names = Object.keys(rounds).filter((name) => name.startsWith("return_") && !NOT_REWARDS.has(name)).map((name) => name.slice(7));
+  const place = at("rewards");
+  place.hidden = names.length < 2;
+  if (place.hidden || place.children.length === names.length + 1) return;
+  place.replaceChildren(
+    ...["", ...names].map((name) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: name ? name.replaceAll("_", " ") : "All together" });
+      button.setAttribute("aria-pressed", String(name === reward));
+      button.addEventListener("click", () => {
+        reward = name;
+        for (const other of place.children) other.setAttribute("aria-pressed", String(other === button));
+        drawCurve();
+      });
+      return button;
+    }),
+  );
+}
+
+const HIDDEN = /^(tick|steps|seconds|return(_.*)?|evaluation_.*|score|win)$/;
+const title = (name) => page.words[name] ?? name.replaceAll("_", " ");
+const exact = (value) => (value !== 0 && Math.abs(value) < 0.01 ? value.toExponential(1).replace("-", "−") : decimals(value, Number.isInteger(value) ? 0 : 3));
+
+/** What the learner tells: one number as a line, all of them in their last values. */
+async function drawMetrics(Plotly, theme) {
+  const names = Object.keys(rounds).filter((name) => !HIDDEN.test(name) && latest(name));
+  const choice = at("metric");
+  if (choice.options.length !== names.length) {
+    const before = choice.value;
+    choice.replaceChildren(...names.map((name) => new Option(title(name), name, name === before, name === before)));
+  }
+  at("latest").replaceChildren(
+    ...names.map((name) => {
+      const row = document.createElement("div");
+      row.append(cell(title(name), "dt"), cell(exact(latest(name)[0]), "dd"));
+      return row;
+    }),
+  );
+  const name = choice.value;
+  if (!name || !at("details").open) return;
+  const told = rows(name);
+  const plan = layout(theme, { x: "Moves learned from → later", y: "" }, true);
+  plan.margin = { ...plan.margin, l: 50 };
+  at("metric-now").textContent = `${title(name)}: ${exact(latest(name)[0])} in round ${whole(rounds.tick[latest(name)[1]])}`;
+  await Plotly.react(at("metric-chart"), [{ x: pick("steps", told), y: pick(name, told), mode: told.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, hovertemplate: "%{y:.4g}<extra></extra>" }], plan, CONFIG);
+}
+at("metric").addEventListener("change", () => drawCurve());
+at("details").addEventListener("toggle", () => drawCurve());
+
+export async function drawCurve() {
+  const chart = at("curve");
+  chart.hidden = !state.tick || !rounds.tick.length;
+  at("curve-empty").hidden = !chart.hidden;
+  if (chart.hidden) {
+    at("curve-empty").textContent = ended() ? "Nothing was learned: the job ended before its first round was complete." : "The first round is not complete yet. The curve grows with every round.";
+    return;
+  }
+  rewards();
+  legend();
+  table();
+  const Plotly = await plotly();
+  const theme = tokens();
+  const titles = { x: "Moves learned from → later", y: `${reward ? `Return, ${reward.replaceAll("_", " ")}` : "Return of an episode"} → plays better` };
+  await Plotly.react(chart, [...trainingTraces(theme), evaluationTrace(theme)], layout(theme, titles, chart.clientWidth < NARROW), CONFIG);
+  await drawMetrics(Plotly, theme);
+}

@@ -1,0 +1,92 @@
+// The figures of a training's page, written into the server's markup.
+import { decimals, plural, whole } from "../charts/format.js";
+import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
+import { speedNow, speeds, timeLeft } from "../job/pace.js";
+import { at, done, ended, page, rounds, state } from "../job/state.js";
+
+const rounded = (value) => (value >= 1000 ? Math.round(value / 100) * 100 : value);
+/** Digits after the point that a return is worth. */
+export const digits = (value) => (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
+export const shown = (value) => decimals(value, digits(value));
+/** The last value of a column that a round told, and its round; null where none did. */
+export function latest(name) {
+  const column = rounds[name] ?? [];
+  for (let i = column.length - 1; i >= 0; i -= 1) if (column[i] !== null) return [column[i], i];
+  return null;
+}
+
+function busy() {
+  if (WISHED[state.wish]) return WISHED[state.wish];
+  if (!page.moving) return state.tick ? "starting its samplers again" : "getting ready";
+  return state.counters.steps ? "playing and learning" : "playing its first moves";
+}
+
+/** Seconds left as [low, middle, high]: until the last move, or until the clock ends it. */
+function left() {
+  if (state.status !== "running" || state.wish || !page.moving) return null;
+  const found = timeLeft(rounds, state.ticks);
+  if (!page.minutes) return found;
+  const clock = Math.max(0, 60 * page.minutes - (state.counters.seconds ?? 0));
+  return found ? found.map((seconds) => Math.min(seconds, clock)) : null;
+}
+
+const aside = (text) => Object.assign(document.createElement("span"), { className: "aside", textContent: text });
+
+function showExamined() {
+  const found = latest("evaluation_return");
+  const last = ended() && found && found[1] === rounds.tick.length - 1 && state.status === "finished";
+  at("examined-name").textContent = last ? "Final evaluation" : "Last evaluation";
+  if (!found) {
+    at("examined").textContent = "–";
+    at("examined-note").textContent = ended() ? "ended before its first one" : "the first one is still to come";
+    return;
+  }
+  const [value, i] = found;
+  const [low, high] = ["low", "high"].map((end) => rounds[`evaluation_return_${end}`][i]);
+  at("examined").replaceChildren(shown(value), aside(`${shown(low)} to ${shown(high)}`));
+  at("examined-note").textContent = `95\u00a0% range, ${plural(page.episodes, "episode")} on fresh seeds${last ? "" : `, round ${whole(rounds.tick[i])}`}`;
+}
+
+function showAge() {
+  const mean = latest("staleness_mean");
+  const most = latest("staleness_max");
+  at("age").textContent = mean ? decimals(mean[0], page.in_step ? 0 : 1) : "–";
+  at("age-note").textContent = most ? `${mean[0] === 1 ? "update" : "updates"} behind, ${whole(most[0])} at most` : "updates behind, on average";
+}
+
+function showSpeed() {
+  const { steps = 0, seconds = 0 } = state.counters;
+  const now = state.status === "running" ? speedNow(rounds.seconds, rounds.steps) : null;
+  const pace = now ?? (seconds > 0 && steps ? steps / seconds : null);
+  at("speed").textContent = pace ? whole(rounded(pace)) : "–";
+  at("speed-note").textContent = now || !pace ? "moves a second" : "moves a second on average";
+  sparkline(speeds(rounds.seconds, rounds.steps));
+  at("steps").textContent = whole(steps);
+  at("of").textContent = `of ${whole(page.steps)}${page.minutes ? `, or ${decimals(page.minutes, Number.isInteger(page.minutes) ? 0 : 1)}\u00a0min` : ""}`;
+}
+
+function showReturn() {
+  const found = latest("return");
+  at("return").textContent = found ? shown(found[0]) : "–";
+  at("return-note").textContent = found ? `mean of round ${whole(rounds.tick[found[1]])}, while exploring` : "no episode has ended yet";
+}
+
+function showTake() {
+  at("take").hidden = !state.tick;
+  at("take").classList.toggle("btn-primary", state.status !== "paused");
+  at("take-policy").hidden = !state.tick;
+  at("take-curve").hidden = !state.tick;
+  at("take-onnx").hidden = !["finished", "stopped"].includes(state.status) || !state.tick;
+}
+
+export function showFigures() {
+  showState("Round", busy());
+  const share = done();
+  placeBeam(share, `${Math.floor(100 * share)}\u00a0%`);
+  placeTimes(left());
+  showSpeed();
+  showReturn();
+  showExamined();
+  showAge();
+  showTake();
+}

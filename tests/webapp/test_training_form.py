@@ -1,0 +1,290 @@
+"""Composing a training: what can be chosen, what is wrong at which field, what is kept, and how long it will take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine.config import TrainConfig, parse
+from engine.config.rl import PRESETS
+from tests.factories import Studio, studio
+from tests.webapp.trainings import config, finished, training
+from webapp.games.models import Simulator
+from webapp.studies import actions, journal
+from webapp.studies.journal import TIME_IS_UP, Entry
+from webapp.studies.models import Job, Status
+from webapp.training import trials
+from webapp.training.forms import UNSETTLED, TrainForm, values_of
+from webapp.training.models import TrainDraft
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def client(team: Studio) -> Client:
+    signed_in = Client()
+    signed_in.force_login(team.designer)
+    return signed_in
+
+
+def form(team: Studio, **typed: str) -> TrainForm:
+    made = TrainForm({name.replace("__", "."): value for name, value in typed.items()}, project=team.project)
+    made.is_valid()
+    return made
+
+
+def wrong(team: Studio, **typed: str) -> dict[str, list[str]]:
+    return {name: [str(e) for e in found] for name, found in form(team, **typed).errors.items()}
+
+
+def built(team: Studio, **typed: str) -> TrainConfig:
+    made = form(team, **typed)
+    assert made.config is not None, made.errors
+    return made.config
+
+
+def new(team: Studio) -> str:
+    return reverse("training:new", args=[team.project.slug])
+
+
+def asked(client: Client, team: Studio, **typed: str) -> dict[str, Any]:
+    address = reverse("training:preview", args=[team.project.slug])
+    found: dict[str, Any] = client.post(address, {k.replace("__", "."): v for k, v in typed.items()}).json()
+    return found
+
+
+def trial(team: Studio, of: TrainConfig, **row: Any) -> Job:
+    """A trial that measured 40 µs of playing and 60 µs of learning a move."""
+    plain = trials.of(of)
+    measured = {"steps_per_second": 9000.0, "sampling_seconds": 0.4, "learning_seconds": 0.6}
+    ended = {"status": Status.STOPPED, "message": TIME_IS_UP, "counters": {"steps": 10_000}, "summary": measured}
+    return training(team.project, kind=Job.Kind.SAMPLE, config=plain, **{**ended, **row})
+
+
+def test_nothing_typed_is_a_training_of_cartpole(team: Studio) -> None:
+    found = built(team)
+    assert (found.game.name, found.learner, found.steps) == ("gym:CartPole-v1", PRESETS["cartpole-ppo"], 100_000)
+    assert (found.pool.kind, found.sampling, found.seed) == ("ray", "synchronous", 1)
+
+
+def test_each_kind_of_game_gets_its_engine_name(team: Studio) -> None:
+    command = Simulator.objects.create(name="Our game", kind="command", reference="command:our-game", everybody=True)
+    assert built(team, game="pong").game.name == "pong"
+    assert built(team, game="atari", atari="breakout").game.name == "ale:breakout"
+    assert built(team, game="gymnasium", gymnasium="LunarLander-v3").game.name == "gym:LunarLander-v3"
+    assert built(team, game="simulator", simulator=str(command.pk)).game.name == "command:our-game"
+
+
+def test_a_simulator_of_another_project_cannot_be_chosen(team: Studio) -> None:
+    hidden = Simulator.objects.create(name="Theirs", kind="command", reference="command:theirs")
+    assert "simulator" in wrong(team, game="simulator", simulator=str(hidden.pk))
+
+
+@pytest.mark.parametrize("name", ["", "os:system-v0", "../x-v0", "CartPole", "command:rm -rf", "a b-v1"])
+def test_a_gymnasium_name_cannot_import_or_run_anything(team: Studio, name: str) -> None:
+    assert set(wrong(team, game="gymnasium", gymnasium=name)) == {"gymnasium"}
+
+
+def test_dqn_is_refused_where_the_game_is_steered_and_the_page_says_why(client: Client, team: Studio) -> None:
+    assert "steered" in wrong(team, game="pendulum", algorithm="dqn")["algorithm"][0]
+    assert "steered" in wrong(team, game="gymnasium", gymnasium="Hopper-v5", algorithm="dqn")["algorithm"][0]
+    html = asked(client, team, game="pendulum")["html"]["algorithms"]
+    dqn = html[html.index('value="dqn"') :]
+    assert "disabled" in dqn[: dqn.index(">")]
+    assert "steered with numbers" in html
+
+
+def test_every_preset_makes_a_training(team: Studio) -> None:
+    from webapp.training.games import OFFERS
+    from webapp.training.methods import ALGORITHMS, misfit, presets_for
+
+    beside = {"atari": "pong", "gymnasium": "CartPole-v1"}
+    seen = set()
+    for offer in OFFERS.values():
+        if offer.key == "simulator":
+            continue
+        for kind in ALGORITHMS:
+            for preset in presets_for(kind, offer.key, offer.sees):
+                if not misfit(kind, offer.does):
+                    seen.add(preset.key)
+                    built(team, game=offer.key, algorithm=kind, preset=preset.key, **beside)
+    assert set(PRESETS) <= seen
+
+
+def test_table_three_is_number_for_number(team: Studio) -> None:
+    found = built(team, game="image-pong", algorithm="ppo", preset="table3-image-pong").learner
+    assert found == PRESETS["table3-image-pong"]
+
+
+def test_details_replace_the_preset_s_settings_one_by_one(team: Studio) -> None:
+    found = built(
+        team, game="pong", algorithm="ppo", preset="pong-ppo", learner__rate="0.02", learner__network__conv="",
+        learner__normalise_advantages="off", learner__schedule="linear", learner__network__policy="64",
+        learner__network__critic="64 32", learner__rewards="score 1 0.9\nhit 0.5", environments="3", samplers="5",
+        game__settings="points 3\nrewards score hit",
+    )  # fmt: skip
+    changes = {"rate": 0.02, "normalise_advantages": False, "schedule": "linear"}
+    assert {name: getattr(found.learner, name) for name in changes} == changes
+    assert (found.learner.network.policy, found.learner.network.critic) == ((64,), (64, 32))
+    assert found.learner.reuse == PRESETS["pong-ppo"].reuse  # type: ignore[union-attr]
+    assert (found.learner.rewards["score"].discount, found.learner.rewards["hit"].weight) == (0.9, 0.5)
+    assert (found.environments, found.samplers) == (3, 5)
+    assert found.game.settings == {"points": 3, "rewards": ("score", "hit")}
+
+
+def test_battles_are_shared_among_the_samplers(team: Studio) -> None:
+    assert built(team, samplers="1").environments == 8
+    assert built(team, samplers="4").environments == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("steps", "none"), ("steps", "0"), ("minutes", "-1"), ("seed", "1.5"), ("episodes", "1"),
+        ("max_staleness", "x"), ("learner__rate", "0"), ("learner__rate", "7"), ("learner__discount", "2"),
+        ("learner__batch", "many"), ("learner__network__policy", "64 x"), ("learner__network__conv", "32"),
+        ("learner__rewards", "score"), ("learner__rewards", "score much"), ("samplers", "0"), ("environments", "-3"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_told_at_its_field(team: Studio, field: str, typed: str) -> None:
+    assert set(wrong(team, **{field: typed})) == {field.replace("__", ".")}
+
+
+def test_a_critic_that_does_not_fit_is_told_at_the_critic(team: Studio) -> None:
+    found = wrong(team, game="pong", learner__network__policy="64", learner__network__critic="32")
+    assert list(found) == ["learner.network.critic"]
+
+
+def test_all_errors_come_at_once_and_nothing_typed_is_lost(client: Client, team: Studio) -> None:
+    answer = client.post(new(team), {"game": "pong", "steps": "lots", "learner.rate": "9", "title": "Mine"})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert Job.objects.count() == 0
+    for typed in ("lots", "9", "Mine"):
+        assert f'value="{typed}"' in page
+    assert "2 fields" in page
+
+
+def test_start_makes_a_job_that_pins_its_settings(client: Client, team: Studio) -> None:
+    TrainDraft.objects.create(project=team.project, user=team.designer, form={"game": "pong"})
+    answer = client.post(new(team), {"game": "cartpole", "steps": "20000", "title": "My agent", "seed": "7"})
+    job = Job.objects.get()
+    assert (answer.status_code, answer["Location"]) == (302, f"/p/herobattle/jobs/{job.pk}/")
+    assert (job.kind, job.title, job.template, job.ticks) == ("train", "My agent", "cartpole-ppo", 40)
+    stored = parse(TrainConfig, job.config)
+    assert (stored.steps, stored.seed, stored.learner) == (20_000, 7, PRESETS["cartpole-ppo"])
+    assert job.config_hash == actions.content_hash(stored)
+    assert not TrainDraft.objects.exists()
+
+
+def test_a_preview_keeps_the_draft_and_starts_a_trial_of_a_second_process(client: Client, team: Studio) -> None:
+    found = asked(client, team, game="pong", steps="50000", learner__rate="0.01", keep="1")
+    assert TrainDraft.objects.get().form == {"game": "pong", "steps": "50000", "learner.rate": "0.01"}
+    sample = Job.objects.get()
+    assert (sample.kind, sample.pk, found["errors"]) == (Job.Kind.SAMPLE, found["trial"], {})
+    assert sample.config["pool"]["kind"] == "local"
+    assert "Training a few seconds" in found["before"]["note"]
+    assert 'value="50000"' in client.get(new(team)).content.decode()
+    asked(client, team, game="pong", steps="90000", learner__rate="0.02")
+    assert Job.objects.count() == 1  # the same work: learning rate and length do not change its pace
+
+
+def test_a_form_with_errors_starts_no_trial(client: Client, team: Studio) -> None:
+    assert set(asked(client, team, steps="x")["errors"]) == {"steps"}
+    assert not Job.objects.exists()
+
+
+def test_a_trial_gives_an_honest_range(client: Client, team: Studio) -> None:
+    trial(team, built(team))
+    before = asked(client, team)["before"]
+    # 100,000 moves: 40 µs of playing shared by two samplers and 60 µs of learning are 8 s. 8 s to start, and 9
+    # evaluations of 50 episodes of 500 moves at most are another 9 s.
+    assert "moves a second" in before["note"]
+    assert before["time"] == "15\u00a0s to 30\u00a0s"
+
+
+def test_earlier_trainings_tell_more_than_a_trial(client: Client, team: Studio) -> None:
+    job = finished(team.project)
+    Job.objects.filter(pk=job.pk).update(config=built(team).model_dump(mode="json"))
+    found = asked(client, team, steps="1000000")
+    assert found["before"]["note"].startswith("As fast as one earlier training")
+    assert found["before"]["time"] == "12\u00a0min to 15\u00a0min"
+    assert Job.objects.count() == 1
+
+
+def test_what_a_trial_finds_wrong_is_told_at_the_field(client: Client, team: Studio) -> None:
+    typed = {"game": "gymnasium", "gymnasium": "NoSuchGame-v0", "algorithm": "dqn"}
+    failed = trial(team, built(team, **typed), status=Status.FAILED, message="No such game.", summary={})
+    places = "game.name: Gymnasium has no 'NoSuchGame-v0'; learner.kind: DQN needs a single choice as action"
+    journal.append(failed, {}, [Entry("failed", {"message": "No such game.", "places": places})])
+    errors = asked(client, team, **typed)["errors"]
+    assert "NoSuchGame-v0" in errors["gymnasium"][0]
+    assert "single choice" in errors["algorithm"][0]
+    assert client.post(new(team), typed).status_code == 422
+
+
+def test_a_game_nobody_knows_is_tried_before_it_starts(client: Client, team: Studio) -> None:
+    typed = {"game": "gymnasium", "gymnasium": "LunarLander-v3"}
+    answer = client.post(new(team), typed)
+    assert answer.status_code == 422
+    assert "is being tried" in answer.content.decode()
+    trial(team, built(team, **typed))
+    assert client.post(new(team), typed).status_code == 302
+
+
+def test_minutes_alone_need_a_pace_and_get_enough_moves(client: Client, team: Studio) -> None:
+    assert built(team, minutes="10").steps == UNSETTLED
+    answer = client.post(new(team), {"minutes": "10"})
+    assert answer.status_code == 422
+    assert "is being measured" in answer.content.decode()
+    trial(team, built(team, minutes="10"))
+    assert client.post(new(team), {"minutes": "10"}).status_code == 302
+    job = Job.objects.get(kind=Job.Kind.TRAIN)
+    assert job.config["minutes"] == 10
+    assert job.config["steps"] == 11_000_000  # 12,500 a second, half as many again as fit
+
+
+def test_a_clone_asks_for_the_same_training(client: Client, team: Studio) -> None:
+    typed = {"game": "pong", "algorithm": "a3c", "preset": "pong-a3c", "learner__rate": "0.02", "samplers": "3",
+             "learner__rewards": "score 1 0.9\nhit 0.5", "game__settings": "points 3\nrewards score hit",
+             "learner__network__policy": "64", "learner__network__critic": "64", "sampling": "asynchronous",
+             "max_staleness": "4", "minutes": "5", "steps": "12345"}  # fmt: skip
+    original = built(team, **typed)
+    job = training(team.project, config=original, template="pong-a3c")
+    again = TrainForm(values_of(job, team.project), project=team.project)
+    assert again.is_valid(), again.errors
+    assert again.config is not None
+    assert actions.content_hash(again.config) == actions.content_hash(original)
+    client.post(reverse("training:clone", args=["herobattle", job.pk]))
+    assert 'value="12345"' in client.get(new(team)).content.decode()
+
+
+def test_a_clone_keeps_the_earlier_draft_for_later(client: Client, team: Studio) -> None:
+    TrainDraft.objects.create(project=team.project, user=team.designer, form={"game": "pong", "steps": "77"})
+    job = training(team.project, config=config(steps=500))
+    client.post(reverse("training:clone", args=["herobattle", job.pk]))
+    assert TrainDraft.objects.get().form["steps"] == "500"
+    client.post(reverse("training:forget", args=["herobattle"]))
+    assert TrainDraft.objects.get().form == {"game": "pong", "steps": "77"}
+    client.post(reverse("training:forget", args=["herobattle"]))
+    assert not TrainDraft.objects.exists()
+
+
+def test_settings_of_another_algorithm_are_kept_while_one_tries_out(client: Client, team: Studio) -> None:
+    html = asked(client, team, algorithm="dqn", learner__clip="0.3", learner__rate="0.004")["html"]["details"]
+    assert '<input type="hidden" name="learner.clip" value="0.3">' in html
+    assert 'name="learner.rate" id="id_learner.rate" autocomplete="off" value="0.004"' in html
+
+
+def test_a_draft_takes_only_what_the_form_has(client: Client, team: Studio) -> None:
+    asked(client, team, keep="1", game="pong", nonsense="x", before="y", title="z" * 9000)
+    kept = TrainDraft.objects.get().form
+    assert {name: len(text) for name, text in kept.items()} == {"game": 4, "title": 500}

@@ -1,0 +1,199 @@
+"""The Train-an-agent page: what is typed is kept, a trial measures how fast it goes, and Start makes a job of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from engine.config import TrainConfig
+from webapp.lib.posts import posts_only
+from webapp.projects.access import project_for
+from webapp.projects.models import Project
+from webapp.studies import actions
+from webapp.studies.models import Job
+from webapp.studies.pictures import job_for, person
+from webapp.studies.setting_fields import Setting, shown_default
+from webapp.training import methods, settings, trials
+from webapp.training.forms import EPISODES, UNSETTLED, WAYS, TrainForm, values_of
+from webapp.training.games import OFFERS
+from webapp.training.methods import ALGORITHMS
+from webapp.training.models import TrainDraft
+
+BEFORE = "before"
+"""Where a draft keeps the one that a clone took the place of."""
+LONGEST_TEXT, MOST_FIELDS = 500, 150
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Compose a training; POST starts it."""
+    project = project_for(request, slug, "write")
+    if request.method == "POST":
+        form = TrainForm(_typed(request.POST), project=project)
+        job = _start(request, project, form)
+        if job is not None:
+            return redirect("studies:job", slug, job.pk)
+        return _page(request, project, form, status=422)
+    draft = TrainDraft.objects.filter(project=project, user=person(request)).first()
+    return _page(request, project, TrainForm(draft.form if draft else {}, project=project), draft=draft)
+
+
+def _page(
+    request: HttpRequest, project: Project, form: TrainForm, *, draft: TrainDraft | None = None, status: int = 200
+) -> HttpResponse:
+    form.is_valid()
+    context = {
+        "project": project,
+        "draft": draft,
+        "earlier": bool(draft and draft.form.get(BEFORE)),
+        "offers": OFFERS.values(),
+        "ways": WAYS,
+        "episodes": EPISODES,
+        "default_staleness": TrainConfig.model_fields["max_staleness"].default,
+        "errors": _errors(form) if status != 200 else None,
+        **_parts(form),
+    }
+    return render(request, "training/new.html", context, status=status)
+
+
+def _parts(form: TrainForm) -> dict[str, Any]:
+    """What the page shows of the form, and shows anew when a choice changes what can be chosen."""
+    presets = methods.presets_for(form.kind, form.offer.key, form.offer.sees)
+    shown = {setting.name for group in form.groups for setting in group.settings} | form.base_fields.keys()
+    return {
+        "form": form,
+        "shape": " ".join((form.offer.key, form.shown.key, form.does, str(form.groups[0].settings[1].default))),
+        "typed": form.data,
+        "algorithms": [(a, methods.misfit(a.kind, form.does)) for a in ALGORITHMS.values()],
+        "presets": presets,
+        "groups": [(group.title, [_row(form, s) for s in group.settings]) for group in form.groups],
+        "elsewhere": [(k, v) for k, v in form.data.items() if k not in shown and settings.NAMES.fullmatch(k)],
+    }
+
+
+def _row(form: TrainForm, setting: Setting) -> dict[str, Any]:
+    """One setting as the page shows it."""
+    widget = form.fields[setting.name].widget
+    return {
+        "field": form[setting.name],
+        "value": form.data.get(setting.name, ""),
+        "default": shown_default(setting),
+        "choices": getattr(form.fields[setting.name], "choices", None),
+        "lines": hasattr(widget, "attrs") and "rows" in widget.attrs,
+    }
+
+
+def _errors(form: TrainForm) -> dict[str, list[str]]:
+    """What is wrong, by field; "" holds what concerns the whole."""
+    return {"" if name == "__all__" else name: [str(e) for e in found] for name, found in form.errors.items()}
+
+
+def _start(request: HttpRequest, project: Project, form: TrainForm) -> Job | None:
+    """The job that the form describes, started; None when something is wrong with it."""
+    if not form.is_valid() or form.config is None:
+        return None
+    trial, config = trials.known(project, form.config), form.config
+    if _tried(form, trial):
+        return None
+    if config.steps == UNSETTLED:
+        found = trials.estimate(config, trial, form.offer.longest, project)
+        if found is None:
+            form.add_error("minutes", "How fast this goes is being measured. Wait a moment, or type the moves.")
+            return None
+        config = config.model_copy(update={"steps": trials.budget(config.minutes, found.speed)})
+    job = actions.submit(project, person(request), config, title=form.name, template=form.shown.key)
+    TrainDraft.objects.filter(project=project, user=person(request)).delete()
+    return job
+
+
+def _tried(form: TrainForm, trial: Job | None) -> bool:
+    """Put what a trial found wrong at its fields; whether that, or a trial that is still needed, stands in the way."""
+    for place, message in trials.problems(trial):
+        form.point_at(place, message)
+    if form.errors:
+        return True
+    if not form.offer.name and (trial is None or trial.active):
+        form.add_error(form.game_field, "Whether this game works here is being tried. Wait a moment.")
+    return bool(form.errors)
+
+
+@posts_only("training:new", "slug")
+def preview(request: HttpRequest, slug: str) -> JsonResponse:
+    """What the page says about the form as it stands; ``keep=1`` also keeps it as the draft. Starts a trial if one is
+    needed, ``again=1`` even where one failed."""
+    project = project_for(request, slug, "write")
+    form = TrainForm(_typed(request.POST), project=project)
+    kept = _keep(request, project) if request.POST.get("keep") else None
+    form.is_valid()
+    trial, found, config = None, None, form.config
+    if config is not None:
+        found = trials.estimate(config, trials.known(project, config), form.offer.longest, project)
+        if found is None or not form.offer.name:
+            again = bool(request.POST.get("again"))
+            trial = actions.sample(project, person(request), trials.of(config), again=again)
+        for place, message in trials.problems(trial):
+            form.point_at(place, message)
+    parts = _parts(form)
+    return JsonResponse(
+        {
+            "errors": _errors(form),
+            "kept": kept,
+            "shape": parts["shape"],
+            "html": {
+                part: render_to_string(f"training/partials/{part}.html", parts)
+                for part in ("algorithms", "presets", "details")
+            },
+            "name": "" if form.data.get("title") else form.name,
+            "steps": f"{form.shown.steps:,}",
+            "trial": trial.pk if trial is not None and trial.active else None,
+            "failed": trial is not None and trial.terminal and trials.pace_of(trial) is None,
+            "before": trials.told(found, trial, config),
+        }
+    )
+
+
+def _typed(data: QueryDict) -> dict[str, str]:
+    """What was typed, field by field; nothing else gets into a draft, and nothing long."""
+    names = [name for name in data if name in TrainForm.base_fields or settings.NAMES.fullmatch(name)]
+    return {name: str(data[name])[:LONGEST_TEXT] for name in names[:MOST_FIELDS] if str(data[name])}
+
+
+def _keep(request: HttpRequest, project: Project) -> str:
+    draft, _ = TrainDraft.objects.get_or_create(project=project, user=person(request))
+    before = draft.form.get(BEFORE)
+    draft.form = {**_typed(request.POST), **({BEFORE: before} if before else {})}
+    draft.save()
+    return timezone.localtime(draft.kept_at).isoformat()
+
+
+@posts_only("training:new", "slug")
+def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
+    """Throw the draft away; where a clone had taken the place of an earlier one, that comes back."""
+    project = project_for(request, slug, "write")
+    draft = TrainDraft.objects.filter(project=project, user=person(request)).first()
+    if draft is not None and draft.form.get(BEFORE):
+        draft.form = draft.form[BEFORE]
+        draft.save()
+    elif draft is not None:
+        draft.delete()
+    return redirect("training:new", slug)
+
+
+@posts_only("studies:job", "slug", "pk")
+def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
+    """Compose a new training that begins with this one's settings; a draft that was there is kept beside it."""
+    job = job_for(request, slug, pk, "write")
+    if job.kind != Job.Kind.TRAIN:
+        raise Http404("This job trains no agent.")
+    draft, _ = TrainDraft.objects.get_or_create(project=job.project, user=person(request))
+    earlier = draft.form.get(BEFORE) or {k: v for k, v in draft.form.items() if k != BEFORE}
+    draft.form = {**values_of(job, job.project), **({BEFORE: earlier} if earlier else {})}
+    draft.save()
+    messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
+    return redirect("training:new", slug)

@@ -1,0 +1,217 @@
+"""The Train-an-agent page as a form: whatever was typed, either one training or what is wrong at which field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.conf import settings as site
+
+from engine.config import TrainConfig, load
+from engine.errors import ConfigError
+from webapp.balance.forms import sentence
+from webapp.games.fields import NumberField
+from webapp.games.models import Simulator
+from webapp.projects.models import Project
+from webapp.studies.models import Job
+from webapp.training import games, methods, settings
+from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR
+from webapp.training.methods import ALGORITHMS, PRESET_LIST, Preset
+
+EPISODES = 50
+UNSETTLED = 10**9
+"""Steps of a training that ends by the clock, while nobody knows how many fit into its minutes."""
+WAYS = (
+    ("synchronous", "In step", "Samplers wait for each update. The same seed gives the same agent, bit for bit."),
+    ("asynchronous", "Nobody waits", "Faster on several processors; no two trainings are quite the same."),
+)
+FIRST = {"game": "cartpole", "algorithm": "ppo", "sampling": "synchronous", "atari": "pong"}
+
+
+class TrainForm(forms.Form):
+    """``config`` is the training once the form is valid. ``shown``: the algorithm and preset that the page shows, which
+    are the nearest that exist when those that were typed do not."""
+
+    game = forms.ChoiceField(choices=[(o.key, o.title) for o in OFFERS.values()], label="Game")
+    gymnasium = forms.CharField(
+        max_length=80, required=False, label="Its name in Gymnasium", help_text="Such as LunarLander-v3 or Hopper-v5."
+    )
+    atari = forms.CharField(max_length=60, required=False, label="Atari game", help_text="Such as pong or breakout.")
+    simulator = forms.ModelChoiceField(
+        Simulator.objects.none(), required=False, label="Simulator", empty_label="Choose one",
+        help_text="It must speak the protocol's GAME part; that is tried before the training starts.",
+    )  # fmt: skip
+    algorithm = forms.ChoiceField(choices=[(a.kind, a.title) for a in ALGORITHMS.values()], label="Algorithm")
+    preset = forms.CharField(max_length=40, required=False, label="Settings to begin from")
+    steps = NumberField(
+        label="Moves to learn from", required=False, whole=True, low=1, high=10**12,
+        help_text="Every decision of the agent is a move.",
+    )  # fmt: skip
+    minutes = NumberField(
+        label="At most", required=False, low=0.1, high=525_600, unit="minutes",
+        help_text="Whichever is over first. Where the clock ends it, another run may differ.",
+    )  # fmt: skip
+    sampling = forms.ChoiceField(choices=[(key, title) for key, title, _ in WAYS], label="Playing and learning")
+    max_staleness = NumberField(
+        label="Oldest data learned from", required=False, whole=True, low=0, high=10**6, unit="updates",
+        help_text="Older moves are thrown away. 0: any age.",
+    )  # fmt: skip
+    episodes = NumberField(
+        label="Episodes of an evaluation", required=False, whole=True, low=2, high=100_000,
+        help_text="Played on fresh seeds without exploring: the more, the narrower the range.",
+    )  # fmt: skip
+    seed = NumberField(
+        label="Seed", required=False, whole=True, low=0, high=2**53, help_text="Same seed, same agent (in step)."
+    )
+    title = forms.CharField(label="Name", max_length=100, required=False)
+
+    def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
+        super().__init__({**FIRST, **data})
+        chosen: forms.ModelChoiceField = self.fields["simulator"]  # type: ignore[assignment]
+        chosen.queryset = games.simulators(project)
+        self.offer = OFFERS.get(self._said("game"), OFFERS[FIRST["game"]])
+        self.shown = self._shown()
+        samplers = self._said("samplers")
+        count = int(samplers) if samplers.isdecimal() and 1 <= int(samplers[:6]) <= 4096 else site.CPUS
+        self.groups = settings.groups(self.offer, self.shown, count)
+        for group in self.groups:
+            self.fields |= {setting.name: setting.field for setting in group.settings}
+        self.config: TrainConfig | None = None
+
+    def _said(self, name: str) -> str:
+        return str(self.data.get(name, "")).strip()
+
+    @property
+    def kind(self) -> str:
+        """The algorithm that the page shows."""
+        return self.shown.kind
+
+    @property
+    def does(self) -> str:
+        return games.does(self.offer, self.game_name)
+
+    @property
+    def game_name(self) -> str:
+        """The game as the engine calls it; empty while it is not said."""
+        if self.offer.key == GYMNASIUM:
+            return f"gym:{self._said('gymnasium')}" if self._said("gymnasium") else ""
+        if self.offer.key == ATARI:
+            return f"ale:{self._said('atari')}" if self._said("atari") else ""
+        row = self.cleaned_data.get("simulator") if hasattr(self, "cleaned_data") else None
+        return self.offer.name or (row.reference if row is not None else "")
+
+    @property
+    def game_field(self) -> str:
+        """The field that says which game of its kind."""
+        return self.offer.key if self.offer.key in (GYMNASIUM, ATARI, SIMULATOR) else "game"
+
+    def _shown(self) -> Preset:
+        kind = self._said("algorithm") if self._said("algorithm") in ALGORITHMS else "ppo"
+        if methods.misfit(kind, self.does):
+            kind = "ppo"
+        presets = methods.presets_for(kind, self.offer.key, self.offer.sees)
+        return next((p for p in presets if p.key == self._said("preset")), presets[0])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        self._clean_game(cleaned)
+        if reason := methods.misfit(self._said("algorithm"), self.does):
+            self.add_error("algorithm", reason)
+        if not self.errors:
+            self._build(cleaned)
+        return cleaned
+
+    def _clean_game(self, cleaned: dict[str, Any]) -> None:
+        key, wanted = self.offer.key, cleaned.get(self.game_field)
+        if key == GYMNASIUM and not GYMNASIUM_ID.fullmatch(wanted or ""):
+            self.add_error(key, "Type a name of Gymnasium with its version, such as LunarLander-v3.")
+        if key == ATARI and not ATARI_NAME.fullmatch(wanted or ""):
+            self.add_error(key, "Type the name of an Atari game in small letters, such as pong.")
+        if key == SIMULATOR and wanted is None and key not in self.errors:
+            self.add_error(key, "Choose one of the project's simulators. An engineer can register another.")
+
+    def _build(self, cleaned: dict[str, Any]) -> None:
+        try:
+            found = load(self._data(cleaned))
+        except ConfigError as error:
+            for problem in error.problems:
+                self.point_at(problem.place, problem.message)
+            return
+        assert isinstance(found, TrainConfig)
+        self.config = found
+
+    def _data(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+        """The engine's settings as nested data, defaults included."""
+        by_clock = cleaned["minutes"] is not None and cleaned["steps"] is None
+        sampling = {s.key: s.default for s in self.groups[0].settings}
+        base = {
+            "kind": "train",
+            "name": self.name,
+            "game": {"name": self.game_name},
+            "learner": self.shown.learner.model_dump(),
+            "steps": cleaned["steps"] or (UNSETTLED if by_clock else self.shown.steps),
+            "minutes": cleaned["minutes"] or 0,
+            "sampling": cleaned["sampling"],
+            "seed": 1 if cleaned["seed"] is None else cleaned["seed"],
+            "episodes": cleaned["episodes"] or EPISODES,
+            "pool": {"kind": "ray"},
+            **({} if cleaned["max_staleness"] is None else {"max_staleness": cleaned["max_staleness"]}),
+        }
+        own = settings.typed(self.groups, cleaned)
+        own["game"] = {"settings": own["game"]["settings"]} if "game" in own else {}
+        return settings.merged(base | sampling, own)
+
+    @property
+    def name(self) -> str:
+        """What the training is called."""
+        title = games.title_of(self.game_name) if self.game_name else self.offer.title
+        return self._said("title")[:100] or f"An agent for {title}"[:100]
+
+    def point_at(self, place: str, message: str) -> None:
+        """Show a problem of the engine's at the field it is about, or above the form when none is."""
+        if place in ("game", "game.name"):
+            name: str | None = self.game_field
+        elif place in ("learner", "learner.kind"):
+            name = "algorithm"
+        else:
+            name = self._nearest(place)
+        if name is None or name not in self.errors:  # of a number's several readings the first is told
+            self.add_error(name, sentence(message))
+
+    def _nearest(self, place: str) -> str | None:
+        parts = place.split(".")
+        while parts:
+            at = ".".join(parts)
+            inside = [name for name in self.fields if name == at or name.startswith(f"{at}.")]
+            if inside:
+                return next((name for name in inside if name.endswith(".critic")), inside[0])
+            parts.pop()
+        return None
+
+
+def values_of(job: Job, project: Project) -> dict[str, str]:
+    """The form that would have made ``job``: what "Ask again with changes" starts from."""
+    config = job.config
+    learner, game = config["learner"], config["game"]["name"]
+    offer, beside = games.named(game, project)
+    preset = PRESET_LIST.get(job.template)
+    fits = preset is not None and preset.kind == learner["kind"]
+    chosen = preset if preset is not None and fits else PRESET_LIST[f"{learner['kind']}-{methods.USUAL}"]
+    found = {
+        "game": offer,
+        offer: beside,
+        "algorithm": learner["kind"],
+        "preset": chosen.key,
+        "steps": config["steps"],
+        "minutes": f"{config['minutes']:g}" if config.get("minutes") else "",
+        "sampling": config["sampling"],
+        "max_staleness": config["max_staleness"],
+        "episodes": config["episodes"],
+        "seed": config["seed"],
+        "title": job.title,
+        **settings.texts(settings.groups(OFFERS[offer], chosen, config["samplers"]), config),
+        "samplers": config["samplers"],
+        "environments": config["environments"],
+    }
+    return {name: str(value) for name, value in found.items() if str(value)}

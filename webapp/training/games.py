@@ -1,0 +1,113 @@
+"""The games an agent can be trained in from the browser: those named here, and the project's own simulators."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from webapp.games.models import Simulator
+from webapp.games.simulators import granted
+from webapp.projects.models import Project
+
+NUMBERS, PICTURES = "numbers", "pictures"
+CHOICE, STEERING = "choice", "steering"
+GYMNASIUM, ATARI, SIMULATOR = "gymnasium", "atari", "simulator"
+
+GYMNASIUM_ID = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_.-]*/)?[A-Za-z0-9][A-Za-z0-9_.-]*-v\d{1,3}")
+"""No colon: what stands before one is a module that Gymnasium would import."""
+ATARI_NAME = re.compile(r"[a-z0-9_]{1,60}")
+_STEERED = frozenset(
+    f"{name}-v{version}"
+    for name, versions in {
+        "Pendulum": (1,),
+        "MountainCarContinuous": (0,),
+        "BipedalWalker": (3,),
+        "BipedalWalkerHardcore": (3,),
+        **dict.fromkeys(("Ant", "HalfCheetah", "Hopper", "Walker2d", "Humanoid", "Reacher", "Swimmer"), (4, 5)),
+        **dict.fromkeys(("InvertedPendulum", "InvertedDoublePendulum", "Pusher", "HumanoidStandup"), (4, 5)),
+    }.items()
+    for version in versions
+)
+_CHOSEN = frozenset({"CartPole-v0", "CartPole-v1", "Acrobot-v1", "MountainCar-v0", "LunarLander-v3", "Taxi-v3"})
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A game on the menu. ``sees`` and ``does``: what the agent is given and how it acts; empty where trying tells.
+    ``longest``: decisions in its longest episode, 0 where that is not known. ``settings``: those that may be typed."""
+
+    key: str
+    title: str
+    text: str
+    name: str = ""
+    sees: str = ""
+    does: str = ""
+    longest: int = 0
+    settings: tuple[str, ...] = ()
+
+
+_PONG = ("points", "max_ticks", "frame_skip", "rewards")
+OFFERS = {
+    offer.key: offer
+    for offer in (
+        Offer(
+            "pong", "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
+            "pong", NUMBERS, CHOICE, 6000, _PONG,
+        ),
+        Offer(
+            "image-pong", "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
+            "image-pong", PICTURES, CHOICE, 6000, _PONG,
+        ),
+        Offer(
+            "cartpole", "CartPole", "Keep a pole upright on a cart. Learned in a minute: the one to try first.",
+            "gym:CartPole-v1", NUMBERS, CHOICE, 500,
+        ),
+        Offer(
+            "pendulum", "Pendulum", "Swing a pendulum up and hold it there, by steering instead of choosing.",
+            "gym:Pendulum-v1", NUMBERS, STEERING, 200,
+        ),
+        Offer(ATARI, "Atari Pong", "Atari's Pong, or another Atari game, from pictures. Takes hours.",
+              "", PICTURES, CHOICE, 27_000),
+        Offer(GYMNASIUM, "Another Gymnasium game", "Any environment that Gymnasium has here, by its name."),
+        Offer(SIMULATOR, "A game of your own", "A simulator of this project that plays move by move."),
+    )
+}  # fmt: skip
+
+
+def simulators(project: Project) -> QuerySet[Simulator]:
+    """The project's simulators that are programs of their own: each may speak the protocol's GAME part."""
+    return granted(project).exclude(kind=Simulator.Kind.BUILTIN)
+
+
+def does(offer: Offer, name: str) -> str:
+    """How the agent acts in the game called ``name``; empty where only trying tells."""
+    gym_id = name.removeprefix("gym:")
+    return offer.does or (STEERING if gym_id in _STEERED else CHOICE if gym_id in _CHOSEN else "")
+
+
+def named(name: str, project: Project) -> tuple[str, str]:
+    """(offer, what is typed or chosen beside it) of an engine's game name; a simulator by its row's number."""
+    for offer in OFFERS.values():
+        if offer.name == name:
+            return offer.key, ""
+    kind, _, rest = name.partition(":")
+    if kind == "gym":
+        return GYMNASIUM, rest
+    if kind == "ale":
+        return ATARI, rest
+    row = simulators(project).filter(reference=name).values_list("pk", flat=True).first()
+    return SIMULATOR, "" if row is None else str(row)
+
+
+def title_of(name: str) -> str:
+    """An engine's game name as people read it."""
+    for offer in OFFERS.values():
+        if offer.name == name:
+            return offer.title
+    kind, _, rest = name.partition(":")
+    if kind in ("gym", "ale"):
+        return rest if kind == "gym" else f"Atari {rest.replace('_', ' ').title()}"
+    row = Simulator.objects.filter(reference=name).values_list("name", flat=True).first()
+    return row or "A game of your own"

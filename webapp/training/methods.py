@@ -1,0 +1,139 @@
+"""The learning algorithms and the presets to begin from, in a designer's words; and which fit which game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.catalog import LEARNERS
+from engine.config.rl import K4S2, PRESETS, AnyLearner, LearnerConfig, NetworkConfig, evolvable
+from webapp.training.games import NUMBERS, PICTURES, STEERING
+
+USUAL, SEEN = "usual", "pictures"
+_PICTURES = NetworkConfig(conv=(K4S2,) * 4, policy=(256,), critic=(256,))
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings to begin from. ``games``: the offers it was tried on; empty: any that the agent sees as ``sees``.
+    ``battles``: played together, by all samplers; ``steps``: decisions that are enough as a rule."""
+
+    key: str
+    title: str
+    text: str
+    learner: AnyLearner
+    sees: str = NUMBERS
+    games: tuple[str, ...] = ()
+    battles: int = 32
+    steps: int = 1_000_000
+
+    @property
+    def kind(self) -> str:
+        return self.learner.kind
+
+    def suits(self, offer: str, sees: str) -> bool:
+        """Whether it can be begun from in a game; one whose input is not known may take any."""
+        return offer in self.games if self.games else sees in ("", self.sees)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    kind: str
+    text: str
+    settings: type[LearnerConfig] = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        return LEARNERS[self.kind].label
+
+
+ALGORITHMS = {kind: Algorithm(kind, entry.explanation, entry.config) for kind, entry in LEARNERS.items()}  # type: ignore[arg-type]
+
+
+def misfit(kind: str, does: str) -> str:
+    """Why an algorithm cannot play a game; empty when it can, or when only trying tells."""
+    if kind == "dqn" and does == STEERING:
+        return "DQN chooses one of several moves, and this game is steered with numbers."
+    return ""
+
+
+def _settled(learner: AnyLearner) -> AnyLearner:
+    """The same learner with its algorithm's own numbers where a preset leaves a range to evolution."""
+    usual = type(learner)()
+    return learner.model_copy(update={name: getattr(usual, name) for name in evolvable(learner)})
+
+
+def _engine(key: str, title: str, text: str, **more: object) -> Preset:
+    return Preset(key, title, text, _settled(PRESETS[key]), **more)  # type: ignore[arg-type]
+
+
+def _own(kind: str) -> tuple[Preset, Preset]:
+    """An algorithm's own settings, for games of numbers and of pictures."""
+    label, learner = ALGORITHMS[kind].title, ALGORITHMS[kind].settings()
+    seeing = learner.model_copy(update={"network": _PICTURES})
+    usual = Preset(
+        f"{kind}-{USUAL}", "Usual settings", f"{label} with its usual numbers: for a game nobody has tuned.", learner
+    )  # type: ignore[arg-type]
+    picture = Preset(
+        f"{kind}-{SEEN}",
+        "Usual settings, pictures",
+        f"{label} with four convolutions in front, which look at pictures.",
+        seeing,
+        PICTURES,
+    )  # type: ignore[arg-type]
+    return usual, picture
+
+
+_PAPER = "Lamarckian's Table III, number for number"
+PRESET_LIST = {
+    preset.key: preset
+    for preset in (
+        _engine(
+            "cartpole-ppo", "Tuned for CartPole", "Small batches, each used often. Masters it in 100,000 moves.",
+            games=("cartpole",), battles=8, steps=100_000,
+        ),
+        _engine(
+            "cartpole-dqn", "Tuned for CartPole", "Remembers every move. Masters it in 50,000 moves.",
+            games=("cartpole",), battles=8, steps=50_000,
+        ),
+        _engine(
+            "pendulum-ppo", "Tuned for Pendulum", "Scales rewards and looks a short way ahead. 100,000 moves.",
+            games=("pendulum",), battles=8, steps=100_000,
+        ),
+        _engine(
+            "pong-ppo", "Tuned for Pong", "Wins against the scripted player within minutes.",
+            games=("pong",), battles=64, steps=5_000_000,
+        ),
+        _engine(
+            "pong-a3c", "Tuned for Pong", "Small steps, very often. Wins within minutes.",
+            games=("pong",), battles=32, steps=10_000_000,
+        ),
+        _engine(
+            "pong-impala", "Tuned for Pong", "As A3C, corrected for older data: the one for many samplers.",
+            games=("pong",), battles=32, steps=10_000_000,
+        ),
+        _engine(
+            "table3-vector-pong", "The paper's Pong, numbers",
+            f"{_PAPER}. It left learning rate and critic weight to evolution; here they begin at PPO's own.",
+            games=("pong",), battles=64, steps=5_000_000,
+        ),
+        _engine(
+            "table3-image-pong", "The paper's Pong, pictures", f"{_PAPER}: four convolutions and large batches.",
+            sees=PICTURES, steps=5_000_000,
+        ),
+        _engine(
+            "table3-pendulum", "The paper's Pendulum", f"{_PAPER}: a large critic, batches of 8,192.",
+            games=("pendulum",), battles=64, steps=2_000_000,
+        ),
+        _engine(
+            "table3-gfootball", "The paper's football", f"{_PAPER}: a deep network, batches of 32,768.",
+            battles=64, steps=20_000_000,
+        ),
+        *(preset for kind in ALGORITHMS for preset in _own(kind)),
+    )
+}  # fmt: skip
+
+
+def presets_for(kind: str, offer: str, sees: str) -> list[Preset]:
+    """The presets of an algorithm for a game, the most fitting first."""
+    fitting = [p for p in PRESET_LIST.values() if p.kind == kind and p.suits(offer, sees)]
+    return sorted(fitting, key=lambda p: (not p.games, p.key not in (f"{kind}-{USUAL}", f"{kind}-{SEEN}")))

@@ -1,0 +1,84 @@
+"""The live page of a training: what its template and its script start from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webapp.lib.words import number
+from webapp.studies.models import Job
+from webapp.training import games
+from webapp.training.curve import COUNTERS
+from webapp.training.methods import ALGORITHMS, PRESET_LIST
+
+METRICS = {
+    "policy_loss": "Loss of the policy",
+    "critic_loss": "Loss of the critic",
+    "entropy": "Entropy (how undecided it is)",
+    "kl": "Change of the policy in an update (KL)",
+    "clipped": "Share of clipped ratios",
+    "ratio": "Mean ratio to the policy that played",
+    "gradient": "Norm of the gradient",
+    "rate": "Learning rate",
+    "epsilon": "Chance of a random move",
+    "q": "Mean value of the chosen moves (Q)",
+    "kept": "Moves remembered",
+    "explained": "Share of returns the critic foresees",
+    "length": "Length of training episodes",
+    "steps_per_second": "Moves learned from a second",
+    "staleness_mean": "Age of the data (updates)",
+    "staleness_max": "Oldest data (updates)",
+    "dropped": "Fragments thrown away as too old",
+    "updates": "Updates",
+    "sampling_seconds": "Processor seconds of playing, a round",
+    "learning_seconds": "Processor seconds of learning, a round",
+}
+"""What a learner tells, in words; anything else is shown under its own name."""
+
+
+def context(job: Job) -> dict[str, Any]:
+    """What the template needs beside what every job's page has."""
+    config = job.config
+    return {
+        "game": games.title_of(config["game"]["name"]),
+        "algorithm": ALGORITHMS[config["learner"]["kind"]].title,
+        "specialist": _specialist(job),
+    }
+
+
+def page_data(job: Job) -> dict[str, Any]:
+    """What the page's script knows beside every job's own."""
+    config = job.config
+    return {
+        "columns": {"counters": list(COUNTERS), "metrics": []},
+        "steps": config["steps"],
+        "minutes": config.get("minutes", 0),
+        "in_step": config["sampling"] == "synchronous",
+        "episodes": config["episodes"],
+        "words": METRICS,
+        "summary": job.summary,
+    }
+
+
+def _specialist(job: Job) -> list[tuple[str, Any]]:
+    config = job.config
+    learner, minutes = config["learner"], config.get("minutes", 0)
+    preset = PRESET_LIST.get(job.template)
+    layers = learner["network"]
+    found = [
+        ("Game", config["game"]["name"]),
+        ("Algorithm", ALGORITHMS[learner["kind"]].title),
+        ("Begun from", f"{preset.title} ({preset.key})" if preset else ""),
+        ("Moves", number(config["steps"])),
+        ("Minutes", number(minutes) if minutes else ""),
+        ("Sampling", "in step" if config["sampling"] == "synchronous" else "nobody waits"),
+        ("Oldest data", number(config["max_staleness"]) if config["sampling"] == "asynchronous" else ""),
+        ("Samplers", f"{config['samplers']} × {config['environments']} battles"),
+        ("Learning rate", f"{learner['rate']:g}, {learner['schedule']}"),
+        ("Discount", f"{learner['discount']:g}"),
+        ("Policy network", " ".join(map(str, layers["policy"]))),
+        ("Critic network", " ".join(map(str, layers["critic"]))),
+        ("Seed", config["seed"]),
+        ("Attempt", job.attempt),
+        ("Settings", job.config_hash[:12]),
+    ]
+    return [(name, value) for name, value in found if value != ""]

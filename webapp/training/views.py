@@ -1,0 +1,67 @@
+"""What is taken away from a training: the policy, its ONNX graph, and the curve."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from engine.errors import StoreError
+from webapp.lib.storage import store
+from webapp.studies.models import Job
+from webapp.studies.pictures import job_for
+from webapp.training.curve import to_csv
+
+_FILES = {"policy.safetensors": "policy", "policy.json": "policy_description"}
+
+
+def _training(request: HttpRequest, slug: str, pk: int) -> Job:
+    """A training of the project. Raises Http404 for a job of another kind."""
+    job = job_for(request, slug, pk)
+    if job.kind != Job.Kind.TRAIN:
+        raise Http404("This job trains no agent.")
+    return job
+
+
+def _artifact(job: Job, role: str) -> bytes:
+    digest = job.artifacts.get(role, "")
+    if not digest:
+        raise Http404("This training has not got that far yet.")
+    try:
+        return store().get(digest)
+    except StoreError as error:
+        raise Http404(str(error)) from error
+
+
+def _file(data: bytes | str, name: str, kind: str) -> HttpResponse:
+    answer = HttpResponse(data, content_type=kind)
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+@require_safe
+def policy(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The newest policy: its tensors and their description."""
+    job = _training(request, slug, pk)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, role in _FILES.items():
+            archive.writestr(name, _artifact(job, role))
+    return _file(packed.getvalue(), f"policy-{job.pk}.zip", "application/zip")
+
+
+@require_safe
+def onnx(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The policy as an ONNX graph; made when the training ends."""
+    job = _training(request, slug, pk)
+    return _file(_artifact(job, "onnx"), f"policy-{job.pk}.onnx", "application/octet-stream")
+
+
+@require_safe
+def curve(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Every number of every round."""
+    job = _training(request, slug, pk)
+    return _file(to_csv(job), f"curve-{job.pk}.csv", "text/csv; charset=utf-8")
