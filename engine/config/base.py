@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
 
 from engine.errors import ConfigError
 
 M = TypeVar("M", bound="Config")
+_BELOW = "below"
 
 
 class Config(BaseModel):
@@ -62,7 +64,16 @@ def parse(model: type[M], data: Mapping[str, Any]) -> M:
 
 def problems(error: ValidationError, data: Any) -> list[tuple[str, str]]:
     """(dotted place, sentence) for each thing pydantic found wrong with ``data``."""
-    return [(_place(item["loc"], data), _words(item)) for item in error.errors(include_url=False)]
+    found = []
+    for item in error.errors(include_url=False):
+        below = item.get("ctx", {}).get(_BELOW, "")
+        found.append((".".join(filter(None, (_place(item["loc"], data), below))), _words(item)))
+    return found
+
+
+def misplaced(place: str, message: str) -> PydanticCustomError:
+    """What a validator of a whole model raises when one setting, at a place below it, is to blame."""
+    return PydanticCustomError("misplaced", "{message}", {"message": message, _BELOW: place})
 
 
 def _words(item: Mapping[str, Any]) -> str:

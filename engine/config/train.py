@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from engine.config.base import Config
+from engine.config.base import Config, misplaced
 from engine.config.rl import PRESETS, AnyLearner, PPOConfig, evolvable
 
 Setting = bool | int | float | str | tuple[str, ...]
@@ -95,7 +95,15 @@ class TrainConfig(Config):
             raise ValueError(f"learner.{min(ranges)} is a range: give it a number, or leave it to a population")
         if self.each > 2 * 10**9:
             raise ValueError("samplers × environments × fragment is more than two thousand million steps an update")
+        if self.gradients and self.learner.normalise_observations:
+            place = "learner.normalise_observations"
+            raise misplaced(place, "samplers that learn on the spot (A3C, asynchronous) share no scale; train in step")
         return self
+
+    @property
+    def gradients(self) -> bool:
+        """Whether samplers send gradients instead of trajectories: A3C as its paper has it."""
+        return self.sampling == "asynchronous" and self.learner.kind == "a3c"
 
     @property
     def each(self) -> int:

@@ -1,4 +1,4 @@
-"""A sampler at work: weights come down one channel, trajectories go up another.
+"""A sampler at work: weights come down one channel, trajectories or their gradients go up another.
 
 Told to wait, it makes as many fragments as a batch needs with each version of the weights and waits for the next, so
 its trajectories are those of the loop in one process, bit for bit. Not told to wait, it plays on, and takes up newer
@@ -10,14 +10,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from engine import arrays
 from engine.channel import Frame, Pusher, Subscriber, Weights, decode_weights
 from engine.mdp.trajectory import Trajectory, decode, encode
-from engine.rl.sampler import Episode, Sampler
+from engine.mdp.vector import VectorMDP
+from engine.rl.a3c import Gradient
+from engine.rl.sampler import Episode
 
 PATIENCE_S = 600.0
 """How long a full channel is waited for: a learner that examines a policy may not read for minutes."""
@@ -27,8 +31,26 @@ Beat = Callable[[bool], None]
 """Called often; True when weights are waited for."""
 
 
+Work = Trajectory | Gradient
+
+
+class Source(Protocol):
+    """What makes work: a sampler, or one that learns on the spot. As ``engine.rl.sampler.Sampler``."""
+
+    @property
+    def mdp(self) -> VectorMDP: ...
+
+    def load(self, weights: NDArray[np.float32], version: int) -> None: ...
+
+    def begin(self, beginning: int = 0) -> None: ...
+
+    def sample(self, before: Callable[[], None] | None = None) -> Work: ...
+
+    def finished(self) -> list[Episode]: ...
+
+
 class Arrival(NamedTuple):
-    """A fragment and where it comes from: sampler ``number``, the ``epoch`` and version of the weights it began with,
+    """Work and where it comes from: sampler ``number``, the ``epoch`` and version of the weights it began with,
     its ``place`` among that version's, the episodes that ended in it, and the processor
     seconds it took to make."""
 
@@ -36,9 +58,14 @@ class Arrival(NamedTuple):
     epoch: int
     version: int
     place: int
-    trajectory: Trajectory
+    work: Work
     episodes: list[Episode]
     seconds: float
+
+    @property
+    def oldest(self) -> int:
+        """The version of the oldest weights in it."""
+        return self.work.version if isinstance(self.work, Gradient) else int(self.work.versions.min())
 
 
 def pack(arrival: Arrival) -> list[Frame]:
@@ -48,17 +75,27 @@ def pack(arrival: Arrival) -> list[Frame]:
     ]
     meta = {"epoch": arrival.epoch, "version": arrival.version, "place": arrival.place, "seconds": arrival.seconds,
             "seeds": [e.seed for e in arrival.episodes], "episodes": episodes}  # fmt: skip
-    return encode(arrival.trajectory, meta)
+    if isinstance(arrival.work, Gradient):
+        _, version, steps, losses = arrival.work
+        told = {"of": version, "steps": steps, "losses": losses}
+        return [arrays.pack(meta | told, {"gradient": arrival.work.numbers})]
+    return encode(arrival.work, meta)
 
 
 def unpack(number: int, frames: Sequence[Frame]) -> Arrival:
     """The arrival from sampler ``number`` in these frames. Raises EngineError for junk."""
-    trajectory, meta = decode(frames)
+    work: Work
+    if len(frames) == 1:
+        bundle = arrays.unpack(frames[0])
+        meta = bundle.meta
+        work = Gradient(bundle.arrays["gradient"], meta["of"], meta["steps"], meta["losses"])
+    else:
+        work, meta = decode(frames)
     episodes = [
         Episode(seat, seed, length, _array(returns), _number(win), _number(score), _array(signals))
         for seed, (seat, length, returns, (win, score), signals) in zip(meta["seeds"], meta["episodes"], strict=True)
     ]
-    return Arrival(number, meta["epoch"], meta["version"], meta["place"], trajectory, episodes, meta["seconds"])
+    return Arrival(number, meta["epoch"], meta["version"], meta["place"], work, episodes, meta["seconds"])
 
 
 def _plain(values: Any) -> list[float | None]:
@@ -78,7 +115,7 @@ class Collector:
     """Runs one sampler until its process ends. ``fragments``: how many a version, then wait; 0: never wait.
     ``beginning``: of its battles, when it does not wait (a waiting one is told with the weights)."""
 
-    def __init__(self, sampler: Sampler, *, fragments: int = 0, beginning: int = 0) -> None:
+    def __init__(self, sampler: Source, *, fragments: int = 0, beginning: int = 0) -> None:
         self.sampler, self.fragments, self.beginning = sampler, fragments, beginning
 
     def run(self, pusher: Pusher, subscriber: Subscriber, beat: Beat) -> None:

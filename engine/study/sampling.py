@@ -6,10 +6,12 @@ import msgspec
 
 from engine.config.base import parse
 from engine.config.evolve import TaskConfig
+from engine.config.rl import A3CConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.vector import VectorMDP
-from engine.rl.collector import Collector
+from engine.rl.a3c import Worker
+from engine.rl.collector import Collector, Source
 from engine.rl.policy import PolicySpec
 from engine.rl.sampler import Sampler
 from engine.study import games
@@ -34,11 +36,14 @@ def policy_spec(config: TrainConfig | TaskConfig, game: VectorMDP) -> PolicySpec
     return spec
 
 
-def sampler(config: TrainConfig, number: int) -> Sampler:
+def sampler(config: TrainConfig, number: int) -> Source:
     """Sampler ``number`` of a study, with its game. Raises ConfigError, SimulatorError."""
-    game = games.make(config.game, config.environments)
-    model = policy_spec(config, game).model()
-    return Sampler(game, model, config.environments, config.learner.fragment, config.seed, number=number)
+    game, learner = games.make(config.game, config.environments), config.learner
+    spec = policy_spec(config, game)
+    made = Sampler(game, spec.model(), config.environments, learner.fragment, config.seed, number=number)
+    if config.gradients and isinstance(learner, A3CConfig):
+        return Worker(made, spec, learner)
+    return made
 
 
 def build(payload: bytes) -> Collector:

@@ -20,9 +20,10 @@ from engine.config.rl import fixed
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
-from engine.mdp.trajectory import join
+from engine.mdp.trajectory import Trajectory, join
 from engine.mdp.vector import VectorMDP
-from engine.rl.collector import Arrival
+from engine.rl.a3c import A3C, Gradient
+from engine.rl.collector import Arrival, Work
 from engine.rl.examine import examine
 from engine.rl.learner import Learner, Metrics, on_threads
 from engine.rl.onnx import exported
@@ -110,7 +111,7 @@ class _Train:
 
     def _update(self, crew: Crew, batch: list[Arrival]) -> Iterator[AnyEvent]:
         steps, round_before, began = self.learner.steps, self.tick, time.process_time()
-        metrics = self.learner.update(join([arrival.trajectory for arrival in batch]))
+        metrics = self._learned([arrival.work for arrival in batch])
         seconds = time.process_time() - began
         self.over = self.learner.steps >= self.config.steps or self._time_is_up()
         self.losses = self.losses if self.waiting else 0
@@ -122,6 +123,12 @@ class _Train:
             self._publish(crew)  # samplers go on while this round is written down
         if ended:
             yield from self._progressed(round_before)
+
+    def _learned(self, batch: list[Work]) -> Metrics:
+        """One update: from trajectories side by side, or with the one gradient of a worker."""
+        if isinstance(self.learner, A3C) and isinstance(batch[0], Gradient):
+            return self.learner.apply(batch[0])
+        return self.learner.update(join([work for work in batch if isinstance(work, Trajectory)]))
 
     @property
     def _least(self) -> int:
@@ -148,7 +155,7 @@ class _Train:
         """The fragments of the next update, once they are there."""
         if most := 0 if self.waiting else self.config.max_staleness:
             oldest = self.learner.version + 1 - most
-            fresh = [arrival for arrival in self.held if int(arrival.trajectory.versions.min()) >= oldest]
+            fresh = [arrival for arrival in self.held if arrival.oldest >= oldest]
             self.curve.totals["dropped"] += len(self.held) - len(fresh)
             self.held = fresh
         if len(self.held) < self._need:
@@ -158,7 +165,10 @@ class _Train:
 
     @property
     def _need(self) -> int:
-        """Fragments in a batch: as many of each sampler in step, otherwise of whoever was first. No more are held."""
+        """Fragments in a batch: as many of each sampler in step, otherwise of whoever was first. No more are held.
+        A gradient is a batch of its own."""
+        if self.config.gradients:
+            return 1
         if self.waiting:
             return self.config.samplers * self.config.fragments
         one = self.config.environments * self.config.learner.fragment

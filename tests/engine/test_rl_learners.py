@@ -23,7 +23,7 @@ from engine.config.rl import (
 from engine.errors import ConfigError
 from engine.games.pong import ImagePong, VectorPong
 from engine.rl import tensors
-from engine.rl.a3c import A3C
+from engine.rl.a3c import A3C, Gradient, Worker
 from engine.rl.dqn import DQN
 from engine.rl.policy import PolicySpec
 from engine.rl.ppo import PPO
@@ -176,8 +176,8 @@ def test_an_asynchronous_gradient_is_the_synchronous_update_when_weights_are_the
         run.sampler.load(server.weights(), version)
         seen = run.sampler.sample()
         worker.follow(server.weights(), server.version)
-        gradient, _ = worker.gradient(seen)
-        metrics = server.apply(gradient, seen.versions, seen.steps)
+        numbers, losses = worker.gradient(seen)
+        metrics = server.apply(Gradient(numbers, worker.version, seen.steps, losses))
         alone.update(seen)
         assert metrics["staleness_max"] == 1.0
         np.testing.assert_array_equal(alone.weights(), server.weights())
@@ -189,9 +189,25 @@ def test_late_gradients_are_applied_in_the_order_they_arrive_and_counted_as_late
     run = training(config, Signals)
     run.sampler.load(server.weights(), 0)
     gradients = [worker.gradient(run.sampler.sample())[0] for _ in range(3)]
-    versions = np.zeros((5, 8), np.int64)
-    late = [server.apply(g, versions, 40)["staleness_max"] for g in gradients]
+    late = [server.apply(Gradient(g, 0, 40, {}))["staleness_max"] for g in gradients]
     assert late == [1.0, 2.0, 3.0]
+
+
+def test_a_worker_gives_the_gradient_of_the_weights_its_fragment_began_with() -> None:
+    """Newer ones that arrive in the middle of a fragment act from the next on."""
+    config = A3CConfig(network=SMALL)
+    server, again = learner(config, Signals()), learner(config, Signals())
+    run = training(config, Signals)
+    worker = Worker(run.sampler, server.policy().spec, config)
+    first, second = server.weights(), server.weights() + np.float32(0.1)
+    worker.load(first, 3)
+    gradient = worker.sample(lambda: worker.load(second, 4))
+    same = training(config, Signals).sampler
+    same.load(first, 3)
+    again.follow(first, 3)
+    np.testing.assert_array_equal(gradient.numbers, again.gradient(same.sample())[0])
+    assert (gradient.version, gradient.steps) == (3, 40)
+    assert worker.sample().version == 4
 
 
 def test_illegal_choices_are_never_in_a_dqn_target() -> None:

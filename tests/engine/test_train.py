@@ -20,8 +20,11 @@ from engine.config import TrainConfig, load
 from engine.config.rl import PRESETS, TrainingConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, decode
+from engine.rl.a3c import Gradient
+from engine.rl.collector import Arrival, pack, unpack
 from engine.rl.examine import Examination, examine
 from engine.rl.policy import Policy
+from engine.rl.sampler import Episode
 from engine.rl.training import Training
 from engine.store import FolderStore
 from engine.study import run
@@ -133,6 +136,41 @@ def test_asynchronous_samples_are_older_and_never_older_than_allowed(store: Fold
     strict = [e for e in events(study(sampling="asynchronous", max_staleness=1), store) if isinstance(e, Progressed)]
     assert {e.metrics["staleness_max"] for e in strict} == {1.0}
     assert strict[-1].metrics["dropped"] > 0
+
+
+def asynchronous_a3c(**more: Any) -> TrainConfig:
+    network = {"policy": [16], "critic": [16]}
+    learner = {"kind": "a3c", "fragment": 8, "network": network, **more.pop("learner", {})}
+    return study(sampling="asynchronous", learner=learner, **more)
+
+
+def test_asynchronous_a3c_computes_its_gradients_in_the_samplers(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("engine.rl.a3c.A3C.update")
+    one = events(asynchronous_a3c(), store)
+    rounds = [e for e in one if isinstance(e, Progressed)]
+    assert isinstance(one[-1], Finished)
+    assert [e.counters.steps for e in rounds] == [256, 512, 768, 1024]
+    assert rounds[-1].metrics["updates"] == 1024 / (4 * 8), "one for each fragment of a sampler's four battles"
+    assert max(e.metrics["staleness_max"] for e in rounds) == 3, "two samplers, each a fragment ahead"
+    assert {"policy_loss", "entropy", "gradient", "return"} <= rounds[-1].metrics.keys()
+    assert curve(events(asynchronous_a3c(), store)) == curve(one)
+    strict = [e for e in events(asynchronous_a3c(max_staleness=2), store) if isinstance(e, Progressed)]
+    assert max(e.metrics["staleness_max"] for e in strict) == 2
+    assert strict[-1].metrics["dropped"] > 0
+
+
+def test_a_gradient_survives_its_journey() -> None:
+    work = Gradient(np.arange(5, dtype=np.float32), 7, 40, {"entropy": 0.5})
+    episode = Episode(0, 2**64 - 1, 9, np.array([1.5]), float("nan"), 2.0, np.empty(0))
+    again = unpack(3, [memoryview(bytes(frame)) for frame in pack(Arrival(-1, 1, 6, 2, work, [episode], 0.25))])
+    assert (again.number, again.epoch, again.version, again.place, again.seconds) == (3, 1, 6, 2, 0.25)
+    assert isinstance(again.work, Gradient)
+    np.testing.assert_array_equal(again.work.numbers, work.numbers)
+    assert again.work[1:] == work[1:]
+    assert again.oldest == 7
+    np.testing.assert_equal(again.episodes, [episode])
 
 
 def control(wish: str, after: int) -> Callable[[], str]:
@@ -263,6 +301,10 @@ def _lines(path: Path) -> Iterator[bytes]:
         ({"learner": "no-such-preset"}, "learner"),
         ({"pool": {"kind": "moon"}}, "pool.kind"),
         ({"game": {"name": "pong", "colour": "red"}}, "game.colour"),
+        (
+            {"sampling": "asynchronous", "learner": {"kind": "a3c", "normalise_observations": True}},
+            "learner.normalise_observations",
+        ),
     ],
 )
 def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: str) -> None:
