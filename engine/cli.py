@@ -223,18 +223,14 @@ def _tell(event: AnyEvent, out: TextIO) -> None:
             workers = f"{event.workers} worker{'' if event.workers == 1 else 's'}"
             planned = f"{event.battles:,} battles" if event.battles else f"{event.ticks:,} rounds"
             text = f"{how} on {workers}, {planned} planned"
-        case Progressed() if c.steps and c.evaluations:
-            text = f"round {event.tick}: {c.evaluations:,} trained, {c.steps:,} steps, {_evolved(event.metrics)}"
         case Progressed() if c.steps:
-            text = f"round {event.tick}: {c.steps:,} steps, {_trained(event.metrics)}"
+            text = f"round {event.tick}: {_work(c)}, {_played(event.metrics)}"
         case Progressed():
             m = event.metrics
             found = f"{m['strong']:.0f} over the line and strong, edge {m['front']:.0f}, volume {m['hypervolume']:.4f}"
             text = f"round {event.tick}: {c.battles:,} battles ({c.cached:,} from memory), {found}"
-        case Logged(message="") if c.steps and c.evaluations:
-            text = f"round {event.tick + 1}, under way: {c.evaluations:,} trained, {c.steps:,} steps"
         case Logged(message="") if not c.battles:
-            text = f"round {event.tick + 1}, under way: {c.steps:,} steps"
+            text = f"round {event.tick + 1}, under way: {_work(c)}"
         case Logged(message=""):
             text = f"round {event.tick + 1}, under way: {c.evaluations:,} evaluated, {c.battles:,} battles"
         case Logged() | Incident():
@@ -247,6 +243,16 @@ def _tell(event: AnyEvent, out: TextIO) -> None:
             work = f"{c.steps:,} steps" if c.steps else f"{c.battles:,} battles"
             text = f"{type(event).__name__} after {c.seconds:.1f} s and {work}"
     print(f"{at}  {text}", file=out, flush=True)
+
+
+def _work(c: Counters) -> str:
+    """How many candidates were trained, where there are several, and the steps in all."""
+    return f"{c.evaluations:,} trained, {c.steps:,} steps" if c.evaluations else f"{c.steps:,} steps"
+
+
+def _played(m: Mapping[str, float]) -> str:
+    """A round of training, or of evolution, in words."""
+    return _evolved(m) if "front" in m else _trained(m)
 
 
 def _trained(m: Mapping[str, float]) -> str:

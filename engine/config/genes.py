@@ -6,6 +6,9 @@ decides; else a range above 0 that spans at least two powers of ten is searched 
     class Training(Config):
         rate: Annotated[Number, Evolvable(0, 1, above=True, log=True)] = Field(1e-3, title="Learning rate")
 
+Where whoever reads a field never meets a range (``express`` comes first), ``Annotated[float, Evolvable(0, 1)]`` says so
+in its type, and ``express(config, {})`` makes sure.
+
 ``genes`` finds every range in a configuration, however deep, and ``express`` puts numbers in their places.
 """
 
@@ -39,6 +42,16 @@ class Evolvable(NamedTuple):
     whole: bool = False
     above: bool = False
     log: bool | None = None
+
+    @property
+    def ge(self) -> float:
+        """The lower bound, by the name it has where a field may be no range: forms ask every field alike."""
+        return self.low
+
+    @property
+    def le(self) -> float:
+        """The upper bound."""
+        return self.high
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.checked)

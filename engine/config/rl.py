@@ -1,46 +1,26 @@
-"""Reinforcement learning as data: networks, algorithms, presets. A setting given as a number is fixed; given as a range
-``[low, high]`` it is left to evolution (Lamarckian), and must be settled before a learner is made.
+"""Reinforcement learning as data: networks, algorithms, presets. A number given as a range ``[low, high]`` is left to
+evolution (``engine.config.genes``); a learner is made of a configuration without ranges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, GetCoreSchemaHandler, TypeAdapter, model_validator
-from pydantic_core import core_schema
+from pydantic import Field, TypeAdapter, model_validator
 
-from engine.config.base import Config, parse
-from engine.errors import ConfigError
+from engine.config.base import Config
+from engine.config.genes import Evolvable
 
-Number = float | tuple[float, float]
-
-
-class Within(NamedTuple):
-    """Bounds of a number, or of both ends of a range; ``above``: a fixed number is not the lower one itself, as nothing
-    drawn from a range ever is."""
-
-    ge: float
-    le: float
-    above: bool = False
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self.checked, handler(source))
-
-    def checked(self, value: Number) -> Number:
-        """The value. Raises ValueError when it is out of bounds."""
-        low, high = self.ge, self.le
-        if isinstance(value, tuple):
-            if not low <= value[0] < value[1] <= high:
-                raise ValueError(f"a range needs a lower end below its upper end, from {low:g} to {high:g}")
-        elif not (low < value if self.above else low <= value) or value > high:
-            raise ValueError(f"must be {'above' if self.above else 'at least'} {low:g} and at most {high:g}")
-        return value
-
-
-Share = Annotated[Number, Within(0.0, 1.0)]
-Rate = Annotated[Number, Within(0.0, 1.0, above=True)]
-Weight = Annotated[Number, Within(0.0, 100.0)]
+Share = Annotated[float, Evolvable(0.0, 1.0)]
+Rate = Annotated[float, Evolvable(0.0, 1.0, above=True)]
+Weight = Annotated[float, Evolvable(0.0, 100.0)]
+Clip = Annotated[float, Evolvable(0.0, 1e6, above=True)]
+Norm = Annotated[float, Evolvable(0.0, 1e6)]
+Decay = Annotated[float, Evolvable(0.0, 0.999999)]
+Count = Annotated[int, Evolvable(1, 100_000_000, whole=True)]
+Steps = Annotated[int, Evolvable(1, 100_000, whole=True)]
+Batch = Annotated[int, Evolvable(1, 10_000_000, whole=True)]
+Minibatch = Annotated[int, Evolvable(0, 10_000_000, whole=True)]
 Layers = Annotated[tuple[Annotated[int, Field(ge=1, le=8192)], ...], Field(max_length=16)]
 Schedule = Literal["constant", "linear"]
 
@@ -85,7 +65,7 @@ class RewardConfig(Config):
 
     discount: Share | None = Field(None, title="Discount")
     trace: Share | None = Field(None, title="Trace")
-    weight: Annotated[Number, Within(-1000.0, 1000.0)] = Field(1.0, title="Weight")
+    weight: Annotated[float, Evolvable(-1000.0, 1000.0)] = Field(1.0, title="Weight")
 
 
 class LearnerConfig(Config):
@@ -95,7 +75,7 @@ class LearnerConfig(Config):
     discount: Share = Field(0.99, title="Discount", description="γ, a step")
     rate: Rate = Field(0.002, title="Learning rate")
     schedule: Schedule = Field("constant", title="Learning rate over time", description="linear: to 0 at the end")
-    fragment: int = Field(50, ge=1, le=100_000, title="Steps in a fragment", description="of one environment")
+    fragment: Steps = Field(50, title="Steps in a fragment", description="of one environment")
     rewards: dict[str, RewardConfig] = Field(default_factory=dict, title="Named rewards with terms of their own")
     normalise_observations: bool = Field(False, title="Scale observations by their running mean and spread")
     scale_rewards: bool = Field(False, title="Scale rewards by the running spread of their discounted sum")
@@ -104,12 +84,12 @@ class LearnerConfig(Config):
 class ActorCriticConfig(LearnerConfig):
     """What the policy-gradient algorithms share."""
 
-    batch: int = Field(8192, ge=1, le=10_000_000, title="Batch", description="steps")
+    batch: Batch = Field(8192, title="Batch", description="steps")
     trace: Share = Field(0.95, title="Trace", description="λ")
     policy_weight: Weight = Field(1.0, title="Weight of the policy's loss")
     critic_weight: Weight = Field(0.5, title="Weight of the critic's loss", description="mean squared error")
     entropy_weight: Weight = Field(0.01, title="Weight of the entropy")
-    max_gradient: float = Field(0.0, ge=0, le=1e6, title="Largest norm of a gradient", description="0: any")
+    max_gradient: Norm = Field(0.0, title="Largest norm of a gradient", description="0: any")
 
 
 class PPOConfig(ActorCriticConfig):
@@ -118,12 +98,14 @@ class PPOConfig(ActorCriticConfig):
     kind: Literal["ppo"] = "ppo"
     clip: Rate = Field(0.2, title="Clip", description="how far a probability ratio may count from 1")
     clip_schedule: Schedule = Field("constant", title="Clip over time", description="linear: to 0 at the end")
-    reuse: int = Field(1, ge=1, le=1000, title="Passes over a batch")
-    minibatch: int = Field(0, ge=0, le=10_000_000, title="Minibatch", description="steps; 0: the whole batch")
+    reuse: Annotated[int, Evolvable(1, 1000, whole=True)] = Field(1, title="Passes over a batch")
+    minibatch: Minibatch = Field(0, title="Minibatch", description="steps; 0: the whole batch")
     normalise_advantages: bool = Field(True, title="Normalise advantages")
-    target_kl: float = Field(0.0, ge=0, le=10, title="Stop a batch at this divergence", description="0: never")
+    target_kl: Annotated[float, Evolvable(0.0, 10.0)] = Field(
+        0.0, title="Stop a batch at this divergence", description="0: never"
+    )
     asynchronous: bool = Field(False, title="Clipped traces", description="for sampling that does not wait")
-    trace_clip: float = Field(1.0, gt=0, le=100, title="Largest trace", description="c̄")
+    trace_clip: Clip = Field(1.0, title="Largest trace", description="c̄")
 
 
 class A3CConfig(ActorCriticConfig):
@@ -131,12 +113,12 @@ class A3CConfig(ActorCriticConfig):
 
     kind: Literal["a3c"] = "a3c"
     rate: Rate = Field(7e-4, title="Learning rate")
-    fragment: int = Field(5, ge=1, le=100_000, title="Steps in a fragment", description="of one environment")
-    batch: int = Field(80, ge=1, le=10_000_000, title="Batch", description="steps")
+    fragment: Steps = Field(5, title="Steps in a fragment", description="of one environment")
+    batch: Batch = Field(80, title="Batch", description="steps")
     trace: Share = Field(1.0, title="Trace", description="λ; 1: n-step returns")
-    max_gradient: float = Field(0.5, ge=0, le=1e6, title="Largest norm of a gradient", description="0: any")
-    decay: float = Field(0.99, ge=0, lt=1, title="Decay of the squared gradient", description="α of RMSprop")
-    epsilon: float = Field(1e-5, gt=0, le=1, title="ε of RMSprop")
+    max_gradient: Norm = Field(0.5, title="Largest norm of a gradient", description="0: any")
+    decay: Decay = Field(0.99, title="Decay of the squared gradient", description="α of RMSprop")
+    epsilon: Rate = Field(1e-5, title="ε of RMSprop")
 
 
 class IMPALAConfig(ActorCriticConfig):
@@ -144,13 +126,13 @@ class IMPALAConfig(ActorCriticConfig):
 
     kind: Literal["impala"] = "impala"
     rate: Rate = Field(6e-4, title="Learning rate")
-    fragment: int = Field(20, ge=1, le=100_000, title="Steps in a fragment", description="of one environment")
-    batch: int = Field(640, ge=1, le=10_000_000, title="Batch", description="steps")
+    fragment: Steps = Field(20, title="Steps in a fragment", description="of one environment")
+    batch: Batch = Field(640, title="Batch", description="steps")
     trace: Share = Field(1.0, title="Trace", description="λ")
-    rho_clip: float = Field(1.0, gt=0, le=1e6, title="Largest ratio in an error", description="ρ̄")
-    trace_clip: float = Field(1.0, gt=0, le=1e6, title="Largest ratio in a trace", description="c̄")
-    decay: float = Field(0.99, ge=0, lt=1, title="Decay of the squared gradient", description="α of RMSprop")
-    epsilon: float = Field(0.1, gt=0, le=1, title="ε of RMSprop")
+    rho_clip: Clip = Field(1.0, title="Largest ratio in an error", description="ρ̄")
+    trace_clip: Clip = Field(1.0, title="Largest ratio in a trace", description="c̄")
+    decay: Decay = Field(0.99, title="Decay of the squared gradient", description="α of RMSprop")
+    epsilon: Rate = Field(0.1, title="ε of RMSprop")
 
 
 class DQNConfig(LearnerConfig):
@@ -158,22 +140,22 @@ class DQNConfig(LearnerConfig):
 
     kind: Literal["dqn"] = "dqn"
     rate: Rate = Field(2.3e-3, title="Learning rate")
-    fragment: int = Field(32, ge=1, le=100_000, title="Steps in a fragment", description="of one environment")
+    fragment: Steps = Field(32, title="Steps in a fragment", description="of one environment")
     network: NetworkConfig = Field(default_factory=lambda: NetworkConfig(policy=(256, 256), critic=(256, 256)))
     double: bool = Field(True, title="Double", description="the network chooses, its target values")
     duelling: bool = Field(True, title="Duelling", description="a state's value and actions' advantages apart")
     prioritised: bool = Field(True, title="Prioritised replay")
-    n_step: int = Field(1, ge=1, le=100, title="Steps before a target's own value")
+    n_step: Annotated[int, Evolvable(1, 100, whole=True)] = Field(1, title="Steps before a target's own value")
     capacity: int = Field(100_000, ge=1, le=100_000_000, title="Replay", description="steps kept")
-    warmup: int = Field(1000, ge=1, le=100_000_000, title="Steps before learning begins")
-    minibatch: int = Field(64, ge=1, le=1_000_000, title="Minibatch", description="steps")
-    updates: float = Field(0.5, gt=0, le=100, title="Updates a step")
-    target_every: int = Field(128, ge=1, le=10_000_000, title="Updates between copies to the target")
+    warmup: Count = Field(1000, title="Steps before learning begins")
+    minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(64, title="Minibatch", description="steps")
+    updates: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(0.5, title="Updates a step")
+    target_every: Count = Field(128, title="Updates between copies to the target")
     alpha: Share = Field(0.6, title="Prioritisation", description="α; 0: uniform")
     beta: Share = Field(0.4, title="First correction for prioritisation", description="β; 1 at the end")
-    explore: float = Field(0.16, gt=0, le=1, title="Share of training over which exploration falls")
-    epsilon: float = Field(0.04, ge=0, le=1, title="Exploration after that", description="chance of a random action")
-    max_gradient: float = Field(10.0, ge=0, le=1e6, title="Largest norm of a gradient", description="0: any")
+    explore: Rate = Field(0.16, title="Share of training over which exploration falls")
+    epsilon: Share = Field(0.04, title="Exploration after that", description="chance of a random action")
+    max_gradient: Norm = Field(10.0, title="Largest norm of a gradient", description="0: any")
 
 
 AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig
@@ -190,51 +172,6 @@ class TrainingConfig(Config):
     examine_every: int = Field(0, ge=0, le=10**12, title="Steps between examinations", description="0: at the end only")
     checkpoint_every: int = Field(0, ge=0, le=10**12, title="Steps between checkpoints", description="0: none")
     episodes: int = Field(100, ge=0, le=100_000, title="Fresh episodes of an examination")
-
-
-_RANGE = "a range: give it a number, or leave it to a population"
-
-
-def fixed(number: Number) -> float:
-    """A setting as a number. Raises ConfigError for a range."""
-    if isinstance(number, tuple):
-        raise ConfigError([("", f"{list(number)} is {_RANGE}")])
-    return number
-
-
-def evolvable(config: LearnerConfig) -> dict[str, tuple[float, float]]:
-    """Dotted name to (low, high) of every setting that is a range."""
-    return dict(_ranges(config.model_dump(), config))
-
-
-def _ranges(data: Mapping[str, Any], model: Config, at: str = "") -> list[tuple[str, tuple[float, float]]]:
-    found: list[tuple[str, tuple[float, float]]] = []
-    for name in data:
-        value = getattr(model, name)
-        if isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, float) for v in value):
-            found.append((f"{at}{name}", value))
-        elif isinstance(value, dict):
-            for key, inner in value.items():
-                found += _ranges(inner.model_dump(), inner, f"{at}{name}.{key}.")
-    return found
-
-
-def settled(config: AnyLearner, values: Mapping[str, float]) -> AnyLearner:
-    """The same settings with these ranges replaced by numbers. Raises ConfigError for a name that is no range, for a
-    range that is left, and for a value that is out of bounds."""
-    ranges = evolvable(config)
-    wrong = [(name, "this is not left open as a range") for name in values.keys() - ranges.keys()]
-    wrong += [(name, f"{list(ranges[name])} is {_RANGE}") for name in ranges.keys() - values.keys()]
-    if wrong:
-        raise ConfigError(sorted(wrong))
-    data = config.model_dump()
-    for name, value in values.items():
-        *path, last = name.split(".")
-        inner = data
-        for part in path:
-            inner = inner[part]
-        inner[last] = value
-    return parse(type(config), data)
 
 
 _IMAGE = NetworkConfig(conv=(K4S2,) * 4, policy=(256,), critic=(256,))

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from engine.config.base import Config, misplaced
-from engine.config.rl import PRESETS, AnyLearner, PPOConfig, evolvable
+from engine.config.genes import genes
+from engine.config.rl import PRESETS, AnyLearner, PPOConfig
 
 Setting = bool | int | float | str | tuple[str, ...]
 
@@ -91,8 +92,8 @@ class TrainConfig(Config):
 
     @model_validator(mode="after")
     def _settled(self) -> Self:
-        if ranges := evolvable(self.learner):
-            raise ValueError(f"learner.{min(ranges)} is a range: give it a number, or leave it to a population")
+        if ranges := genes(self.learner):
+            raise ValueError(f"learner.{ranges[0].place} is a range: give it a number, or leave it to a population")
         if self.each > 2 * 10**9:
             raise ValueError("samplers × environments × fragment is more than two thousand million steps an update")
         if self.gradients and self.learner.normalise_observations:

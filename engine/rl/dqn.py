@@ -22,7 +22,7 @@ import torch.nn.functional as nn
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.config.rl import DQNConfig, fixed
+from engine.config.rl import DQNConfig
 from engine.errors import ConfigError
 from engine.mdp.trajectory import Trajectory
 from engine.rl.learner import Arrays, BaseLearner, Metrics, averaged, numbers
@@ -50,7 +50,7 @@ class DQN(BaseLearner):
         self.optimiser = Adam(self.theta.detach(), epsilon=1e-8)
         self.target = self.theta.detach().clone()
         self.replay = (
-            PrioritisedReplay(config.capacity, self.rng, fixed(config.alpha))
+            PrioritisedReplay(config.capacity, self.rng, config.alpha)
             if config.prioritised
             else ReplayBuffer(config.capacity, self.rng)
         )
@@ -66,7 +66,7 @@ class DQN(BaseLearner):
     @property
     def beta(self) -> float:
         """Correction for prioritisation now: from its first value to 1."""
-        first = fixed(self.config.beta)
+        first = self.config.beta
         return first + (1.0 - first) * (1.0 - self.left)
 
     def weights(self) -> F32:

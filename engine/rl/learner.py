@@ -19,7 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.config.rl import ActorCriticConfig, AnyLearner, LearnerConfig, Number, fixed, settled
+from engine.config.genes import express
+from engine.config.rl import ActorCriticConfig, AnyLearner, LearnerConfig
 from engine.errors import ConfigError, EngineError
 from engine.mdp.trajectory import Trajectory
 from engine.rl import returns
@@ -76,9 +77,9 @@ def terms(config: LearnerConfig, names: tuple[str, ...]) -> Terms:
         raise ConfigError([(f"rewards.{name}", f"the game gives no such reward; it gives {there}") for name in unknown])
     own = [config.rewards.get(name) for name in names]
 
-    def column(field: str, otherwise: Number) -> F32:
+    def column(field: str, otherwise: float) -> F32:
         found = [getattr(reward, field) if reward else None for reward in own]
-        return np.array([fixed(otherwise if value is None else value) for value in found], dtype=np.float32)
+        return np.array([otherwise if value is None else value for value in found], dtype=np.float32)
 
     trace = config.trace if isinstance(config, ActorCriticConfig) else 1.0
     return Terms(column("discount", config.discount), column("trace", trace), column("weight", 1.0))
@@ -96,7 +97,7 @@ class BaseLearner:
         self, spec: PolicySpec, config: AnyLearner, seed: int, steps: int, on: torch.device | None = None
     ) -> None:
         """``steps``: how many the whole training has, for what changes over time; ``on``: the device."""
-        settled(config, {})
+        express(config, {})  # a range that is left is an error at its place
         self.config, self.spec, self.total, self.device = config, spec, steps, on or device()
         self.model = spec.model()
         self.terms = terms(config, spec.seat.rewards)
@@ -117,7 +118,7 @@ class BaseLearner:
     @property
     def eta(self) -> float:
         """The learning rate now."""
-        rate = fixed(self.config.rate)
+        rate = self.config.rate
         return rate * self.left if self.config.schedule == "linear" else rate
 
     def weights(self) -> F32:
@@ -224,7 +225,7 @@ class ActorCritic(BaseLearner):
     def loss(self, policy: Tensor, critic: Tensor, H: Tensor) -> Tensor:
         """c_π L_π + c_V L_V − c_H H."""
         c = self.config
-        return fixed(c.policy_weight) * policy + fixed(c.critic_weight) * critic - fixed(c.entropy_weight) * H
+        return c.policy_weight * policy + c.critic_weight * critic - c.entropy_weight * H
 
     def critic_loss(self, values: Tensor, targets: Tensor, valid: Tensor | None) -> Tensor:
         """Mean over decisions of Σ_k (v_k − V_k)²."""

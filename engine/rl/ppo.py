@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from engine.config.rl import PPOConfig, fixed
+from engine.config.rl import PPOConfig
 from engine.mdp.trajectory import Trajectory
 from engine.rl import returns
 from engine.rl.learner import ActorCritic, Arrays, Metrics, averaged
@@ -56,7 +56,7 @@ class PPO(ActorCritic):
     @property
     def epsilon(self) -> float:
         """The clip now."""
-        clip = fixed(self.config.clip)
+        clip = self.config.clip
         return clip * self.left if self.config.clip_schedule == "linear" else clip
 
     def update(self, trajectory: Trajectory) -> Metrics:

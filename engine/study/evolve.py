@@ -13,7 +13,7 @@ import numpy as np
 from engine.arrays import pack
 from engine.config.evolve import EvolveConfig
 from engine.events import AnyEvent, Finished
-from engine.evolution.algorithm import Individual, Progress
+from engine.evolution.algorithm import Arrays, Individual, Progress
 from engine.evolution.map_elites import MAPElites
 from engine.evolution.pbt import PBT
 from engine.evolution.survival import Survival, search_in
@@ -105,8 +105,9 @@ class _Evolve(Drive):
 
     def _grid(self, search: MAPElites) -> str:
         """The filled cells, the bounds between which behaviour is told apart, and how finely."""
-        columns = {**search.grid(), "low": search.low, "high": search.high}
-        return self.store.put(pack({**self.record.meta(), "bins": search.bins}, columns))
+        columns: Arrays = {**search.grid(), "low": search.low, "high": search.high}
+        meta = {**self.record.meta(), "bins": search.bins, "quality": search.quality}
+        return self.store.put(pack(meta, columns))
 
     def _lineage(self, search: PBT) -> str:
         """Who went on from whom, and with which settings, from the beginning."""

@@ -16,7 +16,6 @@ from typing import Any
 from engine.arrays import pack, unpack
 from engine.catalog import LEARNERS
 from engine.channel import Weights
-from engine.config.rl import fixed
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
@@ -286,7 +285,7 @@ def _prepared(config: TrainConfig, game: VectorMDP) -> tuple[Learner, Curve]:
     except ConfigError as error:
         raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
     own = config.learner.rewards
-    weights = [fixed(own[name].weight) if name in own else 1.0 for name in spec.seat.rewards]
+    weights = [own[name].weight if name in own else 1.0 for name in spec.seat.rewards]
     return learner, Curve(spec.seat.rewards, weights, spec.seat.signals)
 
 

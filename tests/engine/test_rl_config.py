@@ -10,6 +10,7 @@ import pytest
 
 from engine.catalog import LEARNERS
 from engine.config.base import parse
+from engine.config.genes import express, genes
 from engine.config.rl import (
     LEARNER,
     PRESETS,
@@ -18,9 +19,6 @@ from engine.config.rl import (
     PPOConfig,
     RewardConfig,
     TrainingConfig,
-    evolvable,
-    fixed,
-    settled,
 )
 from engine.errors import ConfigError
 
@@ -51,24 +49,22 @@ def test_table_three_of_the_paper_is_a_preset_with_exactly_its_numbers(line: tup
 
 
 def test_only_the_ranges_of_the_table_are_left_to_evolution() -> None:
-    ranges = {name: evolvable(preset) for name, preset in PRESETS.items()}
+    ranges = {name: {g.place: (g.low, g.high) for g in genes(preset)} for name, preset in PRESETS.items()}
     assert ranges.pop("table3-vector-pong") == {"rate": (0.0, 0.1), "critic_weight": (0.0, 1.0)}
     assert not any(ranges.values())
 
 
 def test_a_range_is_settled_by_a_number_inside_its_bounds() -> None:
     preset = PRESETS["table3-vector-pong"]
-    found = settled(preset, {"rate": 0.002, "critic_weight": 0.5})
+    found = express(preset, {"rate": 0.002, "critic_weight": 0.5})
     assert isinstance(found, PPOConfig)
     assert (found.rate, found.critic_weight) == (0.002, 0.5)
     nested = PPOConfig(rewards={"gold": RewardConfig(weight=(-1.0, 1.0))})
-    assert settled(nested, {"rewards.gold.weight": 0.25}).rewards["gold"].weight == 0.25
+    assert express(nested, {"rewards.gold.weight": 0.25}).rewards["gold"].weight == 0.25
     for values, place in (({"rate": 0.002}, "critic_weight"), ({"rate": 1, "critic_weight": 1, "clip": 1}, "clip"),
                           ({"rate": 7.0, "critic_weight": 0.5}, "rate")):  # fmt: skip
         with pytest.raises(ConfigError, match=place):
-            settled(preset, values)
-    with pytest.raises(ConfigError, match="range"):
-        fixed((0.0, 1.0))
+            express(preset, values)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.catalog import LEARNERS
-from engine.config.rl import K4S2, PRESETS, AnyLearner, LearnerConfig, NetworkConfig, evolvable
+from engine.config.genes import genes
+from engine.config.rl import K4S2, PRESETS, AnyLearner, LearnerConfig, NetworkConfig
 from webapp.training.games import NUMBERS, PICTURES, STEERING
 
 USUAL, SEEN = "usual", "pictures"
@@ -59,7 +60,7 @@ def misfit(kind: str, does: str) -> str:
 def _settled(learner: AnyLearner) -> AnyLearner:
     """The same learner with its algorithm's own numbers where a preset leaves a range to evolution."""
     usual = type(learner)()
-    return learner.model_copy(update={name: getattr(usual, name) for name in evolvable(learner)})
+    return learner.model_copy(update={gene.place: getattr(usual, gene.place) for gene in genes(learner)})
 
 
 def _engine(key: str, title: str, text: str, **more: object) -> Preset:
