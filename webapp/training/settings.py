@@ -10,6 +10,7 @@ from django import forms
 
 from engine.config import TrainConfig
 from engine.config.rl import ConvConfig, NetworkConfig
+from webapp.balance.forms import sentence
 from webapp.games.numbers import value_of
 from webapp.studies.setting_fields import Setting, settings_of, typed_of, values_typed
 from webapp.training.games import Offer
@@ -20,6 +21,8 @@ LEARNER, NETWORK = "learner.", "learner.network."
 CONV, REWARDS, GAME = "learner.network.conv", "learner.rewards", "game.settings"
 NAMES = re.compile(rf"learner\.[a-z_.]{{1,60}}|{re.escape(GAME)}|{'|'.join(SAMPLING)}")
 """What a detail's field may be called, whatever the algorithm."""
+_SPAN = re.compile(r"(?<=[^.]) (?=From [−-]?\d|At least \d|Several numbers)")
+"""Where what the engine says of a setting ends and its bounds begin."""
 _LAYER = re.compile(r"(\d{1,4})[kK](\d{1,2})[sS](\d{1,2})")
 
 
@@ -88,7 +91,7 @@ def groups(offer: Offer, preset: Preset, samplers: int) -> tuple[Group, ...]:
             label="Settings of the game", known=offer.settings, most=4, help_text=f"A line each: {known}"
         )
         found.append(Group("Game", (Setting(GAME, "settings", field, {}),)))
-    return tuple(g._replace(settings=tuple(map(_optional, g.settings))) for g in found)
+    return tuple(g._replace(settings=tuple(_optional(_worded(s)) for s in g.settings)) for g in found)
 
 
 def _of(model: Any, settings: Iterable[Setting]) -> list[Setting]:
@@ -106,6 +109,13 @@ def _conv(network: NetworkConfig) -> Setting:
 def conv_text(layers: Iterable[Mapping[str, int]]) -> str:
     """Convolutions as they are typed."""
     return " ".join(f"{layer['channels']}K{layer['kernel']}S{layer['stride']}" for layer in layers)
+
+
+def _worded(setting: Setting) -> Setting:
+    """What the engine says of a setting, as sentences."""
+    if text := _SPAN.sub(". ", str(setting.field.help_text)):
+        setting.field.help_text = sentence(text)
+    return setting
 
 
 _YES_NO = [("on", "Yes"), ("off", "No")]
