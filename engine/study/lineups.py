@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
+from engine.arrays import pack
 from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
 from engine.events import AnyEvent
 from engine.evolution.algorithm import Algorithm, Individual
+from engine.evolution.map_elites import MAPElites
 from engine.evolution.termination import Termination
 from engine.lineups.baselines import BaselineTeams, resolve
 from engine.lineups.evaluator import LineupEvaluator, Setup, checked
@@ -65,6 +67,18 @@ class _Lineups(Drive):
             for progress in self.algorithm.close():
                 self.tick = progress.tick
                 yield self.progressed()
+
+    def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
+        """The map of a search that fills one."""
+        search: object = self.algorithm
+        while not isinstance(search, MAPElites) and hasattr(search, "search"):
+            search = search.search  # what deals with noise and unequal times is put around it
+        if not isinstance(search, MAPElites):
+            return {}, {}
+        metrics = {"coverage": search.coverage(), "qd_score": search.qd_score()}
+        bounds = {"low": search.low, "high": search.high}
+        meta = {**self.record.meta(), "bins": search.bins, "quality": search.quality}
+        return metrics, {"grid": self.store.put(pack(meta, search.grid() | bounds))}
 
     def again(self, front: Sequence[Individual]) -> list[Request]:
         """Strongest and weakest team stay as the search chose."""

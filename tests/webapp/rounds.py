@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from engine.arrays import pack
 from tests.factories import archive, bundle, search_job
 from webapp.lib.storage import store
 from webapp.projects.models import Project
@@ -32,3 +35,17 @@ def play(job: Job, tick: int) -> None:
     body = {"artifacts": artifacts, "counters": counters, "metrics": metrics}
     changes = {"tick": tick, "counters": counters, "metrics": metrics}
     assert journal.append(job, {}, [Entry("progressed", body, tick)], **changes)
+
+
+def grid_artifact(cells: int = 12) -> str:
+    """A map of MAP-Elites with 4 cells each way, over the second and third objective, as a study would store it."""
+    where = np.array([(i // 4, i % 4) for i in range(cells)], dtype=np.int64)
+    bounds = {"low": np.array([0.0, 10.0]), "high": np.array([40.0, 30.0])}
+    columns = {"cell": where, "quality": 1.0 + 0.1 * np.arange(cells), "id": np.arange(cells), **bounds}
+    return store().put(pack({"bins": 4, "quality": 0}, columns))
+
+
+def lineage_artifact() -> str:
+    """Three members of two steps each, of whom the last copied the first before its second step."""
+    columns = {"id": range(6), "member": (0, 1, 2) * 2, "step": (0, 0, 0, 1, 1, 1), "copied": (-1, -1, -1, -1, -1, 0)}
+    return store().put(pack({}, {name: np.array(values, dtype=np.int64) for name, values in columns.items()}))

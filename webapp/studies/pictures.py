@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import cast
 
@@ -13,6 +14,7 @@ from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.lib.storage import store
 from webapp.projects.access import project_for
+from webapp.studies import course as telling
 from webapp.studies import front as drawing
 from webapp.studies import progress
 from webapp.studies.models import Job
@@ -61,6 +63,33 @@ def around(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = job_for(request, slug, pk)
     digest = drawing.artifact(job, "chunk", _tick(request) or 0)
     return _kept(request, digest, drawing.tag(digest), lambda d: drawing.picture(job, d, dots=True))
+
+
+@require_safe
+def grid(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The map that the search has filled after a round."""
+    job = job_for(request, slug, pk)
+    digest = drawing.artifact(job, "grid", _tick(request) or job.tick) if job.kind == Job.Kind.SEARCH else ""
+    return _kept(request, digest, drawing.tag(digest), lambda d: json.dumps(telling.grid(job, d)).encode())
+
+
+@require_safe
+def lineage(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Who has copied whom by a round."""
+    job = job_for(request, slug, pk)
+    digest = drawing.artifact(job, "lineage", _tick(request) or job.tick)
+    return _kept(request, digest, drawing.tag(digest), lambda d: json.dumps(telling.lineage(d)).encode())
+
+
+@require_safe
+def course(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
+    """How the search went so far, round by round."""
+    job = job_for(request, slug, pk)
+    if job.kind != Job.Kind.SEARCH:
+        raise Http404("Only a search has rounds of lineups.")
+    answer = JsonResponse(telling.course(job))
+    answer["Cache-Control"] = "no-store"
+    return answer
 
 
 def _kept(

@@ -24,6 +24,9 @@ urlpatterns = [
     path(f"{_JOB}clone/", composing.clone, name="clone"),
     path(f"{_JOB}front/", pictures.front, name="front"),
     path(f"{_JOB}around/", pictures.around, name="around"),
+    path(f"{_JOB}course/", pictures.course, name="course"),
+    path(f"{_JOB}grid/", pictures.grid, name="grid"),
+    path(f"{_JOB}lineage/", pictures.lineage, name="lineage"),
     path(f"{_JOB}rounds/", pictures.rounds, name="rounds"),
     path("", include("webapp.studies.explore_urls")),
 ]

@@ -1,0 +1,129 @@
+// How the search went: best and typical lineup, volume and pieces round by round, the map that MAP-Elites fills, and who
+// copied whom. One chart at a time; it follows the job while it runs.
+import { decimals, whole } from "../charts/format.js";
+import { tokens } from "../charts/theme.js";
+import { family } from "../marks.js";
+import { drawBest, drawGrid, drawLineage, drawPieces, drawVolume } from "./course_charts.js";
+import { valueText } from "../charts/parts.js";
+import { state, y } from "./state.js";
+
+const LOOK_MS = 2500;
+const card = document.querySelector("[data-course]");
+const links = { course: card.dataset.courseLink, grid: card.dataset.gridLink, lineage: card.dataset.lineageLink };
+const at = (name) => card.querySelector(`[data-course-${name}]`);
+let told = "best";
+let shownTick = -1;
+let shown = null;
+
+const element = (name, props, ...children) => {
+  const made = Object.assign(document.createElement(name), props);
+  made.append(...children);
+  return made;
+};
+const share = (value) => `${decimals(100 * value, 0)}\u00a0%`;
+const entry = (sign, text) => element("span", { className: "with-mark" }, sign, text);
+const cells = (columns, words) => columns[0].map((_, i) => columns.map((column, k) => words[k](column[i])));
+const known = (words) => (value) => (value === null ? "not known" : words(value));
+const value = known((v) => valueText(y, v));
+
+/* Each chart: where it comes from, what it says, its legend, its table, and how it is drawn. */
+const CHARTS = {
+  best: {
+    link: () => links.course,
+    note: () => `The best lineup of each round’s edge in ${y.title.toLowerCase()} with its 95\u00a0% range, and the middle half of the lineups played. When the two stay level, the search has settled.`,
+    legend: () => [entry(element("span", { className: "legend-line legend-now" }), "Best, 95\u00a0% range"), entry(element("span", { className: "legend-band" }), "Middle half of the round, dotted: the middle lineup")],
+    heads: ["Round", "Best", "from", "to", "Middle lineup", "Lower quarter", "Upper quarter"],
+    rows: (c) => cells([c.tick, c.best, c.best_low, c.best_high, c.median, c.low, c.high], [whole, value, value, value, value, value, value]),
+    empty: (c) => !c.tick.length,
+    draw: (place, c, theme) => drawBest(place, c, y, theme),
+  },
+  volume: {
+    link: () => links.course,
+    note: () => "How much the edge beats, all objectives together (hypervolume), in units of the first round. It may also fall, where lineups are measured again.",
+    legend: () => [],
+    heads: ["Round", "Volume"],
+    rows: (c) => cells([c.tick, c.volume], [whole, known((v) => decimals(v, 3))]),
+    empty: (c) => !c.tick.length,
+    draw: drawVolume,
+  },
+  pieces: {
+    link: () => links.course,
+    note: () => "Share of each round’s lineups that hold a piece, for the pieces that gained most since the first rounds: those the search holds on to.",
+    legend: (c) => c.pieces.map((piece, i) => entry(family(i + 1), piece.name)),
+    heads: (c) => ["Round", ...c.pieces.map((piece) => piece.name)],
+    rows: (c) => cells([c.tick, ...c.pieces.map((piece) => piece.share)], [whole, ...c.pieces.map(() => known(share))]),
+    empty: (c) => !c.tick.length || !c.pieces.length,
+    draw: drawPieces,
+  },
+  grid: {
+    link: () => `${links.grid}?tick=${state.tick}`,
+    note: (g) => `Each cell is a kind of lineup; its colour is the best found of that kind in ${g.quality.title.toLowerCase()}. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled.${g.hidden ? " Kinds that differ only in a third number share a cell." : ""}`,
+    legend: () => [],
+    heads: (g) => [...g.axes.map((axis) => axis.title), g.quality.title, "Lineup"],
+    rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => `${valueText(axis, axis.edges[g.cells[k][i]])} to ${valueText(axis, axis.edges[g.cells[k][i] + 1])}`), valueText(g.quality, g.cells[2][i]), `#${g.cells[3][i]}`]),
+    empty: (g) => !g.cells[0].length,
+    draw: drawGrid,
+  },
+  lineage: {
+    link: () => `${links.lineage}?tick=${state.tick}`,
+    note: (l) => `A line is a member, step by step. A slanted line is a copy: a member that lagged went on from a better one's weights and settings. ${whole(l.copied.filter((c) => c >= 0).length)} copies so far.`,
+    legend: () => [],
+    heads: ["Step", "Member", "Copied"],
+    rows: (l) => l.member.map((m, i) => [l.step[i] + 1, m + 1, l.copied[i]]).filter(([, , c]) => c >= 0).map(([step, m, c]) => [whole(step), whole(m), `member ${whole(c + 1)}`]),
+    empty: (l) => !l.member.length,
+    draw: drawLineage,
+  },
+};
+
+function table(chart, data) {
+  const heads = typeof chart.heads === "function" ? chart.heads(data) : chart.heads;
+  at("head").replaceChildren(...heads.map((text) => element("th", { textContent: text, scope: "col" })));
+  at("body").replaceChildren(...chart.rows(data).map((row) => element("tr", {}, ...row.map((text) => element("td", { textContent: text })))));
+}
+
+async function show(data) {
+  const chart = CHARTS[told];
+  const nothing = !data || chart.empty(data);
+  at("chart").hidden = nothing;
+  at("empty").hidden = !nothing;
+  at("empty").textContent = nothing ? "Nothing is kept of this search that could be shown here." : "";
+  at("note").textContent = nothing ? "" : chart.note(data);
+  at("legend").replaceChildren(...(nothing ? [] : chart.legend(data)));
+  if (nothing) return;
+  table(chart, data);
+  await chart.draw(at("chart"), data, tokens());
+}
+
+async function fetched() {
+  const answer = await fetch(CHARTS[told].link()).catch(() => null);
+  return answer?.ok ? answer.json() : null;
+}
+
+let busy = false;
+async function look({ again = false } = {}) {
+  const seen = card.getBoundingClientRect().top < innerHeight + 400 && document.visibilityState === "visible";
+  card.hidden = !state.tick;
+  if (busy || card.hidden || (!again && (shownTick === state.tick || !seen))) return;
+  busy = true;
+  const [tick, mine] = [state.tick, told];
+  const data = await fetched();
+  busy = false;
+  if (mine !== told) return look({ again: true });
+  shownTick = tick;
+  shown = data ?? shown; // the site is away: the old picture stays
+  await show(shown);
+  return undefined;
+}
+
+card.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-tell]");
+  if (!button || button.dataset.tell === told) return;
+  told = button.dataset.tell;
+  shown = null;
+  for (const each of card.querySelectorAll("[data-tell]")) each.setAttribute("aria-pressed", String(each === button));
+  look({ again: true });
+});
+document.addEventListener("equipoise:theme", () => shown && show(shown));
+setInterval(look, LOOK_MS);
+addEventListener("scroll", () => shownTick < 0 && look(), { passive: true });
+look();

@@ -1,0 +1,116 @@
+// The charts of how a search went. Plotly draws; colours are the tokens.
+import { axisOf, CONFIG, extent, layoutOf, padded, reference, valueText } from "../charts/parts.js";
+import { decimals } from "../charts/format.js";
+import { plotly } from "../charts/plotly.js";
+import { faded } from "../charts/theme.js";
+
+const SYMBOLS = ["circle", "square", "triangle-up", "cross", "hexagon", "triangle-down", "hourglass", "star"];
+const ROUND = { title: "Round", unit: "", toward: "later", direction: "max" };
+const plain = (title, toward = "") => ({ title, unit: "", toward, direction: "max" });
+const band = (x, low, high, color) => ({ x: [...x, ...x.slice().reverse()], y: [...high, ...low.slice().reverse()], fill: "toself", fillcolor: color, line: { width: 0 }, mode: "lines", hoverinfo: "skip" });
+
+function layoutFor(element, theme, xAxis, yAxis) {
+  const narrow = element.clientWidth < 560;
+  const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 });
+  layout.xaxis = axisOf(xAxis, theme, narrow);
+  layout.yaxis = axisOf(yAxis, theme, true);
+  return layout;
+}
+
+async function put(element, traces, layout) {
+  const Plotly = await plotly();
+  await Plotly.react(element, traces, layout, CONFIG);
+}
+
+/** Best of the edge with its 95 % range; the middle half and the middle of the round's lineups. */
+export async function drawBest(element, c, y, theme) {
+  const layout = layoutFor(element, theme, ROUND, { ...y, toward: element.clientWidth < 560 ? "" : y.toward });
+  const values = [c.best, c.best_low, c.best_high, c.low, c.high].flat().filter((v) => v !== null);
+  layout.yaxis.range = padded(extent([...values, ...(y.line === null ? [] : [y.line])]));
+  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(y, y.line)}` });
+  const some = c.tick.map((_, i) => i).filter((i) => c.best_low[i] !== null);
+  const pick = (column) => some.map((i) => column[i]);
+  const traces = [
+    band(c.tick, c.low, c.high, faded(theme["context-mark"], 0.28)),
+    { x: c.tick, y: c.median, mode: "lines", line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, hovertemplate: "Round %{x}: middle lineup %{y:.3g}<extra></extra>" },
+    band(pick(c.tick), pick(c.best_low), pick(c.best_high), faded(theme.accent, 0.16)),
+    { x: c.tick, y: c.best, mode: "lines", line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: best %{y:.3g}<extra></extra>" },
+  ];
+  await put(element, traces, layout);
+}
+
+/** The hypervolume, round by round. */
+export async function drawVolume(element, c, theme) {
+  const layout = layoutFor(element, theme, ROUND, plain("Volume", "beats more"));
+  layout.yaxis.rangemode = "tozero";
+  await put(element, [{ x: c.tick, y: c.volume, mode: "lines", line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: %{y:.3f}<extra></extra>" }], layout);
+}
+
+/** Shares of lineups that hold the pieces held most lately, each line with its own shape now and then. */
+export async function drawPieces(element, c, theme) {
+  const layout = layoutFor(element, theme, ROUND, { ...plain("Lineups that hold it"), unit: "%" });
+  layout.yaxis.rangemode = "tozero";
+  const few = Math.max(1, Math.ceil(c.tick.length / 8));
+  const traces = c.pieces.map((piece, i) => ({
+    x: c.tick,
+    y: piece.share.map((v) => (v === null ? null : 100 * v)),
+    mode: "lines+markers",
+    line: { color: theme.family[i], width: 1.8 },
+    marker: { symbol: SYMBOLS[i], color: theme.family[i], size: c.tick.map((_, k) => (k % few === few - 1 || k === c.tick.length - 1 ? 8 : 0)), line: { width: 1, color: theme.surface } },
+    name: piece.name,
+    hovertemplate: `${piece.name}, round %{x}: %{y:.0f} %<extra></extra>`,
+  }));
+  await put(element, traces, layout);
+}
+
+/** The filled cells of a map; empty ones stay the colour of the ground. */
+export async function drawGrid(element, g, theme) {
+  const [across, up] = [g.axes[0], g.axes[1] ?? { ...plain("One kind"), edges: [0, 1] }];
+  const layout = layoutFor(element, theme, across, up);
+  const z = up.edges.slice(1).map(() => across.edges.slice(1).map(() => null));
+  g.cells[0].forEach((a, i) => (z[g.cells[1][i]][a] = g.cells[2][i]));
+  layout.plot_bgcolor = theme.sunken;
+  layout.margin.r = 84;
+  const text = (v) => (v === null ? "" : `${g.quality.title}: <b>${valueText(g.quality, v)}</b>`);
+  const heat = {
+    type: "heatmap",
+    x: across.edges,
+    y: up.edges,
+    z,
+    text: z.map((row) => row.map(text)),
+    hovertemplate: "%{text}<extra></extra>",
+    hoverongaps: false,
+    xgap: 1,
+    ygap: 1,
+    colorscale: [[0, faded(theme.accent, 0.18)], [1, theme.accent]],
+    reversescale: g.quality.direction === "min",
+    colorbar: { thickness: 12, outlinewidth: 0, tickfont: { size: 12, color: theme.muted }, title: { text: g.quality.unit, font: { size: 12, color: theme.ink } } },
+  };
+  await put(element, [heat], layout);
+}
+
+/** Members as lines over their steps; a copy is a slanted line from the member that was copied. */
+export async function drawLineage(element, l, theme) {
+  const layout = layoutFor(element, theme, { ...plain("Step", "later") }, plain("Member"));
+  layout.yaxis.dtick = Math.max(1, Math.ceil((Math.max(...l.member) + 1) / 12));
+  const own = { x: [], y: [] };
+  const copies = { x: [], y: [] };
+  l.member.forEach((m, i) => {
+    const [step, from] = [l.step[i] + 1, l.copied[i]];
+    if (step > 1) own.x.push(step - 1, step, null), own.y.push((from >= 0 ? null : m + 1), m + 1, null);
+    if (from >= 0) copies.x.push(step - 1, step, null), copies.y.push(from + 1, m + 1, null);
+  });
+  const traces = [
+    { ...own, mode: "lines", line: { color: theme["context-mark"], width: 1.4 }, hoverinfo: "skip" },
+    { ...copies, mode: "lines", line: { color: theme.accent, width: 1.8 }, hoverinfo: "skip" },
+    {
+      x: l.step.map((s) => s + 1),
+      y: l.member.map((m) => m + 1),
+      mode: "markers",
+      marker: { size: l.copied.map((c) => (c >= 0 ? 7 : 4)), symbol: l.copied.map((c) => (c >= 0 ? "triangle-up" : "circle")), color: l.copied.map((c) => (c >= 0 ? theme.accent : theme["context-mark"])) },
+      text: l.copied.map((c) => (c >= 0 ? `copied member ${decimals(c + 1, 0)}` : "went on by itself")),
+      hovertemplate: "Member %{y}, step %{x}: %{text}<extra></extra>",
+    },
+  ];
+  await put(element, traces, layout);
+}
