@@ -24,6 +24,8 @@ ENVELOPE = ("schema", "job", "attempt", "sequence", "tick", "at", "kind")
 _PLACE = re.compile(r"^[a-z_]+(\.[\w-]+)+: ")
 _CANDIDATE = re.compile(r"\bcandidate", re.IGNORECASE)
 NEXT = "An engineer can test its handshake on the Simulators page; “Try again” then goes on."
+SETTLED = ("over", "strong")
+"""Metrics of the last round that fresh battles at the end put right."""
 BURST, A_SECOND = 50.0, 2.0
 """Lines of talk (not progress) that are kept: so many at once, and so many a second in the long run."""
 
@@ -39,6 +41,7 @@ class Relay:
         self.claim, self.ended = claim, False
         self.began: float | None = None
         self.counters: dict[str, Any] = {}
+        self.metrics: dict[str, float] = dict(claim.job.metrics)
         self.seconds_before = 0.0
         self.moved = False
         self.time_is_up = False
@@ -103,6 +106,7 @@ class Relay:
         if event.tick <= self.tick:
             return  # played again after a death; the same round is already in the books
         self.tick = event.tick
+        self.metrics = dict(event.metrics)
         self._note(event, tick=event.tick, metrics=event.metrics)
         self._keep(event.artifacts)
 
@@ -153,7 +157,8 @@ class Relay:
 
     def _finish(self, event: events.Stopped | events.Finished, status: Status, message: str = "") -> None:
         self._keep(event.artifacts)
-        self._note(event)
+        metrics = self.metrics | {name: event.summary[name] for name in SETTLED if name in event.summary}
+        self._note(event, {"metrics": metrics}, metrics=metrics)
         self._end(status=status, summary=event.summary, message=message, wish="", barren=0, finished_at=timezone.now())
 
     def _fail(self, event: events.Failed) -> None:

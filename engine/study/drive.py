@@ -197,7 +197,9 @@ class Drive(ABC):
             if finished and self.pulse.due():
                 yield self.say(Logged, message="")
             yield from self._troubles(pool)
-        return {"fresh": self.record.put([found[i] for i in asked])}
+        measured = [found[i] for i in asked]
+        self.record.settle(measured)
+        return {"fresh": self.record.put(measured)}
 
     def _results(self) -> dict[str, str]:
         found = {self.role: self.record.archive(), "front": self.record.put(self.algorithm.front())}

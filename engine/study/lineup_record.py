@@ -73,6 +73,10 @@ class LineupRecord(Record):
                 value, h = float(objective[k, self.line]), float(half[k, self.line])
                 self.strong[i] = Worst(value, value - h, value + h)
 
+    def settle(self, fresh: Sequence[Individual]) -> None:
+        """Who is over the line is counted by the numbers that are shown."""
+        self.judge(self.arrays(fresh))
+
     @property
     def worst(self) -> Worst | None:
         """The most extreme of the strong ones."""

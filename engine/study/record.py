@@ -132,6 +132,9 @@ class Record:
         """What the columns mean."""
         return {"objectives": [o.name for o in self.problem.objectives]}
 
+    def settle(self, fresh: Sequence[Individual]) -> None:
+        """What fresh seeds say of the final front takes the place of what the search saw."""
+
     def judge(self, arrays: Arrays) -> None:
         """Look at the rows of a chunk; those of candidates measured further come again."""
 

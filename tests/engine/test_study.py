@@ -19,6 +19,7 @@ from engine.arrays import unpack
 from engine.config import load
 from engine.errors import StoreError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
+from engine.indicators import STRONG, UNDER, half_width, verdicts
 from engine.store import FolderStore
 from engine.study import pulse, run
 
@@ -85,6 +86,26 @@ def test_the_front_is_measured_again_on_fresh_seeds_with_its_choice_fixed(
     np.testing.assert_array_equal(front["anchor"], fresh["anchor"])
     assert (fresh["samples"] == 8).all()
     assert not np.array_equal(front["objective"], fresh["objective"])
+
+
+def test_who_is_over_the_line_is_counted_by_fresh_battles_where_there_were_any(store: FolderStore) -> None:
+    found = events(store, seed=4)
+    rounds = [e for e in found if isinstance(e, Progressed)]
+    end = found[-1]
+    assert isinstance(end, Finished)
+    archive, fresh = (unpack(store.get(end.artifacts[role])) for role in ("archive", "fresh"))
+    columns = {name: np.array(archive.arrays[name]) for name in ("objective", "error", "samples")}
+    places = {i: k for k, i in enumerate(archive.arrays["id"].tolist())}
+    for k, i in enumerate(fresh.arrays["id"].tolist()):
+        for name, column in columns.items():
+            column[places[i]] = fresh.arrays[name][k]
+    half = half_width(columns["error"], columns["samples"])
+    median = archive.meta["median_baseline"]["value"]
+    verdict = verdicts(columns["objective"], half, [1, 1, 1], [2.0, None, None], 2, median)
+    assert end.summary["strong"] == (verdict == STRONG).sum()
+    assert end.summary["over"] == (verdict != UNDER).sum()
+    counted = ("over", "strong")
+    assert all(end.summary[k] != rounds[-1].metrics[k] for k in counted), "fresh battles changed nothing here"
 
 
 def test_any_batch_size_gives_the_same_front(tmp_path: Path, undisturbed: dict[str, str]) -> None:

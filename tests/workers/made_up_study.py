@@ -53,9 +53,9 @@ class Study:
         self.state = {"tick": self.state["tick"] + 1, "chain": hashlib.sha256(chain.encode()).hexdigest()}
         self.checkpoint = self.store.put(json.dumps(self.state, sort_keys=True).encode())
         artifacts = {"front": self.keep("front"), "chunk": self.keep("chunk"), "checkpoint": self.checkpoint}
-        self.say(events.Progressed(metrics={"evaluated": 8.0}, artifacts=artifacts, **self.common()))
+        self.say(events.Progressed(metrics={"evaluated": 8.0, "over": 3.0}, artifacts=artifacts, **self.common()))
         if self.plan.get("again"):
-            self.say(events.Progressed(metrics={"evaluated": 8.0}, artifacts=artifacts, **self.common()))
+            self.say(events.Progressed(metrics={"evaluated": 8.0, "over": 3.0}, artifacts=artifacts, **self.common()))
 
     def misbehave(self) -> None:
         """What the plan says for this round of this attempt."""
@@ -104,7 +104,9 @@ class Study:
             time.sleep(self.plan.get("pace", 0.0))
             self.round()
         artifacts = {"front": self.keep("front"), "archive": self.keep("archive"), "checkpoint": self.checkpoint}
-        self.say(events.Finished(artifacts=artifacts, summary={"chain": self.state["chain"]}, **self.common()))
+        self.say(
+            events.Finished(artifacts=artifacts, summary={"chain": self.state["chain"], "over": 2.0}, **self.common())
+        )
 
     def leave(self) -> None:
         if self.asked == signal.SIGUSR1:

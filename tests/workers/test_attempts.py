@@ -80,6 +80,8 @@ def test_a_study_is_relayed_to_its_end(make_job: MakeJob) -> None:
     assert job.counters["battles"] == 640
     assert set(job.artifacts) == {"front", "archive"}
     assert job.finished_at is not None
+    assert job.metrics == {"evaluated": 8.0, "over": 2.0}, "fresh battles at the end put the last round's count right"
+    assert job.events.get(kind="finished").body["metrics"] == job.metrics
 
 
 def test_the_last_two_checkpoints_are_kept_and_older_ones_go(make_job: MakeJob) -> None:

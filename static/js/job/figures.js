@@ -45,8 +45,7 @@ export function showFigures() {
   at("cached").textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% answered from memory` : "";
   const { strong = 0, evaluated = 0, hypervolume } = state.metrics;
   if (at("strong")) at("strong").textContent = whole(strong);
-  const counted = page.fresh ? ", by the search’s own battles" : "";
-  if (at("compared")) at("compared").textContent = `of ${whole(evaluated)} compared${counted}`;
+  if (at("compared")) at("compared").textContent = `of ${whole(evaluated)} compared`;
   if (at("evaluated")) at("evaluated").textContent = whole(evaluated);
   if (hypervolume !== undefined) at("hypervolume").textContent = hypervolume.toLocaleString("en-GB", { maximumFractionDigits: 4 });
   sparkline(speeds(rounds.seconds, rounds.battles));
@@ -80,7 +79,7 @@ function showFresh(element, sure, now, aside) {
   if (!rows.length) {
     element.textContent = "–";
     const none = page.strength ? "nothing was over the line and strong" : "nothing was surely over the line";
-    sure.textContent = state.metrics.strong ? "none was confirmed on fresh battles" : none;
+    sure.textContent = rounds.strong.at(-1) ? "none was confirmed on fresh battles" : none;
     return;
   }
   const sign = y.direction === "max" ? 1 : -1;
