@@ -22,6 +22,8 @@ from engine.runtime.ray_fleet import RayFleet
 from engine.store import FolderStore
 from engine.study import run
 from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
+from tests.engine.test_evolve import settings
+from tests.engine.test_evolve import study as evolution
 from tests.engine.test_train import curve, events, study
 
 PATIENCE_S = 60
@@ -149,3 +151,30 @@ def test_out_of_step_training_goes_on_when_a_sampler_is_killed(ray: RayServer, t
     assert told[-1].counters.steps >= 40_000
     assert max(e.metrics["staleness_max"] for e in rounds) <= 3
     assert told[-1].summary["lost"] >= 1
+
+
+def test_evolution_ends_the_same_when_a_worker_is_killed_in_the_middle_of_a_training(
+    ray: RayServer, tmp_path: Path
+) -> None:
+    """The candidate goes on from its own checkpoint on another worker, and what all leave is that of one process."""
+    task = {**settings()["task"], "steps": 2048, "checkpoint_every": 256}
+    here = evolution(task=task, ticks=2)
+    (whole,) = [e for e in run(here, FolderStore(tmp_path / "here")) if isinstance(e, Finished)]
+    store = FolderStore(tmp_path / "there")
+    candidates = store.folder / "workshops"
+    victims: list[psutil.Process] = []
+
+    def kill_one() -> None:
+        assert eventually(lambda: any(candidates.glob("*/candidates/??/*")), PATIENCE_S)
+        victims.append(actors(ray, "EvaluationActor")[0])
+        victims[0].kill()
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    told = list(run(evolution(task=task, ticks=2, pool={"kind": "ray", "workers": 2}), store))
+    killer.join()
+    assert gone(victims[0])
+    assert any(isinstance(e, Incident) and e.what == "lost-worker" for e in told)
+    (end,) = [e for e in told if isinstance(e, Finished)]
+    for role in ("archive", "front", "fresh", "lineage", "policies"):
+        assert end.artifacts[role] == whole.artifacts[role], role
