@@ -13,9 +13,7 @@ import numpy as np
 from engine.arrays import pack
 from engine.config.evolve import EvolveConfig
 from engine.events import AnyEvent, Finished
-from engine.evolution.algorithm import Arrays, Individual, Progress
-from engine.evolution.map_elites import MAPElites
-from engine.evolution.pbt import PBT
+from engine.evolution.algorithm import Individual, Progress
 from engine.evolution.survival import Survival, search_in
 from engine.evolution.termination import Termination
 from engine.problem import Evaluation, Request
@@ -26,6 +24,7 @@ from engine.study.brood import problem_of, weights_of
 from engine.study.candidates import as_json
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
+from engine.study.drawn import drawn
 from engine.study.drive import FRESH, Drive, Plan, searching, told_as_events
 from engine.study.evolve_record import EvolveRecord
 from engine.study.workshop import Keeper, Workshop
@@ -94,26 +93,8 @@ class _Evolve(Drive):
         """How the best are, how busy workers were, and what belongs to the algorithm."""
         pool = self.config.pool
         metrics = self.record.best(front) | self.record.times(pool.workers if pool.kind == "ray" else 1)
-        artifacts: dict[str, str] = {}
-        if isinstance(self.search, MAPElites):
-            metrics |= {"coverage": self.search.coverage(), "qd_score": self.search.qd_score()}
-            artifacts["grid"] = self._grid(self.search)
-        if isinstance(self.search, PBT):
-            metrics["copied"] = float(sum(step.copied >= 0 for step in self.search.lineage))
-            artifacts["lineage"] = self._lineage(self.search)
-        return metrics, artifacts
-
-    def _grid(self, search: MAPElites) -> str:
-        """The filled cells, the bounds between which behaviour is told apart, and how finely."""
-        columns: Arrays = {**search.grid(), "low": search.low, "high": search.high}
-        meta = {**self.record.meta(), "bins": search.bins, "quality": search.quality}
-        return self.store.put(pack(meta, columns))
-
-    def _lineage(self, search: PBT) -> str:
-        """Who went on from whom, and with which settings, from the beginning."""
-        rows = search.history()
-        rows["genome"] = np.stack([self.record.genes(genome) for genome in rows["genome"]])
-        return self.store.put(pack(self.record.meta(), rows))
+        more, artifacts = drawn(self.search, self.record.meta(), self.store, self.record.genes)
+        return metrics | more, artifacts
 
     def progressed(self) -> AnyEvent:
         """Also gives back what the workshop need not keep any more."""

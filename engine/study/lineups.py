@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
-from engine.arrays import pack
 from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
 from engine.events import AnyEvent
 from engine.evolution.algorithm import Algorithm, Individual
-from engine.evolution.map_elites import MAPElites
 from engine.evolution.termination import Termination
 from engine.lineups.baselines import BaselineTeams, resolve
 from engine.lineups.evaluator import LineupEvaluator, Setup, checked
@@ -21,6 +19,7 @@ from engine.simulators.loaders import load
 from engine.store import Store
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
+from engine.study.drawn import drawn
 from engine.study.drive import FRESH, Drive, Plan, searching, told_as_events
 from engine.study.lineup_record import LineupRecord
 from engine.study.listed import Listed
@@ -69,16 +68,9 @@ class _Lineups(Drive):
                 yield self.progressed()
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
-        """The map of a search that fills one."""
-        search: object = self.algorithm
-        while not isinstance(search, MAPElites) and hasattr(search, "search"):
-            search = search.search  # what deals with noise and unequal times is put around it
-        if not isinstance(search, MAPElites):
-            return {}, {}
-        metrics = {"coverage": search.coverage(), "qd_score": search.qd_score()}
-        bounds = {"low": search.low, "high": search.high}
-        meta = {**self.record.meta(), "bins": search.bins, "quality": search.quality}
-        return metrics, {"grid": self.store.put(pack(meta, search.grid() | bounds))}
+        """What a search's algorithm shows of itself."""
+        searches = isinstance(self.config, SearchConfig)
+        return drawn(self.algorithm, self.record.meta(), self.store) if searches else ({}, {})
 
     def again(self, front: Sequence[Individual]) -> list[Request]:
         """Strongest and weakest team stay as the search chose."""

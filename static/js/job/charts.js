@@ -3,8 +3,6 @@ import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, val
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 
-export { range, valueText };
-
 const NARROW = 560;
 
 const EARLY = [

@@ -1,6 +1,6 @@
 // The figures of a search's page: its state, the beam, times, speed and what was found, written into the server's markup.
 import { whole } from "../charts/format.js";
-import { range, valueText } from "./charts.js";
+import { range, valueText } from "../charts/parts.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "./head.js";
 import { speedNow, speeds, timeLeft } from "./pace.js";
 import { at, done, ended, page, rounds, search, state, totals, underWay, y } from "./state.js";
@@ -42,7 +42,7 @@ export function showFigures() {
   at("speed").textContent = pace ? whole(pace >= 1000 ? Math.round(pace / 100) * 100 : pace) : "–";
   at("speed-note").textContent = now || !mean ? "battles a second" : "battles a second on average";
   at("battles").textContent = whole(battles);
-  at("cached").textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% answered from memory` : "";
+  at("cached").textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% of them from memory` : "";
   const { strong = 0, evaluated = 0, hypervolume } = state.metrics;
   if (at("strong")) at("strong").textContent = whole(strong);
   if (at("compared")) at("compared").textContent = `of ${whole(evaluated)} compared`;
