@@ -421,7 +421,7 @@ def violations(lineups: NDArray[np.int32], rules: CompiledRules) -> NDArray[np.i
     cost, units = _weights(lineups, rules)
     count += ((cost < rules.budget[0] - 1e-9) | (cost > rules.budget[1] + 1e-9)).sum(axis=1)
     count += ((units < rules.units[0]) | (units > rules.units[1])).sum(axis=1)
-    count += cost.max(axis=1) > cost.min(axis=1) * (1 + rules.tolerance) + 1e-9
+    count += cost.max(axis=1) > rules.dearest(cost.min(axis=1)) + 1e-9
     pieces = lineups[:, :, ~rules.is_count].reshape(len(lineups), -1)
     for piece in rules.required:
         count += ~(pieces == piece).any(axis=1)

@@ -35,6 +35,12 @@ class CompiledRules(NamedTuple):
     units: NDArray[np.int32]  # [2] sum of the count slots of one team
     tolerance: float  # largest (dearest - cheapest) / cheapest; inf where prices may differ
 
+    def dearest(self, cheapest: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The most that another team may cost beside these; any price is right where prices may differ, also beside a
+        team that costs nothing."""
+        free = np.isinf(self.tolerance)
+        return np.full_like(cheapest, np.inf) if free else cheapest * (1 + self.tolerance)
+
 
 def compile_rules(spec: GameSpec, config: LineupConfig) -> CompiledRules:
     """Join the game's rules and the project's. Raises ConfigError with every reason they cannot be met."""

@@ -164,9 +164,7 @@ def _fitting(rules: CompiledRules, places: list[_Place], option: I64, number: fl
 def _together(rules: CompiledRules, places: list[_Place], teams: _Teams, rows: I64) -> NDArray[np.bool_]:
     """Which lineups, given by the rows int64[n, teams] of their teams, keep the rules that teams share."""
     cost, piece = teams.cost[rows], teams.piece[rows]
-    keep = np.ones(len(rows), dtype=bool)
-    if np.isfinite(rules.tolerance):
-        keep &= cost.max(axis=1) <= cost.min(axis=1) * (1 + rules.tolerance)
+    keep = np.asarray(cost.max(axis=1) <= rules.dearest(cost.min(axis=1)))
     for wanted in rules.required:
         keep &= (piece == wanted).any(axis=(1, 2))
     alike = [
@@ -207,7 +205,7 @@ def _estimate(
         return 0.0
     first = rng.integers(0, n, LINEUP_DRAWS)
     start = np.searchsorted(teams.cost, teams.cost[first], "left")
-    end = np.searchsorted(teams.cost, teams.cost[first] * (1 + rules.tolerance), "right")
+    end = np.searchsorted(teams.cost, rules.dearest(teams.cost[first]), "right")
     choices = end - start
     others = start[:, None] + (rng.random((LINEUP_DRAWS, size - 1)) * choices[:, None]).astype(np.int64)
     rows = np.column_stack([first, others])

@@ -16,6 +16,8 @@ from engine.lineups.rules import CompiledRules, compile_rules
 from engine.lineups.size import space_size
 from engine.simulators.contract import Category, Distinct, GameSpec, Metric, Piece, Rules, Slot
 
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
 SMALL = GameSpec(
     name="small",
     title="Small",
