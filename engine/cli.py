@@ -103,10 +103,17 @@ def _run(args: argparse.Namespace) -> int:
     from engine.config.overrides import overridden
 
     data = overridden(_read(Path(args.study) if args.study else args.job_dir / "study.json"), args.settings)
-    folder = args.job_dir or STUDIES / str(data.get("name") or Path(args.study).stem)
+    folder = args.job_dir or STUDIES / _folder_name(data, args.study)
     if args.events is None and not args.resume and (folder / "events.jsonl").exists():
         raise ConfigError([("study", f"{folder} already holds a study; resume it or choose another name")])
     return _execute(data, folder, args.store or folder / "store", args.events, args.resume, (args.job, args.attempt))
+
+
+def _folder_name(data: Mapping[str, Any], study: str) -> str:
+    name = str(data.get("name") or Path(study).stem)
+    if "/" in name or name.startswith("."):
+        raise ConfigError([("name", "becomes a folder's name: no slash in it, no dot in front; or give --job-dir")])
+    return name
 
 
 def _resume(args: argparse.Namespace) -> int:
@@ -121,6 +128,11 @@ def _resume(args: argparse.Namespace) -> int:
 def _read(path: Path) -> dict[str, Any]:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError([("study", f"there is no file {path}")]) from error
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ConfigError([("study", f"{path}{line} is not YAML: {error.problem}")]) from error
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError([("study", f"{path} cannot be read: {error}")]) from error
     if not isinstance(data, dict):

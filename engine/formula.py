@@ -112,8 +112,10 @@ class _Checker:
         return part
 
     def _constant(self, node: ast.Constant, depth: int) -> _Part:
-        if not isinstance(node.value, int | float) or abs(node.value) > 1e15:
-            raise _error("may only contain ordinary numbers", node)
+        if not isinstance(node.value, int | float):
+            raise _error("may only hold ordinary numbers and names", node)
+        if abs(node.value) > 1e15:
+            raise _error("may only hold ordinary numbers, up to 1e15", node)
         value = np.full(1, float(node.value))
         return _Part(lambda values: value, False)
 

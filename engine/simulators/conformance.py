@@ -99,9 +99,12 @@ def _ending(simulator: LineupSimulator) -> Iterator[Finding]:
     if not isinstance(simulator, ExternalSimulator):
         return
     pid = simulator.pid
+    if not pid:
+        yield Finding("ending", "warning", "not tried: the program had ended before BYE")
+        return
     begun = time.monotonic()
     simulator.close()
-    gone = not pid or not os.path.exists(f"/proc/{pid}")
+    gone = not os.path.exists(f"/proc/{pid}")
     took = time.monotonic() - begun
     if not gone:
         yield Finding("ending", "error", f"process {pid} still runs after BYE")

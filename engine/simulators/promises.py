@@ -243,22 +243,17 @@ def _bad_rows(case: Case) -> Findings:
 
 
 def _refusal(case: Case, what: str, rows: NDArray[np.int32], patch: Patch) -> tuple[Level, str]:
-    starts = _starts(case.simulator)
     try:
         results = case.simulator.battles(rows, case.right[:1], case.seeds[:1], patch)
     except WRONG_KINDS as error:
         return "error", f"{what} raises {type(error).__name__} ({error}); raise SimulatorError with what was wrong"
     except SimulatorError as error:
-        if _starts(case.simulator) == starts and not _running(case.simulator):
+        if not _running(case.simulator):
             return "error", f"{what} ends the program: {error}"
         return "ok", f"{what} is refused: {str(error)[:200]}"
     if (results.status != OK).all():
         return "ok", f"{what} comes back as a failed battle"
     return "error", f"{what} is played as if it were right; refuse it with an ERROR"
-
-
-def _starts(simulator: LineupSimulator) -> int:
-    return simulator.starts if isinstance(simulator, ExternalSimulator) else 0
 
 
 def _running(simulator: LineupSimulator) -> bool:

@@ -104,6 +104,17 @@ def test_a_program_that_hangs_does_not_hang_the_check() -> None:
     assert all(f.level != "error" for f in findings if f.check == "handshake")
 
 
+def test_a_program_that_ends_when_asked_for_a_battle_has_refused_nothing() -> None:
+    command = f"command:{sys.executable} -m tests.engine.bad_simulators leave"
+    findings = list(check(command, battles=8))
+    refusals = [f for f in findings if f.check == "bad input"]
+    assert len(refusals) >= 2
+    assert all(f.level == "error" and "ends the program" in f.message for f in refusals)
+    assert [(f.level, f.message) for f in findings if f.check == "ending"] == [
+        ("warning", "not tried: the program had ended before BYE")
+    ]
+
+
 def test_the_module_runs_as_a_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "engine.simulators.conformance", HONEST, "--battles", "8"],

@@ -307,6 +307,13 @@ def test_the_command_line_lists_what_is_there_and_explains_what_is_wrong(tmp_pat
     (tmp_path / "good.yaml").write_text(json.dumps({**STUDY, "ticks": 2}))
     assert engine("run", "good.yaml").returncode == 0
     assert "finished" in engine("list").stdout
+    for words, said in (
+        (("run", "good.yaml", "-m", "name=../elsewhere"), "name: becomes a folder's name"),
+        (("run", "none.yaml"), "there is no file none.yaml"),
+        (("run", "torn.yaml"), "torn.yaml, line 2 is not YAML"),
+    ):
+        (tmp_path / "torn.yaml").write_text("name: torn\n]")
+        assert said in engine(*words).stderr
     again = engine("run", "good.yaml")
     assert again.returncode == 2
     assert "already holds a study" in again.stderr

@@ -206,7 +206,7 @@ def test_a_changed_program_is_written_down_and_has_to_be_tested_again(team: Stud
     row.projects.add(other.project)
     client = client_of(person("operator", is_staff=True))
     client.post(f"{LIST}{row.pk}/change/", {
-        "name": "Skirmish 2", "kind": "command", "target": "skirmish --fast",
+        "name": "Skirmish 2", "kind": "command", "target": "command:skirmish --fast",
         "projects": [team.project.pk, other.project.pk],
     })  # fmt: skip
     row.refresh_from_db()

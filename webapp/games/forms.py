@@ -84,8 +84,8 @@ class SimulatorForm(forms.Form):
     target = forms.CharField(
         label="Entry point or command",
         max_length=480,
-        help_text="A Python entry point is package.module:factory and must be importable here. A command is the "
-        "program and its arguments, as in a shell; it speaks equipoise-sim/1. Each runs in a process of its own.",
+        help_text="A Python entry point is package.module:factory, of a package installed in the site’s .venv. A "
+        "command is the program and its arguments, as in a shell; it speaks equipoise-sim/1. Each runs in a process of its own.",
         widget=forms.TextInput(attrs={"class": "code", "autocapitalize": "none", "spellcheck": "false"}),
     )
     everybody = forms.BooleanField(label="Every project may use it", required=False)
@@ -117,6 +117,7 @@ class SimulatorForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         kind, target = cleaned.get("kind"), cleaned.get("target", "").strip()
+        target = target.removeprefix(f"{kind}:").strip()  # as a reference is written on the command line
         if not kind or not target:
             return cleaned
         problem = entry_point_problem(target) if kind == Simulator.Kind.PYTHON else command_problem(target)
