@@ -85,7 +85,8 @@ class SimulatorForm(forms.Form):
         label="Entry point or command",
         max_length=480,
         help_text="A Python entry point is package.module:factory, of a package installed in the site’s .venv. A "
-        "command is the program and its arguments, as in a shell; it speaks equipoise-sim/1. Each runs in a process of its own.",
+        "command is the program and its arguments, as in a shell; it speaks equipoise-sim/1. Each runs in a "
+        "process of its own.",
         widget=forms.TextInput(attrs={"class": "code", "autocapitalize": "none", "spellcheck": "false"}),
     )
     everybody = forms.BooleanField(label="Every project may use it", required=False)
