@@ -80,7 +80,8 @@ class Evaluation(NamedTuple):
     ``metrics`` float64[k] raw metrics in Problem order, ``violation`` >= 0 (0 = feasible), ``cost`` battles or steps
     requested, ``cached`` of them answered from memory, ``status`` ok or failed with its ``reason``; ``anchors`` what
     this evaluation chose; ``descriptor`` float64[k] how the candidate behaved; ``genome`` the store hash of what
-    training made of it (Lamarckian inheritance)."""
+    training made of it (Lamarckian inheritance); ``values`` float64[samples, m] the objectives of each replicate, where
+    they can be told: by them candidates are compared replicate by replicate."""
 
     id: int
     objectives: NDArray[np.float64]
@@ -95,6 +96,7 @@ class Evaluation(NamedTuple):
     anchors: tuple[int, ...] = ()
     descriptor: NDArray[np.float64] | None = None
     genome: str = ""
+    values: NDArray[np.float64] | None = None
 
 
 class Evaluator(Protocol):

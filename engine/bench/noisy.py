@@ -54,4 +54,5 @@ class Noisy:
         uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
         found = self.truth(request.genome[None])[0] + self.sigma * ndtri(uniform)
         covariance = np.cov(found.T) / r if r > 1 else np.zeros((m, m))
-        return Evaluation(request.id, found.mean(axis=0), np.asarray(covariance).reshape(m, m), r, np.empty(0), cost=r)
+        return Evaluation(request.id, found.mean(axis=0), np.asarray(covariance).reshape(m, m), r, np.empty(0), cost=r,
+                          values=found)  # fmt: skip

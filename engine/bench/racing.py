@@ -1,9 +1,10 @@
 """What racing saves, and whether it keeps its word.
 
 ``selection``: 200 planted generations (60 candidates of which 30 survive, normal noise, 4 to 32 replicates): how often
-the race ends with the survivors of full sampling, and the share of replicates it needs. ``search``: NSGA-II on noisy
-ZDT1, raced and with every candidate played to the end; the true hypervolume of what each would hand over.
-``intervals``: 95 % intervals from 16 fresh replicates of members of noisy fronts.
+the race ends with the survivors of full sampling, and the share of replicates it needs; ``-tests``: one goal,
+sequential tests; ``-paired``: nine tenths of the noise's variance are common random numbers, compared pair by pair.
+``search``: NSGA-II on noisy ZDT1, raced and with every candidate played to the end; the true hypervolume of what each
+would hand over. ``intervals``: 95 % intervals from 16 fresh replicates of members of noisy fronts.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from engine.bench.row import row
 from engine.evolution.algorithm import Individual, Population
 from engine.evolution.noise import Resampling
 from engine.evolution.nsga2 import NSGA2, survivors
-from engine.evolution.racing import out_by_chance, rungs
+from engine.evolution.racing import Standing, out_by_chance, out_by_tests, rungs
 from engine.indicators import half_width, hypervolume
 from engine.problem import Evaluation, Request
 
 NAME = "racing"
-CASES = ("selection", "search", "intervals")
+CASES = ("selection", "selection-tests", "selection-tests-paired", "search", "intervals")
 FIRST, MOST, ERROR = 4, 32, 0.05
 N, KEEP = 60, 30
 _NOISY = Noisy(sigma=0.2)
@@ -39,19 +40,24 @@ class Outcome(NamedTuple):
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
-    yield {"selection": selection, "search": search, "intervals": intervals}[case](quick)
+    if case.startswith("selection"):
+        yield selection(case, quick)
+    else:
+        yield {"search": search, "intervals": intervals}[case](quick)
 
 
-def selection(quick: bool) -> dict[str, Any]:
+def selection(case: str, quick: bool) -> dict[str, Any]:
     """Races beside full sampling, replicate for replicate the same noise."""
+    m, common = 1 if "tests" in case else 2, 0.9 if "paired" in case else 0.0
     seeds = range(50 if quick else 200)
     same, shares, gaps = 0, [], []
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        truth = planted(rng)
-        noisy = truth[:, None] + 0.2 * rng.standard_normal((N, MOST, 2))
-        full = frozenset(survivors(_population(noisy.mean(axis=1)), KEEP).tolist())
-        found = raced(noisy, np.random.default_rng([seed, 7]))
+        truth = planted(rng)[:, :m]
+        own, shared = rng.standard_normal((N, MOST, m)), rng.standard_normal((1, MOST, m))
+        noisy = truth[:, None] + 0.2 * (np.sqrt(1 - common) * own + np.sqrt(common) * shared)
+        full = _kept(noisy.mean(axis=1))
+        found = raced(noisy, np.random.default_rng([seed, 7]), tests="tests" in case, paired=common > 0)
         same += found.survivors == full
         shares.append(found.replicates / (N * MOST))
         gaps.append(_volume(truth[sorted(found.survivors)]) - _volume(truth[sorted(full)]))
@@ -60,7 +66,7 @@ def selection(quick: bool) -> dict[str, Any]:
     detail = (
         f"replicates saved {saved:.1%}; true hypervolume of the raced minus the full selection {np.mean(gaps):+.5f}"
     )
-    return row(NAME, "selection", share, "of the generations end as full sampling", goal=f">= {1 - ERROR:g}",
+    return row(NAME, case, share, "of the generations end as full sampling", goal=f">= {1 - ERROR:g}",
                meets=share >= 1 - ERROR, seeds=[seeds[0], seeds[-1]], detail=detail)  # fmt: skip
 
 
@@ -107,16 +113,28 @@ def planted(rng: np.random.Generator) -> Floats:
     return np.asarray(np.stack([x, 1 - np.sqrt(x)], axis=1) + 1.5 * rng.random((N, 1)))
 
 
-def raced(noisy: Floats, rng: np.random.Generator) -> Outcome:
-    """The race over replicates float64[n, most, 2]."""
-    levels, open_, samples = rungs(FIRST, MOST), np.ones(N, dtype=bool), np.full(N, FIRST)
+def raced(noisy: Floats, rng: np.random.Generator, *, tests: bool = False, paired: bool = False) -> Outcome:
+    """The race over replicates float64[n, most, m]."""
+    levels, open_, samples, m = rungs(FIRST, MOST), np.ones(N, dtype=bool), np.full(N, FIRST), noisy.shape[2]
+    spent = ERROR / (len(levels) - 1)
     for level in levels[1:]:
-        mean = np.stack([x[:s].mean(axis=0) for x, s in zip(noisy, samples, strict=True)])
-        covariance = np.stack([np.cov(x[:s].T) / s for x, s in zip(noisy, samples, strict=True)])
-        open_ &= ~out_by_chance(mean, covariance, samples, MOST, KEEP, open_, ERROR / (len(levels) - 1), rng)
-        samples[open_] = level if open_.sum() > KEEP else MOST
+        played = [x[:s] for x, s in zip(noisy, samples, strict=True)]
+        covariance = np.stack([np.cov(x.T).reshape(m, m) / len(x) for x in played])
+        mean = np.stack([x.mean(axis=0) for x in played])
+        at = Standing(mean, covariance, samples, open_, played if paired else None)
+        leave = out_by_tests(at, MOST, KEEP, spent) if tests else out_by_chance(at, MOST, KEEP, spent, rng)
+        open_ = open_ & ~leave
+        samples = np.where(open_, level if open_.sum() > KEEP else MOST, samples)
     mean = np.stack([x[:s].mean(axis=0) for x, s in zip(noisy, samples, strict=True)])
-    return Outcome(frozenset(survivors(_population(mean), KEEP).tolist()), int(samples.sum()))
+    inside = np.flatnonzero(open_)
+    return Outcome(frozenset(inside[sorted(_kept(mean[inside]))].tolist()), int(samples.sum()))
+
+
+def _kept(mean: Floats) -> frozenset[int]:
+    """Who survives, by the means."""
+    if mean.shape[1] == 1:
+        return frozenset(np.argsort(mean[:, 0], kind="stable")[:KEEP].tolist())
+    return frozenset(survivors(_population(mean), KEEP).tolist())
 
 
 def _searched(replicates: int, racing: Any, ticks: int, seed: int) -> tuple[int, float]:
@@ -132,7 +150,8 @@ def _searched(replicates: int, racing: Any, ticks: int, seed: int) -> tuple[int,
 
 
 def _volume(truth: Floats) -> float:
-    return hypervolume(truth, (-1, -1), (3, 3))
+    m = truth.shape[1]
+    return hypervolume(truth, (-1,) * m, (3,) * m)
 
 
 def _population(cost: Floats) -> Population:

@@ -10,7 +10,8 @@ from engine.problem import Evaluation
 def merged(a: Evaluation, b: Evaluation) -> Evaluation:
     """One estimate from two of the same candidate on disjoint replicates: means weighted by samples, covariance of the
     mean from the pooled sums of squares (Chan, Golub & LeVeque 1979), costs added. It keeps ``a``'s id and anchors. Raw
-    metrics, descriptor and violation are means, too. Where one of them failed, the other one stands.
+    metrics, descriptor and violation are means, too; values of replicates are put one after the other. Where one of
+    them failed, the other one stands.
 
     Exact where objectives are means over replicates; for a formula of means it is the first order of one.
     """
@@ -22,6 +23,7 @@ def merged(a: Evaluation, b: Evaluation) -> Evaluation:
     gap = b.objectives - a.objectives
     squares = _squares(a) + _squares(b) + na * share * np.outer(gap, gap)
     described = a.descriptor is not None and b.descriptor is not None
+    told = a.values is not None and b.values is not None
     return a._replace(
         objectives=a.objectives + share * gap,
         covariance=squares / (n * (n - 1)),
@@ -32,6 +34,7 @@ def merged(a: Evaluation, b: Evaluation) -> Evaluation:
         cached=a.cached + b.cached,
         descriptor=a.descriptor + share * (b.descriptor - a.descriptor) if described else a.descriptor,  # type: ignore[operator]
         genome=b.genome or a.genome,
+        values=np.concatenate([a.values, b.values]) if told else None,  # type: ignore[list-item]
     )
 
 

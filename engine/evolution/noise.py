@@ -19,16 +19,17 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.errors import ConfigError
 from engine.evolution.algorithm import Arrays, Individual, Population, Progress, columns, individuals
 from engine.evolution.estimates import merged
-from engine.evolution.racing import out_by_chance, out_by_halves, rungs
+from engine.evolution.racing import Standing, out_by_chance, out_by_halves, out_by_tests, rungs
 from engine.evolution.search import PopulationSearch
 from engine.problem import Evaluation, Genome, Request
 from engine.rng import generator
 
-Racing = Literal["off", "chance", "halving"]
+Racing = Literal["off", "chance", "tests", "halving"]
 FURTHER = 2**40
 
 
@@ -112,6 +113,7 @@ class Resampling:
         self._learn()
         if self.racing != "off" and self._next_rung():
             return []
+        self._keep_out()
         held, self.held, self.out, self.rung = self.held, {}, set(), 0
         progress: list[Progress] = []
         for i in sorted(held):
@@ -173,15 +175,42 @@ class Resampling:
         R = Population(self.search.problem, members)
         ids = np.array([i.evaluation.id for i in members])
         open_ = ~np.isin(ids, list(self.out))
+        most, spent = self.levels[-1], self.error / (len(self.levels) - 1)
         if self.racing == "halving":
             leave = out_by_halves(R, keep, open_, self.rung, len(self.levels))
+        elif self.racing == "tests":
+            leave = out_by_tests(self._standing(R, members, open_), most, keep, spent)
         else:
-            covariance = np.stack([i.evaluation.covariance for i in members]) * np.multiply.outer(R.signs, R.signs)
-            samples = np.array([i.evaluation.samples for i in members])
             rng = generator(self.search.seed, "race", self.search.tick, self.rung)
-            spent = self.error / (len(self.levels) - 1)
-            leave = out_by_chance(R.cost, covariance, samples, self.levels[-1], keep, open_, spent, rng)
+            leave = out_by_chance(self._standing(R, members, open_), most, keep, spent, rng)
         self.out |= set(ids[leave].tolist())
+
+    def _keep_out(self) -> None:
+        """Who is out is told to the search as behind everybody in the race: by fewer replicates, luck that the others
+        have lost would bring it back. What is known of it stays what it is, for it does not survive."""
+        members = [*self.search.elders(), *self.held.values()]
+        inside = [i for i in members if i.evaluation.id not in self.out and i.evaluation.violation <= 0]
+        if not self.out or not inside:
+            return
+        R = Population(self.search.problem, inside)
+        behind = np.nextafter(R.cost.max(axis=0), np.inf)
+
+        def told(e: Evaluation) -> Evaluation:
+            return e._replace(objectives=np.maximum(e.objectives * R.signs, behind) * R.signs)
+
+        elders = [told(i.evaluation) for i in self.search.elders() if i.evaluation.id in self.out]
+        if elders:
+            self.search.revise(elders)
+        out = {i: x._replace(evaluation=told(x.evaluation)) for i, x in self.held.items() if i in self.out}
+        self.held |= out
+
+    def _standing(self, R: Population, members: list[Individual], open_: NDArray[np.bool_]) -> Standing:
+        """The race as it is; replicate by replicate, where all of them tell at least two."""
+        found = [i.evaluation for i in members]
+        covariance = np.stack([e.covariance for e in found]) * np.multiply.outer(R.signs, R.signs)
+        told = [e.values * R.signs for e in found if e.values is not None and e.samples > 1]
+        values = told if len(told) == len(found) else None
+        return Standing(R.cost, covariance, np.array([e.samples for e in found]), open_, values)
 
     def _played(self, individual: Individual) -> int:
         return self.played.get(individual.evaluation.id, self.search.replicates)
@@ -210,9 +239,36 @@ class Resampling:
             arrays["further"] = np.array(rows, dtype=np.int64)
             arrays["further.anchor"] = np.array([x.anchors or (-1, -1) for x in f], dtype=np.int32)
             arrays["further.genome"] = np.stack([x.genome for x in f])
+        arrays |= self._values()
         own = {"next_id": self.next_id, "rung": self.rung, "out": sorted(self.out), "played": list(self.played.items()),
                "trained": [x.trained for x in self.further.values()]}  # fmt: skip
         return arrays, meta | {"resampling": own}
+
+    def _values(self) -> Arrays:
+        """Of everybody a race may compare, replicate by replicate, one after the other."""
+        members = [*(self.search.P.individuals if self.search.P else []), *self.held.values()]
+        found = {e.id: e.values for e in (*(i.evaluation for i in members), *self.answers.values())}
+        told = {i: values for i, values in found.items() if values is not None}
+        if not told or self.racing == "off":
+            return {}
+        rows = [(i, len(values)) for i, values in told.items()]
+        return {"values": np.concatenate(list(told.values())), "values.of": np.array(rows, dtype=np.int64)}
+
+    def _take_values(self, arrays: Arrays) -> None:
+        """The inverse of ``_values``, for everybody who is here."""
+        if "values" not in arrays:
+            return
+        ids, counts = arrays["values.of"].T
+        told = dict(zip(ids.tolist(), np.split(arrays["values"], np.cumsum(counts)[:-1]), strict=True))
+
+        def complete(e: Evaluation) -> Evaluation:
+            return e._replace(values=told.get(e.id))
+
+        self.held = {i: x._replace(evaluation=complete(x.evaluation)) for i, x in self.held.items()}
+        self.answers = {i: complete(e) for i, e in self.answers.items()}
+        if self.search.P:
+            P = self.search.P.individuals
+            self.search.P.individuals = [x._replace(evaluation=complete(x.evaluation)) for x in P]
 
     def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
         """The inverse of ``state``; what was outstanding is asked again."""
@@ -231,6 +287,7 @@ class Resampling:
                 trained = meta["resampling"]["trained"][k]
                 self.further[i] = Further(candidate, arrays["further.genome"][k], first, last, anchors, trained)
         self.unasked = [i for i in self.further if i not in self.answers]
+        self._take_values(arrays)
         own = meta["resampling"]
         self.next_id, self.rung, self.out = own["next_id"], own["rung"], set(own["out"])
         self.played = {c: last for c, last in own["played"]}

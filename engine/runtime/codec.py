@@ -143,18 +143,23 @@ def encode_evaluations(evaluations: Sequence[Evaluation]) -> bytes:
     words, word_numbers = _words(word for e in evaluations for word in (e.reason, e.genome))
     anchors, anchor_ends = _ragged([e.anchors for e in evaluations], np.int64)
     descriptors, descriptor_ends = _ragged([() if e.descriptor is None else e.descriptor for e in evaluations], float)
+    values, value_ends = _ragged([() if e.values is None else e.values.ravel() for e in evaluations], float)
     columns = {
         "counts": np.array([(e.id, e.samples, e.cost, e.cached) for e in evaluations], np.int64),
         "objectives": np.array([e.objectives for e in evaluations], np.float64),
         "covariance": np.array([e.covariance for e in evaluations], np.float64),
         "metrics": np.array([e.metrics for e in evaluations], np.float64),
         "violation": np.array([e.violation for e in evaluations], np.float64),
-        "flags": np.array([(e.status == "ok", e.descriptor is not None) for e in evaluations], np.bool_),
+        "flags": np.array(
+            [(e.status == "ok", e.descriptor is not None, e.values is not None) for e in evaluations], np.bool_
+        ),
         "words": np.array(word_numbers, np.int64).reshape(-1, 2),
         "anchors": anchors,
         "anchor_ends": anchor_ends,
         "descriptors": descriptors,
         "descriptor_ends": descriptor_ends,
+        "values": values,
+        "value_ends": value_ends,
     }
     return pack({"words": words}, columns)
 
@@ -165,6 +170,7 @@ def decode_evaluations(data: bytes | memoryview) -> list[Evaluation]:
     words: list[str] = meta["words"]
     descriptors = _parts(columns["descriptors"], columns["descriptor_ends"])
     anchors = _parts(columns["anchors"], columns["anchor_ends"])
+    values, m = _parts(columns["values"], columns["value_ends"]), columns["objectives"].shape[-1]
     counts, flags = columns["counts"].tolist(), columns["flags"].tolist()
     violation, numbers = columns["violation"].tolist(), columns["words"].tolist()
     return [
@@ -182,6 +188,7 @@ def decode_evaluations(data: bytes | memoryview) -> list[Evaluation]:
             anchors=tuple(anchors[i].tolist()),
             descriptor=descriptors[i] if flags[i][1] else None,
             genome=words[numbers[i][1]],
+            values=values[i].reshape(-1, m) if flags[i][2] else None,
         )
         for i in range(len(counts))
     ]

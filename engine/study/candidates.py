@@ -114,7 +114,7 @@ class Players:
         return Evaluation(
             request.id, objectives, covariance, len(values), np.concatenate([means, times]),
             cost=trained.steps + int(found.lengths.sum()), descriptor=means[self.behaviour] if self.behaviour else None,
-            genome=trained.digest,
+            genome=trained.digest, values=values[:, self.aims],
         )  # fmt: skip
 
     def _measured(self, digest: str, request: Request) -> Examination:
