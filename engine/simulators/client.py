@@ -6,11 +6,9 @@ with everything it started and is one SimulatorError with a sentence; the next c
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -18,8 +16,9 @@ from numpy.typing import NDArray
 
 from engine.errors import SimulatorError
 from engine.simulators import checks, protocol
-from engine.simulators.connection import Connection, Limits
-from engine.simulators.contract import Battles, Frame, GameSpec, Patch, content_hash
+from engine.simulators.connection import Connection
+from engine.simulators.contract import Battles, Frame, GameSpec, Patch
+from engine.simulators.program import Program
 from engine.simulators.protocol import Arrays, Decoded, PlayBattles, Replay
 
 FIRST_BATCH = 8
@@ -27,52 +26,19 @@ MESSAGE_S = 2.0
 GROWTH = 8
 
 
-class ExternalSimulator:
-    """``LineupSimulator`` over ``equipoise-sim/1``. One process, one call at a time (calls from threads queue up).
+class ExternalSimulator(Program[GameSpec]):
+    """``LineupSimulator`` over ``equipoise-sim/1``; calls from threads queue up. Messages of battles are sized to take
+    about two seconds each."""
 
-    ``command`` is the program's argument list (``{endpoint}`` in it is replaced; the endpoint and the key are also
-    in its environment). Messages of battles are sized to take about two seconds each. Use it as a context manager or
-    call ``close()``; a forgotten one ends with this process, however that ends.
-    """
+    what = "simulator"
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        label: str = "",
-        limits: Limits | None = None,
-        variables: Mapping[str, str] | None = None,
-    ) -> None:
-        self.command = list(command)
-        self.label = label or f"The simulator “{self.command[0] if self.command else ''}”"
-        self.limits = limits or Limits()
-        self.starts = 0
-        self._variables = dict(variables or {})
-        self._held: list[Connection] = []
-        self._spec: GameSpec | None = None
-        self._last_id = 0
-        self._pace: dict[str, int] = {}
-        self._lock = threading.RLock()
-        self._stop = threading.Event()
-        self._finalizer = weakref.finalize(self, _kill_all, self._held)
+    @cached_property
+    def _pace(self) -> dict[str, int]:
+        """Battles that fill a message, by fidelity, as far as that is known."""
+        return {}
 
-    @classmethod
-    def from_entry_point(
-        cls,
-        entry_point: str,
-        *,
-        label: str = "",
-        limits: Limits | None = None,
-        variables: Mapping[str, str] | None = None,
-    ) -> ExternalSimulator:
-        """Python's ``module:factory``, served in a process of its own by ``engine.simulators.serve``."""
-        command = [sys.executable, "-m", "engine.simulators.serve", entry_point]
-        return cls(command, label=label or f"The simulator “{entry_point}”", limits=limits, variables=variables)
-
-    @property
-    def pid(self) -> int:
-        """The pid the running program gave (0 when none runs)."""
-        return self._held[0].pid if self._held and self._held[0].alive else 0
+    def _introduced(self, connection: Connection) -> GameSpec:
+        return connection.handshake()
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -83,10 +49,7 @@ class ExternalSimulator:
     def describe(self) -> GameSpec:
         """The game; starts the process the first time. Raises SimulatorError."""
         with self._lock:
-            if self._spec is None:
-                self._connection()
-            assert self._spec is not None
-            return self._spec
+            return self._described()
 
     def battles(
         self,
@@ -124,39 +87,6 @@ class ExternalSimulator:
                 self._reject(f"answered REPLAY with {protocol.type_name(answer.message)}")
             return answer.message.frames
 
-    def cancel(self) -> None:
-        """Make the call that another thread has in progress raise Cancelled."""
-        self._stop.set()
-
-    def close(self) -> None:
-        """End the process; nothing it started is left running. A later call starts a new one."""
-        with self._lock:
-            for connection in self._held:
-                connection.close()
-            self._held.clear()
-
-    def __enter__(self) -> ExternalSimulator:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _connection(self) -> Connection:
-        if self._held and self._held[0].alive:
-            return self._held[0]
-        self._held.clear()
-        connection = Connection(self.label, self.command, self.limits, self._variables)
-        self._held.append(connection)
-        self.starts += 1
-        spec = connection.handshake()
-        if self._spec is not None and content_hash(spec) != content_hash(self._spec):
-            connection.kill()
-            raise SimulatorError(
-                f"{self.label} describes another game than before its restart; register the new version", permanent=True
-            )
-        self._spec = spec
-        return connection
-
     def _request(self, message: PlayBattles | Replay, arguments: Arrays) -> Decoded:
         return self._connection().request(message, arguments, self._stop.is_set)
 
@@ -191,13 +121,6 @@ class ExternalSimulator:
     def _reject(self, what: str) -> NoReturn:
         self._connection().reject(what)
 
-    def _next_id(self) -> int:
-        self._last_id += 1
-        return self._last_id
-
-    def _deadline_ms(self) -> int:
-        return max(1, int(self.limits.request_s * 1000))
-
 
 def _arguments(spec: GameSpec, left: NDArray[np.int32], right: NDArray[np.int32], seeds: NDArray[np.uint64]) -> Arrays:
     need = (len(seeds), len(spec.slots))
@@ -217,8 +140,3 @@ def _empty(spec: GameSpec, n: int) -> Battles:
     return Battles(
         np.empty((n, 2, len(spec.side_metrics))), np.empty((n, len(spec.battle_metrics))), np.empty(n, np.uint8)
     )
-
-
-def _kill_all(connections: list[Connection]) -> None:
-    for connection in connections:
-        connection.kill()

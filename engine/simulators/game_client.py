@@ -6,10 +6,7 @@ everything it started and is one SimulatorError with a sentence; the next ``rese
 
 from __future__ import annotations
 
-import sys
-import threading
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,64 +17,26 @@ from engine.mdp.episodes import Episodes
 from engine.mdp.interface import Array, MDPSpec, action_problem
 from engine.mdp.vector import VectorStep
 from engine.simulators import protocol
-from engine.simulators.connection import Connection, Limits
-from engine.simulators.contract import content_hash
+from engine.simulators.connection import Connection
+from engine.simulators.program import Program
 from engine.simulators.protocol import Actions, Arrays, Reset
 from engine.simulators.states import from_arrays
 
 
-class ExternalGame:
-    """``VectorMDP`` over ``equipoise-sim/1``. One process, one call at a time.
+class ExternalGame(Program[MDPSpec]):
+    """``VectorMDP`` over ``equipoise-sim/1``. Of Python's entry points it takes those that make a ``VectorMDP`` or an
+    ``MDP``."""
 
-    ``command`` is the program's argument list (``{endpoint}`` in it is replaced; the endpoint and the key are also in
-    its environment). Use it as a context manager or call ``close()``; a forgotten one ends with this process.
-    """
-
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        label: str = "",
-        limits: Limits | None = None,
-        variables: Mapping[str, str] | None = None,
-    ) -> None:
-        self.command = list(command)
-        self.label = label or f"The game “{self.command[0] if self.command else ''}”"
-        self.limits = limits or Limits()
-        self.starts = 0
-        self._variables = dict(variables or {})
-        self._held: list[Connection] = []
-        self._spec: MDPSpec | None = None
-        self._episodes: Episodes | None = None
-        self._last_id = 0
-        self._stop = threading.Event()
-        self._finalizer = weakref.finalize(self, _kill_all, self._held)
-
-    @classmethod
-    def from_entry_point(
-        cls,
-        entry_point: str,
-        *,
-        label: str = "",
-        limits: Limits | None = None,
-        variables: Mapping[str, str] | None = None,
-    ) -> ExternalGame:
-        """Python's ``module:factory`` (a ``VectorMDP`` or an ``MDP``), served in a process of its own."""
-        command = [sys.executable, "-m", "engine.simulators.serve", entry_point]
-        return cls(command, label=label or f"The game “{entry_point}”", limits=limits, variables=variables)
+    what = "game"
+    _episodes: Episodes | None = None
 
     @property
     def spec(self) -> MDPSpec:
         """The game; starts the process the first time. Raises SimulatorError."""
-        if self._spec is None:
-            self._connection()
-        assert self._spec is not None
-        return self._spec
+        return self._described()
 
-    @property
-    def pid(self) -> int:
-        """The pid the running program gave (0 when none runs)."""
-        return self._held[0].pid if self._held and self._held[0].alive else 0
+    def _introduced(self, connection: Connection) -> MDPSpec:
+        return connection.handshake_game()
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
@@ -115,47 +74,3 @@ class ExternalGame:
         except SimulatorError as error:
             connection.reject(f"answered with states that cannot be used: {error}")
         return step
-
-    def cancel(self) -> None:
-        """Make the call that another thread has in progress raise Cancelled."""
-        self._stop.set()
-
-    def close(self) -> None:
-        """End the process; nothing it started is left running. A later ``reset`` starts a new one."""
-        for connection in self._held:
-            connection.close()
-        self._held.clear()
-
-    def __enter__(self) -> ExternalGame:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _connection(self) -> Connection:
-        if self._held and self._held[0].alive:
-            return self._held[0]
-        self._held.clear()
-        connection = Connection(self.label, self.command, self.limits, self._variables)
-        self._held.append(connection)
-        self.starts += 1
-        spec = connection.handshake_game()
-        if self._spec is not None and content_hash(spec) != content_hash(self._spec):
-            connection.kill()
-            raise SimulatorError(
-                f"{self.label} describes another game than before its restart; register the new version", permanent=True
-            )
-        self._spec = spec
-        return connection
-
-    def _next_id(self) -> int:
-        self._last_id += 1
-        return self._last_id
-
-    def _deadline_ms(self) -> int:
-        return max(1, int(self.limits.request_s * 1000))
-
-
-def _kill_all(connections: list[Connection]) -> None:
-    for connection in connections:
-        connection.kill()

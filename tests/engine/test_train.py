@@ -26,6 +26,7 @@ from engine.rl.examine import Examination, examine
 from engine.rl.policy import Policy
 from engine.rl.sampler import Episode
 from engine.rl.training import Training
+from engine.simulators.connection import Limits
 from engine.store import FolderStore
 from engine.study import run
 from engine.study.games import make
@@ -351,3 +352,12 @@ def test_a_game_that_misbehaves_ends_the_study_with_what_it_did(store: FolderSto
     found = events(study(game=f"python:tests.engine.train_games:{game}"), store)
     assert isinstance(found[-1], Failed)
     assert said in found[-1].message
+
+
+def test_a_game_that_hangs_ends_the_study_once_its_time_is_over(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.simulators.program.Limits", lambda: Limits(request_s=2.0))
+    found = events(study(game="python:tests.engine.train_games:Hanging"), store)
+    assert isinstance(found[-1], Failed)
+    assert "did not answer ACTIONS of 4 battles within 2 s" in found[-1].message

@@ -1,0 +1,126 @@
+"""A program of somebody else's at the far end of a line: started at its first use, described once, started again after
+it ended. What simulators of lineups and games for agents in other processes share.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Generic, Self, TypeVar
+
+from engine.errors import SimulatorError
+from engine.mdp.interface import MDPSpec
+from engine.simulators.connection import Connection, Limits
+from engine.simulators.contract import GameSpec, content_hash
+
+S = TypeVar("S", GameSpec, MDPSpec)
+
+
+class Program(ABC, Generic[S]):
+    """One process, one call at a time.
+
+    ``command`` is the program's argument list (``{endpoint}`` in it is replaced; the endpoint and the key are also in
+    its environment). Use it as a context manager or call ``close()``; a forgotten one ends with this process, however
+    that ends.
+    """
+
+    what: ClassVar[str]
+    """How people call such a program."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        label: str = "",
+        limits: Limits | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        self.command = list(command)
+        self.label = label or f"The {self.what} “{self.command[0] if self.command else ''}”"
+        self.limits = limits or Limits()
+        self.starts = 0
+        self._variables = dict(variables or {})
+        self._held: list[Connection] = []
+        self._spec: S | None = None
+        self._last_id = 0
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        weakref.finalize(self, _kill_all, self._held)
+
+    @classmethod
+    def from_entry_point(
+        cls,
+        entry_point: str,
+        *,
+        label: str = "",
+        limits: Limits | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Python's ``module:factory``, served in a process of its own by ``engine.simulators.serve``."""
+        command = [sys.executable, "-m", "engine.simulators.serve", entry_point]
+        return cls(command, label=label or f"The {cls.what} “{entry_point}”", limits=limits, variables=variables)
+
+    @abstractmethod
+    def _introduced(self, connection: Connection) -> S:
+        """What a program that has just started describes. Raises SimulatorError."""
+
+    @property
+    def pid(self) -> int:
+        """The pid the running program gave (0 when none runs)."""
+        return self._held[0].pid if self._held and self._held[0].alive else 0
+
+    def cancel(self) -> None:
+        """Make the call that another thread has in progress raise Cancelled."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """End the process; nothing it started is left running. A later call starts a new one."""
+        with self._lock:
+            for connection in self._held:
+                connection.close()
+            self._held.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _described(self) -> S:
+        """What the program describes; starts it the first time. Raises SimulatorError."""
+        if self._spec is None:
+            self._connection()
+        assert self._spec is not None
+        return self._spec
+
+    def _connection(self) -> Connection:
+        """The line to the running program, which is started when none runs."""
+        if self._held and self._held[0].alive:
+            return self._held[0]
+        self._held.clear()
+        connection = Connection(self.label, self.command, self.limits, self._variables)
+        self._held.append(connection)
+        self.starts += 1
+        spec = self._introduced(connection)
+        if self._spec is not None and content_hash(spec) != content_hash(self._spec):
+            connection.kill()
+            raise SimulatorError(
+                f"{self.label} describes another game than before its restart; register the new version", permanent=True
+            )
+        self._spec = spec
+        return connection
+
+    def _next_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    def _deadline_ms(self) -> int:
+        return max(1, int(self.limits.request_s * 1000))
+
+
+def _kill_all(connections: list[Connection]) -> None:
+    for connection in connections:
+        connection.kill()
