@@ -11,7 +11,8 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.studies.models import ACTIVE, TERMINAL, Job, ShortlistEntry, Status
 
-WAITS_FOR = timedelta(days=30)
+WAITS_FOR, TRAINED_WAITS_FOR = timedelta(days=30), timedelta(days=2)
+"""How long an ended job waits for a look; nothing of a training is shortlisted, so it is only told for a while."""
 MOST_WAITING = 8
 
 
@@ -66,6 +67,7 @@ def jobs_at_hand(person: User) -> AtHand:
     followed = Job.objects.filter(parent=OuterRef("pk"))
     running = _visible(person).filter(status__in=[*ACTIVE, Status.PAUSED])
     ended = _visible(person).filter(status__in=TERMINAL, finished_at__gt=timezone.now() - WAITS_FOR)
+    ended = ended.exclude(kind=Job.Kind.TRAIN, finished_at__lt=timezone.now() - TRAINED_WAITS_FOR)
     waiting = ended.filter(~Exists(shortlisted), ~Exists(followed)).order_by("-finished_at")
     return AtHand(list(running), list(waiting[:MOST_WAITING]))
 

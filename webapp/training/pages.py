@@ -29,6 +29,8 @@ METRICS = {
     "staleness_max": "Oldest data (updates)",
     "dropped": "Fragments thrown away as too old",
     "updates": "Updates",
+    "episodes": "Episodes played",
+    "lost": "Samplers lost",
     "sampling_seconds": "Processor seconds of playing, a round",
     "learning_seconds": "Processor seconds of learning, a round",
 }

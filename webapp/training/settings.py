@@ -114,7 +114,8 @@ def conv_text(layers: Iterable[Mapping[str, int]]) -> str:
 def _worded(setting: Setting) -> Setting:
     """What the engine says of a setting, as sentences."""
     if text := _SPAN.sub(". ", str(setting.field.help_text)):
-        setting.field.help_text = sentence(text)
+        # Not a Greek letter, nor a letter that carries a mark: those are the paper's symbols.
+        setting.field.help_text = sentence(text) if text[:2].isascii() else f"{text.removesuffix('.')}."
     return setting
 
 

@@ -18,9 +18,11 @@ from webapp.studies.models import Job, Status
 from webapp.training.forms import UNSETTLED
 
 START_S = 8.0
-"""Seconds before the first decision: samplers come up and load the game."""
+"""Seconds before the first move: samplers come up and load the game."""
 FASTER, SLOWER = 0.85, 1.5
 """What is left of a sum of parts: caches that are warm, and processors that others use too."""
+TELLING_S = 5.0
+"""Seconds that an earlier training must have lasted to say anything."""
 LONG = 3600.0
 SAME_PACE = ("steps", "minutes", "seed", "episodes", "evaluate_every", "checkpoint_every")
 PACELESS = (
@@ -35,7 +37,7 @@ _PROBLEM = re.compile(r"(?P<place>[a-z_]+(?:\.[\w-]+)*): (?P<message>.*)", re.DO
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds of one processor for each decision: to play it, and to learn from it."""
+    """Seconds of one processor for each move: to play it, and to learn from it."""
 
     playing: float
     learning: float
@@ -43,7 +45,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Estimate:
-    """``low`` and ``high`` seconds of a whole training, what they rest on, and decisions a second in its middle."""
+    """``low`` and ``high`` seconds of a whole training, what they rest on, and moves a second in its middle."""
 
     low: float
     high: float
@@ -97,7 +99,7 @@ def problems(trial: Job | None) -> list[tuple[str, str]]:
 
 
 def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Project) -> Estimate | None:
-    """How long a training takes; None while nothing is known. ``longest``: decisions of the longest episode, or 0."""
+    """How long a training takes; None while nothing is known. ``longest``: moves of the longest episode, or 0."""
     if earlier := _earlier(config, project):
         low, high = min(earlier), max(earlier)
         told = "one earlier training" if len(earlier) == 1 else f"{len(earlier)} earlier trainings"
@@ -116,7 +118,7 @@ def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Proj
 
 
 def _each(config: TrainConfig, pace: Pace) -> float:
-    """Seconds a decision, with the samplers sharing this site's processors."""
+    """Seconds a move, with the samplers sharing this site's processors."""
     if config.sampling == "synchronous":
         return pace.playing / min(config.samplers, settings.CPUS) + pace.learning
     together = (pace.playing + pace.learning) / settings.CPUS
@@ -132,14 +134,23 @@ def _whole(config: TrainConfig, low: float, high: float, note: str, speed: float
 
 
 def _earlier(config: TrainConfig, project: Project) -> list[float]:
-    """Seconds a decision of the latest trainings that did the same work, evaluations and all."""
+    """Seconds a move of the latest trainings that did the same work, evaluations and all but for the start."""
     wanted, found = _work(config), []
     done = Job.objects.filter(project=project, kind=Job.Kind.TRAIN, status__in=(Status.FINISHED, Status.STOPPED))
     for job in done.order_by("-pk")[:20]:
-        steps, seconds = job.counters.get("steps", 0), job.counters.get("seconds", 0.0)
-        if steps and seconds > 5 and _work(_config(job)) == wanted:
+        steps, seconds = _since_first_round(job)
+        if steps and seconds > TELLING_S and _work(_config(job)) == wanted:
             found.append(seconds / steps)
     return found[:5]
+
+
+def _since_first_round(job: Job) -> tuple[float, float]:
+    """Moves and seconds from a training's first round on."""
+    rounds = job.events.filter(kind="progressed").order_by("tick").values_list("body__counters", flat=True)
+    first, last = rounds.first(), rounds.last()
+    if first is None or last is None:
+        return 0, 0.0
+    return last["steps"] - first["steps"], last["seconds"] - first["seconds"]
 
 
 def _config(job: Job) -> TrainConfig | None:
@@ -158,7 +169,7 @@ def _work(config: TrainConfig | None) -> str:
 
 
 def budget(minutes: float, speed: float) -> int:
-    """Decisions that surely fill ``minutes`` at ``speed`` decisions a second, to two digits."""
+    """Moves that surely fill ``minutes`` at ``speed`` moves a second, to two digits."""
     steps = max(1.0, 1.5 * 60 * minutes * speed)
     return int(float(f"{steps:.1e}"))
 

@@ -105,6 +105,8 @@ function table() {
       return row;
     }).reverse(),
   );
+  const wrap = at("table-body").closest(".table-wrap");
+  if (wrap.scrollWidth > wrap.clientWidth) wrap.tabIndex = 0; // later rows may be wider than those that frame.js saw
 }
 
 const NOT_REWARDS = new Set(["return_least", "return_most"]);

@@ -1,0 +1,149 @@
+"""Training an agent in a real browser: the form, a real short training, and the live page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import PHONE, let_in
+from tests.browser.looking import overflow, serious_violations
+from tests.factories import Studio, studio
+from tests.webapp.trainings import learn, trained
+from webapp.studies import actions, journal
+from webapp.studies.journal import Entry
+from webapp.studies.models import Job, Status
+from webapp.training.models import TrainDraft
+from workers import runner
+
+Enter = Callable[..., Page]
+SOON = 20_000
+
+
+@pytest.fixture
+def team(site: str) -> Studio:
+    return studio()
+
+
+def path(job: Job) -> str:
+    return f"/p/{job.project.slug}/jobs/{job.pk}/"
+
+
+def expect_round(page: Page, tick: int) -> None:
+    expect(page.locator("[data-round]")).to_have_text(f"Round {tick} of 40", timeout=SOON)
+
+
+def test_an_agent_is_trained_from_the_form_to_the_download(
+    enter: Enter, team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "SAMPLE_TIME", 0.5)
+    page = enter(team.designer, f"/p/{team.project.slug}/train/")
+    expect(page.locator("[data-note]")).to_contain_text("Training a few seconds", timeout=SOON)
+    runner.run(Job.objects.get(kind=Job.Kind.SAMPLE).pk)
+    expect(page.locator("[data-note]")).to_contain_text("moves a second on one processor", timeout=SOON)
+    expect(page.locator("[data-time]")).to_contain_text(re.compile(r"\d"))
+    page.get_by_label("Moves to learn from").fill("3000")
+    expect(page.locator("[data-kept]")).to_be_visible(timeout=SOON)
+    page.reload()
+    expect(page.get_by_label("Moves to learn from")).to_have_value("3000")
+    page.get_by_role("button", name="Start the training").click()
+    expect(page.locator("[data-doing]")).to_contain_text("waits", timeout=SOON)
+    job = Job.objects.get(kind=Job.Kind.TRAIN)
+    assert page.url.endswith(path(job))
+    assert not TrainDraft.objects.exists()
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "pool": {"kind": "local"}}, status=Status.QUEUED)
+    runner.run(job.pk)
+    expect(page.locator("[data-chip]")).to_contain_text("Finished", timeout=SOON)
+    expect(page.locator("[data-examined-name]")).to_have_text("Final evaluation")
+    expect(page.locator("[data-examined]")).to_contain_text(" to ")
+    expect(page.locator("[data-age]")).to_have_text("1")
+    expect(page.locator("[data-curve] .errorbars .errorbar").first).to_be_attached(timeout=SOON)
+    with page.expect_download() as taken:
+        page.get_by_role("link", name="The agent as ONNX").click()
+    assert taken.value.suggested_filename == f"policy-{job.pk}.onnx"
+    page.get_by_role("button", name="Ask again with changes").click()
+    expect(page.get_by_label("Moves to learn from")).to_have_value("3000")
+
+
+def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"/p/{team.project.slug}/train/")
+    page.get_by_text("Pendulum", exact=True).click()
+    expect(page.locator('input[value="dqn"]')).to_be_disabled(timeout=SOON)
+    expect(page.get_by_text("steered with numbers")).to_be_visible()
+    expect(page.locator('input[value="pendulum-ppo"]')).to_be_checked()
+    page.get_by_text("Details for specialists").click()
+    rate = page.get_by_label("Learning rate", exact=True)
+    expect(rate).to_have_attribute("placeholder", "0.001")
+    rate.fill("9")
+    expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("from 0 to 1", timeout=SOON)
+    page.get_by_text("The paper's Pendulum", exact=True).click()
+    expect(page.get_by_label("Batch", exact=True)).to_have_attribute("placeholder", "8192", timeout=SOON)
+    expect(rate).to_have_value("9")
+    page.get_by_role("button", name="Start the training").click()
+    expect(page.get_by_text("1 field needs a look")).to_be_visible(timeout=SOON)
+    expect(rate).to_have_value("9")
+    expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("from 0 to 1")
+    assert serious_violations(page) == []
+    page.set_viewport_size(PHONE)
+    assert overflow(page) == 0
+    assert not Job.objects.filter(kind=Job.Kind.TRAIN).exists()
+
+
+def test_the_page_follows_a_training_in_two_browsers_one_of_them_offline_for_a_while(
+    browser: Browser, context: BrowserContext, page: Page, site: str, team: Studio
+) -> None:
+    job = trained(team.project, 6, rewards=("score", "hit"))
+    let_in(context, site, team.designer)
+    page.goto(path(job))
+    other_context = browser.new_context(base_url=site, viewport=PHONE, color_scheme="dark")
+    let_in(other_context, site, team.producer)
+    other = other_context.new_page()
+    other.goto(path(job))
+    for each in (page, other):
+        expect_round(each, 6)
+    expect(page.locator("[data-steps]")).to_have_text("15,000")
+    expect(page.locator("[data-left]")).to_contain_text("left (")
+    other_context.set_offline(True)
+    for tick in range(7, 21):
+        learn(job, tick, rewards=("score", "hit"))
+    expect_round(page, 20)
+    expect(other.locator("[data-offline]")).to_be_visible()
+    other_context.set_offline(False)
+    expect_round(other, 20)
+    for each in (page, other):
+        expect(each.locator("[data-curve] .errorbars .errorbar")).to_have_count(4, timeout=SOON)
+        expect(each.locator("[data-examined]")).to_have_text("202200 to 204")
+        each.locator("summary", has_text="The curve as a table").click()
+        expect(each.locator("[data-table-body] tr")).to_have_count(20)
+        assert serious_violations(each) == []
+    assert overflow(other) == 0
+    first = "[data-table-body] tr >> nth=0"
+    assert page.locator(first).all_inner_texts() == other.locator(first).all_inner_texts()
+    page.get_by_role("button", name="hit").click()
+    expect(page.locator("[data-curve] .ytitle")).to_contain_text("Return, hit", timeout=SOON)
+    assert other.get_by_role("button", name="Pause").count() == 0  # a producer only reads
+    other_context.close()
+
+
+def test_after_a_pause_the_curve_goes_on_as_one(enter: Enter, team: Studio) -> None:
+    job = trained(team.project, 10)
+    page = enter(team.designer, path(job))
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("[data-doing]")).to_contain_text("pausing", timeout=SOON)
+    journal.append(job, {}, [Entry("paused", {"artifacts": {}}, 10)], status=Status.PAUSED, wish="")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator("[data-chip]")).to_contain_text("Waiting", timeout=SOON)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    journal.append(job, {}, [Entry("started", {"workers": 2, "ticks": 40, "resumed": True}, 10)])
+    for tick in range(11, 16):
+        learn(job, tick)
+    expect_round(page, 15)
+    expect(page.locator("[data-curve] .errorbars .errorbar")).to_have_count(3, timeout=SOON)
+    expect(page.locator("[data-history]")).to_contain_text("Went on from round 10 on 2 workers.")
+    page.get_by_text("Details for specialists").click()
+    expect(page.locator("[data-latest]")).to_contain_text("Entropy")
+    expect(page.locator("[data-metric-chart] .scatterlayer .trace").first).to_be_attached(timeout=SOON)
+    actions.stop(Job.objects.get(pk=job.pk))
+    expect(page.locator("[data-doing]")).to_contain_text("stopping", timeout=SOON)
