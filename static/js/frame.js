@@ -31,10 +31,10 @@ function themeMenu(menu) {
   document.addEventListener("equipoise:theme", show);
 }
 
-// A table wider than the screen scrolls: then the keyboard must be able to reach it.
-function reachWideTables() {
+// A table larger than its place scrolls: then the keyboard must be able to reach it.
+function reachLargeTables() {
   for (const wrap of document.querySelectorAll(".table-wrap")) {
-    if (wrap.scrollWidth > wrap.clientWidth) wrap.tabIndex = 0;
+    if (wrap.scrollWidth > wrap.clientWidth || wrap.scrollHeight > wrap.clientHeight) wrap.tabIndex = 0;
     else wrap.removeAttribute("tabindex");
   }
 }
@@ -43,8 +43,9 @@ document.querySelectorAll("[data-theme-menu]").forEach(themeMenu);
 closeMenusOutside();
 watchToasts();
 localTimes(document);
-reachWideTables();
-window.addEventListener("resize", reachWideTables);
-document.addEventListener("htmx:load", reachWideTables);
+reachLargeTables();
+window.addEventListener("resize", reachLargeTables);
+document.addEventListener("htmx:load", reachLargeTables);
+document.addEventListener("toggle", reachLargeTables, true); // a table that was folded away had no size
 document.addEventListener("htmx:load", (event) => localTimes(event.detail.elt));
 document.querySelector("[data-form-problem]")?.focus();

@@ -12,11 +12,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from engine.config.noise import NoiseConfig
 from engine.lineups.schema import OTHER_GAME
 from webapp.lib.posts import posts_only
 from webapp.lib.words import number
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.studies import actions, front, journal, plans, progress, wire
+from webapp.studies.compare.differences import method_title, settings_told
+from webapp.studies.methods import ends_when
 from webapp.studies.models import ACTIVE, Job, Status
 from webapp.studies.pictures import job_for, person
 from webapp.training import pages as training
@@ -109,14 +112,15 @@ def _effort(job: Job) -> str:
 
 def _specialist(job: Job) -> list[tuple[str, Any]]:
     config = job.config
-    algorithm, pool = config.get("algorithm", {}), config.get("pool", {})
+    pool = config.get("pool", {})
     found = [
-        ("Algorithm", {"nsga2": "NSGA-II", "random": "random search"}.get(algorithm.get("kind", ""), "")),
-        ("Steady state", "yes" if algorithm.get("steady") else ""),
-        ("Population", algorithm.get("population", "")),
+        ("Method", method_title(job)),
+        *settings_told(config, "algorithm"),
         ("Generations", config.get("ticks", "")),
         ("Replicates", config.get("replicates", "")),
         ("Fresh replicates", config.get("fresh", "")),
+        *(settings_told(config, "noise") if config.get("noise", {}) != NoiseConfig().model_dump() else ()),
+        *(("Ends early", ends_when(rule)) for rule in config.get("stop", ())),
         ("Seed", config.get("seed", "")),
         ("Workers", f"{pool.get('workers', 1)} ({pool.get('kind', '')})"),
         ("Attempt", job.attempt),
