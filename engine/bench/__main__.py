@@ -22,6 +22,7 @@ MODULES = (
     "racing",
     "cma_es",
     "asynchrony",
+    "evorl",
     "archive",
     "wesnoth_loop",
     "explorer",

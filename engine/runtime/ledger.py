@@ -172,6 +172,8 @@ class Ledger:
         total = self._pace.estimate(self._waiting_work)
         if not self._waiting or (total is None and busy):
             return []
+        if busy and (self._pace.estimate(work(self._waiting[0])) or 0.0) > self._target_s:
+            return []  # a request that takes so long is worth the wait for a worker that is free
         if total is None:
             return [self._next()]
         floor = min(FLOOR_S, max(total / self._workers, TINY_S))

@@ -13,7 +13,7 @@ import numpy as np
 from engine.arrays import pack
 from engine.config.evolve import EvolveConfig
 from engine.events import AnyEvent, Finished
-from engine.evolution.algorithm import Individual, Progress
+from engine.evolution.algorithm import Arrays, Individual, Progress
 from engine.evolution.survival import Survival, search_in
 from engine.evolution.termination import Termination
 from engine.problem import Evaluation, Request
@@ -110,7 +110,7 @@ class _Evolve(Drive):
             return found
         weights = [weights_of(self.workshop.store, i.evaluation.genome) for i in front]
         description, tensors = Policy(self.spec, weights[self.record.leader(front)]).pack()
-        columns = {"id": np.array([i.evaluation.id for i in front], np.int64), "weights": np.stack(weights)}
+        columns: Arrays = {"id": np.array([i.evaluation.id for i in front]), "weights": np.stack(weights)}
         found["policies"] = self.store.put(pack({"description": description.decode()}, columns))
         found |= {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
         return found

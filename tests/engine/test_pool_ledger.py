@@ -217,3 +217,12 @@ def test_a_request_is_known_by_its_id_alone() -> None:
     ledger.finish(A, batch.number, 0.001)
     ledger.add([request._replace(last=9)])
     assert ledger.outstanding == 1
+
+
+def test_work_that_takes_longer_than_a_batch_waits_for_a_worker_that_is_free() -> None:
+    """Held behind a long evaluation it would keep waiting there while another worker falls idle."""
+    ledger = paced(1.0)
+    ledger.add(requests(6))
+    assert ids(ledger.deal(A)) == [0]
+    assert ledger.deal(A) is None
+    assert ids(ledger.deal(B)) == [1]
