@@ -228,6 +228,7 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
         ("Baseline teams", f"{many}, {'drawn for you' if drawn else 'yours'}"),
         ("Lineups", number(plan.lineups)),
         ("Battles", f"{battles} and more" if form.noise.reevaluate or form.noise.racing != "off" else battles),
+        ("At the end", "the edge again, on fresh battles"),
         *_method_rows(form),
     ]
 
