@@ -1,102 +1,42 @@
 """Trajectories and weights over ZeroMQ: PUSH and PULL with small queues, PUB and SUB that keep the newest only.
 
-On one machine an end is a path in a private folder; with ``host`` a TCP port of that address, where every byte is
-encrypted and only holders of a ticket get in (CURVE). Weights are one frame because ZeroMQ keeps the newest *frame* of
-a line (ZMQ_CONFLATE), so neither side needs a thread that empties queues.
+Weights are one frame because ZeroMQ keeps the newest *frame* of a line (ZMQ_CONFLATE), so neither side needs a thread
+that empties queues.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 
 import zmq
 
 from engine.errors import ActorLost
-from engine.runtime.channels import READY, Frame, Message, Ticket, message
-from engine.runtime.folders import PrivateFolder
+from engine.runtime.channels import READY, Frame, Message, Ticket
 from engine.runtime.streams import Source
-from engine.runtime.zmq_channel import Line
+from engine.runtime.zmq_line import Bound, Inbox, Line
 
 RECONNECT_MS = 50
 _BEAT_MS, _DEAD_MS = 2_000, 20_000
 
 
-def _bind(line: Line, host: str, folder: PrivateFolder | None) -> Source:
-    """Bind and say where."""
-    public = b""
-    if host:
-        public, secret = zmq.curve_keypair()
-        line.socket.set(zmq.CURVE_SERVER, 1)
-        line.socket.set(zmq.CURVE_SECRETKEY, secret)
-    line.socket.bind(f"tcp://{host}:*" if folder is None else f"ipc://{folder.path}/line")
-    return Source(line.socket.get_string(zmq.LAST_ENDPOINT), public.decode())
-
-
-def _connect(line: Line, endpoint: str, key: str) -> None:
-    if key:
-        public, secret = zmq.curve_keypair()
-        line.socket.set(zmq.CURVE_PUBLICKEY, public)
-        line.socket.set(zmq.CURVE_SECRETKEY, secret)
-        line.socket.set(zmq.CURVE_SERVERKEY, key.encode())
-    line.socket.set(zmq.RECONNECT_IVL, RECONNECT_MS)
-    line.socket.connect(endpoint)
-
-
-def _watch(line: Line) -> None:
-    """Notice a peer whose machine is gone: ZeroMQ's own heartbeats, beside those of samplers."""
+def _line(kind: int, bound: int = 1, *, newest: bool = False) -> Line:
+    """One that notices a peer whose machine is gone: by ZeroMQ's own heartbeats, beside those of samplers."""
+    line = Line(kind, 1, bound, newest=newest)
     line.socket.set(zmq.HEARTBEAT_IVL, _BEAT_MS)
     line.socket.set(zmq.HEARTBEAT_TIMEOUT, _DEAD_MS)
-    line.socket.set(zmq.HANDSHAKE_IVL, 10_000)
+    line.socket.set(zmq.RECONNECT_IVL, RECONNECT_MS)
+    return line
 
 
-class ZmqPuller:
+class ZmqPuller(Inbox):
     """Where trajectories arrive; ``bound`` messages of each pusher may wait here, and one more at its end."""
 
     def __init__(self, host: str = "", bound: int = 2) -> None:
-        self._expected: set[bytes] = set()
-        self._folder = None if host else PrivateFolder("equipoise-train-")
-        self._line = Line(zmq.PULL, 1, bound)
-        _watch(self._line)
-        try:
-            self._source = _bind(self._line, host, self._folder)
-        except BaseException:
-            self.close()
-            raise
-
-    def expect(self) -> Ticket:
-        """Let one more pusher come."""
-        name = secrets.token_bytes(16)
-        self._expected.add(name)
-        return Ticket(*self._source, name)
+        super().__init__(_line(zmq.PULL, bound), host, "train")
 
     def pull(self, timeout_s: float, most: int = 1) -> list[Message]:
         """What has arrived."""
-        arrived: list[Message] = []
-        if not self._line.wait(timeout_s):
-            return arrived
-        for _ in range(most):
-            try:
-                name, *frames = self._line.socket.recv_multipart(zmq.DONTWAIT, copy=False)
-            except zmq.Again:
-                break
-            if name.bytes in self._expected:
-                arrived.append(message(name.bytes, [frame.buffer for frame in frames]))
-        return arrived
-
-    def forget(self, name: bytes) -> None:
-        """Hear no more of this pusher."""
-        self._expected.discard(name)
-
-    def wake(self) -> None:
-        """End a ``pull`` early."""
-        self._line.bell.ring()
-
-    def close(self) -> None:
-        """Close, and remove the path."""
-        self._line.close(0)
-        if self._folder:
-            self._folder.remove()
+        return self.arrived(timeout_s, most)
 
 
 class ZmqPusher:
@@ -104,9 +44,8 @@ class ZmqPusher:
 
     def __init__(self, ticket: Ticket) -> None:
         self._name = ticket.name
-        self._line = Line(zmq.PUSH, 1, 1)
-        _watch(self._line)
-        _connect(self._line, ticket.endpoint, ticket.key)
+        self._line = _line(zmq.PUSH)
+        self._line.connect(ticket.endpoint, ticket.key)
         self.push([READY], 1.0)
 
     def push(self, frames: Sequence[Frame], timeout_s: float) -> None:
@@ -122,42 +61,28 @@ class ZmqPusher:
         self._line.close(1000)
 
 
-class ZmqPublisher:
+class ZmqPublisher(Bound):
     """Where weights come from."""
 
     def __init__(self, host: str = "") -> None:
-        self._folder = None if host else PrivateFolder("equipoise-train-")
-        self._line = Line(zmq.PUB, 1, 1, newest=True)
-        _watch(self._line)
-        try:
-            self._source = _bind(self._line, host, self._folder)
-        except BaseException:
-            self.close()
-            raise
+        super().__init__(_line(zmq.PUB, newest=True), host, "train")
 
     def source(self) -> Source:
         """What a subscriber needs."""
-        return self._source
+        return Source(self._endpoint, self._key)
 
     def publish(self, frame: Frame) -> None:
         """Send to every subscriber; the frame must not change any more."""
         self._line.socket.send(frame, copy=False)
-
-    def close(self) -> None:
-        """Close, and remove the path."""
-        self._line.close(0)
-        if self._folder:
-            self._folder.remove()
 
 
 class ZmqSubscriber:
     """Where weights arrive."""
 
     def __init__(self, source: Source) -> None:
-        self._line = Line(zmq.SUB, 1, 1, newest=True)
-        _watch(self._line)
+        self._line = _line(zmq.SUB, newest=True)
         self._line.socket.set(zmq.SUBSCRIBE, b"")
-        _connect(self._line, source.endpoint, source.key)
+        self._line.connect(source.endpoint, source.key)
 
     def newest(self, timeout_s: float) -> memoryview | None:
         """The newest frame not given yet."""

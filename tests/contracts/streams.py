@@ -105,7 +105,7 @@ class StreamsContract(ABC):
 
         with pytest.raises(ActorLost, match="not read"):
             flood()
-        assert pushed <= 12
+        assert pushed <= 25, "the queues, and what the system's own buffers hold"
         pulled(puller, pushed)
         pusher.push([b"there is room again"], PATIENCE_S)
         pusher.close()
