@@ -69,8 +69,12 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
 
 def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, f"/p/{team.project.slug}/train/")
+    page.get_by_text("DQN", exact=True).click()
+    expect(page.locator('input[value="cartpole-dqn"]')).to_be_checked(timeout=SOON)
     page.get_by_text("Pendulum", exact=True).click()
     expect(page.locator('input[value="dqn"]')).to_be_disabled(timeout=SOON)
+    expect(page.locator('input[value="ppo"]')).to_be_checked()
+    expect(page.locator('[data-errors="algorithm"]')).to_be_empty(timeout=SOON)
     expect(page.get_by_text("steered with numbers")).to_be_visible()
     expect(page.locator('input[value="pendulum-ppo"]')).to_be_checked()
     page.get_by_text("Details for specialists").click()

@@ -131,6 +131,11 @@ def preview(request: HttpRequest, slug: str) -> JsonResponse:
     form = TrainForm(_typed(request.POST), project=project)
     kept = _keep(request, project) if request.POST.get("keep") else None
     form.is_valid()
+    return JsonResponse({"kept": kept, **_measured(request, project, form), **_shown(form)})
+
+
+def _measured(request: HttpRequest, project: Project, form: TrainForm) -> dict[str, Any]:
+    """How long the training would take; where nothing tells, a trial is started. Its problems go to their fields."""
     trial, found, config = None, None, form.config
     if config is not None:
         found = trials.estimate(config, trials.known(project, config), form.offer.longest, project)
@@ -139,23 +144,24 @@ def preview(request: HttpRequest, slug: str) -> JsonResponse:
             trial = actions.sample(project, person(request), trials.of(config), again=again)
         for place, message in trials.problems(trial):
             form.point_at(place, message)
+    return {
+        "trial": trial.pk if trial is not None and trial.active else None,
+        "failed": trial is not None and trial.terminal and trials.pace_of(trial) is None,
+        "before": trials.told(found, trial, config),
+    }
+
+
+def _shown(form: TrainForm) -> dict[str, Any]:
+    """The form's errors and choices, as the page's script shows them."""
     parts = _parts(form)
-    return JsonResponse(
-        {
-            "errors": _errors(form),
-            "kept": kept,
-            "shape": parts["shape"],
-            "html": {
-                part: render_to_string(f"training/partials/{part}.html", parts)
-                for part in ("algorithms", "presets", "details")
-            },
-            "name": "" if form.data.get("title") else form.name,
-            "steps": f"{form.shown.steps:,}",
-            "trial": trial.pk if trial is not None and trial.active else None,
-            "failed": trial is not None and trial.terminal and trials.pace_of(trial) is None,
-            "before": trials.told(found, trial, config),
-        }
-    )
+    names = ("algorithms", "presets", "details")
+    return {
+        "errors": _errors(form),
+        "shape": parts["shape"],
+        "html": {name: render_to_string(f"training/partials/{name}.html", parts) for name in names},
+        "name": "" if form.data.get("title") else form.name,
+        "steps": f"{form.shown.steps:,}",
+    }
 
 
 def _typed(data: QueryDict) -> dict[str, str]:

@@ -52,6 +52,7 @@ function showParts(answer) {
   const again = id ? document.getElementById(id) : name && form.querySelector(`[name="${name}"][value="${CSS.escape(value)}"]`);
   again?.focus({ preventScroll: true });
   if (typeof caret === "number") again?.setSelectionRange?.(caret, caret);
+  if (answer.errors.algorithm) changed(); // another algorithm stands in for one that does not fit: ask about that one
 }
 
 function showErrors(errors) {
