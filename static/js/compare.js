@@ -1,6 +1,6 @@
 // Searches side by side: their edges in one picture and the volume of each over the lineups it compared. The server's
 // answer holds the volumes; the edges are the pictures that the jobs' own pages show.
-import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "./charts/parts.js";
+import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { whole } from "./charts/format.js";

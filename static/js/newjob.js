@@ -1,7 +1,7 @@
 // The New job page. Whatever changes is sent to the server, which keeps it as a draft and answers with everything the
 // page shows: what is wrong at which field, where the line falls among random lineups, battles and minutes.
 import { decimals, withUnit } from "./charts/format.js";
-import { axisTitle } from "./charts/parts.js";
+import { axisTitle } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { listen } from "./events.js";

@@ -1,5 +1,5 @@
 // The two charts of a job: its growing edge, and how far it got round by round. Plotly draws; colours are the tokens.
-import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "../charts/parts.js";
+import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "./parts.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 

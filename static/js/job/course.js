@@ -4,7 +4,7 @@ import { decimals, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
 import { family } from "../marks.js";
 import { drawBest, drawGrid, drawLineage, drawPieces, drawVolume } from "./course_charts.js";
-import { valueText } from "../charts/parts.js";
+import { valueText } from "./parts.js";
 import { state, y } from "./state.js";
 
 const LOOK_MS = 2500;

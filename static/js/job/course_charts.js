@@ -1,5 +1,5 @@
 // The charts of how a search went. Plotly draws; colours are the tokens.
-import { axisOf, CONFIG, extent, layoutOf, padded, reference, valueText } from "../charts/parts.js";
+import { axisOf, CONFIG, extent, layoutOf, padded, reference, valueText } from "./parts.js";
 import { decimals } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded } from "../charts/theme.js";

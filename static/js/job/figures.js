@@ -1,6 +1,6 @@
 // The figures of a search's page: its state, the beam, times, speed and what was found, written into the server's markup.
 import { whole } from "../charts/format.js";
-import { range, valueText } from "../charts/parts.js";
+import { range, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "./head.js";
 import { speedNow, speeds, timeLeft } from "./pace.js";
 import { at, done, ended, page, rounds, search, state, totals, underWay, y } from "./state.js";

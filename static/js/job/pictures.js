@@ -1,6 +1,6 @@
 // What has been found so far: fetched round by round, drawn, and told as a legend and a table.
 import { whole } from "../charts/format.js";
-import { range, valueText } from "../charts/parts.js";
+import { range, valueText } from "./parts.js";
 import { mark } from "../marks.js";
 import { drawFront, drawRounds } from "./charts.js";
 import { showWorst } from "./figures.js";

@@ -1,6 +1,6 @@
 // What the charts of jobs share: words and axes, the layout, an edge as stairs, reference lines. Colours are the tokens.
-import { decimals, withUnit } from "./format.js";
-import { faded } from "./theme.js";
+import { decimals, withUnit } from "../charts/format.js";
+import { faded } from "../charts/theme.js";
 
 export const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false, showTips: false };
 
