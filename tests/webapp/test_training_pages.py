@@ -7,10 +7,12 @@ import io
 import json
 import re
 import zipfile
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from engine.store import StoreError
 from tests.factories import Studio, studio
@@ -82,6 +84,13 @@ def test_progress_is_told_by_moves_or_by_the_clock(team: Studio) -> None:
     job.config["minutes"] = 0.5
     assert overview.pace(job).share == pytest.approx(20 / 30)
     assert overview.pace(finished(team.project)).share == 1.0
+
+
+def test_home_tells_of_an_ended_training_for_two_days(team: Studio) -> None:
+    job = finished(team.project)
+    assert overview.jobs_at_hand(team.designer).waiting == [job]
+    Job.objects.update(finished_at=timezone.now() - timedelta(days=3))
+    assert overview.jobs_at_hand(team.designer).waiting == []
 
 
 def test_the_curve_has_a_column_for_every_number(client: Client, team: Studio) -> None:
