@@ -34,7 +34,7 @@ def merged(a: Evaluation, b: Evaluation) -> Evaluation:
         cached=a.cached + b.cached,
         descriptor=a.descriptor + share * (b.descriptor - a.descriptor) if described else a.descriptor,  # type: ignore[operator]
         genome=b.genome or a.genome,
-        values=np.concatenate([a.values, b.values]) if told else None,  # type: ignore[list-item]
+        values=np.concatenate([a.values, b.values]) if told else None,
     )
 
 

@@ -5,6 +5,7 @@ and the numbers of fresh episodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ TIMES = ("began", "busy", "seconds")
 """Metrics that no result depends on: when the worker began (Unix time), how long it was at it, and how long training
 and measuring took in all, interrupted attempts included."""
 _GENES, _NETWORK = "genes", "network"
-_BIAS_SPREAD = 0.01
+_LEAST_SPREAD = 0.01
 
 
 class Measures:
@@ -114,8 +115,10 @@ def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.fl
     first = model.initial(generator(seed, "brood"))
     groups: list[LayerGroup] = []
     end = 0
-    for name, size in zip(model.network.shapes, model.network.sizes, strict=True):
-        groups.append(LayerGroup(name, size, max(float(first[end : end + size].std()), _BIAS_SPREAD)))
+    sizes = zip(model.network.shapes, model.network.sizes, strict=True)
+    for layer, tensors in groupby(sizes, key=lambda tensor: tensor[0].rpartition(".")[0] or tensor[0]):
+        size = sum(size for _, size in tensors)  # weights and biases stay together
+        groups.append(LayerGroup(layer, size, max(float(first[end : end + size].std()), _LEAST_SPREAD)))
         end += size
     start = np.zeros(model.size, np.float32)
     start[end:] = first[end:]

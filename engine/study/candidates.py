@@ -9,6 +9,7 @@ A replicate is an episode: its number is that of its seed, so all candidates are
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -82,12 +83,10 @@ class Players:
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
         """Each candidate is trained and measured by itself, on one thread."""
         for request in requests:
-            try:
-                with on_threads(1):
-                    answer = self._answer(request, should_stop)
-            except Exception:
-                self.close()  # whatever went wrong, the games may not be as they should
-                raise
+            with contextlib.ExitStack() as wrong, on_threads(1):
+                wrong.callback(self.close)  # whatever goes wrong, the games may not be as they should
+                answer = self._answer(request, should_stop)
+                wrong.pop_all()
             if answer is None:
                 return
             yield answer
@@ -95,10 +94,8 @@ class Players:
     def _answer(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
         """None when it was stopped on the way."""
         began = time.time()
-        if request.trained and self.workshop.has(request.trained):
-            trained: Trained | None = Trained(request.trained, 0, 0.0)
-        else:
-            trained = self._trained(request, should_stop)
+        again = Trained(request.trained, 0, 0.0) if request.trained else None
+        trained = again or self._trained(request, should_stop)
         if trained is None:
             return None
         measuring = time.monotonic()

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zmq
 
@@ -99,6 +100,11 @@ def test_requests_and_evaluations_survive_the_wire_bit_for_bit() -> None:
         assert before.genome.tolist() == after.genome.tolist()
         assert before._replace(genome=None) == after._replace(genome=None)
     answers = [answer(request) for request in asked]
+    told = np.arange(6.0).reshape(-1, len(answers[0].objectives))
+    answers.append(answers[0]._replace(id=50, values=told))
+    assert np.array_equal(codec.decode_evaluations(codec.encode_evaluations(answers))[-1].values, told)
+    asked.append(asked[0]._replace(id=51, candidate=3, start="a" * 64, trained="b" * 64))
+    assert codec.decode_requests(codec.encode_requests(asked))[-1][2:] == asked[-1][2:]
     for before, after in zip(answers, codec.decode_evaluations(codec.encode_evaluations(answers)), strict=True):
         same(before, after)
 
