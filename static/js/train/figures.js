@@ -6,7 +6,7 @@ import { at, done, ended, page, rounds, state } from "../job/state.js";
 
 const rounded = (value) => (value >= 1000 ? Math.round(value / 100) * 100 : value);
 /** Digits after the point that a return is worth. */
-export const digits = (value) => (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
+const digits = (value) => (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 export const shown = (value) => decimals(value, digits(value));
 /** The last value of a column that a round told, and its round; null where none did. */
 export function latest(name) {
