@@ -237,3 +237,19 @@ def test_a_file_of_nothing_has_its_heads_only(client: Client, team: Studio) -> N
     for more in ("", "?of=rounds"):
         answer = client.get(reverse("studies:compare-csv", args=[team.project.slug]) + more)
         assert len(answer.content.decode("utf-8-sig").splitlines()) == 1
+
+
+def test_a_job_names_every_setting_of_its_method(client: Client, team: Studio) -> None:
+    changes = {"kind": "cmaes", "population": 40, "sigma": 0.7}
+    job = another(search_job(team.project), "algorithm", changes)
+    job.config["stop"] = [{"kind": "minutes", "most": 5.0}]
+    job.config["noise"] = {**job.config["noise"], "reevaluate": 3}
+    job.save()
+    page = client.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
+    for title, value in (
+        ("Method", "CMA-ES"),
+        ("First step size", "0.7"),
+        ("Best ones measured again each round", "3"),
+        ("Ends early", "after 5 min, not reproducible"),
+    ):
+        assert f"<dt>{title}</dt><dd>{value}</dd>" in page

@@ -66,7 +66,7 @@ const CHARTS = {
   },
   lineage: {
     link: () => `${links.lineage}?tick=${state.tick}`,
-    note: (l) => `A line is a member, step by step. A slanted line is a copy: a member that lagged went on from a better one's weights and settings. ${whole(l.copied.filter((c) => c >= 0).length)} copies so far.`,
+    note: (l) => `A line is a member, step by step. A slanted line is a copy: a member that lagged went on from a better one’s weights and settings. ${whole(l.copied.filter((c) => c >= 0).length)} copies so far.`,
     legend: () => [],
     heads: ["Step", "Member", "Copied"],
     rows: (l) => l.member.map((m, i) => [l.step[i] + 1, m + 1, l.copied[i]]).filter(([, , c]) => c >= 0).map(([step, m, c]) => [whole(step), whole(m), `member ${whole(c + 1)}`]),
