@@ -34,7 +34,7 @@ Beat = Callable[[bool], None]
 Work = Trajectory | Gradient
 
 
-class Source(Protocol):
+class Producer(Protocol):
     """What makes work: a sampler, or one that learns on the spot. As ``engine.rl.sampler.Sampler``."""
 
     @property
@@ -115,7 +115,7 @@ class Collector:
     """Runs one sampler until its process ends. ``fragments``: how many a version, then wait; 0: never wait.
     ``beginning``: of its battles, when it does not wait (a waiting one is told with the weights)."""
 
-    def __init__(self, sampler: Source, *, fragments: int = 0, beginning: int = 0) -> None:
+    def __init__(self, sampler: Producer, *, fragments: int = 0, beginning: int = 0) -> None:
         self.sampler, self.fragments, self.beginning = sampler, fragments, beginning
 
     def run(self, pusher: Pusher, subscriber: Subscriber, beat: Beat) -> None:

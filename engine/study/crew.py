@@ -13,7 +13,7 @@ import msgspec
 from engine.catalog import SAMPLERS
 from engine.channel import Weights, encode_weights
 from engine.config.train import TrainConfig
-from engine.rl.collector import Arrival, Source, unpack
+from engine.rl.collector import Arrival, Producer, unpack
 from engine.runtime.pool import Closed, Trouble
 from engine.study.sampling import Order, sampler
 
@@ -59,7 +59,7 @@ class Crew(Protocol):
 
 
 class _Member(NamedTuple):
-    sampler: Source
+    sampler: Producer
     under_way: deque[Arrival]
 
 

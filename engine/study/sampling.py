@@ -11,7 +11,7 @@ from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.vector import VectorMDP
 from engine.rl.a3c import Worker
-from engine.rl.collector import Collector, Source
+from engine.rl.collector import Collector, Producer
 from engine.rl.policy import PolicySpec
 from engine.rl.sampler import Sampler
 from engine.study import games
@@ -36,7 +36,7 @@ def policy_spec(config: TrainConfig | TaskConfig, game: VectorMDP) -> PolicySpec
     return spec
 
 
-def sampler(config: TrainConfig, number: int) -> Source:
+def sampler(config: TrainConfig, number: int) -> Producer:
     """Sampler ``number`` of a study, with its game. Raises ConfigError, SimulatorError."""
     game, learner = games.make(config.game, config.environments), config.learner
     spec = policy_spec(config, game)
