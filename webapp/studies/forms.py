@@ -33,7 +33,7 @@ from webapp.projects.models import Project
 from webapp.studies.method_form import MethodForm, typed_of_search
 from webapp.studies.methods import USUAL
 from webapp.studies.models import Job
-from webapp.studies.plans import EFFORTS, OWN, PLAN, Plan, effort_of, plan
+from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Plan, effort_of, plan
 from webapp.studies.questions import QUESTIONS, Question, main_measure, with_line
 
 SAMPLE_SIZE = 200
@@ -165,9 +165,15 @@ class NewJobForm(MethodForm):
             "lineups": self.lineups,
         }
 
+    @property
+    def fresh_replicates(self) -> int:
+        """Fresh replicates of the final edge."""
+        typed: int | None = self.cleaned_data.get("fresh")
+        return FRESH if typed is None else typed
+
     def search(self, pace: float | None) -> SearchConfig:
         """The search that Start begins."""
-        chosen, typed = self.plan(pace), self.cleaned_data
+        chosen = self.plan(pace)
         assert self.measured is not None
         return SearchConfig(
             **self._shared(),
@@ -177,7 +183,7 @@ class NewJobForm(MethodForm):
             stop=self.stop,
             ticks=chosen.rounds,
             replicates=chosen.replicates,
-            fresh=16 if typed.get("fresh") is None else typed["fresh"],
+            fresh=self.fresh_replicates,
             pool=PoolConfig(kind="ray", workers=self.worker_count),
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from engine.config import Config, ObjectiveSetConfig, parse
-from engine.config.algorithms import NSGA3Config, SearchAlgorithm
+from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
 from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError
 from webapp.balance.forms import sentence
@@ -91,7 +91,7 @@ class MethodForm(_SettingFields):
     def _check_sizes(self, algorithm: SearchAlgorithm, objectives: ObjectiveSetConfig) -> None:
         """What depends on how many objectives there are."""
         many = len(objectives.objectives)
-        if algorithm.kind == "map-elites":
+        if isinstance(algorithm, MAPElitesConfig):
             self._check_map(algorithm, objectives)
         if isinstance(algorithm, NSGA3Config) and algorithm.partitions:
             directions, size = comb(algorithm.partitions + many - 1, many - 1), self.cleaned_data.get("population")
@@ -99,7 +99,7 @@ class MethodForm(_SettingFields):
                 why = f"That makes {number(directions)} directions, more than a round has lineups. Type fewer, or 0."
                 self.add_error("nsga3-partitions", why)
 
-    def _check_map(self, algorithm: Any, objectives: ObjectiveSetConfig) -> None:
+    def _check_map(self, algorithm: MAPElitesConfig, objectives: ObjectiveSetConfig) -> None:
         names = [o.name for o in objectives.objectives]
         ways = len(names) - 1
         if not ways:

@@ -19,7 +19,7 @@ from webapp.studies.methods import (
     USUAL,
     Method,
 )
-from webapp.studies.setting_fields import Setting, shown_default
+from webapp.studies.setting_fields import Setting, choices_of, shown_default
 
 _RACING_WORDS = {
     "off": "No racing",
@@ -123,7 +123,7 @@ def _shown_setting(setting: Setting, typed: Mapping[str, Any]) -> dict[str, Any]
     }
     if isinstance(field, forms.ChoiceField):
         words = _RACING_WORDS if setting.name == "noise-racing" else {}
-        found["choices"] = [(v, words.get(v, label)) for v, label in field.choices]
+        found["choices"] = [(v, words.get(v, label)) for v, label in choices_of(field)]
         found["value"] = value or setting.default
     if setting.name == "map-elites-quality":
         found |= {"kind": "menu", "objectives": "The first objective", "choices": [("", "The first objective")]}

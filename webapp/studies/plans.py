@@ -32,6 +32,10 @@ class Plan:
         return self.population * self.rounds
 
 
+FRESH = 16
+"""Fresh replicates of the final edge, unless somebody typed another number."""
+EDGE = 0.5
+"""Share of a round's lineups that the final edge has, as a rule."""
 PLAN = ("population", "rounds", "replicates")
 """The numbers of a plan, by the names that their fields have in the form."""
 
@@ -74,12 +78,20 @@ def battles_each(rules: LineupConfig, replicates: int) -> int:
     return 2 * replicates * (rules.teams * (rules.teams - 1) // 2 + rules.teams * others)
 
 
+def edge_battles(plan: Plan, rules: LineupConfig, fresh: int) -> int:
+    """Battles that the final edge takes on fresh seeds, as a rule."""
+    return round(EDGE * plan.population) * battles_each(rules, fresh) if fresh else 0
+
+
 def plan(effort: Effort, rules: LineupConfig, pace: float | None) -> Plan:
     """The plan of an effort for a game of which one worker plays ``pace`` battles a second (None: not known)."""
     if pace is None or pace >= SLOW:
         return effort.plan
     battles = SHARED * pace * settings.CPUS * 60 * effort.minutes
-    lineups = min(float(effort.plan.lineups), max(32.0, battles / battles_each(rules, 2)))
+    # The edge of a population of sqrt(n) lineups is played FRESH / 2 times as often: n + 2 c sqrt(n) is what there is.
+    c = EDGE * FRESH / 4
+    affordable = ((c * c + battles / battles_each(rules, 2)) ** 0.5 - c) ** 2
+    lineups = min(float(effort.plan.lineups), max(32.0, affordable))
     population = int(min(100, max(8, 2 * round((lineups / 4) ** 0.5))))
     return Plan(population, max(4, int(lineups / population)), 2)
 

@@ -147,6 +147,7 @@ def _times(form: NewJobForm, plan: plans.Plan, job: Job | None) -> tuple[float, 
     if pace is None and measured is None:
         return None
     battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
+    battles += plans.edge_battles(plan, form.lineups, form.fresh_replicates)
     return plans.seconds(battles, form.worker_count, pace or 0.0, measured)
 
 
@@ -221,6 +222,7 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
     drawn = not isinstance(baselines, PastedBaselines)
     many = baselines.count if not isinstance(baselines, PastedBaselines) else len(baselines.teams)
     battles = number(plan.lineups * plans.battles_each(rules, plan.replicates))
+    edge = _said(plans.edge_battles(plan, rules, form.fresh_replicates))
     return [
         ("Game data", str(version)),
         ("Teams compared together", f"{rules.teams}{costs}"),
@@ -228,9 +230,14 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
         ("Baseline teams", f"{many}, {'drawn for you' if drawn else 'yours'}"),
         ("Lineups", number(plan.lineups)),
         ("Battles", f"{battles} and more" if form.noise.reevaluate or form.noise.racing != "off" else battles),
-        ("At the end", "the edge again, on fresh battles"),
+        ("At the end", f"about {number(edge)} more for the edge" if edge else "the edge is not played again"),
         *_method_rows(form),
     ]
+
+
+def _said(battles: int) -> int:
+    """To two digits: it is a guess."""
+    return int(float(f"{battles:.1e}"))
 
 
 def _method_rows(form: NewJobForm) -> list[tuple[str, str]]:

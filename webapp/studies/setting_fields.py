@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, Union, cast, get_args, get_origin
 
 import annotated_types
 from django import forms
@@ -49,6 +49,11 @@ def field_of(info: FieldInfo) -> forms.Field:
         return _number(info, shown, whole=kind is int)
     most = next((m.max_length for m in info.metadata if isinstance(m, annotated_types.MaxLen)), 200)
     return forms.CharField(max_length=most, **shown)
+
+
+def choices_of(field: forms.ChoiceField) -> list[tuple[str, str]]:
+    """(value, label) of each choice; those made here stand in no groups."""
+    return [(str(value), str(label)) for value, label in cast("Iterable[tuple[Any, Any]]", field.choices)]
 
 
 def _number(info: FieldInfo, shown: dict[str, Any], *, whole: bool) -> NumberField:

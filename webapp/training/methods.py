@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from engine.catalog import LEARNERS
 from engine.config.genes import genes
@@ -63,24 +64,24 @@ def _settled(learner: AnyLearner) -> AnyLearner:
     return learner.model_copy(update={gene.place: getattr(usual, gene.place) for gene in genes(learner)})
 
 
-def _engine(key: str, title: str, text: str, **more: object) -> Preset:
-    return Preset(key, title, text, _settled(PRESETS[key]), **more)  # type: ignore[arg-type]
+def _engine(key: str, title: str, text: str, **more: Any) -> Preset:
+    return Preset(key, title, text, _settled(PRESETS[key]), **more)
 
 
 def _own(kind: str) -> tuple[Preset, Preset]:
     """An algorithm's own settings, for games of numbers and of pictures."""
-    label, learner = ALGORITHMS[kind].title, ALGORITHMS[kind].settings()
+    label, learner = ALGORITHMS[kind].title, cast("AnyLearner", ALGORITHMS[kind].settings())
     seeing = learner.model_copy(update={"network": _PICTURES})
     usual = Preset(
         f"{kind}-{USUAL}", "Usual settings", f"{label} with its usual numbers: for a game nobody has tuned.", learner
-    )  # type: ignore[arg-type]
+    )
     picture = Preset(
         f"{kind}-{SEEN}",
         "Usual settings, pictures",
         f"{label} with four convolutions in front, which look at pictures.",
         seeing,
         PICTURES,
-    )  # type: ignore[arg-type]
+    )
     return usual, picture
 
 

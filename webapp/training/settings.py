@@ -12,7 +12,7 @@ from engine.config import TrainConfig
 from engine.config.rl import ConvConfig, NetworkConfig
 from webapp.balance.forms import sentence
 from webapp.games.numbers import value_of
-from webapp.studies.setting_fields import Setting, settings_of, typed_of, values_typed
+from webapp.studies.setting_fields import Setting, choices_of, settings_of, typed_of, values_typed
 from webapp.training.games import Offer
 from webapp.training.methods import Preset
 
@@ -128,7 +128,7 @@ def _optional(setting: Setting) -> Setting:
     if isinstance(field, forms.BooleanField):
         options, usual = _YES_NO, "Yes" if default else "No"
     elif isinstance(field, forms.ChoiceField):
-        options = [(value, str(label).replace("_", " ")) for value, label in field.choices]  # type: ignore[misc]
+        options = [(value, label.replace("_", " ")) for value, label in choices_of(field)]
         usual = next((label for value, label in options if value == default), str(default))
     else:
         return setting

@@ -65,9 +65,8 @@ class Comparison:
         self.obstacle = self._obstacle()
 
     def _obstacle(self) -> str:
-        first, *others = self.jobs or [None]
-        for job in others:
-            assert first is not None
+        for job in self.jobs[1:]:
+            first = self.jobs[0]
             if job.config["game"]["simulator"] != first.config["game"]["simulator"]:
                 return f"“{job.title}” ({job.pk}) was played in another game than “{first.title}” ({first.pk})."
             if measures.question(job) != measures.question(first):
