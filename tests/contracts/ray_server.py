@@ -28,15 +28,17 @@ with connected(workers=int(sys.argv[1])):
 
 
 DRIVER = """
-import sys
+import signal, sys
 from engine.errors import ActorLost
 from engine.runtime.ray_pool import RayPool
 from tests.contracts.evaluators import requests
+stop = []
+signal.signal(signal.SIGINT, lambda *_: stop.append(1))  # as studies do: an exception may be raised where it gets lost
 try:
     with RayPool("tests.contracts.evaluators:build", b'{"pause_s": 0.05}', allowed=("tests.",)) as pool:
         pool.submit(requests(10_000))
         n = 0
-        while True:
+        while not stop:
             n += len(pool.finished(1.0))
             print(n, flush=True)
 except ActorLost as error:
