@@ -39,6 +39,7 @@ class Relay:
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.ended = claim, False
+        self._noun = "player" if claim.job.evolves else "lineup"
         self.began: float | None = None
         self.counters: dict[str, Any] = {}
         self.metrics: dict[str, float] = dict(claim.job.metrics)
@@ -129,7 +130,7 @@ class Relay:
             self._allowance, self._left_out = 0.0, self._left_out + 1
             return
         self._own_up()
-        self._note(msgspec.structs.replace(event, message=_nouns(event.message)))
+        self._note(msgspec.structs.replace(event, message=_nouns(event.message, self._noun)))
 
     def _own_up(self) -> None:
         if self._left_out:
@@ -163,9 +164,9 @@ class Relay:
 
     def _fail(self, event: events.Failed) -> None:
         if not event.permanent:
-            self._die(for_people(event.message))
+            self._die(for_people(event.message, self._noun))
             return
-        message = for_people(event.message)
+        message = for_people(event.message, self._noun)
         if event.error in ("SimulatorError", "EvaluationError") and "imulator" in message:
             message = f"{message} {NEXT}"
         places = {"places": event.message[:4000]} if event.error == "ConfigError" else {}
@@ -203,16 +204,16 @@ def discard(digests: Sequence[str]) -> None:
             store().discard([digest])
 
 
-def for_people(message: str) -> str:
+def for_people(message: str, noun: str = "lineup") -> str:
     """An engine's message as sentences: without the places in the configuration that a form would point at."""
-    parts = [_PLACE.sub("", part) for part in _nouns(message).split("; ")]
+    parts = [_PLACE.sub("", part) for part in _nouns(message, noun).split("; ")]
     sentences = [f"{part[:1].upper()}{part[1:]}" for part in parts if part]
     return " ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in sentences)
 
 
-def _nouns(message: str) -> str:
-    """What a search evaluates is called a lineup on the pages."""
-    return _CANDIDATE.sub(lambda found: "Lineup" if found[0] == "Candidate" else "lineup", message)
+def _nouns(message: str, noun: str) -> str:
+    """What a study evaluates by the name it has on the pages: a lineup, or a player."""
+    return _CANDIDATE.sub(lambda found: noun.capitalize() if found[0] == "Candidate" else noun, message)
 
 
 def _is_digest(text: str) -> bool:

@@ -16,6 +16,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.factories import Studio, person, search_job, studio
+from tests.webapp.evolutions import evolution
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.trainings import finished
 from webapp.accounts.models import User
@@ -106,6 +107,10 @@ def _training(team: Studio) -> dict[str, Any]:
     return {"pk": finished(team.project).pk}
 
 
+def _evolution(team: Studio) -> dict[str, Any]:
+    return {"pk": evolution(team.project).pk}
+
+
 def _newest(team: Studio) -> dict[str, Any]:
     return {"number": 14}
 
@@ -170,6 +175,9 @@ ROWS = (
     of_project("training:new", WRITERS, WRITERS),
     of_project("training:preview", None, WRITERS),
     of_project("training:forget", None, WRITERS),
+    of_project("training:evolve", WRITERS, WRITERS),
+    of_project("training:evolve-preview", None, WRITERS),
+    of_project("training:players", MEMBERS, arguments=_evolution),
     of_project("training:clone", None, WRITERS, arguments=_training),
     of_project("training:policy", MEMBERS, arguments=_training),
     of_project("training:onnx", MEMBERS, arguments=_training),

@@ -74,4 +74,4 @@ def jobs_at_hand(person: User) -> AtHand:
 
 def next_look(at_hand: AtHand) -> Job | None:
     """The job whose lineups this person would look at next: the one that ended last and found something."""
-    return next((job for job in at_hand.waiting if job.status != Status.FAILED and not job.trains), None)
+    return next((job for job in at_hand.waiting if job.status != Status.FAILED and not job.teaches), None)

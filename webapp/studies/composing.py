@@ -166,8 +166,8 @@ def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
 def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
     """Compose a new job that begins with this one's settings; a draft that was there is kept beside it."""
     job = job_for(request, slug, pk, "write")
-    if job.trains:
-        raise Http404("This job trains an agent.")
+    if job.teaches:
+        raise Http404("This job trains agents.")
     draft, _ = Draft.objects.get_or_create(project=job.project, user=person(request))
     earlier = draft.form.get(BEFORE) or {k: v for k, v in draft.form.items() if k != BEFORE}
     draft.form = {**values_of(job), **({BEFORE: earlier} if earlier else {})}

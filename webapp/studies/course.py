@@ -3,6 +3,7 @@ to; the map that MAP-Elites fills, and who copied whom in population based train
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -116,14 +117,13 @@ def _pieces(spec: GameSpec, rounds: list[Round]) -> list[dict[str, Any]]:
 def grid(job: Job, digest: str) -> dict[str, Any]:
     """The map after a round: ``axes`` with their edges, ``quality``, and the filled cells as columns, the first two
     ways of the map only (of cells that lie above each other the best). Raises StoreError."""
-    bundle, objectives = unpack(store().get(digest)), front.of_job(job).objectives
-    arrays, bins, chosen = bundle.arrays, int(bundle.meta["bins"]), int(bundle.meta["quality"])
-    ways = [o for i, o in enumerate(objectives) if i != chosen]
-    quality = objectives[chosen]
+    bundle = unpack(store().get(digest))
+    arrays, bins = bundle.arrays, int(bundle.meta["bins"])
+    ways, quality = _measured(bundle.meta) if job.evolves else _asked(job, int(bundle.meta["quality"]))
     ends = zip(ways, arrays["low"].tolist(), arrays["high"].tolist(), strict=True)
-    axes = [{**_named(o), "edges": _edges(low, high, bins)} for o, low, high in ends][:2]
+    axes = [{**way, "edges": _edges(low, high, bins)} for way, low, high in ends][:2]
     cells = arrays["cell"][:, :2] if len(ways) > 1 else np.pad(arrays["cell"], ((0, 0), (0, 1)))
-    sign = 1.0 if quality.direction == "max" else -1.0
+    sign = 1.0 if quality["direction"] == "max" else -1.0
     best: dict[tuple[int, int], tuple[float, int]] = {}
     for (a, b), value, i in zip(cells.tolist(), arrays["quality"].tolist(), arrays["id"].tolist(), strict=True):
         if (a, b) not in best or sign * value > sign * best[a, b][0]:
@@ -131,7 +131,7 @@ def grid(job: Job, digest: str) -> dict[str, Any]:
     rows = [(a, b, _plain(value), i) for (a, b), (value, i) in sorted(best.items())]
     return {
         "axes": axes,
-        "quality": _named(quality),
+        "quality": quality,
         "bins": bins,
         "hidden": max(0, len(ways) - 2),
         "cells": [list(column) for column in zip(*rows, strict=True)] if rows else [[], [], [], []],
@@ -140,6 +140,22 @@ def grid(job: Job, digest: str) -> dict[str, Any]:
 
 def _edges(low: float, high: float, bins: int) -> list[float | None]:
     return [_plain(value) for value in np.linspace(low, high if high > low else low + 1, bins + 1).tolist()]
+
+
+def _asked(job: Job, chosen: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The ways in which the map of a search tells lineups apart, and what makes the best of a cell."""
+    named = [_named(o) for o in front.of_job(job).objectives]
+    return [o for i, o in enumerate(named) if i != chosen], named[chosen]
+
+
+def _measured(meta: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The same of a map of players, by the names of what is measured of them."""
+    goals = dict(zip(meta["objectives"], meta["directions"], strict=True))
+    quality = meta["objectives"][int(meta["quality"])]
+    ways = meta["behaviour"] or [name for name in goals if name != quality]
+    named = {name: {"title": name.capitalize(), "unit": "", "toward": "", "direction": goals.get(name, "max")}
+             for name in (*ways, quality)}  # fmt: skip
+    return [named[name] for name in ways], named[quality]
 
 
 def _named(objective: Any) -> dict[str, Any]:

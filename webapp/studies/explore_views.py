@@ -53,7 +53,7 @@ def _sentence(text: str, status: int) -> HttpResponse:
 def _job(request: HttpRequest, slug: str, pk: int, need: Need = "read") -> Job:
     project = project_for(request, slug, need)
     job = get_object_or_404(Job.objects.select_related("project", "game_version__simulator"), pk=pk, project=project)
-    if job.trains:
+    if job.teaches:
         raise Http404("A training has no lineups to explore.")
     return job
 

@@ -29,6 +29,7 @@ class Job(models.Model):
         RECHECK = "recheck", "Re-check on fresh battles"
         SAMPLE = "sample", "Random sample"
         TRAIN = "train", "Training"
+        EVOLVE = "evolve", "Search for training settings"
 
     class Wish(models.TextChoices):
         NONE = "", "Go on"
@@ -83,6 +84,16 @@ class Job(models.Model):
     def trains(self) -> bool:
         """Whether its study trains an agent; so does the short trial (a sample) that measures how fast that goes."""
         return bool(self.config.get("kind") == "train")
+
+    @property
+    def evolves(self) -> bool:
+        """Whether its study breeds players to find good training settings."""
+        return bool(self.config.get("kind") == "evolve")
+
+    @property
+    def teaches(self) -> bool:
+        """Whether its study trains players, one or many, so that there are no lineups in it."""
+        return self.trains or self.evolves
 
     @property
     def noun(self) -> str:

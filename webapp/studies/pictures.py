@@ -69,7 +69,8 @@ def around(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def grid(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The map that the search has filled after a round."""
     job = job_for(request, slug, pk)
-    digest = drawing.artifact(job, "grid", _tick(request) or job.tick) if job.kind == Job.Kind.SEARCH else ""
+    drawn = job.kind in (Job.Kind.SEARCH, Job.Kind.EVOLVE)
+    digest = drawing.artifact(job, "grid", _tick(request) or job.tick) if drawn else ""
     return _kept(request, digest, drawing.tag(digest), lambda d: json.dumps(telling.grid(job, d)).encode())
 
 

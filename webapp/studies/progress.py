@@ -20,7 +20,7 @@ def rounds(job: Job) -> dict[str, list[float | None]]:
 
     A metric a round did not report is None there.
     """
-    if job.trains:
+    if job.teaches:
         return curve.columns(job, MOST_POINTS)
     step = max(1, -(-job.tick // MOST_POINTS))
     wanted = sorted({*range(step, job.tick + 1, step), job.tick} - {0})

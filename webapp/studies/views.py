@@ -22,6 +22,7 @@ from webapp.studies.compare.differences import method_title, settings_told
 from webapp.studies.methods import ends_when
 from webapp.studies.models import ACTIVE, Job, Status
 from webapp.studies.pictures import job_for, person
+from webapp.training import evolved
 from webapp.training import pages as training
 
 A_PAGE = 50
@@ -54,6 +55,9 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if found.trains:
         context |= {"page": _live(found) | training.page_data(found), **training.context(found)}
         return render(request, "training/job.html", context)
+    if found.evolves:
+        context |= {"page": _live(found, "grid", "lineage") | evolved.page_data(found), **evolved.context(found)}
+        return render(request, "training/evolve.html", context)
     context |= {
         "effort": _effort(found),
         "page": _live(found, "front", "around") | _page_data(found),

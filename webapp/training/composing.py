@@ -35,7 +35,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a training; POST starts it."""
     project = project_for(request, slug, "write")
     if request.method == "POST":
-        form = TrainForm(_typed(request.POST), project=project)
+        form = TrainForm(typed(request.POST), project=project)
         job = _start(request, project, form)
         if job is not None:
             return redirect("studies:job", slug, job.pk)
@@ -56,19 +56,19 @@ def _page(
         "ways": WAYS,
         "episodes": EPISODES,
         "default_staleness": TrainConfig.model_fields["max_staleness"].default,
-        "errors": _errors(form) if status != 200 else None,
-        **_parts(form),
+        "errors": errors_of(form) if status != 200 else None,
+        **parts(form),
     }
     return render(request, "training/new.html", context, status=status)
 
 
-def _parts(form: TrainForm) -> dict[str, Any]:
+def parts(form: TrainForm) -> dict[str, Any]:
     """What the page shows of the form, and shows anew when a choice changes what can be chosen."""
     presets = methods.presets_for(form.kind, form.offer.key, form.offer.sees)
     shown = {setting.name for group in form.groups for setting in group.settings} | form.base_fields.keys()
     return {
         "form": form,
-        "shape": " ".join((form.offer.key, form.shown.key, form.does, str(form.groups[0].settings[1].default))),
+        "shape": form.shape,
         "typed": form.data,
         "algorithms": [(a, methods.misfit(a.kind, form.does)) for a in ALGORITHMS.values()],
         "presets": presets,
@@ -89,7 +89,7 @@ def _row(form: TrainForm, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _errors(form: TrainForm) -> dict[str, list[str]]:
+def errors_of(form: TrainForm) -> dict[str, list[str]]:
     """What is wrong, by field; "" holds what concerns the whole."""
     return {"" if name == "__all__" else name: [str(e) for e in found] for name, found in form.errors.items()}
 
@@ -128,7 +128,7 @@ def preview(request: HttpRequest, slug: str) -> JsonResponse:
     """What the page says about the form as it stands; ``keep=1`` also keeps it as the draft. Starts a trial if one is
     needed, ``again=1`` even where one failed."""
     project = project_for(request, slug, "write")
-    form = TrainForm(_typed(request.POST), project=project)
+    form = TrainForm(typed(request.POST), project=project)
     kept = _keep(request, project) if request.POST.get("keep") else None
     form.is_valid()
     return JsonResponse({"kept": kept, **_measured(request, project, form), **_shown(form)})
@@ -153,27 +153,27 @@ def _measured(request: HttpRequest, project: Project, form: TrainForm) -> dict[s
 
 def _shown(form: TrainForm) -> dict[str, Any]:
     """The form's errors and choices, as the page's script shows them."""
-    parts = _parts(form)
+    found = parts(form)
     names = ("algorithms", "presets", "details")
     return {
-        "errors": _errors(form),
-        "shape": parts["shape"],
-        "html": {name: render_to_string(f"training/partials/{name}.html", parts) for name in names},
+        "errors": errors_of(form),
+        "shape": found["shape"],
+        "html": {name: render_to_string(f"training/partials/{name}.html", found) for name in names},
         "name": "" if form.data.get("title") else form.name,
         "steps": f"{form.shown.steps:,}",
     }
 
 
-def _typed(data: QueryDict) -> dict[str, str]:
+def typed(data: QueryDict, form: type[TrainForm] = TrainForm) -> dict[str, str]:
     """What was typed, field by field; nothing else gets into a draft, and nothing long."""
-    names = [name for name in data if name in TrainForm.base_fields or settings.NAMES.fullmatch(name)]
+    names = [name for name in data if name in form.base_fields or settings.NAMES.fullmatch(name)]
     return {name: str(data[name])[:LONGEST_TEXT] for name in names[:MOST_FIELDS] if str(data[name])}
 
 
 def _keep(request: HttpRequest, project: Project) -> str:
     draft, _ = TrainDraft.objects.get_or_create(project=project, user=person(request))
     before = draft.form.get(BEFORE)
-    draft.form = {**_typed(request.POST), **({BEFORE: before} if before else {})}
+    draft.form = {**typed(request.POST), **({BEFORE: before} if before else {})}
     draft.save()
     return timezone.localtime(draft.kept_at).isoformat()
 

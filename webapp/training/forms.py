@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.conf import settings as site
 
-from engine.config import TrainConfig, load
+from engine.config import AnyStudy, TrainConfig, load
 from engine.errors import ConfigError
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
@@ -74,10 +74,18 @@ class TrainForm(forms.Form):
         self.shown = self._shown()
         samplers = self._said("samplers")
         count = int(samplers) if samplers.isdecimal() and 1 <= int(samplers[:6]) <= 4096 else site.CPUS
-        self.groups = settings.groups(self.offer, self.shown, count)
+        self.groups = self._groups(count)
         for group in self.groups:
             self.fields |= {setting.name: setting.field for setting in group.settings}
         self.config: TrainConfig | None = None
+
+    def _groups(self, samplers: int) -> Sequence[settings.Group]:
+        return settings.groups(self.offer, self.shown, samplers)
+
+    @property
+    def shape(self) -> str:
+        """What decides which choices and settings the page shows."""
+        return " ".join((self.offer.key, self.shown.key, self.does, str(self.groups[0].settings[1].default)))
 
     def _said(self, name: str) -> str:
         return str(self.data.get(name, "")).strip()
@@ -132,14 +140,18 @@ class TrainForm(forms.Form):
             self.add_error(key, "Choose one of the project's simulators. An engineer can register another.")
 
     def _build(self, cleaned: dict[str, Any]) -> None:
+        found = self._loaded(cleaned)
+        assert found is None or isinstance(found, TrainConfig)
+        self.config = found
+
+    def _loaded(self, cleaned: dict[str, Any]) -> AnyStudy | None:
+        """The study; None after each problem was said at its field."""
         try:
-            found = load(self._data(cleaned))
+            return load(self._data(cleaned))
         except ConfigError as error:
             for problem in error.problems:
                 self.point_at(problem.place, problem.message)
-            return
-        assert isinstance(found, TrainConfig)
-        self.config = found
+            return None
 
     def _data(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         """The engine's settings as nested data, defaults included."""

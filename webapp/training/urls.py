@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.training import composing, views
+from webapp.training import composing, evolve_views, views
 
 app_name = "training"
 
@@ -12,6 +12,9 @@ urlpatterns = [
     path("p/<slug:slug>/train/", composing.new, name="new"),
     path("p/<slug:slug>/train/preview/", composing.preview, name="preview"),
     path("p/<slug:slug>/train/forget/", composing.forget, name="forget"),
+    path("p/<slug:slug>/train/settings/", evolve_views.new, name="evolve"),
+    path("p/<slug:slug>/train/settings/preview/", evolve_views.preview, name="evolve-preview"),
+    path(f"{_JOB}players.json", evolve_views.players, name="players"),
     path(f"{_JOB}train-again/", composing.clone, name="clone"),
     path(f"{_JOB}policy.zip", views.policy, name="policy"),
     path(f"{_JOB}policy.onnx", views.onnx, name="onnx"),

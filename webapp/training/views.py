@@ -44,8 +44,10 @@ def _file(data: bytes | str, name: str, kind: str) -> HttpResponse:
 
 @require_safe
 def policy(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The newest policy: its tensors and their description."""
-    job = _training(request, slug, pk)
+    """The newest policy, or the best player of a search for settings: its tensors and their description."""
+    job = job_for(request, slug, pk)
+    if not job.teaches:
+        raise Http404("This job trains no agent.")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, role in _FILES.items():

@@ -32,7 +32,7 @@ export async function drawBest(element, c, y, theme) {
   const pick = (column) => some.map((i) => column[i]);
   const traces = [
     band(c.tick, c.low, c.high, faded(theme["context-mark"], 0.28)),
-    { x: c.tick, y: c.median, mode: "lines", line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, hovertemplate: "Round %{x}: middle lineup %{y:.3g}<extra></extra>" },
+    { x: c.tick, y: c.median, mode: "lines", line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, hovertemplate: `Round %{x}: ${y.typical ?? "middle lineup"} %{y:.3g}<extra></extra>` },
     band(pick(c.tick), pick(c.best_low), pick(c.best_high), faded(theme.accent, 0.16)),
     { x: c.tick, y: c.best, mode: "lines", line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: best %{y:.3g}<extra></extra>" },
   ];

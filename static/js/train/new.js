@@ -1,4 +1,4 @@
-// The Train-an-agent page. Whatever changes is sent to the server, which keeps it as a draft and answers with what the
+// The Train-an-agent page and the one that searches for good settings. Whatever changes is sent to the server, which keeps it as a draft and answers with what the
 // page shows: what can be chosen now, what is wrong at which field, and how long it will take.
 import { listen } from "../events.js";
 import { when } from "../time.js";
@@ -84,16 +84,18 @@ function show(answer) {
   const { time, note, long } = answer.before;
   at("time").textContent = time;
   at("note").textContent = note;
-  at("long").textContent = long;
-  at("long").hidden = !long;
-  at("again").hidden = !answer.failed;
+  if (at("long")) {
+    at("long").textContent = long;
+    at("long").hidden = !long;
+    at("again").hidden = !answer.failed;
+  }
   if (answer.name) form.elements.title.placeholder = answer.name;
   form.elements.steps.placeholder = answer.steps;
 }
 
 function showBeside() {
   for (const name of BESIDE) document.querySelector(`[data-beside="${name}"]`).hidden = form.elements.game.value !== name;
-  at("staleness").hidden = form.elements.sampling.value !== "asynchronous";
+  if (at("staleness")) at("staleness").hidden = form.elements.sampling.value !== "asynchronous";
 }
 
 /* ---------- what people do ---------- */
@@ -101,7 +103,7 @@ form.addEventListener("input", () => {
   showBeside();
   changed();
 });
-at("again").addEventListener("click", () => ask({ again: 1 }));
+at("again")?.addEventListener("click", () => ask({ again: 1 }));
 form.addEventListener("submit", () => {
   clearTimeout(due);
   due = 0;

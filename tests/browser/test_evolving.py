@@ -1,0 +1,82 @@
+"""Searching for training settings in a real browser: the form, and the live page of what the engine found."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import DESKTOP
+from tests.browser.looking import overflow, serious_violations
+from tests.factories import Studio, studio
+from tests.webapp.evolutions import config, evolved
+from webapp.studies.models import Job
+
+Enter = Callable[..., Page]
+SOON = 20_000
+NARROW = {"width": 390, "height": 800}
+
+
+@pytest.fixture
+def team(site: str) -> Studio:
+    return studio()
+
+
+def well_made(page: Page) -> None:
+    """Nothing serious for axe, and nothing wider than a wide window or a phone."""
+    assert serious_violations(page) == []
+    for size in (NARROW, DESKTOP):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        deadline = time.monotonic() + SOON / 1000
+        while overflow(page) and time.monotonic() < deadline:
+            page.wait_for_timeout(50)  # charts follow the window a moment later
+        assert overflow(page) == 0
+
+
+def test_a_search_for_settings_is_composed_and_what_is_wrong_is_shown_where_it_is(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"/p/{team.project.slug}/train/settings/")
+    expect(page.locator("[data-time]")).to_have_text("400,000 moves", timeout=SOON)
+    rate = page.get_by_label("Learning rate", exact=True)
+    expect(rate).to_have_value("0.0001 to 0.01")
+    page.get_by_text("DQN", exact=True).click()
+    expect(page.locator('input[value="cartpole-dqn"]')).to_be_checked(timeout=SOON)
+    rate.fill("0.01 to 0.0001")
+    expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("from low to high", timeout=SOON)
+    rate.fill("0.002")
+    page.get_by_role("button", name="Start the search").click()
+    expect(page.get_by_text("1 field needs a look")).to_be_visible(timeout=SOON)
+    expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("Nothing is left to search", timeout=SOON)
+    expect(rate).to_have_value("0.002")
+    well_made(page)
+    rate.fill("0.0001 to 0.01")
+    page.get_by_role("button", name="Start the search").click()
+    expect(page.locator("[data-doing]")).to_contain_text("waits", timeout=SOON)
+    assert Job.objects.get().kind == Job.Kind.EVOLVE
+
+
+@pytest.mark.parametrize(("kind", "own"), [("pbt", "Who copied whom"), ("map-elites", "Map")])
+def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team: Studio, kind: str, own: str) -> None:
+    job = evolved(team.project, config(kind))
+    page = enter(team.designer, f"/p/{team.project.slug}/jobs/{job.pk}/")
+    expect(page.locator("[data-round]")).to_have_text("Round 3 of 3", timeout=SOON)
+    expect(page.locator("[data-best]")).to_contain_text(re.compile(r"\d"))
+    expect(page.locator("[data-chart] .scatterlayer .trace").first).to_be_attached(timeout=SOON)
+    expect(page.locator("[data-body] tr")).to_have_count(3)
+    expect(page.locator("[data-best-body] tr").first).to_be_visible(timeout=SOON)
+    page.get_by_role("button", name="Settings", exact=True).click()
+    expect(page.locator("[data-head]")).to_contain_text("Weight of the entropy", timeout=SOON)
+    expect(page.locator("[data-chart] .xtick tspan", has_text="Learning rate")).to_be_attached()
+    expect(page.locator("[data-body] tr")).to_have_count(4)
+    page.locator("summary", has_text="The same as a table").click()
+    well_made(page)
+    page.get_by_role("button", name=own).click()
+    expect(page.locator("[data-head]")).to_contain_text("Player", timeout=SOON)
+    well_made(page)
+    with page.expect_download() as taken:
+        page.get_by_role("link", name="Download the best player").click()
+    assert taken.value.suggested_filename == f"policy-{job.pk}.zip"
+    page.get_by_role("link", name="Ask again with changes").click()
+    expect(page.get_by_label("Learning rate", exact=True)).to_have_value("0.0001 to 0.1")
