@@ -90,8 +90,8 @@ export async function drawGrid(element, g, theme) {
 }
 
 /** Members as lines over their steps; a copy is a slanted line from the member that was copied. */
-export async function drawLineage(element, l, theme) {
-  const layout = layoutFor(element, theme, { ...plain("Step", "later") }, plain("Member"));
+export async function drawLineage(element, l, theme, { step: one = "Step", member = "Member" } = {}) {
+  const layout = layoutFor(element, theme, plain(one, "later"), plain(member));
   layout.yaxis.dtick = Math.max(1, Math.ceil((Math.max(...l.member) + 1) / 12));
   const own = { x: [], y: [] };
   const copies = { x: [], y: [] };
@@ -108,8 +108,8 @@ export async function drawLineage(element, l, theme) {
       y: l.member.map((m) => m + 1),
       mode: "markers",
       marker: { size: l.copied.map((c) => (c >= 0 ? 7 : 4)), symbol: l.copied.map((c) => (c >= 0 ? "triangle-up" : "circle")), color: l.copied.map((c) => (c >= 0 ? theme.accent : theme["context-mark"])) },
-      text: l.copied.map((c) => (c >= 0 ? `copied member ${decimals(c + 1, 0)}` : "went on by itself")),
-      hovertemplate: "Member %{y}, step %{x}: %{text}<extra></extra>",
+      text: l.copied.map((c) => (c >= 0 ? `copied ${member.toLowerCase()} ${decimals(c + 1, 0)}` : "went on by itself")),
+      hovertemplate: `${member} %{y}, ${one.toLowerCase()} %{x}: %{text}<extra></extra>`,
     },
   ];
   await put(element, traces, layout);

@@ -122,10 +122,10 @@ const CHARTS = {
     read: () => read(`${links.lineage}?tick=${state.tick}`),
     note: (l) => `A line is a player, round by round. A slanted line is a copy: a player that lagged went on from a better one’s network and settings. ${whole(l.copied.filter((c) => c >= 0).length)} copies so far.`,
     legend: () => [],
-    heads: () => ["Step", "Player", "Copied"],
+    heads: () => ["Round", "Player", "Copied"],
     rows: (l) => l.member.map((m, i) => [l.step[i] + 1, m + 1, l.copied[i]]).filter(([, , c]) => c >= 0).map(([step, m, c]) => [whole(step), whole(m), `player ${whole(c + 1)}`]),
     empty: (l) => !l.member.length,
-    draw: drawLineage,
+    draw: (chart, l, theme) => drawLineage(chart, l, theme, { step: "Round", member: "Player" }),
   },
 };
 
