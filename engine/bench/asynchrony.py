@@ -1,8 +1,8 @@
 """Evaluations of unequal time: how busy workers are, and whether slow candidates are at a disadvantage.
 
 ``utilisation-*``: five workers of a Ray pool whose evaluations sleep (fixed, uniform or log-normal times); the share of
-the workers' time that they spend evaluating, from when the first population is complete to the last request. Beside it
-the same search synchronous, with its barrier at each generation.
+the workers' time that they spend evaluating, from the first request until the last evaluation begins (after that there
+is nothing left to do). Beside it the same search synchronous, with its barrier at each generation.
 
 ``survival-*``: the same search under a virtual clock with many workers (so that thousands of candidates can be
 followed). Time says nothing about quality; survival is whether a candidate is still in the population when as many
@@ -28,7 +28,7 @@ from engine.evolution.algorithm import Algorithm
 from engine.evolution.fair import FairQueue
 from engine.evolution.nsga2 import NSGA2
 from engine.evolution.operators import RealSpace
-from engine.evolution.survival import Survival
+from engine.evolution.survival import Survival, search_in
 from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
 from engine.rng import combine64
 from engine.runtime.pool import Pool, open_pool
@@ -110,30 +110,28 @@ def utilisation(times: str, quick: bool) -> dict[str, Any]:
 
 
 def driven(pool: Pool, search: NSGA2) -> float:
-    """Run the search; how busy its workers were once it had a population."""
+    """Run the search; how busy its workers were."""
     spans: list[tuple[float, float]] = []
-    first = last = 0.0
+    first = time.time()
     while not search.done:
         if requests := search.ask(pool.room):
             pool.submit(requests)
-            last = time.time()
         for evaluation in pool.finished(0.2):
             began, took = evaluation.metrics.tolist()
             spans.append((began, began + took))
             search.tell(evaluation)
-            if search.P is not None and not first:
-                first = time.time()
-    return busy(spans, WORKERS, first, last if search.steady else max(end for _, end in spans))
+    return busy(spans, WORKERS, first)
 
 
-def busy(spans: list[tuple[float, float]], workers: int, first: float, until: float) -> float:
-    """Share of the workers' time between ``first`` and ``until`` that is spent in ``spans``."""
-    work = sum(max(0.0, min(end, until) - max(begin, first)) for begin, end in spans)
+def busy(spans: list[tuple[float, float]], workers: int, first: float) -> float:
+    """Share of the workers' time that is spent in ``spans``, from ``first`` until the last of them begins."""
+    until = max(begin for begin, _ in spans)
+    work = sum(max(0.0, min(end, until) - begin) for begin, end in spans)
     return work / (workers * (until - first))
 
 
 class Followed(NamedTuple):
-    """What became of each candidate that was followed long enough."""
+    """What became of each candidate that was followed long enough, and how busy the workers were."""
 
     seconds: NDArray[np.float64]
     survived: NDArray[np.bool_]
@@ -144,7 +142,8 @@ def survival(times: str, quick: bool) -> dict[str, Any]:
     """The correlation of log time and survival, as it is and with the fair queue."""
     seeds = range(1, 3 if quick else 9)
     plain, fair = (
-        float(np.mean([correlation(follow(times, seed, queue)) for seed in seeds])) for queue in (False, True)
+        float(np.mean([correlation(follow(steady(seed, queue), times, seed)) for seed in seeds]))
+        for queue in (False, True)
     )
     detail = "40 workers, population 20, 3,000 evaluations of ZDT1 a seed, virtual clock"
     return row(NAME, f"survival-{times}", fair, "correlation of log time and survival, fair queue",
@@ -157,25 +156,29 @@ def correlation(followed: Followed) -> float:
     return float(np.corrcoef(np.log(followed.seconds), followed.survived)[0, 1])
 
 
-def follow(times: str, seed: int, fair: bool, workers: int = 40, population: int = 20, ticks: int = 150) -> Followed:
-    """A steady-state NSGA-II under a virtual clock."""
-    evaluator = Sleeping(times, 0.0)
-    search = NSGA2(evaluator.describe(), population, ticks, seed, steady=True)
-    algorithm: Algorithm = FairQueue(search, search.problem) if fair else search
-    clock = busy_s = 0.0
+def steady(seed: int, fair: bool, ticks: int = 150) -> Algorithm:
+    """A steady-state NSGA-II, with the fair queue or without."""
+    search = NSGA2(Sleeping("fixed", 0.0).describe(), 20, ticks, seed, steady=True)
+    return FairQueue(search, search.problem) if fair else search
+
+
+def follow(algorithm: Algorithm, times: str, seed: int, workers: int = 40) -> Followed:
+    """A search under a virtual clock."""
+    evaluator, clock, search = Sleeping(times, 0.0), 0.0, search_in(algorithm)
     waiting: list[Request] = []
     flight: list[tuple[float, int, Request, float]] = []
+    spans: list[tuple[float, float]] = []
     survival, fates = Survival(search), list[tuple[float, bool]]()
     while not algorithm.done:
         waiting += algorithm.ask(max(0, 2 * workers - len(waiting) - len(flight)))
         while waiting and len(flight) < workers:
             request = waiting.pop(0)
             took = relative(times, seed * 1_000_000 + request.id)
+            spans.append((clock, clock + took))
             heapq.heappush(flight, (clock + took, request.id, request, took))
         clock, _, request, took = heapq.heappop(flight)
-        busy_s += took
         survival.before(request.id, took)
         algorithm.tell(evaluator.answer(request, clock, 0.0))
         fates += survival.after()
-    seconds, survived = zip(*fates[population:], strict=True)
-    return Followed(np.array(seconds), np.array(survived), busy_s / (workers * clock))
+    seconds, survived = zip(*fates[search.N :], strict=True)
+    return Followed(np.array(seconds), np.array(survived), busy(spans, workers, 0.0))

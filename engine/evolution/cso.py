@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import ConfigError
-from engine.evolution.algorithm import Population
-from engine.evolution.swarm import Indices, Swarm
+from engine.evolution.swarm import Bools, Indices, Swarm
 from engine.evolution.vectors import Floats
 from engine.problem import Problem
 
@@ -50,7 +49,5 @@ class CSO(Swarm):
         mean = self.X.mean(axis=0)
         return np.asarray(r1 * self.V[movers] + r2 * (winners - X) + self.phi * r3 * (mean - X))
 
-    def _survivors(self, R: Population, n: int) -> Indices:
-        keep = np.arange(n)
-        keep[self.owners] = n + np.arange(len(self.owners))
-        return keep
+    def _stands(self, owners: Indices, better: Bools) -> Bools:
+        return np.ones_like(better)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.evolution.algorithm import Population
-from engine.evolution.swarm import Indices, Swarm, merit
+from engine.evolution.swarm import Bools, Indices, Swarm
 from engine.evolution.vectors import Floats
 from engine.problem import Genome, Problem
 
@@ -44,10 +43,6 @@ class PSO(Swarm):
         r1, r2 = self.rng.random((2, *X.shape))
         return np.asarray(self.w * self.V[movers] + self.c1 * r1 * (p - X) + self.c2 * r2 * (g - X))
 
-    def _survivors(self, R: Population, n: int) -> Indices:
-        place, new, owners = merit(R), n + np.arange(len(self.owners)), self.owners
-        better = place[new] < place[owners]
+    def _stands(self, owners: Indices, better: Bools) -> Bools:
         self.B[owners[better]] = self.X[owners[better]]
-        keep = np.arange(n)
-        keep[owners[better]] = new[better]
-        return keep
+        return better

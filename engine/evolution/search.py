@@ -38,8 +38,9 @@ class PopulationSearch(ABC):
     """An ``Algorithm`` with a population P of ``N`` individuals that lives ``T`` ticks, N evaluations each.
 
     Synchronous: N requests, then always ``brood`` at a time (N, where the algorithm does not say otherwise), and
-    ``_select`` once all of them arrived. ``steady``: after the first N, ``_select`` at each arrival, and new requests
-    whenever there is room.
+    ``_select`` once all of them arrived. ``steady``: new requests whenever there is room, and ``_select`` at each
+    arrival. P begins with the first N that arrive, whichever they are; nobody waits for the slowest of those asked for
+    first.
     """
 
     stream: ClassVar[str]
@@ -48,6 +49,8 @@ class PopulationSearch(ABC):
     """Whether members of P stay as they are, so that they can be measured again (``engine.evolution.noise``)."""
     foreseeable: ClassVar[bool] = False
     """Whether the N best by front, then crowding, survive: what a race can foresee (``engine.evolution.racing``)."""
+    gradual: ClassVar[bool] = False
+    """Whether P begins with the first arrival where ``steady``, instead of with the N-th."""
 
     def __init__(
         self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
@@ -67,7 +70,7 @@ class PopulationSearch(ABC):
 
     @abstractmethod
     def _offspring(self, n: int) -> Genome:
-        """n genomes to evaluate next, once there is a population."""
+        """n genomes to evaluate next; where ``steady``, P may not have begun yet."""
 
     @abstractmethod
     def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
@@ -77,11 +80,12 @@ class PopulationSearch(ABC):
         return self.problem.space.sample(self.rng, self.N)
 
     def ask(self, room: int) -> list[Request]:
-        """A generation at once, when it begins; steady state: as many as there is room for."""
-        if self.steady and not self.done and self.P is not None:
-            left = self.N * self.T - self.told - len(self.outstanding)
-            wanted = max(0, min(room - len(self.unasked), left))
-            if wanted:
+        """A generation at once, when it begins; steady state: as many as there is room for, but no more than N beyond
+        the first N before P has begun."""
+        if self.steady and not self.done:
+            most = self.N * (self.T if self.P is not None else min(2, self.T))
+            wanted = min(room - len(self.unasked), most - self.next_id)
+            if wanted > 0:
                 self._propose(self._offspring(wanted))
         asked, self.unasked = self.unasked, []
         return [self._request(i) for i in asked]
@@ -93,7 +97,7 @@ class PopulationSearch(ABC):
             genome = inherited(genome, evaluation)
         self.arrived.append(Individual(genome, evaluation, self.tick + 1))
         self.told += 1
-        joins = self.steady and self.P is not None
+        joins = self.steady and (self.gradual or self.P is not None)
         complete = len(self.arrived) == (self.N if self.P is None else self.brood)
         if joins or complete:
             self._select()
@@ -151,9 +155,9 @@ class PopulationSearch(ABC):
 
     def _gathered(self, members: list[Individual]) -> Population:
         """Members as a population; in order of birth, so that nothing depends on the order of arrival. Raises
-        EvaluationError when every one of them failed."""
+        EvaluationError when every one of them failed, and they are enough to say so."""
         R = Population(self.problem, members)
-        if all(i.evaluation.status == "failed" for i in R.individuals):
+        if len(R) >= self.N and all(i.evaluation.status == "failed" for i in R.individuals):
             reason = R.individuals[0].evaluation.reason
             raise EvaluationError(f"All {len(R)} candidates failed. The first one: {reason}")
         return R
@@ -199,9 +203,10 @@ class Breeding(PopulationSearch):
     tournament = 2
 
     def _offspring(self, n: int) -> Genome:
-        """n children of tournament winners, preferring ones that are not in P already."""
-        assert self.P is not None
+        """n children of tournament winners, preferring ones that are not in P already; before P, fresh draws."""
         space = self.problem.space
+        if self.P is None:
+            return space.sample(self.rng, n)
         taken = set(space.keys(self.P.genomes).tolist())
         found: list[Genome] = []
         for attempt in range(_TRIES):

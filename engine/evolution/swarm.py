@@ -3,6 +3,7 @@
 A particle is idle once its evaluation arrived, and moves when it is proposed again. Particles move in the numbers that
 stand for genomes (``Vectors``); one that would leave the box stops at its wall and comes back at half the speed
 (Standard PSO 2011). With one objective particles are compared by it; with several, by front and then by crowding.
+``steady``: a particle that was evaluated moves on among those that were, whoever else is still on the first way.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from engine.evolution.search import PopulationSearch
 from engine.evolution.vectors import Floats, Vectors
 from engine.problem import Genome, Problem
 
+Bools = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
 
 class Swarm(PopulationSearch):
-    """X float64[N, n] positions as last proposed, V velocities; P in the order of particles, ``place`` int64[N] of each
-    in P's order of merit."""
+    """X float64[N, n] positions as last proposed, V velocities; ``settled`` the particles that were evaluated, P in
+    their order; ``place`` int64[N] of each particle in P's order of merit (N: none yet)."""
 
     revisable = False
+    gradual = True
     arrays: tuple[str, ...] = ("X", "V")
     """Names of the attributes that a checkpoint keeps."""
 
@@ -37,6 +40,8 @@ class Swarm(PopulationSearch):
         self.vectors = Vectors(problem.space)
         self.particle: dict[int, int] = {}
         self.idle: list[int] = []
+        self.settled: list[int] = []
+        self.place = np.full(population, population)
         super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
 
     @abstractmethod
@@ -48,9 +53,19 @@ class Swarm(PopulationSearch):
         """Their new velocities."""
 
     @abstractmethod
+    def _stands(self, owners: Indices, better: Bools) -> Bools:
+        """Whether what arrived for these particles stands for them from now on; ``better``: than what did so far."""
+
     def _survivors(self, R: Population, n: int) -> Indices:
-        """Who stands for each particle from now on: indices into R, which holds P and then what arrived for the
-        particles ``owners``."""
+        """Of R, which holds P and then what arrived for the particles ``owners``, who stands for each particle."""
+        place, known = merit(R), len(self.settled)
+        row = np.full(self.N, -1)
+        row[self.settled] = np.arange(known)
+        before, new = row[self.owners], known + np.arange(len(self.owners))
+        stands = self._stands(self.owners, (before < 0) | (place[new] < place[before]))
+        row[self.owners[stands]] = new[stands]
+        self.settled = np.flatnonzero(row >= 0).tolist()
+        return row[self.settled]
 
     def _initial(self) -> Genome:
         """Random positions; half the way to another random position as velocity."""
@@ -77,15 +92,16 @@ class Swarm(PopulationSearch):
         self.arrived = []
         self.owners = np.array([self.particle.pop(i.evaluation.id) for i in arrived])
         R = self._gathered([*self.elders(), *arrived])
-        self.P = R.take(self._survivors(R, self.N)) if self.P else R
-        self.place = merit(self.P)
+        self.P = R.take(self._survivors(R, self.N))
+        self.place[self.settled] = merit(self.P)
         self.idle += self.owners.tolist()
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """The search's state, positions and velocities, and which particle each outstanding request moves."""
         arrays, meta = super().state()
         arrays |= {f"swarm.{name}": getattr(self, name) for name in self.arrays}
-        return arrays, {**meta, "particle": [[i, k] for i, k in self.particle.items()], "idle": self.idle}
+        particles = [[i, k] for i, k in self.particle.items()]
+        return arrays, {**meta, "particle": particles, "idle": self.idle, "settled": self.settled}
 
     def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
         """The inverse of ``state``."""
@@ -93,8 +109,9 @@ class Swarm(PopulationSearch):
         for name in self.arrays:
             setattr(self, name, arrays[f"swarm.{name}"].copy())
         self.particle, self.idle = {i: k for i, k in meta["particle"]}, list(meta["idle"])
+        self.settled = list(meta["settled"])
         if self.P:
-            self.place = merit(self.P)
+            self.place[self.settled] = merit(self.P)
 
 
 def merit(R: Population) -> Indices:

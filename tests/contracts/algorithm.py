@@ -48,13 +48,18 @@ def answer(request: Request, of: Task = TWO, violation: float = 0.0) -> Evaluati
     return Evaluation(request.id, of.evaluate(request.genome), np.zeros((m, m)), 4, np.empty(0), violation)
 
 
+def ask(algorithm: Algorithm, waiting: list[Request]) -> list[Request]:
+    """What is asked where there is room for seven."""
+    return algorithm.ask(max(0, 7 - len(waiting)))
+
+
 def drive(
     algorithm: Algorithm, order: random.Random | None = None, ticks: int = 10**9, of: Task = TWO
 ) -> list[list[Request]]:
     """Run to the end (or a number of ticks), telling in a shuffled order; what was asked each time."""
     asked, waiting = [], []
     while not algorithm.done:
-        new = algorithm.ask(7)
+        new = ask(algorithm, waiting)
         asked.append(new)
         waiting += new
         assert waiting, "nothing is outstanding, and nothing is asked"
@@ -86,9 +91,9 @@ class AlgorithmContract:
         """An algorithm that was told ``count`` evaluations, and what it still waits for."""
         algorithm, waiting = self.make(), []
         for _ in range(count):
-            waiting += algorithm.ask(7)
+            waiting += ask(algorithm, waiting)
             algorithm.tell(answer(waiting.pop(order.randrange(len(waiting)) if order else 0), self.of))
-        return algorithm, waiting + algorithm.ask(7)
+        return algorithm, waiting + ask(algorithm, waiting)
 
     def resumed(self, algorithm: Algorithm) -> Algorithm:
         """A fresh algorithm that goes on from another's state, as it comes back from a store."""
@@ -158,7 +163,7 @@ class AlgorithmContract:
         watched, waiting = self.make(), []
         assert watched.front() == []
         while not watched.done:
-            waiting += watched.ask(7)
+            waiting += ask(watched, waiting)
             watched.tell(answer(waiting.pop(0), self.of))
             prints = {fingerprint(watched, self.of) for _ in range(2)}
             assert len(prints) == 1
@@ -170,7 +175,7 @@ class AlgorithmContract:
     def test_failed_evaluations_are_survived_and_never_on_the_front(self) -> None:
         algorithm, waiting, count, m = self.make(), [], 0, len(self.of.problem.objectives)
         while not algorithm.done:
-            waiting += algorithm.ask(7)
+            waiting += ask(algorithm, waiting)
             request, count = waiting.pop(), count + 1
             no = failed(request, "the simulator said no", m, 0)
             algorithm.tell(no if count % 3 == 0 else answer(request, self.of))
@@ -180,7 +185,7 @@ class AlgorithmContract:
     def test_violations_are_never_on_the_front(self) -> None:
         algorithm, waiting, count = self.make(), [], 0
         while not algorithm.done:
-            waiting += algorithm.ask(7)
+            waiting += ask(algorithm, waiting)
             request, count = waiting.pop(0), count + 1
             algorithm.tell(answer(request, self.of, violation=float(count % 2) * count))
         assert algorithm.front()

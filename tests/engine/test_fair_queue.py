@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 
 from engine.arrays import pack, unpack
-from engine.bench.asynchrony import busy, correlation, follow
+from engine.bench.asynchrony import TIMES, Sleeping, busy, correlation, follow, steady
+from engine.catalog import ALGORITHMS
 from engine.evolution.algorithm import Algorithm
 from engine.evolution.fair import FairQueue
 from engine.evolution.nsga2 import NSGA2
@@ -66,7 +68,8 @@ def test_what_waits_in_the_queue_survives_a_checkpoint() -> None:
 
 def test_time_decides_about_survival_without_it_and_not_with_it() -> None:
     plain, fair = (
-        np.mean([correlation(follow("lognormal", seed, queue, ticks=50)) for seed in (1, 2)]) for queue in (False, True)
+        np.mean([correlation(follow(steady(seed, queue, 50), "lognormal", seed)) for seed in (1, 2)])
+        for queue in (False, True)
     )
     assert plain < -0.07
     assert abs(fair) < 0.07
@@ -74,6 +77,21 @@ def test_time_decides_about_survival_without_it_and_not_with_it() -> None:
 
 
 def test_utilisation_is_the_share_of_the_workers_time_that_they_work() -> None:
-    assert busy([(0.0, 1.0), (0.0, 2.0), (1.0, 2.0)], 2, 0.0, 2.0) == 1.0
-    assert busy([(0.0, 1.0), (0.0, 2.0)], 2, 0.0, 2.0) == 0.75
-    assert busy([(0.0, 1.0), (0.0, 9.0)], 2, 1.0, 2.0) == 0.5, "what lies beyond the span does not count"
+    assert busy([(0.0, 1.0), (0.0, 2.0), (1.0, 2.0), (2.0, 3.0)], 2, 0.0) == 1.0
+    assert busy([(0.0, 1.0), (0.0, 2.0), (2.0, 3.0)], 2, 0.0) == 0.75
+    assert busy([(1.0, 2.0), (1.0, 9.0), (2.0, 3.0)], 2, 0.0) == 0.5, "what lies beyond the span does not count"
+
+
+STEADY = [kind for kind in ALGORITHMS if "steady" in ALGORITHMS[kind].config.model_fields]
+
+
+@pytest.mark.parametrize("times", TIMES)
+@pytest.mark.parametrize("kind", STEADY)
+def test_five_workers_hardly_ever_wait_in_a_steady_search_whatever_the_times(kind: str, times: str) -> None:
+    """From the first request on: nobody waits for the slowest of the first population, nor for any other."""
+    problem = Sleeping(times, 0.0).describe()
+    in_rounds, steadily = (ALGORITHMS[kind].load()(problem, 20, 6, 1, steady=steady) for steady in (False, True))
+    waiting = follow(in_rounds, times, 1, workers=5).utilisation
+    assert follow(steadily, times, 1, workers=5).utilisation >= max(0.95, waiting)
+    if times == "lognormal":
+        assert waiting < 0.9
