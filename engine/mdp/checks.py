@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -10,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import EngineError, SimulatorError
-from engine.mdp.interface import Array, MDPSpec, SeatSpec, State
+from engine.mdp.interface import (
+    ActionSpec,
+    Array,
+    Continuous,
+    Hybrid,
+    MDPSpec,
+    Parameterised,
+    SeatSpec,
+    State,
+)
 from engine.mdp.vector import VectorStep
 
 
@@ -30,6 +40,50 @@ class Blame:
             raise SimulatorError(f"{where}: {error}", permanent=error.permanent) from error
         if isinstance(error, Exception) and not isinstance(error, EngineError):
             raise SimulatorError(f"{where}: {self.doing} raised {type(error).__name__}: {error}") from error
+
+
+def game_problems(spec: MDPSpec) -> list[str]:
+    """What is wrong with a description that came from outside; nothing in an empty list."""
+    found = [] if spec.seats else ["it has no seats"]
+    for i, seat in enumerate(spec.seats):
+        found += [f"seat {i}: {problem}" for problem in (*_seat_problems(seat), *_action_problems(seat.action))]
+    return found
+
+
+def _seat_problems(seat: SeatSpec) -> Iterator[str]:
+    for what in ("observations", "rewards"):
+        if not getattr(seat, what):
+            yield f"it has no {what}"
+    names = {"observation": [s.name for s in seat.observations], "reward": seat.rewards, "signal": seat.signals}
+    for what, given in names.items():
+        yield from (f"{what} {name!r} comes twice" for name in dict.fromkeys(given) if list(given).count(name) > 1)
+    for s in seat.observations:
+        if any(side < 1 for side in s.shape):
+            yield f"observation {s.name!r} has the impossible shape {list(s.shape)}"
+
+
+def _action_problems(action: ActionSpec) -> Iterator[str]:
+    parts: Sequence[ActionSpec] = action.parts if isinstance(action, Hybrid) else (action,)
+    if not parts:
+        yield "its action has no parts"
+    for part in parts:
+        if any(k < 1 for k in part.choices):
+            yield f"its action chooses among {min(part.choices)}; a choice has one alternative at least"
+        elif isinstance(part, Continuous | Parameterised):
+            yield from _bound_problems(part)
+
+
+def _bound_problems(action: Continuous | Parameterised) -> Iterator[str]:
+    sizes = action.shape if isinstance(action, Continuous) else action.sizes
+    if any(size < (1 if isinstance(action, Continuous) else 0) for size in sizes):
+        yield f"its action has the impossible sizes {list(sizes)}"
+        return
+    need = math.prod(sizes) if isinstance(action, Continuous) else sum(sizes)
+    low, high = action.bounds
+    if len(low) != need or len(high) != need:
+        yield f"its action has {len(low)} lower and {len(high)} upper bounds for {need} numbers"
+    elif not (np.isfinite(low) & np.isfinite(high) & (low <= high)).all():
+        yield "its action's bounds must be finite numbers, the lower one first"
 
 
 def check_array(where: str, array: Any, shape: Sequence[int], dtype: np.dtype[Any]) -> None:

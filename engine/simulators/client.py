@@ -40,12 +40,6 @@ class ExternalSimulator(Program[GameSpec]):
     def _introduced(self, connection: Connection) -> GameSpec:
         return connection.handshake()
 
-    @property
-    def capabilities(self) -> frozenset[str]:
-        """What the program says it can do: replay, cancel, heartbeat. Starts it if need be."""
-        with self._lock:
-            return self._connection().capabilities
-
     def describe(self) -> GameSpec:
         """The game; starts the process the first time. Raises SimulatorError."""
         with self._lock:

@@ -14,13 +14,16 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from engine.errors import ConfigError, EngineError, SimulatorError
+from engine.mdp.interface import MDPSpec
 from engine.simulators import checks, loaders
 from engine.simulators.client import ExternalSimulator
-from engine.simulators.connection import Limits
+from engine.simulators.connection import Limits, OtherGame
 from engine.simulators.contract import GameSpec, LineupSimulator
-from engine.simulators.promises import CHECKS, WRONG_KINDS, Case, Level
+from engine.simulators.game_client import ExternalGame
+from engine.simulators.game_promises import GAME_CHECKS, GameCase
+from engine.simulators.promises import CHECKS, WRONG_KINDS, Case, Findings, Level
 
-Described = Callable[[GameSpec], None]
+Described = Callable[[GameSpec | MDPSpec], None]
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -32,9 +35,13 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def run(name: str, case: Case) -> Iterator[Finding]:
-    """One check; what the simulator raises in it is an error finding, and the check ends there."""
+    """One check of a simulator of lineups; what it raises in it is an error finding, and the check ends there."""
+    return _told(name, CHECKS[name](case))
+
+
+def _told(name: str, findings: Findings) -> Iterator[Finding]:
     try:
-        for level, message in CHECKS[name](case):
+        for level, message in findings:
             yield Finding(name, level, message)
     except EngineError as error:
         yield Finding(name, "error", str(error))
@@ -81,44 +88,69 @@ def check(
     except (ConfigError, SimulatorError) as error:
         yield Finding("reference", "error", str(error))
         return
+    begun = time.monotonic()
     try:
-        begun = time.monotonic()
         if isinstance(simulator, ExternalSimulator):
             simulator.describe()
-            able = ", ".join(sorted(simulator.capabilities)) or "nothing optional"
-            yield Finding("handshake", "ok", f"in {time.monotonic() - begun:.2f} s; offers {able}")
+            yield _handshake(begun, simulator.capabilities)
         yield from check_simulator(simulator, battles=battles, seed=seed, described=described)
-        yield from _ending(simulator)
+        if isinstance(simulator, ExternalSimulator):
+            yield _ending(simulator)
+    except OtherGame:
+        assert isinstance(simulator, ExternalSimulator)
+        game = ExternalGame(simulator.command, label=simulator.label, limits=limits)
+        yield from _check_game(game, battles, seed, described)
     except EngineError as error:
         yield Finding("handshake", "error", str(error))
     finally:
         loaders.close(simulator)
 
 
-def _ending(simulator: LineupSimulator) -> Iterator[Finding]:
-    if not isinstance(simulator, ExternalSimulator):
-        return
-    pid = simulator.pid
-    if not pid:
-        yield Finding("ending", "warning", "not tried: the program had ended before BYE")
-        return
+def _check_game(game: ExternalGame, battles: int, seed: int, described: Described | None) -> Iterator[Finding]:
+    """The checks on a program whose game is played move by move, up to the first that is not kept; ends it."""
     begun = time.monotonic()
-    simulator.close()
+    with game:
+        try:
+            case = GameCase(game, battles, seed)
+        except EngineError as error:
+            yield Finding("handshake", "error", str(error))
+            return
+        yield _handshake(begun, game.capabilities)
+        if described is not None:
+            described(case.spec)
+        for name, promise in GAME_CHECKS.items():
+            found = list(_told(name, promise(case)))
+            yield from found
+            if any(finding.level == "error" for finding in found):
+                break
+        yield _ending(game)
+
+
+def _handshake(begun: float, capabilities: frozenset[str]) -> Finding:
+    able = ", ".join(sorted(capabilities)) or "nothing optional"
+    return Finding("handshake", "ok", f"in {time.monotonic() - begun:.2f} s; offers {able}")
+
+
+def _ending(program: ExternalSimulator | ExternalGame) -> Finding:
+    pid = program.pid
+    if not pid:
+        return Finding("ending", "warning", "not tried: the program had ended before BYE")
+    begun = time.monotonic()
+    program.close()
     gone = not os.path.exists(f"/proc/{pid}")
     took = time.monotonic() - begun
     if not gone:
-        yield Finding("ending", "error", f"process {pid} still runs after BYE")
-    elif took > simulator.limits.bye_s:
-        yield Finding("ending", "warning", "the program does not end by itself at BYE and had to be killed")
-    else:
-        yield Finding("ending", "ok", f"ends {took:.2f} s after BYE")
+        return Finding("ending", "error", f"process {pid} still runs after BYE")
+    if took > program.limits.bye_s:
+        return Finding("ending", "warning", "the program does not end by itself at BYE and had to be killed")
+    return Finding("ending", "ok", f"ends {took:.2f} s after BYE")
 
 
 def main_check(argv: list[str]) -> int:
     """``check-simulator``: prints one line a finding; 0 when none is an error, 1 otherwise."""
     parser = argparse.ArgumentParser(
         prog="python -m engine check-simulator",
-        description="Try every promise of the lineup simulator contract on a simulator.",
+        description="Try every promise on a simulator of lineups, or on a game that is played move by move.",
         epilog="A reference is one of: " + (loaders.__doc__ or "").split("\n", 2)[2],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -126,7 +158,9 @@ def main_check(argv: list[str]) -> int:
     parser.add_argument("--battles", type=int, default=64, help="battles a check (64)")
     parser.add_argument("--seed", type=int, default=1, help="draws the teams (1)")
     parser.add_argument("--deadline", type=float, default=60.0, help="seconds one message may take (60)")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line: the spec, then each finding")
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object a line: the spec or game, then each finding"
+    )
     options = parser.parse_args(argv)
     if options.battles < 4:
         parser.error("--battles: at least 4 are needed")
@@ -149,8 +183,8 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _print_spec(spec: GameSpec) -> None:
-    print(_json({"spec": spec}), flush=True)
+def _print_spec(spec: GameSpec | MDPSpec) -> None:
+    print(_json({"spec" if isinstance(spec, GameSpec) else "game": spec}), flush=True)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from zmq.utils.monitor import recv_monitor_message
 
 import engine
 from engine.errors import Cancelled, SimulatorError
+from engine.mdp.checks import game_problems
 from engine.mdp.interface import MDPSpec
 from engine.simulators import checks, protocol
 from engine.simulators.contract import GameSpec
@@ -33,6 +34,10 @@ TICK_MS = 50
 SWELL_BYTES = 2**30
 MAX_STRAYS = 256
 _TROUBLE = zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+
+
+class OtherGame(SimulatorError):
+    """The program's game is played move by move and not as battles of lineups, or the reverse."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -118,21 +123,27 @@ class Connection:
         """HELLO both ways, then SPEC. Raises SimulatorError (permanent where starting again cannot help)."""
         described = self._introduction("SPEC")
         if not isinstance(described, Spec):
-            self._fail(f"answered HELLO with {protocol.type_name(described)} instead of SPEC", permanent=True)
-        problems = checks.spec_problems(described.spec)
-        if problems:
-            more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
-            self._fail("describes a game that cannot be: " + "; ".join(problems[:5]) + more, permanent=True)
+            self._fail_to_describe(described, Game, "SPEC")
+        self._check_description(checks.spec_problems(described.spec))
         return described.spec
 
     def handshake_game(self) -> MDPSpec:
         """HELLO both ways, then GAME. Raises SimulatorError as ``handshake`` does."""
         described = self._introduction("GAME")
         if not isinstance(described, Game):
-            self._fail(f"answered HELLO with {protocol.type_name(described)} instead of GAME", permanent=True)
-        if not described.spec.seats:
-            self._fail("describes a game without seats", permanent=True)
+            self._fail_to_describe(described, Spec, "GAME")
+        self._check_description(game_problems(described.spec))
         return described.spec
+
+    def _fail_to_describe(self, said: protocol.AnyMessage, other: type[Spec | Game], wanted: str) -> NoReturn:
+        """It introduced itself with something else; ``other``: the description of a game of the other sort."""
+        kind = OtherGame if isinstance(said, other) else SimulatorError
+        self._fail(f"answered HELLO with {protocol.type_name(said)} instead of {wanted}", permanent=True, kind=kind)
+
+    def _check_description(self, problems: Sequence[str]) -> None:
+        if problems:
+            more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
+            self._fail("describes a game that cannot be: " + "; ".join(problems[:5]) + more, permanent=True)
 
     def _introduction(self, wanted: str) -> protocol.AnyMessage:
         until = time.monotonic() + self._limits.handshake_s
@@ -286,11 +297,11 @@ class Connection:
         """End a program whose answer, though readable, cannot be used; raises SimulatorError."""
         self._fail(what)
 
-    def _fail(self, what: str, *, permanent: bool = False) -> NoReturn:
+    def _fail(self, what: str, *, permanent: bool = False, kind: type[SimulatorError] = SimulatorError) -> NoReturn:
         self.kill()
         printed = self._process.output.text(0.5)
         last = f" It printed last: {printed[-1200:]}" if printed else ""
-        raise SimulatorError(f"{self.label} {what}.{last}", permanent=permanent)
+        raise kind(f"{self.label} {what}.{last}", permanent=permanent)
 
     def close(self) -> None:
         """Say BYE, give the program a moment to end by itself, then make sure that it is gone."""

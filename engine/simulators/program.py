@@ -72,6 +72,12 @@ class Program(ABC, Generic[S]):
         """The pid the running program gave (0 when none runs)."""
         return self._held[0].pid if self._held and self._held[0].alive else 0
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What the program says it can do: replay, cancel, heartbeat. Starts it if need be."""
+        with self._lock:
+            return self._connection().capabilities
+
     def cancel(self) -> None:
         """Make the call that another thread has in progress raise Cancelled."""
         self._stop.set()

@@ -7,9 +7,11 @@ import sys
 import time
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 
 from engine.mdp.adapters import VectorFromMDP
+from engine.mdp.interface import Discrete
 from engine.simulators import protocol
 from engine.simulators.protocol import Arrays, Game, Hello, Reset, States
 from engine.simulators.states import to_arrays
@@ -76,6 +78,14 @@ def a_lineup_game() -> None:
     line = Line()
     line.socket.recv_multipart()
     line.send(protocol.Spec(spec=SPEC))
+    time.sleep(600)
+
+
+def impossible() -> None:
+    line = Line()
+    line.socket.recv_multipart()
+    first = msgspec.structs.replace(ORCHARD.seats[0], action=Discrete(0))
+    line.send(Game(spec=msgspec.structs.replace(ORCHARD, seats=(first, *ORCHARD.seats[1:]))))
     time.sleep(600)
 
 
