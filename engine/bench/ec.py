@@ -29,7 +29,7 @@ from pymoo.operators.mutation.bitflip import BitflipMutation
 from pymoo.operators.sampling.rnd import BinaryRandomSampling
 from pymoo.util.ref_dirs import get_reference_directions
 
-from engine.bench.ec_tasks import MANY, ONE, REAL_MANY, Task, ideal_share
+from engine.bench.ec_tasks import MANY, ONE, TASKS, Task, ideal_share
 from engine.bench.row import row
 from engine.catalog import ALGORITHMS
 from engine.evolution.algorithm import Algorithm
@@ -136,35 +136,47 @@ def pycmas(task: Task, population: int, generations: int, seed: int) -> Found:
     return Found((time.process_time() - began - evaluating) / generations, best[None])
 
 
-def _operators(task: Task) -> dict[str, Any]:
-    """As the engine's: SBX that leaves each variable with its own child, which both find better fronts with."""
+def _operators(task: Task, **real: Any) -> dict[str, Any]:
+    """pymoo's operators for bits; ``real`` for real numbers."""
     if task.problem.vtype is not bool:
-        return {"crossover": SBX(eta=15, prob=0.9, prob_bin=0.0)}
+        return real
     return {"sampling": BinaryRandomSampling(), "crossover": UniformCrossover(), "mutation": BitflipMutation()}
+
+
+def _nsga2(task: Task, population: int) -> Any:
+    """With SBX as the engine's: it leaves each variable with its own child, which both find better fronts with."""
+    return NSGA2(pop_size=population, **_operators(task, crossover=SBX(eta=15, prob=0.9, prob_bin=0.0)))
 
 
 def _nsga3(task: Task, population: int) -> Any:
     p = 1
     while len(get_reference_directions("das-dennis", task.m, n_partitions=p + 1)) <= population:
         p += 1
-    return NSGA3(get_reference_directions("das-dennis", task.m, n_partitions=p), pop_size=population)
+    directions = get_reference_directions("das-dennis", task.m, n_partitions=p)
+    return NSGA3(directions, pop_size=population, **_operators(task))
+
+
+def _random(task: Task, population: int) -> Any:
+    bits = {"sampling": BinaryRandomSampling()} if task.problem.vtype is bool else {}
+    return RandomSearch(n_points_per_iteration=population, **bits)
 
 
 CONTENDERS: dict[str, Contender] = {
-    "nsga2": Contender("nsga2", MANY, "zdt1", "pymoo NSGA-II",
-                       pymoos(lambda task, n: NSGA2(pop_size=n, **_operators(task))),
+    "nsga2": Contender("nsga2", MANY, "zdt1", "pymoo NSGA-II", pymoos(_nsga2),
                        space={"exchange": 0.0}, populations=dict.fromkeys(("zdt1", "zdt2"), 150)),
-    "nsga3": Contender("nsga3", REAL_MANY, "dtlz2", "pymoo NSGA-III", pymoos(_nsga3), population=91,
+    "nsga3": Contender("nsga3", MANY, "dtlz2", "pymoo NSGA-III", pymoos(_nsga3), population=91,
                        space={"eta_crossover": 30, "crossover": 1.0}),
-    "agemoea": Contender("agemoea", REAL_MANY, "dtlz2", "pymoo AGE-MOEA", pymoos(lambda task, n: AGEMOEA(pop_size=n))),
+    "agemoea": Contender("agemoea", MANY, "dtlz2", "pymoo AGE-MOEA",
+                         pymoos(lambda task, n: AGEMOEA(pop_size=n, **_operators(task)))),
+    "map_elites": Contender("map-elites", MANY, "zdt1", settings={"bins": 50}),
     "ga": Contender("ga", ONE, "sphere", "pymoo GA", pymoos(lambda task, n: GA(pop_size=n))),
     "pso": Contender("pso", ONE, "sphere", "pymoo PSO", pymoos(lambda task, n: PSO(pop_size=n)), population=50),
     "cso": Contender("cso", ONE, "sphere"),
     "cmaes": Contender("cmaes", ONE, "sphere", "pycma CMA-ES", pycmas, population=10),
     "cem": Contender("cem", ONE, "sphere", population=20),
     "openai_es": Contender("openai-es", ONE, "sphere", population=40),
-    "random": Contender("random", ("zdt1", "dtlz2", "sphere", "rastrigin"), "sphere", "pymoo random search",
-                        pymoos(lambda task, n: RandomSearch(n_points_per_iteration=n))),
+    "pbt": Contender("pbt", ONE, "sphere", population=40),
+    "random": Contender("random", tuple(TASKS), "sphere", "pymoo random search", pymoos(_random)),
 }  # fmt: skip
 CASES = tuple(f"{name}-{task}" for name, c in CONTENDERS.items() for task in c.tasks) + tuple(
     f"{name}-overhead-{n}" for name, c in CONTENDERS.items() if c.peer_search for n in OVERHEAD
