@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,9 +14,11 @@ from typing import Any
 
 import structlog
 from django.apps import apps
-from django.db.models import CharField, JSONField, Model, Q
+from django.db.models import CharField, JSONField, Model, Q, QuerySet
 from django.utils import timezone
 
+from engine.config import EvolveConfig, parse
+from engine.errors import ConfigError
 from webapp.lib.storage import store
 from webapp.studies.models import Job, JobEvent, Status
 
@@ -35,6 +40,7 @@ def collect() -> int:
     orphans = old.difference(references()) if old else set()
     store().discard(orphans)
     _sweep_drafts(before)
+    _sweep_workshops(before)
     if orphans:
         log.info("storage collected", artifacts=len(orphans))
     return len(orphans)
@@ -77,3 +83,31 @@ def _sweep_drafts(before: float) -> None:
     for path in store().folder.glob("??/.*"):
         if path.stat().st_mtime < before:
             path.unlink(missing_ok=True)
+
+
+def _sweep_workshops(before: float) -> None:
+    """Where the candidates of searches lie that were stopped or thrown away: only a job that goes on, or may be asked
+    to, needs its workshop. One that somebody is at stays, whoever that is."""
+    needed = {_workshop(config) for config in _goes_on().values_list("config", flat=True)}
+    for folder in store().folder.glob("workshops/*"):
+        if folder.name not in needed and folder.stat().st_mtime < before and _nobody_at(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _goes_on() -> QuerySet[Job]:
+    return Job.objects.filter(kind=Job.Kind.EVOLVE).exclude(status__in=(Status.STOPPED, Status.FINISHED))
+
+
+def _workshop(config: dict[str, Any]) -> str:
+    try:
+        return parse(EvolveConfig, config).workshop
+    except ConfigError:  # of an earlier version of the engine: it cannot go on
+        return ""
+
+
+def _nobody_at(folder: Path) -> bool:
+    """A study holds the lock of its workshop as long as it lives."""
+    with contextlib.suppress(OSError), (folder / "lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return not (folder / "lock").exists()

@@ -6,6 +6,7 @@ Any number of ``task`` that is written as a range ``[low, high]`` is a gene (``e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -17,8 +18,17 @@ from engine.config.noise import NoiseConfig, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.rl import PPOConfig
 from engine.config.train import Game, Learner
+from engine.simulators.contract import content_hash
 
 Measure = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+def measure_names(rewards: Sequence[str], signals: Sequence[str]) -> tuple[str, ...]:
+    """What can be measured of an episode: ``return`` (the sum of the game's own rewards, whatever a candidate weighs
+    them with), ``score``, ``win``, ``length``, ``reward.NAME``, and the game's signals (``signal.NAME`` where a name is
+    taken)."""
+    plain = ("return", "score", "win", "length", *(f"reward.{name}" for name in rewards))
+    return (*plain, *(f"signal.{name}" if name in plain else name for name in signals))
 
 
 class TaskConfig(Config):
@@ -106,6 +116,12 @@ class EvolveConfig(Config):
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
     stop: tuple[StopRule, ...] = Field((), max_length=5, title="Stop early", description="At the first that holds.")
     pool: PoolConfig = Field(default_factory=PoolConfig)
+
+    @property
+    def workshop(self) -> str:
+        """The name of the folder in which its candidates are kept while it lasts: that of what a result depends on, so
+        equal studies share it."""
+        return content_hash(self.model_dump(mode="json", exclude={"name", "pool"}))[:32]
 
     @model_validator(mode="after")
     def _evolves(self) -> Self:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
-from engine.config.evolve import EvolveConfig
+from engine.config.evolve import EvolveConfig, measure_names
 from engine.config.genes import Gene, genes
 from engine.errors import ConfigError, StoreError
 from engine.evolution.genes import GeneSpace
@@ -34,13 +34,10 @@ _LEAST_SPREAD = 0.01
 
 
 class Measures:
-    """Numbers of an episode by name: ``return`` (the sum of the game's own rewards, whatever a candidate weighs them
-    with), ``score``, ``win``, ``length``, ``reward.NAME``, and the game's signals (``signal.NAME`` where a name is
-    taken)."""
+    """Numbers of an episode by name, as ``engine.config.evolve.measure_names`` says."""
 
     def __init__(self, seat: SeatSpec) -> None:
-        plain = ("return", "score", "win", "length", *(f"reward.{name}" for name in seat.rewards))
-        self.names = (*plain, *(f"signal.{name}" if name in plain else name for name in seat.signals))
+        self.names = measure_names(seat.rewards, seat.signals)
 
     def of(self, found: Examination) -> NDArray[np.float64]:
         """float64[n, names] of n episodes."""

@@ -75,15 +75,17 @@ class Curve:
         for name in self._metrics[0] if self._metrics else ():
             values = [metrics[name] for metrics in self._metrics]
             found[name] = float(max(values) if name in _KEPT else np.mean(values))
-        if self._episodes:
-            found |= self._played()
+        found |= self.played()
         seconds = max(time.monotonic() - self._round_began, 1e-9)
         found |= {"steps_per_second": self._round_steps / seconds}
         found |= {"sampling_seconds": self._sampling, "learning_seconds": self._learning}
         found |= {name: float(value) for name, value in self.totals.items()}
         return found
 
-    def _played(self) -> Metrics:
+    def played(self) -> Metrics:
+        """How the episodes that ended in this round went; nothing when none did."""
+        if not self._episodes:
+            return {}
         returns = np.array([episode.returns for episode in self._episodes])
         whole = returns @ self.weights
         found = {"return": float(whole.mean()), "return_least": float(whole.min()), "return_most": float(whole.max())}

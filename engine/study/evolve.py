@@ -19,7 +19,7 @@ from engine.evolution.termination import Termination
 from engine.problem import Evaluation, Request
 from engine.rl.policy import Policy
 from engine.store import Store
-from engine.study import checkpoint, games
+from engine.study import games
 from engine.study.brood import problem_of, weights_of
 from engine.study.candidates import as_json
 from engine.study.checkpoint import Checkpoint
@@ -43,7 +43,7 @@ class _Evolve(Drive):
     def __init__(self, config: EvolveConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
         self.config = config
-        self.workshop = Workshop(store.workshop(checkpoint.study_hash(config)[:32]))
+        self.workshop = Workshop(store.workshop(config.workshop))
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         """The study, with a workshop as long as somebody may go on with it."""

@@ -264,7 +264,8 @@ class _Train:
         counters = self.curve.counters(self.learner.steps)
         speed = counters.steps / counters.seconds if counters.seconds else 0.0
         totals = {name: float(value) for name, value in self.curve.totals.items()}
-        return {"steps_per_second": speed, **totals, **self.curve.spent, **self.curve.evaluation}
+        told = {**self.curve.played(), **self.curve.spent, **self.curve.evaluation}
+        return {"steps_per_second": speed, **totals, **told}
 
     def _say(self, kind: Any, **fields: Any) -> AnyEvent:
         counters = self.curve.counters(self.learner.steps)

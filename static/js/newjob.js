@@ -5,8 +5,9 @@ import { axisTitle } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { listen } from "./events.js";
+import { showErrors } from "./field_errors.js";
 import { when } from "./time.js";
-import { offerObjectives, showMethod } from "./newjob/method.js";
+import { offer, showMethod } from "./newjob/method.js";
 import { toast } from "./toast.js";
 
 const form = document.querySelector("[data-new-job]");
@@ -52,24 +53,6 @@ function changed() {
 }
 
 /* ---------- showing ---------- */
-function showErrors(errors) {
-  for (const place of document.querySelectorAll("[data-errors]")) {
-    const found = errors[place.dataset.errors] ?? [];
-    place.replaceChildren(
-      ...found.map((text) => {
-        const made = document.getElementById("field-error").content.firstElementChild.cloneNode(true);
-        made.querySelector("span").textContent = text;
-        return made;
-      }),
-    );
-    place.closest(".field, .line-side")?.classList.toggle("field-invalid", found.length > 0 && place.dataset.errors !== "");
-    const input = place.dataset.errors && field(place.dataset.errors);
-    if (input instanceof Element) input.setAttribute("aria-invalid", String(found.length > 0));
-    for (let fold = place.closest("details"); found.length && fold; fold = fold.parentElement.closest("details")) fold.open = true;
-    if (found.length && place.closest("[data-part]")) place.closest("[data-part]").hidden = false;
-  }
-}
-
 function showMeasures(answer) {
   const wanted = chosen.byHand ? chosen.measure : (answer.fill?.measure ?? answer.measures[0].name);
   measure.replaceChildren(...answer.measures.map((m) => new Option(m.title, m.name, m.name === wanted, m.name === wanted)));
@@ -141,13 +124,13 @@ function showKept(kept) {
 }
 
 function show(answer) {
-  showErrors(answer.errors);
+  showErrors(form, answer.errors);
   showKept(answer.kept);
   if (!answer.measures) return;
   at("counts").textContent = answer.counts;
   at("own").hidden = form.elements.question.value !== "own";
   showMeasures(answer);
-  offerObjectives(form, answer.objectives);
+  offer(form, "objectives", answer.objectives);
   showSample(answer.sample);
   showEstimates(answer);
 }
@@ -275,5 +258,5 @@ listen(form.dataset.events, ({ type, data }) => {
 const wrong = document.getElementById("new-job-errors");
 ask().then(() => {
   if (!wrong) return;
-  showErrors(JSON.parse(wrong.textContent));
+  showErrors(form, JSON.parse(wrong.textContent));
 });

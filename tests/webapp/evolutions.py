@@ -33,9 +33,10 @@ def config(kind: str = "pbt", **more: Any) -> EvolveConfig:
 def evolution(project: Project, study: EvolveConfig | None = None, **row: Any) -> Job:
     """A row of a search for settings; running unless ``row`` says otherwise."""
     plain = study or config()
-    usual = {"status": Status.RUNNING, "ticks": plain.ticks, "started_at": timezone.now(), "template": "pong-ppo"}
+    usual = {"status": Status.RUNNING, "ticks": plain.ticks, "started_at": timezone.now(), "template": "pong-ppo",
+             "title": "Settings for Pong"}  # fmt: skip
     return Job.objects.create(
-        project=project, kind=Job.Kind.EVOLVE, title="Settings for Pong", config=plain.model_dump(mode="json"),
+        project=project, kind=Job.Kind.EVOLVE, config=plain.model_dump(mode="json"),
         config_hash=actions.content_hash(plain), created_by=project.members.first(), **{**usual, **row},
     )  # fmt: skip
 

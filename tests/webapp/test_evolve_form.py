@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -13,10 +14,15 @@ from engine.config import EvolveConfig
 from engine.config.genes import genes
 from tests.factories import Studio, search_job, studio
 from tests.webapp.evolutions import config, evolution, evolved
-from tests.webapp.trainings import finished
+from tests.webapp.trainings import training
+from webapp.lib.storage import store
+from webapp.studies import journal
+from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
-from webapp.training import searching
+from webapp.training import evolve_page, forecast, trials
 from webapp.training.evolving import NO_RANGE, START, EvolveForm, values_of
+from webapp.training.models import TrainDraft
+from webapp.training.searching import PLAYERS, in_players
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,7 +64,7 @@ def test_what_the_page_offers_is_population_based_training_of_cartpole(team: Stu
     assert (entropy.place, entropy.low, entropy.high, entropy.log) == ("learner.entropy_weight", 0, 0.03, False)
 
 
-@pytest.mark.parametrize("kind", searching.MENU)
+@pytest.mark.parametrize("kind", PLAYERS.methods)
 def test_every_method_of_the_menu_makes_a_search_from_its_defaults(team: Studio, kind: str) -> None:
     assert built(team, method=kind).algorithm.kind == kind
 
@@ -77,9 +83,20 @@ def test_a_range_may_be_written_in_several_ways(team: Studio, text: str) -> None
         ({"learner__rate": "0.1 to 9"}, "learner.rate", "at most 1"),
         ({"learner__entropy_weight": "0 to 1 log"}, "learner.entropy_weight", "above 0"),
         ({"learner__reuse": "1.5 to 4"}, "learner.reuse", "whole"),
-        ({"population": "7", "method": "nsga2"}, "population", "multiple of 2"),
+        ({"population": "7", "method": "nsga2"}, "population", "even number: players are combined in twos"),
         ({"rounds": "0"}, "rounds", "1"),
-        ({"goal": "return", "second": "return"}, "", "measure of its own"),
+        ({"goal-2": "return"}, "goal-2", "chosen already"),
+        ({"goal-1-epsilon": "-1"}, "goal-1-epsilon", "at least 0"),
+        ({"method": "map-elites", "behaviour-1": "length", "behaviour-2": "length"}, "behaviour-2", "chosen already"),
+        ({"method": "map-elites", "map-elites-low": "1 2"}, "map-elites-low", "1 lower and 1 upper"),
+        ({"method": "map-elites", "map-elites-quality": "win"}, "map-elites-quality", "of the search’s goals"),
+        ({"method": "nsga3", "nsga3-partitions": "20", "goal-2": "length"}, "nsga3-partitions", "has players"),
+        ({"pbt-share": "0.7"}, "pbt-share", "from 0 to 0.5"),
+        ({"method": "ga", "noise-racing": "chance", "noise-most": "20"}, "noise-most", "save nothing"),
+        ({"method": "ga", "noise-racing": "tests", "steady": "on", "noise-most": "40"}, "noise-racing", "needs rounds"),
+        ({"stop-steps-most": "0"}, "stop-steps-most", "at least 1"),
+        ({"steps": "0"}, "steps", "nothing is learned"),
+        ({"networks": "twice"}, "networks", "valid choice"),
         ({"method": "magic"}, "method", "valid choice"),
         ({"game": "gymnasium"}, "gymnasium", "LunarLander-v3"),
     ],
@@ -103,7 +120,7 @@ def test_without_a_range_there_is_nothing_to_search(client: Client, team: Studio
 
 def test_start_makes_a_job_and_its_settings_can_be_asked_again(client: Client, team: Studio) -> None:
     address = reverse("training:evolve", args=[team.project.slug])
-    typed = {**START, "method": "map-elites", "population": "6", "second": "length", "second_way": "min"}
+    typed = {**START, "method": "map-elites", "population": "6", "goal-2": "length", "goal-2-way": "min"}
     answer = client.post(address, {**typed, "learner.clip": "0.1 to 0.3", "learner.network.policy": "32"})
     job = Job.objects.get()
     assert answer.headers["Location"] == reverse("studies:job", args=[team.project.slug, job.pk])
@@ -112,9 +129,8 @@ def test_start_makes_a_job_and_its_settings_can_be_asked_again(client: Client, t
     assert again.is_valid(), again.errors
     assert again.study is not None
     assert again.study.model_dump(mode="json") == job.config
-    assert 'value="0.1 to 0.3"' in client.get(f"{address}?like={job.pk}").content.decode()
-    assert client.get(f"{address}?like={finished(team.project).pk}").status_code == 404
-    assert client.get(f"{address}?like=99999").status_code == 404
+    client.post(reverse("training:clone", args=[team.project.slug, job.pk]))
+    assert 'value="0.1 to 0.3"' in client.get(address).content.decode()
 
 
 def test_the_page_is_told_what_can_be_chosen_as_the_form_stands(client: Client, team: Studio) -> None:
@@ -124,7 +140,144 @@ def test_the_page_is_told_what_can_be_chosen_as_the_form_stands(client: Client, 
     assert "Minibatch" in told["html"]["searched"]
     assert 'name="learner.entropy_weight"' not in told["html"]["searched"]
     assert 'name="learner.entropy_weight" value="0 to 0.03"' in told["html"]["details"]
-    assert told["before"]["time"] == "200,000 moves"
+    assert told["trial"] == Job.objects.get().pk
+    assert "Training a few seconds" in told["before"]["note"]
+    assert [one["name"] for one in told["offers"]["measures"]] == ["return", "score", "win", "length"]
+    assert [one["title"] for one in told["offers"]["objectives"]] == ["Return (sum of rewards)"]
+
+
+def trial(team: Studio, study: EvolveConfig, **row: Any) -> Job:
+    """A trial that measured 40 µs of playing and 60 µs of learning a move, in episodes of 20 moves."""
+    found = forecast.training_of(study)
+    assert found is not None
+    pace = {"steps_per_second": 9000.0, "sampling_seconds": 0.4, "learning_seconds": 0.6}
+    measured = {**pace, "length": 20.0, "score": 1.0}
+    seat = {"rewards": ["score", "hit"], "signals": ["moved"]}
+    told = {"policy_description": store().put(json.dumps({"seat": seat}).encode())}
+    ended = {"status": Status.STOPPED, "message": TIME_IS_UP, "counters": {"steps": 10_000}, "artifacts": told}
+    return training(
+        team.project,
+        kind=Job.Kind.SAMPLE,
+        config=trials.of(found),
+        **{**ended, "summary": {**measured, "score": 1.0}, **row},
+    )
+
+
+def test_goals_are_those_that_the_game_tells_and_an_error_names_them(client: Client, team: Studio) -> None:
+    address, typed = reverse("training:evolve", args=[team.project.slug]), {**START, "goal-1": "reward.hit"}
+    page = client.post(address, typed)
+    assert page.status_code == 422
+    assert "Whether this game tells that is being tried" in page.content.decode()
+    trial(team, built(team))
+    told = client.post(reverse("training:evolve-preview", args=[team.project.slug]), typed).json()
+    assert [one["name"] for one in told["offers"]["measures"]] == [
+        "return", "score", "length", "reward.score", "reward.hit", "moved",
+    ]  # fmt: skip
+    assert told["errors"] == {}
+    typed |= {"goal-2": "win", "method": "map-elites", "behaviour-1": "charm"}
+    wrong_ones = client.post(address, typed)
+    assert set(wrong(team, **typed)) == {"goal-2", "behaviour-1"}
+    assert (
+        "CartPole does not tell “win”. It tells return, score, length, reward.score"
+        in wrong(team, **typed)["goal-2"][0]
+    )
+    assert '<option value="win" selected>' in wrong_ones.content.decode()
+    assert client.post(address, {**typed, "goal-2": "", "behaviour-1": "moved"}).status_code == 302
+
+
+def test_as_many_goals_as_the_engine_takes_with_differences_that_matter(team: Studio) -> None:
+    trial(team, built(team))
+    measures = ["return", "score", "length", "reward.score", "reward.hit", "moved"]
+    typed = {f"goal-{i}": name for i, name in enumerate(measures, 1)} | {"goal-3-way": "min", "goal-3-epsilon": "2,5"}
+    aims = built(team, method="nsga3", **typed).objectives
+    assert [aim.measure for aim in aims] == measures
+    assert (aims[2].direction, aims[2].epsilon) == ("min", 2.5)
+
+
+def test_a_method_s_settings_reach_the_search_and_come_back(team: Studio) -> None:
+    typed = {"method": "ga", "ga-tournament": "3", "crossover": "0.8", "mutation": "0.4", "noise-reevaluate": "2",
+             "noise-again": "8", "noise-racing": "tests", "noise-most": "64", "stop-steps-most": "90000",
+             "stop-minutes-most": "7.5", "networks": "single_point", "network_noise": "0.1",
+             "learnt_is_inherited": "off", "goal-1": "length", "goal-1-way": "min", "goal-1-epsilon": "3",
+             "fresh": "0", "episodes": "12", "title": "Mine", "population": "6"}  # fmt: skip
+    found = built(team, **typed)
+    algorithm = found.algorithm.model_dump()
+    assert (algorithm["tournament"], algorithm["crossover"], algorithm["mutation"]) == (3, 0.8, 0.4)
+    assert (found.noise.reevaluate, found.noise.racing, found.noise.most) == (2, "tests", 64)
+    assert [rule.kind for rule in found.stop] == ["steps", "minutes"]
+    assert (found.networks, found.network_noise, found.learnt_is_inherited) == ("single_point", 0.1, False)
+    assert (found.fresh, found.episodes) == (0, 12)
+    job = evolution(team.project, found, title="Mine", template="cartpole-ppo")
+    again = EvolveForm(values_of(job, team.project), project=team.project)
+    assert again.is_valid(), again.errors
+    assert again.study == found
+    shown = evolve_page.method(again, {})
+    assert shown["open"]
+    assert not evolve_page.method(form(team), {})["open"]
+
+
+def test_settings_of_other_methods_do_not_count(team: Studio) -> None:
+    typed = {"ga-tournament": "5", "noise-reevaluate": "3", "networks": "best", "behaviour-1": "score"}
+    found = built(team, method="pbt", **typed, **{"pbt-ready": "3", "pbt-exploit": "welch", "steady": "on"})
+    assert (found.noise.used, found.networks, found.behaviour) == (False, "fresh", ())
+    algorithm = found.algorithm.model_dump()
+    assert (algorithm["ready"], algorithm["exploit"], algorithm["steady"]) == (3, "welch", True)
+
+
+def test_where_networks_are_handed_on_no_range_and_no_moves_are_needed(team: Studio) -> None:
+    found = built(team, method="ga", networks="best", steps="0", learner__rate="", learner__entropy_weight="")
+    assert (found.task.steps, genes(found.task)) == (0, ())
+
+
+def test_the_menu_speaks_of_players(client: Client, team: Studio) -> None:
+    assert in_players("Battles of lineups") == "Episodes of players"
+    page = client.get(reverse("training:evolve", args=[team.project.slug])).content.decode()
+    menu = page[page.index("data-method") : page.index("data-specialist")]
+    assert not re.search(r"\b(lineup|battle|replicate|team|piece|slot)s?\b", menu, re.IGNORECASE)
+    for setting in PLAYERS.settings:
+        assert f'name="{setting.name}"' in menu
+
+
+def test_a_trial_tells_how_long_it_takes_as_a_range(client: Client, team: Studio, settings: Any) -> None:
+    settings.CPUS = 2
+    trial(team, built(team))
+    address = reverse("training:evolve-preview", args=[team.project.slug])
+    before = client.post(address, START).json()["before"]
+    # 8 players on two workers are 40 turns of 5,000 moves at 100 µs. To that come the workers' start, and from 20 to
+    # 500 moves an episode that measures.
+    assert before["time"] == "35\u00a0s to 1\u00a0min 10\u00a0s"
+    assert "8 players × 10 rounds × 5,000 moves on 2 workers" in before["note"]
+    longer = client.post(address, {**START, "population": "80", "rounds": "1000"}).json()["before"]
+    assert longer["long"]
+    clock = client.post(address, {**START, "population": "80", "rounds": "100", "stop-minutes-most": "5"}).json()
+    assert "Ends after 5\u00a0min" in clock["before"]["note"]
+    assert clock["before"]["time"] == "About 5\u00a0min"
+
+
+def test_what_is_typed_is_kept_and_a_clone_makes_room(client: Client, team: Studio) -> None:
+    page, preview = (reverse(f"training:{name}", args=[team.project.slug]) for name in ("evolve", "evolve-preview"))
+    assert client.post(preview, {**START, "population": "9", "keep": "1", "junk": "x"}).json()["kept"]
+    assert 'value="9"' in client.get(page).content.decode()
+    assert "Search for good settings" in client.get(reverse("projects:home")).content.decode()
+    training_page = client.get(reverse("training:new", args=[team.project.slug])).content.decode()
+    assert "Start afresh" in training_page
+    assert "data-kept hidden" in training_page
+    job = evolution(team.project, built(team, population="5"), status=Status.FINISHED)
+    client.post(reverse("training:clone", args=[team.project.slug, job.pk]))
+    assert "Bring back my earlier draft" in client.get(page).content.decode()
+    client.post(reverse("training:evolve-forget", args=[team.project.slug]))
+    assert TrainDraft.objects.get().form == {**START, "population": "9"}
+    assert client.post(page, {**START, "population": "9"}).status_code == 302
+    assert not TrainDraft.objects.exists()
+
+
+def test_a_trial_that_failed_is_told_at_the_field(client: Client, team: Studio) -> None:
+    typed = {**START, "game": "gymnasium", "gymnasium": "NoSuchGame-v0"}
+    failed = trial(team, built(team, **typed), status=Status.FAILED, message="No such game.", summary={}, artifacts={})
+    journal.append(failed, {}, [Entry("failed", {"message": "-", "places": "game.name: Gymnasium has no such game"})])
+    answer = client.post(reverse("training:evolve", args=[team.project.slug]), typed)
+    assert answer.status_code == 422
+    assert "Gymnasium has no such game" in answer.content.decode()
 
 
 @pytest.mark.parametrize("kind", ["pbt", "map-elites"])

@@ -201,6 +201,7 @@ def addresses(patterns: list[URLPattern | URLResolver], space: str = "") -> Iter
             yield from addresses(pattern.url_patterns, inner)
         else:
             yield f"{space}{pattern.name or pattern.pattern}"
+    of_project("training:evolve-forget", None, WRITERS),
 
 
 @pytest.fixture

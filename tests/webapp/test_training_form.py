@@ -17,7 +17,7 @@ from webapp.studies import actions, journal
 from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
-from webapp.training.forms import UNSETTLED, TrainForm, values_of
+from webapp.training.forms import TrainForm, values_of
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -241,7 +241,7 @@ def test_a_game_nobody_knows_is_tried_before_it_starts(client: Client, team: Stu
 
 
 def test_minutes_alone_need_a_pace_and_get_enough_moves(client: Client, team: Studio) -> None:
-    assert built(team, minutes="10").steps == UNSETTLED
+    assert built(team, minutes="10").steps == trials.UNSETTLED
     answer = client.post(new(team), {"minutes": "10"})
     assert answer.status_code == 422
     assert "is being measured" in answer.content.decode()

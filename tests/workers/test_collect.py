@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.utils import timezone
 
 from tests.factories import studio
+from tests.webapp.evolutions import config, evolution
 from tests.workers.conftest import MakeJob
 from webapp.games.models import SheetImport
 from webapp.lib.storage import store
@@ -63,3 +66,32 @@ def test_random_samples_go_after_a_month_and_searches_stay(make_job: MakeJob) ->
     kept = {make_job(young), make_job({"status": Status.FINISHED, "finished_at": long_ago})}
     collect()
     assert set(Job.objects.all()) == kept
+
+
+def workshop(name: str, *, old: bool = True) -> Path:
+    folder = store().workshop(name)
+    (folder / "ab").mkdir(parents=True)
+    (folder / "ab" / "cd").write_bytes(b"weights")
+    (folder / "lock").touch()
+    if old:
+        past = time.time() - OLD - 60
+        os.utime(folder, (past, past))
+    return folder
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_workshop_of_a_search_that_was_stopped_goes_and_of_one_that_may_go_on_stays() -> None:
+    project = studio("breeders").project
+    ended, paused, failed = (config(seed=seed) for seed in (1, 2, 3))
+    evolution(project, ended, status=Status.STOPPED)
+    evolution(project, paused, status=Status.PAUSED)
+    evolution(project, failed, status=Status.FAILED)
+    gone, *stay = (workshop(study.workshop) for study in (ended, paused, failed))
+    young, held = workshop("just-begun", old=False), workshop("somebody-is-at-it")
+    with (held / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        collect()
+    assert not gone.exists()
+    assert all(folder.exists() for folder in (*stay, young, held))
+    collect()
+    assert not held.exists()

@@ -19,7 +19,7 @@ from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, previews
 from webapp.studies.forms import NewJobForm, first_values, values_of
-from webapp.studies.method_menu import menu
+from webapp.studies.method_menu import lineups
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for, person
 from webapp.studies.plans import EFFORTS, OWN, PLAN, pace_of
@@ -70,7 +70,7 @@ def _page(
         "questions": QUESTIONS.values(),
         "efforts": [*((e.key, e.title) for e in EFFORTS.values()), (OWN, "Your own numbers")],
         "effort": OWN if any(typed.get(name) for name in PLAN) else typed.get("effort", "usual"),
-        "method": menu(typed, form.errors if status != 200 else {}),
+        "method": lineups(typed, form.errors if status != 200 else {}),
         "errors": previews.errors(form) if status != 200 else None,
     }
     return render(request, "studies/new.html", context, status=status)

@@ -30,8 +30,8 @@ from webapp.games.models import GameVersion, Simulator
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
 from webapp.projects.models import Project
-from webapp.studies.method_form import MethodForm, typed_of_search
-from webapp.studies.methods import USUAL
+from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
+from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
 from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Plan, effort_of, plan
 from webapp.studies.questions import QUESTIONS, Question, main_measure, with_line
@@ -39,9 +39,11 @@ from webapp.studies.questions import QUESTIONS, Question, main_measure, with_lin
 SAMPLE_SIZE = 200
 
 
-class NewJobForm(MethodForm):
+class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its fields are made from the engine's models
     """``search(pace)`` and ``sample()`` build configurations once the form is valid."""
 
+    menu, usual_population = LINEUPS, 200
+    aim = forms.CharField(label="What is the best?", max_length=40, required=False)
     question = forms.ChoiceField(choices=[(q.key, q.title) for q in QUESTIONS.values()], initial="unfair")
     version = forms.ModelChoiceField(GameVersion.objects.none(), label="Game data", empty_label=None)
     rules = forms.ModelChoiceField(LineupRules.objects.none(), label="Lineup rules", empty_label=None)
@@ -105,7 +107,8 @@ class NewJobForm(MethodForm):
             self.add_error("rules", sentence(reason))
         self._clean_objectives(cleaned, self.spec)
         if self.measured is not None:
-            self.check_method(self.measured)
+            names = [o.name for o in self.measured.objectives]
+            self.check_method(names, len(names) - 1)
         return cleaned
 
     def _clean_objectives(self, cleaned: dict[str, Any], spec: GameSpec) -> None:
@@ -119,13 +122,20 @@ class NewJobForm(MethodForm):
                 place = "objectives" if own else None
                 self.add_error(place, f"{error.problems[0].message} ({text})")
         self.offered = found
-        found = self.aimed(found)
+        found = self._aimed(found)
         # Nothing chosen yet, or what was chosen belongs to another question: the question's own measure and line.
         self.proposes = cleaned.get("measure") not in [o.name for o in found.objectives]
         if self.proposes:
             cleaned["measure"] = main_measure(found).name
             cleaned["line"] = main_measure(found).threshold
         self.measured = with_line(found, cleaned["measure"], cleaned.get("line"), keep=own)
+
+    def _aimed(self, objectives: ObjectiveSetConfig) -> ObjectiveSetConfig:
+        """The objectives that are searched: all of them, or for a method that looks for one best the chosen one."""
+        chosen = [o for o in objectives.objectives if o.name == self.cleaned_data.get("aim")]
+        if not self.method.single or not chosen:
+            return objectives
+        return objectives.model_copy(update={"objectives": tuple(chosen)})
 
     def propose(self, line: float) -> None:
         """Put the line where the sample says it tells most; only when nobody chose one."""
@@ -224,7 +234,8 @@ def first_values(project: Project) -> dict[str, Any]:
     own = project.objective_sets.filter(replaced_by=None).first()
     chosen = {"version": version, "rules": rules, "objectives": own}
     ids = {name: str(row.pk) for name, row in chosen.items() if row is not None}
-    return {"question": "unfair", "effort": "usual", "algorithm": USUAL, "measure": "advantage", "line": "2", **ids}
+    chosen_method = {LINEUPS.choice: LINEUPS.usual}
+    return {"question": "unfair", "effort": "usual", "measure": "advantage", "line": "2", **chosen_method, **ids}
 
 
 def values_of(job: Job) -> dict[str, Any]:
@@ -247,6 +258,7 @@ def values_of(job: Job) -> dict[str, Any]:
         "fresh": search.get("fresh"),
         "seed": search["seed"],
         "workers": search["pool"]["workers"],
-        **typed_of_search(search),
+        **typed_of_method(LINEUPS, search),
+        **({"aim": main["name"]} if len(measures) == 1 and LINEUPS.of(algorithm.get("kind", "")).single else {}),
     }
     return {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in found.items() if v is not None}

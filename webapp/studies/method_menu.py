@@ -1,4 +1,4 @@
-"""The menu of search methods and the parts of its form as the New job page shows them."""
+"""The menu of search methods and the parts of its form, as pages show them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,14 @@ from typing import Any
 from django import forms
 
 from webapp.games.fields import NumberField
-from webapp.studies.methods import (
-    BREEDING,
-    GROUPS,
-    METHODS,
-    NOISE,
-    RACING,
-    STEADY,
-    STOPS,
-    USUAL,
-    Method,
-)
+from webapp.studies.methods import LINEUPS, Menu, Method
 from webapp.studies.setting_fields import Setting, choices_of, shown_default
 
+Part = dict[str, Any]
 _RACING_WORDS = {
     "off": "No racing",
     "chance": "By chance: out when it can hardly stay",
+    "tests": "By tests: out when enough others are shown to beat it",
     "halving": "By halves: a fixed share leaves at each step",
 }
 _NUMBERS = (
@@ -37,82 +29,99 @@ _AGAIN = (
 )
 _RACE = "Battles go where they can still change who stays; hopeless lineups stop early."
 _STOP = "The search ends at the first of these, else after its last round. Leave empty what should not count."
+_AIM = (
+    "All together: a lineup is better when fewer others beat it in everything, then when it stands more by itself. One "
+    "alone: nothing else counts, and what is strong is not asked."
+)
 
 
-def menu(typed: Mapping[str, Any], errors: Mapping[str, Any]) -> dict[str, Any]:
-    """The context of ``studies/partials/method.html`` for what was typed; it is open where something of it was."""
-    chosen = METHODS.get(typed.get("algorithm", ""), METHODS[USUAL])
-    first, more = (
-        [part | {"hidden": not _shown(part["key"], chosen)} for part in parts]
-        for parts in (_first_parts(typed), _more_parts(typed))
+def lineups(typed: Mapping[str, Any], errors: Mapping[str, Any]) -> dict[str, Any]:
+    """The menu of the New job page; its script fills in the question's objectives."""
+    aim = offered("aim", "This method looks for one best lineup", _AIM, typed, "objectives", "All objectives together")
+    first = [part("aim", "What is the best?", [aim]), part("numbers", "How lineups are told by numbers", [], _NUMBERS)]
+    return shown(LINEUPS, typed, errors, first)
+
+
+def shown(
+    menu: Menu, typed: Mapping[str, Any], errors: Mapping[str, Any], first: Iterable[Part], more: Iterable[Part] = ()
+) -> dict[str, Any]:
+    """The context of ``studies/partials/method.html`` for what was typed; it is open where something of it was.
+    ``first``: parts of this page's own, before the fold; ``more``: those in front of the others in it."""
+    chosen = menu.of(typed.get(menu.choice, ""))
+    at_once, folded = (
+        [each | {"hidden": not _belongs(each["key"], chosen)} for each in parts]
+        for parts in (first, (*more, *_parts(menu, typed)))
     )
-    names = {s["name"] for part in more for s in part["settings"]}
-    touched = bool(names & set(errors)) or any(typed.get(name) for name in names)
+    inside = [s for each in folded for s in each["settings"]]
+    touched = any(s["name"] in errors or s["value"] not in ("", s.get("usual", "")) for s in inside)
+    before = {s["name"] for each in at_once for s in each["settings"]} | {menu.choice}
     return {
+        "choice": menu.choice,
         "groups": [
-            {"title": title, "methods": [m for m in METHODS.values() if m.group == key]}
-            for key, title in GROUPS.items()
+            {"title": title, "methods": [m for m in menu.methods.values() if m.group == key]}
+            for key, title in menu.groups.items()
         ],
-        "parts": first,
-        "more": more,
+        "parts": at_once,
+        "more": folded,
         "touched": touched,
         "chosen": chosen.kind,
-        "usual": USUAL,
-        "now": now(chosen),
-        "open": touched or chosen.kind != USUAL or "algorithm" in errors,
+        "usual": menu.usual,
+        "now": f"{chosen.title}, the usual way" if chosen.kind == menu.usual else chosen.title,
+        "open": touched or chosen.kind != menu.usual or bool(before & set(errors)),
     }
 
 
-def now(method: Method) -> str:
-    """The method in the closed menu's line."""
-    return f"{method.title}, the usual way" if method.kind == USUAL else method.title
-
-
-def _shown(key: str, method: Method) -> bool:
-    return key == "stop" or key in method.parts.split()
-
-
-def _first_parts(typed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    yield _part("aim", "What is the best?", [_aim(typed)])
-    yield _part("numbers", "How lineups are told by numbers", [], _NUMBERS)
-
-
-def _more_parts(typed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    for method in METHODS.values():
-        if method.own:
-            yield _part(f"own-{method.kind}", f"Settings of {method.title}", _all(method.own, typed))
-    yield _part("breeding", "How lineups are combined and changed", _all(BREEDING, typed))
-    yield _part("steady", "Rounds, or one after another", _all(STEADY, typed))
-    yield _part("no-noise", "Luck", [], _NO_NOISE)
-    yield _part("noise", "Measuring again", _all(NOISE, typed), _AGAIN)
-    yield _part("racing", "Racing", _all(RACING, typed), _RACE)
-    yield _part("stop", "Ending early", [s for _, each in STOPS.values() for s in _stops(each, typed)], _STOP)
-
-
-def _part(key: str, title: str, settings: list[dict[str, Any]], text: str = "") -> dict[str, Any]:
+def part(key: str, title: str, settings: list[dict[str, Any]], text: str = "") -> Part:
+    """Settings that belong together; ``key``: what a method's ``parts`` call it."""
     return {"key": key, "title": title, "settings": settings, "text": text}
 
 
-def _aim(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """The choice of objective; the page's script fills in the question's own."""
+def offered(
+    name: str, label: str, text: str, typed: Mapping[str, Any], kind: str, blank: str,
+    choices: Iterable[tuple[str, str]] = (), usual: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """A menu whose choices depend on the rest of the form: the page's script fills it with what it knows of that
+    ``kind``. ``blank``: what the empty choice is called, if there is one; ``usual``: the choice of who chose none."""
     return {
-        "name": "aim",
+        "name": name,
         "kind": "menu",
-        "label": "This method looks for one best lineup",
-        "help": "All together: a lineup is better when fewer others beat it in everything, then when it stands more by "
-        "itself. One alone: nothing else counts, and what is strong is not asked.",
-        "value": typed.get("aim") or "",
-        "objectives": "All objectives together",
-        "choices": [("", "All objectives together")],
+        "label": label,
+        "help": text,
+        "value": typed.get(name) or usual,
+        "usual": usual,
+        "offers": kind,
+        "blank": blank,
+        "choices": [*([("", blank)] if blank else []), *choices],
     }
 
 
-def _all(settings: Iterable[Setting], typed: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [_shown_setting(s, typed) for s in settings]
+def as_shown(settings: Iterable[Setting], typed: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Settings as ``studies/partials/setting.html`` shows them."""
+    return [_as_shown(s, typed) for s in settings]
 
 
-def _shown_setting(setting: Setting, typed: Mapping[str, Any]) -> dict[str, Any]:
+def _belongs(key: str, method: Method) -> bool:
+    return key == "stop" or key in method.parts.split()
+
+
+def _parts(menu: Menu, typed: Mapping[str, Any]) -> Iterable[Part]:
+    told = menu.told
+    for kind, own in menu.own.items():
+        if own:
+            yield part(f"own-{kind}", f"Settings of {menu.methods[kind].title}", as_shown(own, typed))
+    yield part("breeding", told("How lineups are combined and changed"), as_shown(menu.breeding, typed))
+    yield part("steady", "Rounds, or one after another", as_shown(menu.steady, typed))
+    yield part("no-noise", "Luck", [], told(_NO_NOISE))
+    yield part("noise", "Measuring again", as_shown(menu.noise, typed), told(_AGAIN))
+    yield part("racing", "Racing", as_shown(menu.racing, typed), told(_RACE))
+    stops = [s for _, settings in menu.stops.values() for s in _stop(settings, typed)]
+    yield part("stop", "Ending early", stops, _STOP)
+
+
+def _as_shown(setting: Setting, typed: Mapping[str, Any]) -> dict[str, Any]:
     field, value = setting.field, typed.get(setting.name)
+    if setting.name == "map-elites-quality":
+        return offered(setting.name, str(field.label), str(field.help_text), typed, "objectives", "The first")
     found = {
         "name": setting.name,
         "kind": _kind(field),
@@ -124,9 +133,7 @@ def _shown_setting(setting: Setting, typed: Mapping[str, Any]) -> dict[str, Any]
     if isinstance(field, forms.ChoiceField):
         words = _RACING_WORDS if setting.name == "noise-racing" else {}
         found["choices"] = [(v, words.get(v, label)) for v, label in choices_of(field)]
-        found["value"] = value or setting.default
-    if setting.name == "map-elites-quality":
-        found |= {"kind": "menu", "objectives": "The first objective", "choices": [("", "The first objective")]}
+        found |= {"value": value or setting.default, "usual": setting.default}
     return found
 
 
@@ -138,8 +145,8 @@ def _kind(field: forms.Field) -> str:
     return "number" if isinstance(field, NumberField) else "text"
 
 
-def _stops(settings: tuple[Setting, ...], typed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+def _stop(settings: tuple[Setting, ...], typed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     """A rule's settings; without the first one the rule does not hold, so it has no default."""
     first, *others = settings
-    yield _shown_setting(first, typed) | {"default": "no limit"}
-    yield from _all(others, typed)
+    yield _as_shown(first, typed) | {"default": "no limit"}
+    yield from as_shown(others, typed)

@@ -1,9 +1,12 @@
-"""The menu of search methods: every algorithm that can search lineups, and what a designer is told about it."""
+"""Menus of search methods: every algorithm that can search lineups, what a designer is told about it, and what else a
+form with such a menu asks. The words are about lineups; a page that searches something else has a menu that tells them
+in its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from engine.catalog import ALGORITHMS
@@ -19,14 +22,14 @@ GROUPS = {
     SINGLE: "The best in one objective",
     OTHER: "Many different lineups, and the control",
 }
-USUAL = "nsga2"
 _STEADY, _BREEDING = ("steady", "fair"), ("crossover", "grouping", "mutation")
 
 
 @dataclass(frozen=True)
 class Method:
     """An algorithm on the menu. ``text``: what it is good for, and when not. ``numbers``: it moves through numbers that
-    stand for lineups. ``remeasures``: its best can be measured again. ``races``: it can foresee who stays."""
+    stand for lineups. ``remeasures``: its best can be measured again. ``races``: it can foresee who stays. ``also``:
+    parts of the form that a page adds for it."""
 
     kind: str
     group: str
@@ -34,6 +37,7 @@ class Method:
     numbers: bool = False
     remeasures: bool = True
     races: bool = False
+    also: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -49,11 +53,6 @@ class Method:
         return self.group == SINGLE
 
     @property
-    def own(self) -> tuple[Setting, ...]:
-        """Settings that no other method has."""
-        return settings_of(self.model, f"{self.kind}-", leave=("population", *_STEADY, *_BREEDING))
-
-    @property
     def parts(self) -> str:
         """The parts of the form that belong to it, as the page's script reads them."""
         steady, breeds = issubclass(self.model, Steady), issubclass(self.model, Breeding)
@@ -62,12 +61,12 @@ class Method:
             "steady": steady,
             "breeding": breeds,
             "numbers": self.numbers,
-            f"own-{self.kind}": bool(self.own),
+            f"own-{self.kind}": True,
             "noise": self.remeasures,
             "racing": self.races,
             "no-noise": not self.remeasures,
         }
-        return " ".join(name for name, has in found.items() if has)
+        return " ".join((*(name for name, has in found.items() if has), *self.also))
 
 
 METHODS = {
@@ -151,16 +150,80 @@ METHODS = {
 }
 """By kind, in the menu's order. Population based training is not here: it needs evaluations that train."""
 
-STEADY = settings_of(Steady, leave=("population",))
-BREEDING = settings_of(Breeding, leave=("population", *_STEADY))
-RACING_ONLY = ("racing", "most", "error")
-NOISE = settings_of(NoiseConfig, "noise-", leave=RACING_ONLY)
-RACING = settings_of(NoiseConfig, "noise-", leave=("reevaluate", "again"))
-STOPS = {
-    model.model_fields["kind"].default: (model, settings_of(model, f"stop-{model.model_fields['kind'].default}-"))
-    for model in (PlateauRule, EvaluationsRule, BattlesRule, MinutesRule)
-}
-"""Rules that end a search early, by kind. A rule holds when its first setting is typed."""
+
+@dataclass(frozen=True)
+class Menu:
+    """What one page offers. ``choice``: the name of the field that chooses. ``rules`` may end a search early. ``told``:
+    how a text about lineups reads here; ``instead``: label and help of settings, by name, for which that is not enough;
+    ``leave``: settings that mean nothing here."""
+
+    choice: str
+    usual: str
+    methods: Mapping[str, Method]
+    groups: Mapping[str, str]
+    rules: tuple[type[Config], ...]
+    told: Callable[[str], str] = str
+    instead: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    leave: frozenset[str] = frozenset()
+
+    def of(self, kind: str) -> Method:
+        """The method of that kind; the usual one where there is none."""
+        return self.methods.get(kind, self.methods[self.usual])
+
+    @cached_property
+    def own(self) -> dict[str, tuple[Setting, ...]]:
+        """Settings that no other method has, by the method's kind."""
+        shared = ("population", *_STEADY, *_BREEDING)
+        return {kind: self._settings(m.model, f"{kind}-", shared) for kind, m in self.methods.items()}
+
+    @cached_property
+    def steady(self) -> tuple[Setting, ...]:
+        """Of methods that can do without rounds."""
+        return self._settings(Steady, leave=("population",))
+
+    @cached_property
+    def breeding(self) -> tuple[Setting, ...]:
+        """Of methods whose candidates have parents."""
+        return self._settings(Breeding, leave=("population", *_STEADY))
+
+    @cached_property
+    def noise(self) -> tuple[Setting, ...]:
+        """Of measuring again."""
+        return self._settings(NoiseConfig, "noise-", _RACING)
+
+    @cached_property
+    def racing(self) -> tuple[Setting, ...]:
+        """Of races."""
+        return self._settings(NoiseConfig, "noise-", ("reevaluate", "again"))
+
+    @cached_property
+    def stops(self) -> dict[str, tuple[type[Config], tuple[Setting, ...]]]:
+        """The rules' settings, by the rule's kind. A rule holds when its first setting is typed."""
+        kinds = {model.model_fields["kind"].default: model for model in self.rules}
+        return {kind: (model, self._settings(model, f"stop-{kind}-")) for kind, model in kinds.items()}
+
+    @property
+    def settings(self) -> list[Setting]:
+        """All of them, each once."""
+        own = [setting for settings in self.own.values() for setting in settings]
+        stops = [setting for _, settings in self.stops.values() for setting in settings]
+        return [*self.steady, *self.breeding, *own, *self.noise, *self.racing, *stops]
+
+    def belonging(self, method: Method) -> tuple[Setting, ...]:
+        """The settings of an algorithm: those it shares with others, and its own."""
+        shared = [s for s in (*self.steady, *self.breeding) if s.key in method.model.model_fields]
+        return (*shared, *self.own[method.kind])
+
+    def _settings(self, model: type[Config], prefix: str = "", leave: Iterable[str] = ()) -> tuple[Setting, ...]:
+        found = settings_of(model, prefix, (*leave, *self.leave))
+        for name, _, shown, _ in found:
+            usual = self.told(str(shown.label)), self.told(str(shown.help_text))
+            shown.label, shown.help_text = self.instead.get(name, usual)
+        return found
+
+
+_RACING = ("racing", "most", "error")
+LINEUPS = Menu("algorithm", "nsga2", METHODS, GROUPS, (PlateauRule, EvaluationsRule, BattlesRule, MinutesRule))
 
 
 def ends_when(rule: Mapping[str, Any]) -> str:
@@ -170,10 +233,3 @@ def ends_when(rule: Mapping[str, Any]) -> str:
     if rule["kind"] == "minutes":
         return f"after {rule['most']:g} min, not reproducible"
     return f"after {number(rule['most'])} {rule['kind']}"
-
-
-def every_setting() -> list[Setting]:
-    """All settings of the menu, each once."""
-    own = [setting for method in METHODS.values() for setting in method.own]
-    stops = [setting for _, settings in STOPS.values() for setting in settings]
-    return [*STEADY, *BREEDING, *own, *NOISE, *RACING, *stops]

@@ -10,7 +10,7 @@ from webapp.games.simulators import plays_inside
 from webapp.lib.words import number, percent, plural
 from webapp.studies import plans, sampling
 from webapp.studies.forms import NewJobForm
-from webapp.studies.methods import USUAL, ends_when
+from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job, Status
 from webapp.studies.sampling import Sample
 
@@ -245,7 +245,7 @@ def _method_rows(form: NewJobForm) -> list[tuple[str, str]]:
     assert form.measured is not None
     assert form.offered is not None
     method, rows = form.method, []
-    if method.kind != USUAL:
+    if method.kind != LINEUPS.usual:
         one = len(form.measured.objectives) < len(form.offered.objectives)
         rows.append(("Method", f"{method.title}, {form.measured.objectives[0].title} alone" if one else method.title))
     if form.noise.racing != "off":

@@ -1,4 +1,5 @@
-"""The Train-an-agent page: what is typed is kept, a trial measures how fast it goes, and Start makes a job of it."""
+"""The Train-an-agent page: what is typed is kept, a trial measures how fast it goes, and Start makes a job of it. What
+the page that searches for settings does alike is here too."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from engine.config import TrainConfig
@@ -19,14 +19,13 @@ from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for, person
 from webapp.studies.setting_fields import Setting, shown_default
-from webapp.training import methods, settings, trials
-from webapp.training.forms import EPISODES, UNSETTLED, WAYS, TrainForm, values_of
+from webapp.training import drafts, evolving, methods, settings, trials
+from webapp.training.forms import EPISODES, WAYS, TrainForm, values_of
 from webapp.training.games import OFFERS
 from webapp.training.methods import ALGORITHMS
-from webapp.training.models import TrainDraft
+from webapp.training.models import ADDRESSES, TrainDraft
 
-BEFORE = "before"
-"""Where a draft keeps the one that a clone took the place of."""
+PAGE = TrainDraft.Page.TRAIN
 LONGEST_TEXT, MOST_FIELDS = 500, 150
 
 
@@ -40,7 +39,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         if job is not None:
             return redirect("studies:job", slug, job.pk)
         return _page(request, project, form, status=422)
-    draft = TrainDraft.objects.filter(project=project, user=person(request)).first()
+    draft = drafts.of(project, person(request), PAGE)
     return _page(request, project, TrainForm(draft.form if draft else {}, project=project), draft=draft)
 
 
@@ -49,17 +48,24 @@ def _page(
 ) -> HttpResponse:
     form.is_valid()
     context = {
-        "project": project,
-        "draft": draft,
-        "earlier": bool(draft and draft.form.get(BEFORE)),
-        "offers": OFFERS.values(),
         "ways": WAYS,
         "episodes": EPISODES,
         "default_staleness": TrainConfig.model_fields["max_staleness"].default,
-        "errors": errors_of(form) if status != 200 else None,
-        **parts(form),
+        **context_of(project, form, draft, errors=status != 200),
     }
     return render(request, "training/new.html", context, status=status)
+
+
+def context_of(project: Project, form: TrainForm, draft: TrainDraft | None, *, errors: bool) -> dict[str, Any]:
+    """What both pages show."""
+    return {
+        "project": project,
+        "draft": draft,
+        "earlier": bool(draft and draft.form.get(drafts.BEFORE)),
+        "offers": OFFERS.values(),
+        "errors": errors_of(form) if errors else None,
+        **parts(form),
+    }
 
 
 def parts(form: TrainForm) -> dict[str, Any]:
@@ -99,27 +105,26 @@ def _start(request: HttpRequest, project: Project, form: TrainForm) -> Job | Non
     if not form.is_valid() or form.config is None:
         return None
     trial, config = trials.known(project, form.config), form.config
-    if _tried(form, trial):
+    if tried(form, trial):
         return None
-    if config.steps == UNSETTLED:
-        found = trials.estimate(config, trial, form.offer.longest, project)
+    if config.steps == trials.UNSETTLED:
+        found = form.estimate(trial)
         if found is None:
             form.add_error("minutes", "How fast this goes is being measured. Wait a moment, or type the moves.")
             return None
         config = config.model_copy(update={"steps": trials.budget(config.minutes, found.speed)})
     job = actions.submit(project, person(request), config, title=form.name, template=form.shown.key)
-    TrainDraft.objects.filter(project=project, user=person(request)).delete()
+    TrainDraft.objects.filter(project=project, user=person(request), page=PAGE).delete()
     return job
 
 
-def _tried(form: TrainForm, trial: Job | None) -> bool:
+def tried(form: TrainForm, trial: Job | None) -> bool:
     """Put what a trial found wrong at its fields; whether that, or a trial that is still needed, stands in the way."""
     for place, message in trials.problems(trial):
         form.point_at(place, message)
-    if form.errors:
-        return True
-    if not form.offer.name and (trial is None or trial.active):
-        form.add_error(form.game_field, "Whether this game works here is being tried. Wait a moment.")
+    if trial is None or trial.active:
+        for name, why in form.unsure.items():
+            form.add_error(name, f"{why} is being tried. Wait a moment.")
     return bool(form.errors)
 
 
@@ -129,77 +134,58 @@ def preview(request: HttpRequest, slug: str) -> JsonResponse:
     needed, ``again=1`` even where one failed."""
     project = project_for(request, slug, "write")
     form = TrainForm(typed(request.POST), project=project)
-    kept = _keep(request, project) if request.POST.get("keep") else None
+    answer, shown = previewed(request, project, form, PAGE), parts(form)
+    names = ("algorithms", "presets", "details")
+    html = {name: render_to_string(f"training/partials/{name}.html", shown) for name in names}
+    return JsonResponse({**answer, "html": html, "steps": f"{form.shown.steps:,}"})
+
+
+def previewed(request: HttpRequest, project: Project, form: TrainForm, page: str) -> dict[str, Any]:
+    """What both pages are told: what is kept, wrong, chosen, and how long it would take; where nothing tells, a trial
+    is started. Its problems go to their fields."""
+    kept = drafts.keep(project, person(request), page, form.as_typed) if request.POST.get("keep") else None
     form.is_valid()
-    return JsonResponse({"kept": kept, **_measured(request, project, form), **_shown(form)})
-
-
-def _measured(request: HttpRequest, project: Project, form: TrainForm) -> dict[str, Any]:
-    """How long the training would take; where nothing tells, a trial is started. Its problems go to their fields."""
-    trial, found, config = None, None, form.config
+    trial, found, config = None, None, form.tried
     if config is not None:
-        found = trials.estimate(config, trials.known(project, config), form.offer.longest, project)
-        if found is None or not form.offer.name:
+        found = form.estimate(trials.known(project, config))
+        if found is None or form.untold:
             again = bool(request.POST.get("again"))
             trial = actions.sample(project, person(request), trials.of(config), again=again)
         for place, message in trials.problems(trial):
             form.point_at(place, message)
     return {
+        "kept": kept,
         "trial": trial.pk if trial is not None and trial.active else None,
         "failed": trial is not None and trial.terminal and trials.pace_of(trial) is None,
-        "before": trials.told(found, trial, config),
-    }
-
-
-def _shown(form: TrainForm) -> dict[str, Any]:
-    """The form's errors and choices, as the page's script shows them."""
-    found = parts(form)
-    names = ("algorithms", "presets", "details")
-    return {
+        "before": trials.told(found, trial, form.minutes_typed),
         "errors": errors_of(form),
-        "shape": found["shape"],
-        "html": {name: render_to_string(f"training/partials/{name}.html", found) for name in names},
+        "shape": form.shape,
         "name": "" if form.data.get("title") else form.name,
-        "steps": f"{form.shown.steps:,}",
     }
 
 
 def typed(data: QueryDict, form: type[TrainForm] = TrainForm) -> dict[str, str]:
     """What was typed, field by field; nothing else gets into a draft, and nothing long."""
     names = [name for name in data if name in form.base_fields or settings.NAMES.fullmatch(name)]
-    return {name: str(data[name])[:LONGEST_TEXT] for name in names[:MOST_FIELDS] if str(data[name])}
-
-
-def _keep(request: HttpRequest, project: Project) -> str:
-    draft, _ = TrainDraft.objects.get_or_create(project=project, user=person(request))
-    before = draft.form.get(BEFORE)
-    draft.form = {**typed(request.POST), **({BEFORE: before} if before else {})}
-    draft.save()
-    return timezone.localtime(draft.kept_at).isoformat()
+    return dict([(name, str(data[name])[:LONGEST_TEXT]) for name in names if str(data[name])][:MOST_FIELDS])
 
 
 @posts_only("training:new", "slug")
 def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
     """Throw the draft away; where a clone had taken the place of an earlier one, that comes back."""
-    project = project_for(request, slug, "write")
-    draft = TrainDraft.objects.filter(project=project, user=person(request)).first()
-    if draft is not None and draft.form.get(BEFORE):
-        draft.form = draft.form[BEFORE]
-        draft.save()
-    elif draft is not None:
-        draft.delete()
+    drafts.forget(project_for(request, slug, "write"), person(request), PAGE)
     return redirect("training:new", slug)
 
 
 @posts_only("studies:job", "slug", "pk")
 def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
-    """Compose a new training that begins with this one's settings; a draft that was there is kept beside it."""
+    """Compose a new training, or a new search for settings, that begins with this one's settings; a draft that was
+    there is kept beside it."""
     job = job_for(request, slug, pk, "write")
-    if job.kind != Job.Kind.TRAIN:
+    if job.kind not in (Job.Kind.TRAIN, Job.Kind.EVOLVE):
         raise Http404("This job trains no agent.")
-    draft, _ = TrainDraft.objects.get_or_create(project=job.project, user=person(request))
-    earlier = draft.form.get(BEFORE) or {k: v for k, v in draft.form.items() if k != BEFORE}
-    draft.form = {**values_of(job, job.project), **({BEFORE: earlier} if earlier else {})}
-    draft.save()
+    page = TrainDraft.Page.EVOLVE if job.evolves else PAGE
+    values = (evolving.values_of if job.evolves else values_of)(job, job.project)
+    drafts.begin_with(job.project, person(request), page, values)
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
-    return redirect("training:new", slug)
+    return redirect(ADDRESSES[page], slug)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_safe
@@ -15,78 +15,75 @@ from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions
+from webapp.studies.models import Job
 from webapp.studies.pictures import job_for, person
-from webapp.training import composing, evolved, searching
-from webapp.training.evolving import EPISODES, POPULATION, ROUNDS, START, STEPS, EvolveForm, values_of
-from webapp.training.games import OFFERS
+from webapp.training import composing, drafts, evolve_page, evolved, trials
+from webapp.training.evolving import EPISODES, FRESH, POPULATION, ROUNDS, START, STEPS, EvolveForm
+from webapp.training.models import TrainDraft
+
+PAGE = TrainDraft.Page.EVOLVE
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Compose a search for settings; POST starts it. ``like``: the job whose settings it begins with."""
+    """Compose a search for settings; POST starts it."""
     project = project_for(request, slug, "write")
     if request.method == "POST":
-        form = EvolveForm(_typed(request.POST), project=project)
-        if form.is_valid() and form.study is not None:
-            job = actions.submit(project, person(request), form.study, title=form.name, template=form.shown.key)
+        form = EvolveForm(composing.typed(request.POST, EvolveForm), project=project)
+        job = _start(request, project, form)
+        if job is not None:
             return redirect("studies:job", slug, job.pk)
         return _page(request, project, form, status=422)
-    return _page(request, project, EvolveForm(_start(request, slug, project), project=project))
+    draft = drafts.of(project, person(request), PAGE)
+    return _page(request, project, EvolveForm(draft.form if draft else START, project=project), draft=draft)
 
 
-def _start(request: HttpRequest, slug: str, project: Project) -> dict[str, Any]:
-    like = request.GET.get("like", "")
-    if not like:
-        return dict(START)
-    job = job_for(request, slug, int(like) if like.isdecimal() and len(like) < 10 else 0, "write")
-    if not job.evolves:
-        raise Http404("This job searches no settings.")
-    return dict(values_of(job, project))
+def _start(request: HttpRequest, project: Project, form: EvolveForm) -> Job | None:
+    """The job that the form describes, started; None when something is wrong with it."""
+    if not form.is_valid() or form.study is None:
+        return None
+    if composing.tried(form, trials.known(project, form.tried) if form.tried else None):
+        return None
+    job = actions.submit(project, person(request), form.study, title=form.name, template=form.shown.key)
+    TrainDraft.objects.filter(project=project, user=person(request), page=PAGE).delete()
+    return job
 
 
-def _typed(data: QueryDict) -> dict[str, str]:
-    return composing.typed(data, EvolveForm)
-
-
-def _page(request: HttpRequest, project: Project, form: EvolveForm, *, status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, project: Project, form: EvolveForm, *, draft: TrainDraft | None = None, status: int = 200
+) -> HttpResponse:
     form.is_valid()
     context = {
-        "project": project,
-        "offers": OFFERS.values(),
-        "menu": [searching.MENU[kind] for kind in searching.FIRST],
-        "further": [m for m in searching.MENU.values() if m.kind not in searching.FIRST],
-        "usual": {"population": POPULATION, "rounds": ROUNDS, "steps": STEPS, "episodes": EPISODES},
-        "errors": composing.errors_of(form) if status != 200 else None,
-        **composing.parts(form),
+        "usual": {"population": POPULATION, "rounds": ROUNDS, "steps": STEPS, "episodes": EPISODES, "fresh": FRESH},
+        "goals": evolve_page.goal_rows(form),
+        "method": evolve_page.method(form, form.errors if status != 200 else {}),
+        **composing.context_of(project, form, draft, errors=status != 200),
     }
     return render(request, "training/evolve_new.html", context, status=status)
 
 
 @posts_only("training:evolve", "slug")
 def preview(request: HttpRequest, slug: str) -> JsonResponse:
-    """What the page says about the form as it stands."""
-    form = EvolveForm(_typed(request.POST), project=project_for(request, slug, "write"))
-    form.is_valid()
-    parts = composing.parts(form)
+    """What the page says about the form as it stands; ``keep=1`` and ``again=1`` as for a training."""
+    project = project_for(request, slug, "write")
+    form = EvolveForm(composing.typed(request.POST, EvolveForm), project=project)
+    answer, parts = composing.previewed(request, project, form, PAGE), composing.parts(form)
     groups = parts["groups"]
-    shown = {"searched": {"groups": groups[:1]}, "details": {"groups": groups[1:], "elsewhere": parts["elsewhere"]}}
+    shown: dict[str, dict[str, Any]] = {
+        "searched": {"groups": groups[:1]},
+        "details": {"groups": groups[1:], "elsewhere": parts["elsewhere"]},
+    }
     html = {name: render_to_string("training/partials/details.html", context) for name, context in shown.items()}
     html |= {name: render_to_string(f"training/partials/{name}.html", parts) for name in ("algorithms", "presets")}
-    players, rounds, steps = form.plan()
-    told = f"{number(players)} players, {number(rounds)} rounds, {number(steps)} moves each."
-    return JsonResponse(
-        {
-            "errors": composing.errors_of(form),
-            "shape": form.shape,
-            "html": html,
-            "name": "" if form.data.get("title") else form.name,
-            "steps": number(STEPS),
-            "before": {"time": f"{number(players * rounds * steps)} moves", "note": told, "long": ""},
-            "kept": None,
-            "trial": None,
-            "failed": False,
-        }
-    )
+    offers = {"measures": evolve_page.measures(form), "objectives": evolve_page.chosen_goals(form)}
+    return JsonResponse({**answer, "html": html, "steps": number(STEPS), "offers": offers})
+
+
+@posts_only("training:evolve", "slug")
+def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
+    """Throw the draft away; where a clone had taken the place of an earlier one, that comes back."""
+    drafts.forget(project_for(request, slug, "write"), person(request), PAGE)
+    return redirect("training:evolve", slug)
 
 
 @require_safe

@@ -1,61 +1,90 @@
-"""The Search-for-good-settings page as a form: the Train-an-agent form with ranges, and how they are searched."""
+"""The Search-for-good-settings page as a form: the Train-an-agent form with ranges, what is good, and how it is
+searched."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.conf import settings as site
 
-from engine.config import EvolveConfig
+from engine.config import EvolveConfig, TrainConfig, parse
+from engine.config.train import TrainGame
+from engine.errors import ConfigError
 from webapp.games.fields import NumberField
 from webapp.projects.models import Project
+from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.models import Job
-from webapp.training import games, methods, searching, settings
+from webapp.studies.setting_fields import Setting, settings_of, typed_of, values_typed
+from webapp.training import forecast, games, goals, methods, settings, trials
 from webapp.training.forms import TrainForm
 from webapp.training.games import OFFERS
+from webapp.training.goals import GoalsForm
 from webapp.training.methods import PRESET_LIST
 from webapp.training.ranges import opened, ranges_in
+from webapp.training.searching import PLAYERS
 
 POPULATION, ROUNDS, STEPS, EPISODES, FRESH = 8, 10, 5_000, 20, 50
 START = {"learner.rate": "0.0001 to 0.01", "learner.entropy_weight": "0 to 0.03"}
 """What the page offers before anything is typed: both can be searched with every algorithm but DQN, which has the
 first."""
-_WAYS = (("max", "More is better"), ("min", "Less is better"))
-_PLACES = {"algorithm": "method", "ticks": "rounds", "objectives": "goal"}
+CERTAIN = ("return", "length")
+"""What every game tells."""
+_PLACES = {"algorithm": PLAYERS.choice, "ticks": "rounds", "objectives": "goal-1", "behaviour": "behaviour-1"}
 NO_RANGE = "Nothing is left to search. Write at least one setting as a range, such as 0.0001 to 0.01."
 
 
-class EvolveForm(TrainForm):
+def _networks() -> tuple[Setting, ...]:
+    """How networks are handed on, where that is not the method's own business."""
+    found = {s.key: s for s in settings_of(EvolveConfig) if s.key in ("networks", "network_noise")}
+    handed = forms.ChoiceField(
+        label="Networks of new players", required=False,
+        choices=[("fresh", "Fresh: each learns from nothing"), ("best", "As the better parent has it"),
+                 ("single_point", "First layers of one parent, the rest of the other’s")],
+        help_text="Handed on, what was learned is not lost; then a player is more than its settings.",
+    )  # fmt: skip
+    inherited = forms.ChoiceField(
+        label="What was learnt is inherited", required=False,
+        choices=[("on", "Yes: as training left it"), ("off", "No: as the parent began")],
+        help_text="Where networks are handed on.",
+    )  # fmt: skip
+    noise = found["network_noise"]
+    noise.field.help_text = "In standard deviations of fresh weights; 0: training alone changes them. From 0 to 10."
+    return (
+        found["networks"]._replace(field=handed),
+        noise,
+        Setting("learnt_is_inherited", "learnt_is_inherited", inherited, "on"),
+    )
+
+
+NETWORKS = _networks()
+_NetworkFields: Any = type("_NetworkFields", (forms.Form,), {s.name: s.field for s in NETWORKS})
+
+
+class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkFields):  # type: ignore[misc]
     """``study`` is the search once the form is valid."""
 
+    menu, usual_population = PLAYERS, POPULATION
     # None takes a field out of a form that is made from another.
     minutes = sampling = max_staleness = None  # type: ignore[assignment]
-    method = forms.ChoiceField(choices=[(m.kind, m.title) for m in searching.MENU.values()], label="Search method")
     population = NumberField(
         label="Players", required=False, whole=True, low=2, high=10_000, help_text="Trained in each round."
     )
     rounds = NumberField(
         label="Rounds", required=False, whole=True, low=1, high=1_000_000, help_text="Search steps, one after another."
     )
-    goal = forms.CharField(
-        label="What is good?", required=False, max_length=80,
-        help_text="return (the sum of rewards), score, win, length, reward.NAME, or a signal of the game.",
-    )  # fmt: skip
-    goal_way = forms.ChoiceField(choices=_WAYS, required=False, label="Which way")
-    second = forms.CharField(
-        label="And what else?", required=False, max_length=80, help_text="A second goal; empty: there is one."
-    )
-    second_way = forms.ChoiceField(choices=_WAYS, required=False, label="Which way, second goal")
-    behaviour = forms.CharField(
-        label="Kinds of play, for MAP-Elites", required=False, max_length=200,
-        help_text="What tells players apart, such as length. Several: put spaces between them.",
+    fresh = NumberField(
+        label="Fresh episodes at the end", required=False, whole=True, low=0, high=100_000,
+        help_text="The best players are measured again on so many that the search never saw. 0: they are not.",
     )  # fmt: skip
 
     def __init__(self, data: dict[str, Any], *, project: Project) -> None:
-        super().__init__({"method": searching.FIRST[0], **data}, project=project)
-        self.fields["steps"].label = "Moves each player learns from"
-        self.fields["steps"].help_text = "In each round. Population based training goes on from round to round."
+        super().__init__(data, project=project)
+        steps: Any = self.fields["steps"]
+        steps.label, steps.low = "Moves each player learns from", 0
+        steps.help_text = "In each round. Population based training goes on from round to round."
+        self.fields["episodes"].help_text = "Each player’s, on fresh seeds, without exploring."
         self.study: EvolveConfig | None = None
 
     def _groups(self, samplers: int) -> list[settings.Group]:
@@ -68,25 +97,79 @@ class EvolveForm(TrainForm):
 
     @property
     def name(self) -> str:
-        title = games.title_of(self.game_name) if self.game_name else self.offer.title
-        return self._said("title")[:100] or f"Settings for {title}"[:100]
+        return self._said("title")[:100] or f"Settings for {self.title_of_game}"[:100]
 
     @property
-    def chosen(self) -> str:
-        """The search method that the page shows."""
-        return self._said("method") if self._said("method") in searching.MENU else searching.FIRST[0]
+    def title_of_game(self) -> str:
+        """The game as people read it."""
+        return games.title_of(self.game_name) if self.game_name else self.offer.title
+
+    @property
+    def tried(self) -> TrainConfig | None:
+        return forecast.training_of(self.study) if self.study is not None else None
+
+    @property
+    def untold(self) -> bool:
+        return super().untold or not self.told
+
+    @property
+    def unsure(self) -> dict[str, str]:
+        if self.told:
+            return super().unsure
+        asked = {name: aim.measure for name, aim in self.goals.items()} | (self.ways if self._maps else {})
+        why = "Whether this game tells that"
+        return super().unsure | {name: why for name, measure in asked.items() if measure not in CERTAIN}
+
+    @property
+    def minutes_typed(self) -> float:
+        return next((rule.most for rule in self.stop if rule.kind == "minutes"), 0.0) if self.study else 0.0
+
+    @cached_property
+    def told(self) -> tuple[str, ...]:
+        """What episodes of this game tell; nothing while that is not known."""
+        own = settings.typed(self.groups, self.cleaned_data).get("game", {})
+        try:
+            game = parse(TrainGame, {"name": self.game_name, **own})
+        except ConfigError:
+            return ()
+        return goals.told_by(self.project, game.model_dump(mode="json"))
+
+    def estimate(self, trial: Job | None) -> trials.Estimate | None:
+        assert self.study is not None
+        return forecast.estimate(self.study, trial, self.offer.longest)
 
     def plan(self) -> tuple[int, int, int]:
         """Players, rounds and moves as typed, or as they are when nothing is."""
-        found = getattr(self, "cleaned_data", {})
         usual = {"population": POPULATION, "rounds": ROUNDS, "steps": STEPS}
-        players, rounds, steps = (int(found.get(name) or value) for name, value in usual.items())
+        found = (self.cleaned_data.get(name) for name in usual)
+        players, rounds, steps = (u if v is None else int(v) for v, u in zip(found, usual.values(), strict=True))
         return players, rounds, steps
 
-    def _build(self, cleaned: dict[str, Any]) -> None:
-        if not any(isinstance(cleaned.get(s.name), list) and s.key != "conv" for s in self.groups[0].settings):
+    @property
+    def _maps(self) -> bool:
+        return self.method.kind == "map-elites"
+
+    @property
+    def _bred(self) -> bool:
+        """Whether networks are handed on, and not by the method itself."""
+        return self.method.kind != PLAYERS.usual and self.cleaned_data.get("networks") not in (None, "", "fresh")
+
+    def _check(self, cleaned: dict[str, Any]) -> None:
+        super()._check(cleaned)
+        self.check_goals(self.told, self.title_of_game, ways=self._maps)
+        self.check_method([aim.measure for aim in self.goals.values()], len(self.ways))
+        learning = [s.name for s in self.groups[0].settings if s.key != "conv"]
+        ranges = any(isinstance(cleaned.get(name), list) for name in learning)
+        if not ranges and not self._bred and not self.errors.keys() & set(learning):
             self.add_error("learner.rate", NO_RANGE)
-            return
+        if cleaned.get("steps") == 0 and not self._bred:
+            why = "Without moves nothing is learned. Type how many, or hand networks on: then they alone are bred."
+            self.add_error("steps", why)
+        if self.noise.racing != "off" and self.noise.most <= (cleaned.get("episodes") or EPISODES):
+            why = "Each player is measured on as many anyway, so racing would save nothing. Type more."
+            self.add_error("noise-most", why)
+
+    def _build(self, cleaned: dict[str, Any]) -> None:
         found = self._loaded(cleaned)
         assert found is None or isinstance(found, EvolveConfig)
         self.study = found
@@ -95,32 +178,28 @@ class EvolveForm(TrainForm):
         players, rounds, steps = self.plan()
         own = settings.typed(self.groups, cleaned)
         learner = settings.merged(self.shown.learner.model_dump(), own.get("learner", {}))
+        inherited = {"learnt_is_inherited": cleaned["learnt_is_inherited"] != "off"}
+        networks = values_typed(NETWORKS, cleaned) | inherited if self._bred else {}
         return {
             "kind": "evolve",
             "name": self.name,
             "seed": 1 if cleaned["seed"] is None else cleaned["seed"],
             "task": {"game": {"name": self.game_name, **own.get("game", {})}, "learner": learner,
                      "steps": steps, "environments": self.shown.battles},
-            "objectives": self._goals(cleaned),
-            "behaviour": (cleaned["behaviour"] or "length").split() if self.chosen == "map-elites" else (),
-            "algorithm": {"kind": self.chosen, "population": players},
+            "objectives": [aim.model_dump() for aim in self.goals.values()],
+            "behaviour": tuple(self.ways.values()) if self._maps else (),
+            **networks,
+            "algorithm": self.algorithm_for(players).model_dump(),
             "ticks": rounds,
             "episodes": cleaned["episodes"] or EPISODES,
-            "fresh": FRESH,
+            "fresh": FRESH if cleaned["fresh"] is None else cleaned["fresh"],
+            "noise": self.noise.model_dump(),
+            "stop": [rule.model_dump() for rule in self.stop],
             "pool": {"kind": "ray", "workers": site.CPUS},
         }  # fmt: skip
 
-    @staticmethod
-    def _goals(cleaned: dict[str, Any]) -> list[dict[str, str]]:
-        asked = ((cleaned["goal"] or "return", cleaned["goal_way"]), (cleaned["second"], cleaned["second_way"]))
-        return [{"measure": measure, "direction": way or "max"} for measure, way in asked if measure]
-
     def point_at(self, place: str, message: str) -> None:
         place = place.removeprefix("task.")
-        if place == "algorithm.population":
-            place = "population"
-        elif place.startswith("objectives.1"):
-            place = "second"
         first, _, _ = place.partition(".")
         super().point_at(_PLACES.get(first, place), message)
 
@@ -133,7 +212,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
     preset = PRESET_LIST.get(job.template)
     chosen = preset if preset is not None and preset.kind == kind else PRESET_LIST[f"{kind}-{methods.USUAL}"]
     groups = settings.groups(OFFERS[offer], chosen, 1)[1:]
-    goals = [(goal["measure"], goal["direction"]) for goal in config["objectives"]]
+    inherited = {"learnt_is_inherited": "on" if config.get("learnt_is_inherited", True) else "off"}
     found = {
         "game": offer,
         offer: beside,
@@ -141,15 +220,15 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "preset": chosen.key,
         **settings.texts(groups, {"learner": task["learner"], "game": task["game"]}),
         **ranges_in(task["learner"], settings.LEARNER),
-        "method": config["algorithm"]["kind"],
+        **typed_of_method(PLAYERS, config),
+        **typed_of(NETWORKS, {**config, **inherited}),
         "population": config["algorithm"]["population"],
         "rounds": config["ticks"],
         "steps": task["steps"],
         "episodes": config["episodes"],
+        "fresh": config["fresh"],
         "seed": config["seed"],
-        "behaviour": " ".join(config["behaviour"]),
+        **goals.values_of(config),
         "title": job.title,
-        **dict(zip(("goal", "goal_way"), goals[0], strict=True)),
-        **(dict(zip(("second", "second_way"), goals[1], strict=True)) if len(goals) > 1 else {}),
     }
     return {name: str(value) for name, value in found.items() if str(value)}

@@ -15,13 +15,12 @@ from webapp.games.fields import NumberField
 from webapp.games.models import Simulator
 from webapp.projects.models import Project
 from webapp.studies.models import Job
-from webapp.training import games, methods, settings
+from webapp.training import games, methods, settings, trials
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR
 from webapp.training.methods import ALGORITHMS, PRESET_LIST, Preset
 
+from webapp.training.trials import UNSETTLED
 EPISODES = 50
-UNSETTLED = 10**9
-"""Steps of a training that ends by the clock, while nobody knows how many fit into its minutes."""
 WAYS = (
     ("synchronous", "In step", "Samplers wait for each update. The same seed gives the same agent, bit for bit."),
     ("asynchronous", "Nobody waits", "Faster on several processors; no two trainings are quite the same."),
@@ -69,6 +68,7 @@ class TrainForm(forms.Form):
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
         super().__init__({**FIRST, **data})
         chosen: forms.ModelChoiceField = self.fields["simulator"]  # type: ignore[assignment]
+        self.project, self.as_typed = project, dict(data)
         chosen.queryset = games.simulators(project)
         self.offer = OFFERS.get(self._said("game"), OFFERS[FIRST["game"]])
         self.shown = self._shown()
@@ -122,15 +122,44 @@ class TrainForm(forms.Form):
         return next((p for p in presets if p.key == self._said("preset")), presets[0])
 
     def clean(self) -> dict[str, Any]:
+    @property
+    def tried(self) -> TrainConfig | None:
+        """The training of which a trial tells how long this takes."""
+        return self.config
+
+    @property
+    def untold(self) -> bool:
+        """Whether only a trial tells if this can be done."""
+        return not self.offer.name
+
+    @property
+    def unsure(self) -> dict[str, str]:
+        """What has to be tried before the start, in words, by the field that asks for it."""
+        return {} if self.offer.name else {self.game_field: "Whether this game works here"}
+
+    @property
+    def minutes_typed(self) -> float:
+        """Minutes after which it ends; 0: no limit."""
+        return self.config.minutes if self.config is not None else 0.0
+
+    def estimate(self, trial: Job | None) -> trials.Estimate | None:
+        """How long it takes, by its trial or by earlier ones; None while nothing is known."""
+        assert self.config is not None
+        return trials.estimate(self.config, trial, self.offer.longest, self.project)
+
         cleaned: dict[str, Any] = super().clean() or {}
-        self._clean_game(cleaned)
-        if reason := methods.misfit(self._said("algorithm"), self.does):
-            self.add_error("algorithm", reason)
+        self._check(cleaned)
         if not self.errors:
             self._build(cleaned)
         return cleaned
 
     def _clean_game(self, cleaned: dict[str, Any]) -> None:
+    def _check(self, cleaned: dict[str, Any]) -> None:
+        """Say whatever is wrong with what was typed."""
+        self._clean_game(cleaned)
+        if reason := methods.misfit(self._said("algorithm"), self.does):
+            self.add_error("algorithm", reason)
+
         key, wanted = self.offer.key, cleaned.get(self.game_field)
         if key == GYMNASIUM and not GYMNASIUM_ID.fullmatch(wanted or ""):
             self.add_error(key, "Type a name of Gymnasium with its version, such as LunarLander-v3.")

@@ -1,39 +1,92 @@
-"""The menu of ways to search training settings, in words about players; the first is the usual one."""
+"""The menu of ways to search training settings: the search methods in words about players, and one for players only."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from dataclasses import replace
 
-from engine.catalog import ALGORITHMS
-from webapp.studies.methods import METHODS
+from engine.config.noise import EvaluationsRule, MinutesRule, PlateauRule, StepsRule
+from webapp.studies.methods import GROUPS, METHODS, OTHER, SINGLE, TOGETHER, Menu, Method
 
-_OWN = {
-    "pbt": "Players train side by side; those that lag go on from a better one’s network and settings, a little "
-    "changed. The usual choice: it ends with a trained player, and settings may change on the way.",
+LEARNING, NETWORK, BEHAVIOUR = "learning", "network", "behaviour"
+_WORDS = {
+    "lineup": "player", "battle": "episode", "replicate": "episode", "objective": "goal", "candidate": "player",
+    "question": "search",
+}  # fmt: skip
+_WORD = re.compile(rf"\b({'|'.join(_WORDS)})(?=s?\b)", re.IGNORECASE)
+_TEXTS = {
     "cmaes": "Learns which settings go together. Good in the last stretch towards one goal; a slow starter.",
+    "cem": "Draws around the best of the last round, ever more narrowly. Quick and sturdy; it settles on one set of "
+    "settings and does not look back.",
     "map-elites": "Keeps the best player of every kind of play on a map. For variety, not for the very best.",
     "random": "Only draws settings from their ranges. Shows what searching adds: the control.",
     "openai-es": "Follows the slope that many small changes show. Made for hundreds of players and settings.",
     "cso": "Players meet in pairs and the loser’s settings move towards the winner’s. For many settings at once.",
 }
-FIRST, FURTHER = ("pbt", "ga", "nsga2", "cmaes", "map-elites", "random"), ("nsga3", "agemoea", "cem", "pso", "cso")
-"""What the menu shows, and what it shows when more is asked for."""
-ALL = (*FIRST, *FURTHER, "openai-es")
+_INSTEAD = {
+    "crossover": (
+        "Chance that two players are combined",
+        "A child’s settings lie between or near those of both parents; else it begins as a copy of the first. From 0 "
+        "to 1.",
+    ),
+    "mutation": (
+        "Chance that a player is changed",
+        "Some of its settings move a little within their ranges. From 0 to 1.",
+    ),
+    "steady": (
+        "No rounds",
+        "A player goes on, or a new one begins, as soon as one is done. Faster when players take unequal time; not "
+        "reproducible on several workers.",
+    ),
+    "pbt-ready": (
+        "Rounds between comparisons",
+        "After so many a player that lags may copy a better one. At least 1.",
+    ),
+    "stop-evaluations-most": ("Players trained and measured, at most", "At least 1."),
+    "stop-steps-most": ("Moves of all players, at most", "Those that measure them included. At least 1."),
+    "map-elites-low": (
+        "Lower bounds of the kinds of play",
+        "Empty: found by the first round. Several numbers: put spaces between them.",
+    ),
+    "map-elites-high": ("Upper bounds of the kinds of play", "Several numbers: put spaces between them."),
+}
 
 
-class Method(NamedTuple):
-    """An algorithm on the menu."""
+def in_players(text: str) -> str:
+    """A text about lineups and battles as one about players and episodes."""
 
-    kind: str
-    title: str
-    text: str
+    def instead(found: re.Match[str]) -> str:
+        word = _WORDS[found[0].lower()]
+        return word.capitalize() if found[0][0].isupper() else word
 
-
-def _method(kind: str) -> Method:
-    text = _OWN.get(kind) or METHODS[kind].text.replace("lineup", "player").replace("battles", "episodes").replace(
-        "objective", "goal"
-    )
-    return Method(kind, ALGORITHMS[kind].label, text)
+    return _WORD.sub(instead, text)
 
 
-MENU = {kind: _method(kind) for kind in ALL}
+def _method(method: Method) -> Method:
+    text = _TEXTS.get(method.kind) or in_players(method.text)
+    also = (NETWORK, BEHAVIOUR) if method.kind == "map-elites" else (NETWORK,)
+    return replace(method, text=text, numbers=False, also=also)
+
+
+PBT = Method(
+    "pbt",
+    LEARNING,
+    "Players train side by side; those that lag go on from a better one’s network and settings, a little changed. The "
+    "usual choice: it ends with a trained player, and settings may change on the way.",
+    remeasures=False,
+)
+PLAYERS = Menu(
+    "method",
+    PBT.kind,
+    {PBT.kind: PBT, **{kind: _method(METHODS[kind]) for kind in METHODS}},
+    {
+        LEARNING: "Settings that change while players learn",
+        SINGLE: "One best set of settings",
+        TOGETHER: in_players(GROUPS[TOGETHER]),
+        OTHER: in_players(GROUPS[OTHER]),
+    },
+    (PlateauRule, EvaluationsRule, StepsRule, MinutesRule),
+    told=in_players,
+    instead=_INSTEAD,
+    leave=frozenset({"grouping"}),
+)

@@ -15,8 +15,9 @@ from webapp.lib.words import NBSP, duration, number
 from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import Job, Status
-from webapp.training.forms import UNSETTLED
 
+UNSETTLED = 10**9
+"""Steps of a training that ends by the clock, while nobody knows how many fit into its minutes; and of a trial."""
 START_S = 8.0
 """Seconds before the first move: samplers come up and load the game."""
 FASTER, SLOWER = 0.85, 1.5
@@ -111,7 +112,7 @@ def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Proj
     each = _each(config, pace)
     exams = (config.ticks // config.evaluate_every if config.evaluate_every else 0) + 1
     playing = exams * config.episodes * longest * pace.playing if config.steps < UNSETTLED else 0.0
-    note = f"Measured just now: {_speed(1 / (pace.playing + pace.learning))} moves a second on one processor."
+    note = f"Measured just now: {speed_told(pace)} moves a second on one processor."
     if not longest:
         note += " The evaluations come on top: how long this game’s episodes are is not known."
     return _whole(config, FASTER * each, SLOWER * each, note, 1 / each, playing)
@@ -174,13 +175,12 @@ def budget(minutes: float, speed: float) -> int:
     return int(float(f"{steps:.1e}"))
 
 
-def told(found: Estimate | None, trial: Job | None, config: TrainConfig | None) -> dict[str, Any]:
-    """What the page says before the start."""
+def told(found: Estimate | None, trial: Job | None, minutes: float) -> dict[str, Any]:
+    """What the page says before the start; ``minutes``: when it ends at the latest, or 0."""
     if found is None:
         return {"time": "…", "note": _waiting(trial), "long": ""}
     low, high = (duration(_rounded(value)) for value in (found.low, found.high))
     time = f"About {high}" if low == high else f"{low} to {high}"
-    minutes = config.minutes if config else 0
     clock = f"Ends after {number(minutes)}{NBSP}min at the latest, and a last evaluation." if minutes else ""
     long = "That is long. It goes on when you close the page, and can be paused." if found.low > LONG else ""
     return {"time": time, "note": f"{found.note} {clock}".strip(), "long": long}
@@ -200,5 +200,6 @@ def _rounded(value: float) -> float:
     return max(step, step * round(value / step))
 
 
-def _speed(value: float) -> str:
-    return number(float(f"{value:.1e}"), 0)
+def speed_told(pace: Pace) -> str:
+    """Moves a second that are played and learned from, to two digits."""
+    return number(float(f"{1 / (pace.playing + pace.learning):.1e}"), 0)

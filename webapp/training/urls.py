@@ -14,6 +14,7 @@ urlpatterns = [
     path("p/<slug:slug>/train/forget/", composing.forget, name="forget"),
     path("p/<slug:slug>/train/settings/", evolve_views.new, name="evolve"),
     path("p/<slug:slug>/train/settings/preview/", evolve_views.preview, name="evolve-preview"),
+    path("p/<slug:slug>/train/settings/forget/", evolve_views.forget, name="evolve-forget"),
     path(f"{_JOB}players.json", evolve_views.players, name="players"),
     path(f"{_JOB}train-again/", composing.clone, name="clone"),
     path(f"{_JOB}policy.zip", views.policy, name="policy"),

@@ -1,20 +1,25 @@
-// How the search looks: the parts of the form that belong to the chosen method, and the question's objectives in its menus.
+// How a search looks: the parts of the form that belong to the chosen method, and menus whose choices depend on the rest
+// of the form, such as the objectives of the question.
 
 /** Show the parts that the chosen method has, and its name in the closed menu's line. */
 export function showMethod(form) {
-  const chosen = form.querySelector('[name="algorithm"]:checked');
+  const menu = form.querySelector("[data-method]");
+  const chosen = menu.querySelector("[data-parts]:checked");
   const parts = new Set(["stop", ...chosen.dataset.parts.split(" ")]);
-  for (const part of form.querySelectorAll("[data-part]")) part.hidden = !parts.has(part.dataset.part);
+  for (const part of menu.querySelectorAll("[data-part]")) part.hidden = !parts.has(part.dataset.part);
   const usual = Boolean(chosen.closest(".choice").querySelector(".effort-time"));
-  form.querySelector("[data-method-now]").textContent = usual ? `${chosen.dataset.title}, the usual way` : chosen.dataset.title;
+  menu.querySelector("[data-method-now]").textContent = usual ? `${chosen.dataset.title}, the usual way` : chosen.dataset.title;
 }
 
-/** The objectives of the question in the menus that ask for one; what was chosen stays chosen where it still exists. */
-export function offerObjectives(form, objectives) {
-  for (const menu of form.querySelectorAll("[data-objectives]")) {
+/** What can be chosen now in the menus that ask for that kind of thing; what was chosen stays so where it still exists,
+ * and with ``keep`` even where it does not. */
+export function offer(form, kind, things, { keep = false } = {}) {
+  for (const menu of form.querySelectorAll(`[data-offers="${kind}"]`)) {
     const wanted = menu.options.length > 1 ? menu.value : menu.dataset.chosen;
-    const offered = [new Option(menu.dataset.objectives, ""), ...objectives.map(({ name, title }) => new Option(title, name))];
-    menu.replaceChildren(...offered);
-    menu.value = objectives.some(({ name }) => name === wanted) ? wanted : "";
+    const known = things.some(({ name }) => name === wanted);
+    const gone = keep && wanted && !known ? [new Option(wanted, wanted)] : [];
+    const blank = menu.dataset.blank ? [new Option(menu.dataset.blank, "")] : [];
+    menu.replaceChildren(...blank, ...things.map(({ name, title }) => new Option(title, name)), ...gone);
+    menu.value = known || keep ? wanted : "";
   }
 }

@@ -1,6 +1,9 @@
-// The Train-an-agent page and the one that searches for good settings. Whatever changes is sent to the server, which keeps it as a draft and answers with what the
-// page shows: what can be chosen now, what is wrong at which field, and how long it will take.
+// The Train-an-agent page and the one that searches for good settings. Whatever changes is sent to the server, which
+// keeps it as a draft and answers with what the page shows: what can be chosen now, what is wrong at which field, and
+// how long it will take.
 import { listen } from "../events.js";
+import { showErrors } from "../field_errors.js";
+import { offer, showMethod } from "../newjob/method.js";
 import { when } from "../time.js";
 import { toast } from "../toast.js";
 
@@ -55,40 +58,26 @@ function showParts(answer) {
   if (answer.errors.algorithm) changed(); // another algorithm stands in for one that does not fit: ask about that one
 }
 
-function showErrors(errors) {
-  for (const place of document.querySelectorAll("[data-errors]")) {
-    const found = errors[place.dataset.errors] ?? [];
-    place.replaceChildren(
-      ...found.map((text) => {
-        const made = document.getElementById("field-error").content.firstElementChild.cloneNode(true);
-        made.querySelector("span").textContent = text;
-        return made;
-      }),
-    );
-    place.closest(".field")?.classList.toggle("field-invalid", found.length > 0);
-    const input = place.dataset.errors && form.elements[place.dataset.errors];
-    if (input instanceof Element) input.setAttribute("aria-invalid", String(found.length > 0));
-    if (found.length && place.closest("details")) place.closest("details").open = true;
-  }
-}
-
 function show(answer) {
   showParts(answer);
-  showErrors(answer.errors);
+  showErrors(form, answer.errors);
   if (answer.kept) {
     at("kept").hidden = false;
     at("kept-at").textContent = when(new Date(answer.kept));
     at("forget").hidden = false;
   }
+  if (answer.offers) {
+    offer(form, "measures", answer.offers.measures, { keep: true });
+    offer(form, "objectives", answer.offers.objectives);
+    showGoals();
+  }
   trial = answer.trial;
   const { time, note, long } = answer.before;
   at("time").textContent = time;
   at("note").textContent = note;
-  if (at("long")) {
-    at("long").textContent = long;
-    at("long").hidden = !long;
-    at("again").hidden = !answer.failed;
-  }
+  at("long").textContent = long;
+  at("long").hidden = !long;
+  at("again").hidden = !answer.failed;
   if (answer.name) form.elements.title.placeholder = answer.name;
   form.elements.steps.placeholder = answer.steps;
 }
@@ -98,12 +87,30 @@ function showBeside() {
   if (at("staleness")) at("staleness").hidden = form.elements.sampling.value !== "asynchronous";
 }
 
+/* ---------- goals, on the page that searches ---------- */
+const goalRows = [...form.querySelectorAll("[data-goal-row]")];
+const fineRows = [...form.querySelectorAll("[data-goal-fine]")];
+/** As many rows as goals are chosen, and those that were asked for; another one while there is room. */
+function showGoals(more = 0) {
+  const shown = goalRows.filter((row) => !row.hidden).length + more;
+  goalRows.forEach((row, i) => {
+    row.hidden = i >= shown && !row.querySelector("select").value;
+    fineRows[i].hidden = row.hidden;
+  });
+  at("more-goals").hidden = shown >= goalRows.length;
+}
+at("more-goals")?.addEventListener("click", () => {
+  showGoals(1);
+  goalRows.findLast((row) => !row.hidden).querySelector("select").focus();
+});
+
 /* ---------- what people do ---------- */
-form.addEventListener("input", () => {
+form.addEventListener("input", ({ target }) => {
   showBeside();
+  if (target.matches("[data-parts]")) showMethod(form);
   changed();
 });
-at("again")?.addEventListener("click", () => ask({ again: 1 }));
+at("again").addEventListener("click", () => ask({ again: 1 }));
 form.addEventListener("submit", () => {
   clearTimeout(due);
   due = 0;
@@ -122,4 +129,4 @@ listen(form.dataset.events, ({ type, data }) => {
 });
 
 const wrong = document.getElementById("train-errors");
-ask().then(() => wrong && showErrors(JSON.parse(wrong.textContent)));
+ask().then(() => wrong && showErrors(form, JSON.parse(wrong.textContent)));

@@ -1,0 +1,74 @@
+"""What the Search-for-good-settings page shows of its form: goals, and the menu of methods with parts of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from webapp.studies import method_menu
+from webapp.studies.method_menu import as_shown, offered, part
+from webapp.studies.setting_fields import Setting
+from webapp.training import goals
+from webapp.training.evolving import NETWORKS, EvolveForm
+from webapp.training.searching import BEHAVIOUR, NETWORK, PLAYERS
+
+FEW = 2
+"""Goals, and kinds of play, that the page shows while no more are chosen."""
+_SEVERAL = (
+    "This method looks for one best player. With several goals a player is better when fewer others beat it in all of "
+    "them, then when it stands more by itself."
+)
+_NETWORKS = (
+    "Settings are not all that can be bred: children may go on with what a parent’s network has learned. Population "
+    "based training does that by itself."
+)
+_BEHAVIOUR = "Players that differ in these are of different kinds; the map keeps the best of each."
+
+
+def measures(form: EvolveForm) -> list[dict[str, str]]:
+    """What can be chosen as a goal or a kind of play: all that the game tells, or what most games do."""
+    return [{"name": name, "title": title} for name, title in goals.choices(form.told or goals.ALWAYS)]
+
+
+def chosen_goals(form: EvolveForm) -> list[dict[str, str]]:
+    """The goals as they stand."""
+    return [{"name": name, "title": title} for name, title in goals.choices([a.measure for a in form.goals.values()])]
+
+
+def goal_rows(form: EvolveForm) -> list[dict[str, Any]]:
+    """A row for every goal that there may be; ``hidden`` where none is chosen."""
+    filled = max((i for i in range(1, goals.MOST + 1) if form.data.get(f"goal-{i}")), default=0)
+    return [_goal(form, i, hidden=i > max(FEW, filled)) for i in range(1, goals.MOST + 1)]
+
+
+def _goal(form: EvolveForm, i: int, *, hidden: bool) -> dict[str, Any]:
+    name, typed = f"goal-{i}", form.data
+    fields = [Setting(f"{name}-{key}", key, form.fields[f"{name}-{key}"], usual) for key, usual in
+              (("way", "max"), ("epsilon", 0.0))]  # fmt: skip
+    way, epsilon = as_shown(fields, typed)
+    label, usual = ("Goal", goals.USUAL) if i == 1 else (f"Goal {i}", "")
+    chosen = _menu(form, name, label, str(form.fields[name].help_text) if i == 1 else "", usual)
+    return {"chosen": chosen, "way": way, "epsilon": epsilon, "hidden": hidden}
+
+
+def _menu(form: EvolveForm, name: str, label: str, text: str, usual: str) -> dict[str, Any]:
+    """A choice among what the game tells; what was chosen before stays on it even where the game does not tell it."""
+    known = form.told or goals.ALWAYS
+    value = form.data.get(name) or usual
+    names = known if value in (*known, "") else (*known, value)
+    return offered(name, label, text, form.data, "measures", "" if usual else "None", goals.choices(names), usual)
+
+
+def method(form: EvolveForm, errors: Mapping[str, Any]) -> dict[str, Any]:
+    """The menu of methods with this page's own parts."""
+    typed = form.data
+    several = part("aim", "Several goals", [], _SEVERAL)
+    filled = max((i for i in range(1, goals.MOST_WAYS + 1) if typed.get(f"behaviour-{i}")), default=0)
+    ways = [
+        _menu(form, f"behaviour-{i}", "Told apart by" if i == 1 else "and by", "", goals.USUAL_WAY if i == 1 else "")
+        for i in range(1, max(FEW, filled + 1, 1) + 1)
+        if i <= goals.MOST_WAYS
+    ]
+    first = [several, part(BEHAVIOUR, "Kinds of play", ways, _BEHAVIOUR)]
+    networks = part(NETWORK, "Networks", as_shown(NETWORKS, typed), _NETWORKS)
+    return method_menu.shown(PLAYERS, typed, errors, first, [networks])

@@ -1,0 +1,83 @@
+"""How long a search for settings will take: the pace of a trial of one of its trainings, times all there is to do."""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+
+from engine.config import EvolveConfig, TrainConfig
+from engine.config.genes import Gene, express, genes
+from engine.errors import ConfigError
+from webapp.lib.words import number, plural
+from webapp.studies.models import Job
+from webapp.training import trials
+from webapp.training.trials import FASTER, SLOWER, UNSETTLED, Estimate, Pace
+
+START_S = 15.0
+"""Seconds before the first player learns: workers come up and load the game."""
+LONGER = 4.0
+"""Times as long as an untrained player's episodes those of a good one may be, where the game sets no end to them."""
+
+
+def training_of(study: EvolveConfig) -> TrainConfig | None:
+    """A training as its players have it, ranges at their middle; None where such a one does not go together."""
+    try:
+        task = express(study.task, {gene.place: _middle(gene) for gene in genes(study.task)})
+    except ConfigError:
+        return None
+    return TrainConfig(
+        name=study.name, game=task.game, learner=task.learner, steps=UNSETTLED, samplers=1,
+        environments=task.environments,
+    )  # fmt: skip
+
+
+def _middle(gene: Gene) -> float:
+    value = sqrt(gene.low * gene.high) if gene.log else (gene.low + gene.high) / 2
+    return round(value) if gene.whole else value
+
+
+def estimate(study: EvolveConfig, trial: Job | None, longest: int) -> Estimate | None:
+    """How long it takes; None while nothing is known. ``longest``: moves of the game's longest episode, or 0."""
+    pace = trials.pace_of(trial)
+    if pace is None or trial is None:
+        return None
+    short, long = _lengths(trial, longest)
+    low, high = (_seconds(study, pace, length) for length in (short, long))
+    players, workers = study.algorithm.population, study.pool.workers
+    least, most = START_S + FASTER * low, START_S + SLOWER * high
+    for rule in study.stop:
+        if rule.kind == "minutes":
+            least, most = (min(seconds, START_S + 60 * rule.most) for seconds in (least, most))
+    note = (
+        f"{plural(players, 'player')} × {plural(study.ticks, 'round')} × {number(study.task.steps)} moves on "
+        f"{plural(workers, 'worker')}, and {number(study.episodes)} episodes to measure each. On one processor "
+        f"{trials.speed_told(pace)} moves a second were learned from just now."
+    )
+    if study.noise.used:
+        note += " What is measured again comes on top."
+    return Estimate(least, most, note, 0.0)
+
+
+def _lengths(trial: Job, longest: int) -> tuple[float, float]:
+    """Moves of an episode as an untrained player has them, and as a good one may."""
+    episodes = trial.summary.get("episodes", 0)
+    untrained = trial.summary.get("length") or (trial.counters.get("steps", 0) / episodes if episodes else 0)
+    if not untrained:
+        return longest, longest
+    return min(untrained, longest or untrained), longest or LONGER * untrained
+
+
+def _seconds(study: EvolveConfig, pace: Pace, length: float) -> float:
+    """Seconds of a whole search with episodes of that length."""
+    players, workers, steps = study.algorithm.population, study.pool.workers, study.task.steps
+    measuring = length * pace.playing
+    each = steps * (pace.playing + pace.learning) + study.episodes * measuring
+    steady = getattr(study.algorithm, "steady", False)
+    turns = study.ticks * (players / workers if steady else ceil(players / workers))
+    for rule in study.stop:
+        if rule.kind == "evaluations":
+            turns = min(turns, ceil(rule.most / workers))
+        elif rule.kind == "steps":
+            turns = min(turns, ceil(rule.most / max(1.0, steps + study.episodes * length) / workers))
+    # Whoever nobody beats is measured once more: with one goal it is one player, with several up to a round of them.
+    edge = 1 if len(study.objectives) == 1 else ceil(players / workers)
+    return turns * each + edge * study.fresh * measuring
