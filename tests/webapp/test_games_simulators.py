@@ -16,13 +16,14 @@ from tests.factories import Studio, person, studio
 from tests.webapp.games_data import client_of, simulator
 from webapp.games import handshake
 from webapp.games.models import Simulator, SimulatorAudit
-from webapp.games.simulators import ensure_builtin_simulators
+from webapp.games.simulators import by_moves, ensure_builtin_simulators, with_data
 from webapp.games.specs import spec_of
 from workers.handshake import ask_for_built_in_games, run_handshake
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin-tools/simulators/"
 TUG = "python:tests.engine.sample_simulators:TugOfWar"
+LAKE = f"command:{sys.executable} -m tests.engine.frozen_lake"
 
 
 def bad(name: str) -> str:
@@ -63,6 +64,26 @@ def test_an_honest_simulator_is_ready_and_its_description_is_kept() -> None:
     assert kept is not None
     assert content_hash(kept) == content_hash(SPEC)
     assert {"check": "wins", "level": "ok"}.items() <= row.findings[3].items()
+
+
+def test_a_game_that_is_played_move_by_move_is_ready_for_agents_and_not_for_lineups() -> None:
+    row = after_a_test(LAKE)
+    assert (row.status, row.by_moves, row.version, row.spec) == (Simulator.Status.READY, True, "1", {}), row.findings
+    assert row.message.startswith("Played move by move, so agents can be trained in it. frozen-lake 1: one seat sees")
+    tug = Simulator.objects.create(name="Tug of war", kind="python", reference=TUG)
+    assert handshake.ask(tug)
+    assert handshake.run(tug.pk)
+    new = Simulator.objects.create(name="New", kind="command", reference="command:nobody-knows")
+    project = studio().project
+    project.simulators.set([row, tug, new])
+    assert set(with_data(project)) == {tug, new}
+    assert set(by_moves(project)) == {row, new}
+
+
+def test_a_game_that_is_played_move_by_move_and_lies_is_broken() -> None:
+    row = after_a_test(f"{LAKE} nan")
+    assert row.status == Simulator.Status.BROKEN
+    assert "rewards is nan" in row.message
 
 
 def test_a_simulator_that_lies_is_broken_and_the_line_says_how() -> None:

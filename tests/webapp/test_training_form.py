@@ -88,6 +88,17 @@ def test_a_simulator_of_another_project_cannot_be_chosen(team: Studio) -> None:
     assert "simulator" in wrong(team, game="simulator", simulator=str(hidden.pk))
 
 
+def test_a_game_of_lineups_is_not_offered_and_one_that_failed_its_test_is_refused_with_what_it_said(
+    team: Studio,
+) -> None:
+    rows = {"name": "Ours", "kind": "command", "reference": "command:ours", "everybody": True}
+    row = Simulator.objects.create(**rows, spec={"name": "a game of lineups"})
+    assert "valid choice" in wrong(team, game="simulator", simulator=str(row.pk))["simulator"][0]
+    Simulator.objects.update(by_moves=True, status=Simulator.Status.BROKEN, message="The mask leaves nothing to do.")
+    said = wrong(team, game="simulator", simulator=str(row.pk))
+    assert said == {"simulator": ["The game cannot be played now. The mask leaves nothing to do."]}
+
+
 @pytest.mark.parametrize("name", ["", "os:system-v0", "../x-v0", "CartPole", "command:rm -rf", "a b-v1"])
 def test_a_gymnasium_name_cannot_import_or_run_anything(team: Studio, name: str) -> None:
     assert set(wrong(team, game="gymnasium", gymnasium=name)) == {"gymnasium"}

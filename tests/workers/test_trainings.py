@@ -3,6 +3,7 @@ undisturbed run; a trial measures; what the game says is wrong names its place."
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,10 +14,14 @@ import psutil
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
 
 from engine.config import TrainConfig, load
 from tests.factories import person
-from webapp.projects.models import Project
+from webapp.games import handshake
+from webapp.games.models import Simulator
+from webapp.projects.models import Membership, Project, Role
 from webapp.studies import actions
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
@@ -127,3 +132,45 @@ def test_what_the_game_finds_wrong_names_its_place(project: Project, redis_serve
     assert place == "game.name"
     assert "NoSuchGame-v0" in message
     assert wrong.message.startswith("Gymnasium has no")
+
+
+def test_a_program_of_somebody_else_s_is_registered_tested_tried_and_trained_in(
+    project: Project, redis_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole way through the pages: Simulators, its handshake test, Train an agent, its trial, the job."""
+    monkeypatch.setattr(runner, "SAMPLE_TIME", 0.5)
+    engineer = Client()
+    user = person("engineer")
+    Membership.objects.create(project=project, user=user, role=Role.ENGINEER)
+    engineer.force_login(user)
+    lake = {"name": "Frozen lake", "kind": "command", "target": f"{sys.executable} -m tests.engine.frozen_lake"}
+    engineer.post(reverse("games:simulator-new"), {**lake, "projects": str(project.pk)})
+    row = Simulator.objects.get(name="Frozen lake")
+    assert handshake.run(row.pk)
+    page = engineer.get(reverse("games:simulator", args=[row.pk])).content.decode()
+    assert "frozen-lake 1: one seat sees lake [2]; chooses among 2; is told arrival, cold" in page
+
+    typed = {"game": "simulator", "simulator": str(row.pk), "steps": "8192", "episodes": "20", "environments": "8",
+             "samplers": "1", "learner.batch": "512", "learner.fragment": "64", "learner.minibatch": "128",
+             "learner.reuse": "4", "learner.rate": "0.003"}  # fmt: skip
+    new = reverse("training:new", args=[project.slug])
+    assert f'<option value="{row.pk}">Frozen lake</option>' in engineer.get(new).content.decode()
+    told = engineer.post(reverse("training:preview", args=[project.slug]), typed).json()
+    assert told["errors"] == {}
+    runner.run(told["trial"])
+    told = engineer.post(reverse("training:preview", args=[project.slug]), typed).json()
+    assert "moves a second" in told["before"]["note"]
+    answer = engineer.post(new, typed)
+    assert answer.status_code == 302, answer.content.decode()
+    job = Job.objects.get(kind=Job.Kind.TRAIN)
+    job.config["pool"]["kind"] = "local"  # no Ray is up here
+    job.save()
+    runner.run(job.pk)
+    job = fresh(job)
+    assert job.status == Status.FINISHED, (job.message, list(job.events.values_list("kind", "body")))
+    assert job.counters["steps"] == 8192
+    assert job.summary["evaluation_return_arrival"] > 0.9
+    assert {"policy", "onnx"} <= job.artifacts.keys()
+    page = engineer.get(answer["Location"]).content.decode()
+    assert "Frozen lake" in page
+    assert "arrival" in page

@@ -33,6 +33,8 @@ from workers.app import enqueue
 DEADLINE, REQUEST_DEADLINE, BATTLES = 180.0, 60, 8
 """Seconds for the whole check, seconds for one message, battles a promise is tried on."""
 MOST_LINES, LONGEST_LINE = 200, 4 * 2**20
+Described = GameSpec | dict[str, Any] | None
+"""A game of lineups, or one for agents as plain JSON."""
 _STALE = timedelta(seconds=DEADLINE + 30)
 
 
@@ -80,41 +82,54 @@ def run(pk: int, deadline: float = DEADLINE) -> bool:
     simulator = Simulator.objects.get(pk=pk)
     mine = Simulator.objects.filter(pk=pk, test=Simulator.Test.RUNNING, test_at=began)
     findings: list[dict[str, str]] = []
-    spec: GameSpec | None = None
+    described: Described = None
     for line in _lines(simulator.reference, deadline):
-        if "spec" in line:
-            spec, problem = _spec(line["spec"])
+        if "spec" in line or "game" in line:
+            described, problem = _described(line)
             if not problem:
                 continue
             line = {"level": "error", "check": "description", "message": problem}
         findings.append({key: str(line.get(key, ""))[:1000] for key in ("level", "check", "message")})
         if len(findings) <= MOST_LINES:
             mine.update(findings=findings)
-    mine.update(test=Simulator.Test.NONE, checked_at=timezone.now(), **_verdict(findings[:MOST_LINES], spec))
+    mine.update(test=Simulator.Test.NONE, checked_at=timezone.now(), **_verdict(findings[:MOST_LINES], described))
     return True
 
 
-def _spec(data: object) -> tuple[GameSpec | None, str]:
+def _described(line: dict[str, Any]) -> tuple[Described, str]:
+    """What the program describes, and what is wrong with that."""
+    if isinstance(line.get("game"), dict):
+        return line["game"], ""
     try:
-        return spec_from_json(data), ""
+        return spec_from_json(line.get("spec")), ""
     except ConfigError as error:
         return None, str(error)
 
 
-def _verdict(findings: list[dict[str, str]], spec: GameSpec | None) -> dict[str, Any]:
+def _verdict(findings: list[dict[str, str]], described: Described) -> dict[str, Any]:
     """The simulator's new state. A broken one keeps its last good description: versions were made for it."""
     errors = [f for f in findings if f["level"] == "error"]
     missing = next((f for f in errors if f["check"] == "installation"), None)
     changes: dict[str, Any] = {"findings": findings}
     if missing is not None:
         return {**changes, "status": Simulator.Status.MISSING, "message": missing["message"]}
-    if errors or spec is None:
+    if errors or described is None:
         message = errors[0]["message"] if errors else "The check ended before the simulator described its game."
         return {**changes, "status": Simulator.Status.BROKEN, "message": message}
+    sort = _of_lineups(described) if isinstance(described, GameSpec) else _by_moves(described, findings)
+    return {**changes, "status": Simulator.Status.READY, **sort}
+
+
+def _by_moves(game: dict[str, Any], findings: list[dict[str, str]]) -> dict[str, Any]:
+    said = next((f["message"] for f in findings if f["check"] == "description"), "")
+    message = f"Played move by move, so agents can be trained in it. {said}."
+    return {"by_moves": True, "message": message, "version": str(game.get("version", ""))[:40]}
+
+
+def _of_lineups(spec: GameSpec) -> dict[str, Any]:
     digest = keep(spec)
     return {
-        **changes,
-        "status": Simulator.Status.READY,
+        "by_moves": False,
         "message": f"{len(spec.pieces)} pieces, {len(spec.slots)} slots, {len(spec.side_metrics)} numbers a side.",
         "version": spec.version[:40],
         "spec": msgspec.to_builtins(spec),

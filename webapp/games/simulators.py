@@ -32,9 +32,27 @@ def plays_inside(simulator: Simulator) -> bool:
     return simulator.reference.startswith("builtin:herobattle")
 
 
+def obstacle(simulator: Simulator) -> str:
+    """Why battles of this game cannot be played now; empty when they can."""
+    if simulator.status not in (Simulator.Status.MISSING, Simulator.Status.BROKEN):
+        return ""
+    return f"The game cannot be played now. {simulator.message}"
+
+
 def granted(project: Project) -> QuerySet[Simulator]:
     """The simulators that a project may use."""
     return Simulator.objects.filter(Q(everybody=True) | Q(projects=project)).distinct()
+
+
+def with_data(project: Project) -> QuerySet[Simulator]:
+    """Those of them whose games have lineups, and so data; what was never tested is among them."""
+    return granted(project).filter(by_moves=False)
+
+
+def by_moves(project: Project) -> QuerySet[Simulator]:
+    """Those of them in which agents can be trained: played move by move, or programs that never told what they are."""
+    unknown = Q(spec={}) & ~Q(kind=Simulator.Kind.BUILTIN)
+    return granted(project).filter(Q(by_moves=True) | unknown)
 
 
 def may_register(user: User) -> bool:

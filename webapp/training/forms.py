@@ -13,13 +13,14 @@ from engine.errors import ConfigError
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.models import Simulator
+from webapp.games.simulators import by_moves, obstacle
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.training import games, methods, settings, trials
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR
 from webapp.training.methods import ALGORITHMS, PRESET_LIST, Preset
-
 from webapp.training.trials import UNSETTLED
+
 EPISODES = 50
 WAYS = (
     ("synchronous", "In step", "Samplers wait for each update. The same seed gives the same agent, bit for bit."),
@@ -39,7 +40,7 @@ class TrainForm(forms.Form):
     atari = forms.CharField(max_length=60, required=False, label="Atari game", help_text="Such as pong or breakout.")
     simulator = forms.ModelChoiceField(
         Simulator.objects.none(), required=False, label="Simulator", empty_label="Choose one",
-        help_text="It must speak the protocol's GAME part; that is tried before the training starts.",
+        help_text="A game that is played move by move. It is tried before the training starts.",
     )  # fmt: skip
     algorithm = forms.ChoiceField(choices=[(a.kind, a.title) for a in ALGORITHMS.values()], label="Algorithm")
     preset = forms.CharField(max_length=40, required=False, label="Settings to begin from")
@@ -67,9 +68,9 @@ class TrainForm(forms.Form):
 
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
         super().__init__({**FIRST, **data})
-        chosen: forms.ModelChoiceField = self.fields["simulator"]  # type: ignore[assignment]
         self.project, self.as_typed = project, dict(data)
-        chosen.queryset = games.simulators(project)
+        chosen: forms.ModelChoiceField = self.fields["simulator"]  # type: ignore[assignment]
+        chosen.queryset = by_moves(project)
         self.offer = OFFERS.get(self._said("game"), OFFERS[FIRST["game"]])
         self.shown = self._shown()
         samplers = self._said("samplers")
@@ -121,7 +122,6 @@ class TrainForm(forms.Form):
         presets = methods.presets_for(kind, self.offer.key, self.offer.sees)
         return next((p for p in presets if p.key == self._said("preset")), presets[0])
 
-    def clean(self) -> dict[str, Any]:
     @property
     def tried(self) -> TrainConfig | None:
         """The training of which a trial tells how long this takes."""
@@ -147,26 +147,33 @@ class TrainForm(forms.Form):
         assert self.config is not None
         return trials.estimate(self.config, trial, self.offer.longest, self.project)
 
+    def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         self._check(cleaned)
         if not self.errors:
             self._build(cleaned)
         return cleaned
 
-    def _clean_game(self, cleaned: dict[str, Any]) -> None:
     def _check(self, cleaned: dict[str, Any]) -> None:
         """Say whatever is wrong with what was typed."""
         self._clean_game(cleaned)
         if reason := methods.misfit(self._said("algorithm"), self.does):
             self.add_error("algorithm", reason)
 
+    def _clean_game(self, cleaned: dict[str, Any]) -> None:
         key, wanted = self.offer.key, cleaned.get(self.game_field)
         if key == GYMNASIUM and not GYMNASIUM_ID.fullmatch(wanted or ""):
             self.add_error(key, "Type a name of Gymnasium with its version, such as LunarLander-v3.")
         if key == ATARI and not ATARI_NAME.fullmatch(wanted or ""):
             self.add_error(key, "Type the name of an Atari game in small letters, such as pong.")
-        if key == SIMULATOR and wanted is None and key not in self.errors:
-            self.add_error(key, "Choose one of the project's simulators. An engineer can register another.")
+        if key == SIMULATOR and key not in self.errors:
+            self._clean_simulator(wanted)
+
+    def _clean_simulator(self, row: Simulator | None) -> None:
+        if row is None:
+            self.add_error(SIMULATOR, "Choose one of the project's simulators. An engineer can register another.")
+        elif reason := obstacle(row):
+            self.add_error(SIMULATOR, reason)
 
     def _build(self, cleaned: dict[str, Any]) -> None:
         found = self._loaded(cleaned)

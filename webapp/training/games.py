@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
-
 from webapp.games.models import Simulator
-from webapp.games.simulators import granted
+from webapp.games.simulators import by_moves
 from webapp.projects.models import Project
 
 NUMBERS, PICTURES = "numbers", "pictures"
@@ -76,11 +75,6 @@ OFFERS = {
 }  # fmt: skip
 
 
-def simulators(project: Project) -> QuerySet[Simulator]:
-    """The project's simulators that are programs of their own: each may speak the protocol's GAME part."""
-    return granted(project).exclude(kind=Simulator.Kind.BUILTIN)
-
-
 def does(offer: Offer, name: str) -> str:
     """How the agent acts in the game called ``name``; empty where only trying tells."""
     gym_id = name.removeprefix("gym:")
@@ -97,8 +91,29 @@ def named(name: str, project: Project) -> tuple[str, str]:
         return GYMNASIUM, rest
     if kind == "ale":
         return ATARI, rest
-    row = simulators(project).filter(reference=name).values_list("pk", flat=True).first()
+    row = by_moves(project).filter(reference=name).values_list("pk", flat=True).first()
     return SIMULATOR, "" if row is None else str(row)
+
+
+def full_name(name: str) -> str:
+    """The engine's name of a game on the menu that was called by its short one, such as cartpole."""
+    return OFFERS[name].name or name if name in OFFERS else name
+
+
+def unfit(name: str, given: Iterable[str], project: Project) -> list[tuple[str, str]]:
+    """(place, sentence) of what speaks against training in the game of this engine's name, with settings of the
+    ``given`` names: anything but the menu's games and the project's simulators could be a program nobody let in."""
+    key, beside = named(name, project)
+    if key == GYMNASIUM and not GYMNASIUM_ID.fullmatch(beside):
+        return [("name", "write gym: and a name of Gymnasium with its version, such as gym:LunarLander-v3")]
+    if key == ATARI and not ATARI_NAME.fullmatch(beside):
+        return [("name", "write ale: and the name of an Atari game in small letters, such as ale:pong")]
+    if key == SIMULATOR and not beside:
+        known = ", ".join(o.name for o in OFFERS.values() if o.name)
+        return [("name", f"the project has no such game; there are {known}, gym:NAME, ale:NAME, and its simulators")]
+    able = OFFERS[key].settings
+    there = f"there are {', '.join(able)}" if able else "this game has none that can be set here"
+    return [(f"settings.{setting}", f"there is no such setting; {there}") for setting in given if setting not in able]
 
 
 def title_of(name: str) -> str:

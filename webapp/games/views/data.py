@@ -15,7 +15,7 @@ from webapp.accounts.models import User
 from webapp.balance.saving import ensure_defaults
 from webapp.games import edits, exports, tables, versions
 from webapp.games.models import GameVersion
-from webapp.games.simulators import granted
+from webapp.games.simulators import with_data
 from webapp.games.specs import version_spec
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
@@ -77,7 +77,7 @@ def _asked_version(request: HttpRequest, project: Project) -> GameVersion | None
 
 
 def _choice(request: HttpRequest, project: Project) -> HttpResponse:
-    simulators = list(granted(project))
+    simulators = list(with_data(project))
     context = {"project": project, "simulators": simulators, "ready": any(s.spec for s in simulators)}
     return render(request, "games/choose.html", context)
 
@@ -86,7 +86,7 @@ def _choice(request: HttpRequest, project: Project) -> HttpResponse:
 def choose(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the chosen simulator's own data the project's next version."""
     project = project_for(request, slug, "write")
-    simulator = granted(project).filter(pk=_number(request.POST.get("simulator", ""))).first()
+    simulator = with_data(project).filter(pk=_number(request.POST.get("simulator", ""))).first()
     if simulator is None:
         messages.error(request, "Choose one of the games in the list.")
         return redirect("games:data", slug)

@@ -108,6 +108,7 @@ def _changed(form: SimulatorForm, found: Simulator, user: User) -> None:
             simulators.record(found, "changed program", user, f"{found.reference} → {reference}")
             found.reference, found.kind = reference, data["kind"]
             found.status, found.findings, found.message = Simulator.Status.UNTESTED, [], ""
+            found.by_moves = False
         if data["name"] != found.name:
             simulators.record(found, "renamed", user, f"{found.name} → {data['name']}")
         found.name = data["name"]
