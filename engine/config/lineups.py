@@ -24,6 +24,14 @@ class DrawnBaselines(Config):
 
     kind: Literal["drawn"] = "drawn"
     count: int = Field(3, ge=1, le=32, title="How many teams to draw")
+    seed: int | None = Field(
+        None,
+        ge=0,
+        lt=2**63,
+        title="Seed of the draw",
+        description="Searches with the same one meet the same teams, whatever their own seed. Empty: the search's own.",
+        exclude_if=lambda seed: seed is None,  # a study that says nothing here stays the study it was
+    )
 
 
 class PastedBaselines(Config):

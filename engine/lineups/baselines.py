@@ -40,10 +40,12 @@ class BaselineTeams(NamedTuple):
 def resolve(
     simulator: LineupSimulator, config: LineupConfig, patch: Patch, seed: int, fidelity: str = "full"
 ) -> BaselineTeams:
-    """The baseline teams and what the median one is worth against the others. Raises ConfigError, SimulatorError."""
+    """The baseline teams and what the median one is worth against the others; ``seed``: the study's, for where the
+    baselines have none of their own. Raises ConfigError, SimulatorError."""
     spec = simulator.describe().patched(patch)
     drawn = isinstance(config.baselines, DrawnBaselines)
     if isinstance(config.baselines, DrawnBaselines):
+        seed = seed if config.baselines.seed is None else config.baselines.seed
         rows = _draw(simulator, spec, config, patch, seed, fidelity)
         names = tuple(team_name(spec, row) for row in rows)
     else:

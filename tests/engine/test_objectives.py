@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.config import FAIRNESS, load
-from engine.config.lineups import ObjectiveConfig, ObjectiveSetConfig
+from engine.config.lineups import LineupConfig, ObjectiveConfig, ObjectiveSetConfig
 from engine.errors import ConfigError
 from engine.games.herobattle import HeroBattle
 from engine.indicators import half_width
@@ -159,6 +159,18 @@ def test_drawn_baselines_are_mid_strength_and_the_same_every_time() -> None:
     assert 0 < one.median < 100
     again = BaselineTeams.load(msgspec.json.decode(msgspec.json.encode(one.state())))
     np.testing.assert_array_equal(again.rows, one.rows)
+
+
+def test_baselines_with_a_seed_of_their_own_are_the_same_for_every_study() -> None:
+    def baselines(of: int, **own: int) -> BaselineTeams:
+        data = {"seed": of, "game": {"simulator": "builtin:herobattle"},
+                "lineups": {"baselines": {"kind": "drawn", "count": 3, **own}}}  # fmt: skip
+        study = load(data)
+        return resolve(HeroBattle(), study.lineups, study.game.patch, study.seed)
+
+    assert baselines(1, seed=7).state() == baselines(2, seed=7).state() == baselines(7).state()
+    assert baselines(1).state() != baselines(2).state()
+    assert "seed" not in LineupConfig().model_dump(mode="json")["baselines"], "a study that says nothing stays itself"
 
 
 def test_going_first_can_be_asked_about() -> None:
