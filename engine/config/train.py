@@ -81,7 +81,12 @@ class TrainConfig(Config):
         8, ge=0, le=10**6, title="Oldest data learned from", description="updates behind; 0: any; synchronous: 1"
     )
     checkpoint_every: int = Field(
-        0, ge=0, le=10**12, title="Steps in a round", description="0: a fortieth of all, longer if need be"
+        0,
+        ge=0,
+        le=10**12,
+        title="Steps in a round",
+        description="0: a fortieth of all, longer if need be; in step all battles begin afresh at its end, and "
+        "episodes under way are cut off, uncounted: make it several episodes of every battle",
     )
     evaluate_every: int = Field(
         10, ge=0, le=10**6, title="Rounds between evaluations", description="0: at the end only"

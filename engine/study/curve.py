@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.config.train import TrainConfig
 from engine.events import Counters
 from engine.rl.collector import Arrival
 from engine.rl.examine import Examination
@@ -49,6 +50,11 @@ class Curve:
         self.totals["updates"] += 1
         self._metrics.append(metrics)
         self._round_steps += steps
+
+    @property
+    def steps(self) -> int:
+        """Decisions learned from in this round."""
+        return self._round_steps
 
     @property
     def ended(self) -> int:
@@ -111,3 +117,16 @@ class Curve:
         self.spent = dict(state["spent"])
         self.before, self.began = state["seconds"], time.monotonic()
         self.restart()
+
+
+def too_short(config: TrainConfig, steps: int, longest: int) -> str:
+    """What to say when battles that begin afresh at every round's end ended no episode in a round of ``steps``.
+    ``longest``: moves of the longest episode, or 0."""
+    battles = config.samplers * config.environments
+    sure = f", {longest * battles:,} or more (an episode can last {longest:,} moves)" if longest else ""
+    return (
+        f"No episode ended in this round: at its end all battles begin afresh, and {steps // battles:,} moves of each "
+        "were too few for a whole one. So no return is shown, and how episodes end is not learned. Set "
+        f"checkpoint_every (steps in a round, now {config.checkpoint_every or 'left to us'}) to several episodes of "
+        f"all {battles:,} battles{sure}, or play fewer battles together, or sample asynchronously, where battles go on."
+    )

@@ -31,7 +31,7 @@ from engine.store import Store
 from engine.study import games
 from engine.study.control import Control, Wish
 from engine.study.crew import Crew, open_crew
-from engine.study.curve import Curve
+from engine.study.curve import Curve, too_short
 from engine.study.pulse import Pulse
 from engine.study.sampling import policy_spec
 
@@ -63,7 +63,7 @@ class _Train:
         self.waiting = config.sampling == "synchronous"
         self.pulse = Pulse()
         self.tick, self.epoch, self.saved, self.losses = 0, 0, "", 0
-        self.over = False
+        self.over = self.warned = False
         self.unsaid: Metrics = {}
         self.held: list[Arrival] = []
 
@@ -71,6 +71,7 @@ class _Train:
         config = self.config
         game = games.make(config.game, 1)
         try:
+            self.longest = game.spec.max_ticks
             self.learner, self.curve = _prepared(config, game)
         finally:
             game.close()
@@ -199,6 +200,9 @@ class _Train:
     def _progressed(self, before: int) -> Iterator[AnyEvent]:
         """A round is over, ``before`` the one before it: examine the policy when that is due, write everything down."""
         every = self.config.evaluate_every
+        if self.waiting and not (self.curve.ended or self.warned):
+            self.warned = True
+            yield self._say(Logged, message=too_short(self.config, self.curve.steps, self.longest))
         metrics = self.curve.metrics()
         self.curve.restart()
         self.losses = 0

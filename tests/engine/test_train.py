@@ -19,7 +19,7 @@ from engine.cli import main
 from engine.config import TrainConfig, load
 from engine.config.rl import PRESETS, TrainingConfig
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, decode
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
 from engine.rl.a3c import Gradient
 from engine.rl.collector import Arrival, pack, unpack
 from engine.rl.examine import Examination, examine
@@ -229,13 +229,34 @@ def test_rounds_of_no_given_length_last_several_episodes_of_every_battle(store: 
     """In step battles begin afresh at a round's end: where that would cut every episode, none would ever be counted."""
     config = study(steps=9600, checkpoint_every=0, evaluate_every=0)
     assert config.every == 240, "30 decisions a battle, of episodes of up to 60"
-    found = [e for e in events(config, store) if isinstance(e, Progressed)]
+    told = events(config, store)
+    assert not [e for e in told if isinstance(e, Logged) and e.message], "nothing to warn of"
+    found = [e for e in told if isinstance(e, Progressed)]
     played = np.diff([0, *(e.metrics["episodes"] for e in found)])
     assert len(found) >= 3
     assert (played[:-1] >= 24).all()
     whole = curve(found)
     after = curve(events(config, store, resume=found[1].artifacts["checkpoint"]))
     assert whole[:2] + after == whole
+
+
+@pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+def test_rounds_too_short_for_an_episode_are_said_to_be(store: FolderStore, sampling: str) -> None:
+    """Only in step, where battles begin afresh at a round's end."""
+    game = {"name": "pong", "settings": {"points": 21, "max_ticks": 600}}
+    found = events(study(game=game, sampling=sampling, steps=512, evaluate_every=0, episodes=2), store)
+    assert not any("return" in e.metrics for e in found if isinstance(e, Progressed))
+    said = [e.message for e in found if isinstance(e, Logged) and e.message]
+    if sampling == "asynchronous":
+        assert not said
+        return
+    (message,) = said
+    assert "No episode ended in this round" in message
+    assert "32 moves of each were too few" in message
+    assert (
+        "Set checkpoint_every (steps in a round, now 256) to several episodes of all 8 battles, 4,800 or more"
+        in message
+    )
 
 
 def test_a_stop_keeps_what_was_learned(store: FolderStore) -> None:
