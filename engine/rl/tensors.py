@@ -14,6 +14,8 @@ from engine.rl.policy import Model
 
 _NUMBERS = 1 << 23
 """Of observations, that go through a network at once: 297 of the usual four frames of 84 × 84."""
+_CACHED = 1024
+"""Rows whose layers of 256 and 128 stay in a processor's own cache: 8,192 at once take a sixth longer to learn from."""
 
 
 class Tensors(NamedTuple):
@@ -82,11 +84,11 @@ def room(batch: Tensors) -> int:
 
 
 def whole(model: Model, parts: Parts, batch: Tensors) -> Pass:
-    """The network on every row of a batch (through time with an LSTM). Without autograd, as ``room`` allows."""
+    """The network on every row of a batch (through time with an LSTM), some at a time."""
     T, B, n = batch.T, batch.B, batch.T * batch.B
     if batch.state is None:
-        total, size = n + B + len(batch.final_index), room(batch)
-        starts = range(0, total, total if torch.is_grad_enabled() else size)
+        total = n + B + len(batch.final_index)
+        starts = range(0, total, min(room(batch), _CACHED) if batch.actions.device.type == "cpu" else room(batch))
         found = [model.network(parts, _scaled(model, batch, slice(i, i + starts.step))) for i in starts]
         policy, values = (torch.cat(x) if len(x) > 1 else x[0] for x in zip(*(f[:2] for f in found), strict=True))
         return Pass(policy[:n], values[: n + B].view(T + 1, B, -1), values[n + B :])
