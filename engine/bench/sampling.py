@@ -32,9 +32,10 @@ class Limit(NamedTuple):
         return self.costs["environment"] + self.costs["inference"] + self.costs["learning"]
 
 
-def limit(game: str, quick: bool) -> Limit:
-    """Of ``pendulum`` or ``pong``, by a plain loop in a process of its own that imports nothing of the engine."""
-    costs = measured(sys.executable, "plain_loop.py", [game, "2" if quick else "10"], 600)
+def limit(game: str, seconds: float) -> Limit:
+    """Of ``pendulum`` or ``pong``, by a plain loop in a process of its own that imports nothing of the engine;
+    ``seconds`` for each of its three parts."""
+    costs = measured(sys.executable, "plain_loop.py", [game, str(seconds)], 600)
     if "error" in costs:
         raise EngineError(f"The limit could not be measured: {costs['error']}")
     cores = len(os.sched_getaffinity(0))
@@ -77,3 +78,15 @@ def speed(study: dict[str, Any], seconds: float) -> Speed:
     dropped = rounds[-1].metrics["dropped"] - rounds[1].metrics["dropped"]
     used = sum(e.metrics["sampling_seconds"] + e.metrics["learning_seconds"] for e in rounds[2:])
     return Speed(median(rates), oldest, dropped, used / (marks[-1][0] - marks[1][0]))
+
+
+def beside_limit(game: str, study: dict[str, Any], seconds: float, turns: int) -> tuple[Limit, Speed, str]:
+    """The limit and a study's own speed, in turns: those of the median limit and of the median speed, and in words all
+    of them. ``seconds`` of the study a turn; the limit's parts take as long together."""
+    pairs = [(limit(game, seconds / 3), speed(study, seconds)) for _ in range(turns)]
+    most = sorted((a for a, _ in pairs), key=lambda found: found.steps_per_second)[turns // 2]
+    mine = sorted((b for _, b in pairs), key=lambda found: found.steps_per_second)[turns // 2]
+    each = " ".join(f"{b.steps_per_second:,.0f}/{a.steps_per_second:,.0f}" for a, b in pairs)
+    oldest, dropped = max(b.staleness for _, b in pairs), sum(b.dropped for _, b in pairs)
+    said = f"{most.said}; turns {each}; staleness at most {oldest:.0f}, {dropped:.0f} fragments dropped"
+    return most, mine._replace(staleness=oldest, dropped=dropped), said

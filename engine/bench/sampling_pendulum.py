@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.bench.peer import measured, peer_python
 from engine.bench.row import row
-from engine.bench.sampling import limit, speed
+from engine.bench.sampling import beside_limit, speed
 from engine.config import load
 from engine.events import Progressed, Started
 from engine.store import FolderStore
@@ -43,14 +43,12 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     if case == "learn":
         yield from _learn(quick)
     elif case == "limit":
-        most = limit("pendulum", quick)
-        mine = speed(STUDY, seconds)
+        most, mine, said = beside_limit("pendulum", STUDY, seconds / 2, 1 if quick else 5)
         share = mine.steps_per_second / most.steps_per_second
         yield row(
             NAME, case, mine.steps_per_second, "steps/s", peer="limit", peer_value=most.steps_per_second,
             goal=f">= {LEAST} of the limit, staleness <= 2", meets=share >= LEAST and mine.staleness <= 2,
-            seeds=[1],
-            detail=f"{most.said}; staleness at most {mine.staleness:.0f}, {mine.dropped:.0f} fragments dropped",
+            seeds=[1], detail=said,
         )  # fmt: skip
     else:
         yield from _beside(case, quick, seconds)

@@ -15,6 +15,8 @@ import torch
 from torch import nn
 
 BATCHES = tuple(2**i for i in range(11))
+TURN_S = 0.3
+"""A turn's calls are averaged, as a round's are of the training beside it: a busy machine slows both alike."""
 
 
 def per_call(what: Callable[[], Any], seconds: float) -> float:
@@ -24,9 +26,11 @@ def per_call(what: Callable[[], Any], seconds: float) -> float:
     found: list[float] = []
     until = time.perf_counter() + seconds
     while time.perf_counter() < until or len(found) < 3:
-        began = time.perf_counter()
-        what()
-        found.append(time.perf_counter() - began)
+        began, calls = time.perf_counter(), 0
+        while calls == 0 or time.perf_counter() - began < TURN_S:
+            what()
+            calls += 1
+        found.append((time.perf_counter() - began) / calls)
     return float(np.median(found))
 
 
