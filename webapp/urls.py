@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from webapp.api.v1 import v1
 from webapp.lib.health import health
 
 urlpatterns = [
@@ -11,5 +12,7 @@ urlpatterns = [
     path("", include("webapp.balance.urls")),
     path("", include("webapp.studies.urls")),
     path("", include("webapp.training.urls")),
+    path("", include("webapp.api.urls")),
+    path("api/v1/", v1.urls),
     path("health/", health, name="health"),
 ]

@@ -41,6 +41,7 @@ _WORDS = {
     "greater_than": "must be more than {gt:g}",
     "less_than_equal": "must be {le:g} or less",
     "less_than": "must be less than {lt:g}",
+    "multiple_of": "must be a multiple of {multiple_of:g}",
     "too_short": "must have at least {min_length}",
     "too_long": "must have {max_length} at most",
     "tuple_type": "must be a list",
@@ -67,7 +68,7 @@ def problems(error: ValidationError, data: Any) -> list[tuple[str, str]]:
     found = []
     for item in error.errors(include_url=False):
         below = item.get("ctx", {}).get(_BELOW, "")
-        found.append((".".join(filter(None, (_place(item["loc"], data), below))), _words(item)))
+        found.append((".".join(filter(None, (_place(item["loc"], data), below))), words(item)))
     return found
 
 
@@ -76,16 +77,24 @@ def misplaced(place: str, message: str) -> PydanticCustomError:
     return PydanticCustomError("misplaced", "{message}", {"message": message, _BELOW: place})
 
 
-def _words(item: Mapping[str, Any]) -> str:
+def words(item: Mapping[str, Any]) -> str:
+    """What is wrong, for people, of one of pydantic's errors."""
+    given = item.get("input")
+    if item["type"].startswith(("float_", "int_")) and _like_a_range(given):
+        return "must be one number: only settings of task.learner, in a study of kind evolve, may be ranges"
     said = _WORDS.get(item["type"])
     if said is None:
         return str(item["msg"]).removeprefix("Value error, ")
     text = said.format(**item.get("ctx", {})).replace("'", "")
-    given = item["input"]
     shown = (
         isinstance(given, str | int | float) and "{" not in said and item["type"] not in ("missing", "extra_forbidden")
     )
     return f"{text}, not {str(given)[:40]!r}" if shown and str(given) else text
+
+
+def _like_a_range(given: Any) -> bool:
+    ends = list(given[:2]) if isinstance(given, list | tuple) and len(given) in (2, 3) else []
+    return bool(ends) and all(isinstance(end, int | float) for end in ends)
 
 
 def _place(loc: tuple[int | str, ...], data: Any) -> str:

@@ -61,7 +61,8 @@ class Evolvable(NamedTuple):
         if self.above:
             number["exclusiveMinimum"] = number.pop("minimum")
         scale = {"enum": ["linear", "log"]}
-        return {"anyOf": [number, {"type": "array", "prefixItems": [number, number, scale], "minItems": 2}]}
+        ends = {"type": "array", "prefixItems": [number, number, scale], "minItems": 2, "maxItems": 3}
+        return {"anyOf": [number, ends], "x-range": True}
 
     def checked(self, value: Any) -> Any:
         """The value as a number, or as a tuple when it is a range. Raises what pydantic takes for an error."""
@@ -83,9 +84,9 @@ class Evolvable(NamedTuple):
     def _number(self, value: Any, ranged: bool = False) -> float:
         try:
             found = float("nan") if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             found = float("nan")
-        if found != found or (self.whole and found != int(found)):
+        if found != found or (self.whole and not found.is_integer()):
             raise _wrong(f"must be a {'whole ' if self.whole else ''}number, or a range [low, high]")
         if found > self.high or found < self.low or (self.above and not ranged and found == self.low):
             raise _wrong(f"must be {'above' if self.above else 'at least'} {self.low:g} and at most {self.high:g}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -14,19 +14,37 @@ _PART = re.compile(r'"([^"]+)"|([^."]+)')
 
 
 def overridden(data: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """The table with each ``path=value`` in it, in a new one. The value is YAML, a range ``[low, high]`` included;
-    parts of the path are separated by dots, and a part that has dots stands in double quotes. Raises ConfigError for
-    each that cannot be put anywhere."""
-    found: dict[str, Any] = _copied(data)
+    """The table with each ``path=value`` in it, in a new one. The value is YAML, a range ``[low, high]`` included.
+    Raises ConfigError for each that cannot be put anywhere."""
+    values: list[tuple[str, Any]] = []
     wrong: list[tuple[str, str]] = []
     for setting in settings:
         path, sign, text = setting.partition("=")
         try:
             if not sign or not path.strip():
                 raise ValueError("write it as path=value, such as algorithm.population=50")
-            _put(found, _parts(path.strip()), yaml.safe_load(text))
+            values.append((path.strip(), yaml.safe_load(text)))
         except (ValueError, yaml.YAMLError) as error:
             wrong.append((path.strip() or "-m", " ".join(str(error).split())))
+    try:
+        found = placed(data, values)
+    except ConfigError as error:
+        raise ConfigError([*wrong, *error.problems]) from error
+    if wrong:
+        raise ConfigError(wrong)
+    return found
+
+
+def placed(data: Mapping[str, Any], values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The table with each (path, value) in it, in a new one. Parts of a path are separated by dots, and a part that has
+    dots stands in double quotes. Raises ConfigError for each that cannot be put anywhere."""
+    found: dict[str, Any] = _copied(data)
+    wrong: list[tuple[str, str]] = []
+    for path, value in values:
+        try:
+            _put(found, _parts(path), value)
+        except ValueError as error:
+            wrong.append((path, str(error)))
     if wrong:
         raise ConfigError(wrong)
     return found

@@ -50,6 +50,9 @@ def check_patch(spec: GameSpec, patch: Mapping[str, float]) -> list[tuple[str, s
     return found
 
 
+_MOST = 2**31 - 1
+
+
 def team_row(spec: GameSpec, team: TeamRow, place: str = "") -> NDArray[np.int32]:
     """A team by piece ids or names as int32[slots]. Raises ConfigError naming each slot that is wrong."""
     index = spec.piece_index()
@@ -76,10 +79,14 @@ def _count(value: object, default: int, place: str, found: list[tuple[str, str]]
     if value in (None, ""):
         return default
     try:
-        return int(str(value))
+        number = int(str(value))
     except ValueError:
         found.append((place, f"{value!r} is not a whole number"))
         return default
+    if abs(number) > _MOST:
+        found.append((place, f"{str(value)[:20]} is more than any slot holds"))
+        return default
+    return number
 
 
 def _piece(

@@ -20,6 +20,7 @@ from tests.webapp.evolutions import evolution
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.trainings import finished
 from webapp.accounts.models import User
+from webapp.api import tokens
 from webapp.balance.saving import ensure_defaults
 from webapp.games.models import SheetImport, Simulator
 from webapp.lib.storage import store
@@ -40,13 +41,15 @@ class Row:
     """Who gets in with a GET and with a POST; nobody where it is None: that method must be refused to everybody (a GET
     where only POST does something leads to the page it belongs to).
 
-    ``of_project``: a stranger is told that there is nothing, for a project's existence is not revealed.
+    ``of_project``: a stranger is told that there is nothing, for a project's existence is not revealed. ``by_token``:
+    being signed in opens nothing; who gets in with a token is in ``test_api_access.py``.
     """
 
     name: str
     get: frozenset[str] | None = None
     post: frozenset[str] | None = None
     of_project: bool = False
+    by_token: bool = False
     arguments: Callable[[Studio], dict[str, Any]] = field(default=lambda team: {})
     query: str = ""
     data: dict[str, Any] = field(default_factory=dict)
@@ -115,6 +118,27 @@ def _newest(team: Studio) -> dict[str, Any]:
     return {"number": 14}
 
 
+def _token(team: Studio) -> dict[str, Any]:
+    return {"pk": tokens.make(team.owner, "a build", None, 30)[0].pk}
+
+
+def _below(team: Studio) -> dict[str, Any]:
+    return {"project": PROJECT}
+
+
+def _its_job(team: Studio) -> dict[str, Any]:
+    return {"project": PROJECT, "number": team.project.jobs.get().pk}
+
+
+API: tuple[tuple[str, Callable[[Studio], dict[str, Any]]], ...] = (
+    ("api-root", lambda team: {}),
+    ("projects", lambda team: {}),
+    ("schema", lambda team: {"kind": "search"}),
+    ("project", _below),
+    *(("jobs", _below),) * 2,
+    *((name, _its_job) for name in ("job", "stop", "pause", "resume", "clone", "events", "results", "rounds", "policy",
+                                    "onnx")),
+)  # fmt: skip
 OPERATORS, OWNERS, REGISTRARS = frozenset({"operator"}), frozenset({"owner"}), frozenset({"engineer", "operator"})
 ROWS = (
     Row("health", OPEN),
@@ -177,6 +201,7 @@ ROWS = (
     of_project("training:forget", None, WRITERS),
     of_project("training:evolve", WRITERS, WRITERS),
     of_project("training:evolve-preview", None, WRITERS),
+    of_project("training:evolve-forget", None, WRITERS),
     of_project("training:players", MEMBERS, arguments=_evolution),
     of_project("training:clone", None, WRITERS, arguments=_training),
     of_project("training:policy", MEMBERS, arguments=_training),
@@ -190,6 +215,11 @@ ROWS = (
     of_project("studies:export-csv", MEMBERS, arguments=_job),
     of_project("studies:export-xlsx", MEMBERS, arguments=_job),
     of_project("studies:export-html", MEMBERS, arguments=_job),
+    Row("api:tokens", SIGNED_IN, SIGNED_IN),
+    Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
+    Row("api:help", SIGNED_IN),
+    Row("api-v1:openapi-json", OPEN, OPEN),
+    *(Row(f"api-v1:{name}", by_token=True, arguments=arguments) for name, arguments in API),
 )
 
 
@@ -201,7 +231,6 @@ def addresses(patterns: list[URLPattern | URLResolver], space: str = "") -> Iter
             yield from addresses(pattern.url_patterns, inner)
         else:
             yield f"{space}{pattern.name or pattern.pattern}"
-    of_project("training:evolve-forget", None, WRITERS),
 
 
 @pytest.fixture
@@ -228,7 +257,9 @@ def verdict(row: Row, who: str, allowed: frozenset[str] | None, answer: HttpResp
     """Empty when the answer is as the row says; otherwise what is wrong."""
     code, location = answer.status_code, answer.headers.get("Location", "")
     to_sign_in = location.startswith("/sign-in/?next=") or (code == 401 and row.name.startswith("api"))
-    if allowed is None and row.get is None and who != "nobody" and code == 302:  # shown the page it belongs to
+    if row.by_token:
+        good = code in {401, 404, 405}
+    elif allowed is None and row.get is None and who != "nobody" and code == 302:  # shown the page it belongs to
         good = not to_sign_in
     elif who == "nobody" and "nobody" not in (allowed or frozenset()):
         good = to_sign_in or code in {404, 405}

@@ -49,6 +49,8 @@ def _here(request: HttpRequest) -> str:
     name = f"{match.namespace}:{match.url_name}"
     if name in {"projects:home", "projects:help"}:
         return name
+    if name == "api:help":
+        return "projects:help"
     if name.startswith("games:simulator"):
         return ""
     places = {"games": "games:data", "balance": "balance:lineups"}

@@ -1,0 +1,424 @@
+"""Jobs through the API: bodies become the jobs that the forms would make, or all that is wrong is told at its place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from engine.config import load
+from engine.config.genes import genes
+from tests.factories import Studio, game_version, search_job, studio
+from tests.webapp.evolutions import evolved
+from tests.webapp.trainings import finished, learn, trained
+from webapp.api import kinds, tokens
+from webapp.api.body import MOST_BYTES
+from webapp.balance.models import LineupRules, ObjectiveSet
+from webapp.balance.saving import ensure_defaults, save
+from webapp.games.models import GameVersion, Simulator
+from webapp.studies import actions
+from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.models import Job, Status
+
+pytestmark = pytest.mark.django_db
+JOBS = "/api/v1/projects/herobattle/jobs"
+EVOLVE = {
+    "kind": "evolve",
+    "config": {"task": {"game": "cartpole", "learner": {"preset": "cartpole-ppo"}, "steps": 640}, "ticks": 2},
+    "set": {"task.learner.rate": [0.0001, 0.01, "log"], "task.learner.entropy_weight": [0, 0.03]},
+}
+
+
+class Script:
+    """What a script sees of the API."""
+
+    def __init__(self, team: Studio) -> None:
+        self.client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+
+    def get(self, address: str, code: int = 200) -> Any:
+        answer = self.client.get(address)
+        assert answer.status_code == code, answer.getvalue()
+        return answer.json() if answer["Content-Type"].startswith("application/json") else answer
+
+    def post(self, address: str, body: Any = None, code: int = 201) -> Any:
+        answer = self.client.post(address, body, content_type="application/json")
+        assert answer.status_code == code, answer.getvalue()
+        return answer.json()
+
+    def wrong(self, body: Any, code: int = 422) -> dict[str, str]:
+        """Place to message of what speaks against a body."""
+        before = Job.objects.count()
+        found = self.post(JOBS, body, code)
+        assert found["message"]
+        assert Job.objects.count() == before
+        return {problem["place"]: problem["message"] for problem in found["problems"]}
+
+
+@pytest.fixture
+def team(redis_server: str) -> Studio:
+    made = studio()
+    game_version(made.project)
+    return made
+
+
+@pytest.fixture
+def script(team: Studio) -> Script:
+    return Script(team)
+
+
+def test_a_kind_alone_asks_the_usual_question_of_the_newest_data(team: Studio, script: Script) -> None:
+    found = script.post(JOBS, {"kind": "search"})
+    job = Job.objects.get(pk=found["job"])
+    rules, _ = ensure_defaults(team.project, None)
+    assert (job.kind, job.status, job.template, job.created_by) == ("search", Status.QUEUED, "unfair", team.designer)
+    assert (job.game_version, job.lineup_rules, job.objective_set) == (team.project.versions.get(), rules, None)
+    assert job.title == "Which teams are unfair?"
+    assert job.config["game"]["spec"] == team.project.versions.get().spec_hash
+    assert job.config == load(job.config).model_dump(mode="json")
+
+
+def test_the_answer_says_where_the_job_is_and_how_it_stands(script: Script) -> None:
+    answer = script.client.post(JOBS, {"kind": "search"}, content_type="application/json")
+    found = answer.json()
+    assert answer["Location"] == f"{JOBS}/{found['job']}"
+    assert script.get(answer["Location"]) == found
+    assert (found["status"], found["tick"], found["share"], found["exit_code"]) == ("queued", 0, 0.0, None)
+
+
+def test_set_replaces_single_settings_also_those_of_the_project(script: Script) -> None:
+    settings = {"algorithm.population": 50, "ticks": 20, "lineups.teams": 2, "objectives.objectives.0.threshold": 3}
+    job = Job.objects.get(pk=script.post(JOBS, {"kind": "search", "set": settings})["job"])
+    assert (job.config["algorithm"]["population"], job.ticks, job.config["lineups"]["teams"]) == (50, 20, 2)
+    assert job.config["objectives"]["objectives"][0]["threshold"] == 3
+    assert (job.template, job.lineup_rules) == ("unfair", None)  # other rules than the project's
+
+
+def test_rules_and_objectives_of_the_project_are_chosen_by_number(team: Studio, script: Script) -> None:
+    rules = save(LineupRules, team.project, "Pairs", {"teams": 2}, team.owner)
+    _, objectives = ensure_defaults(team.project, None)
+    body = {"kind": "search", "lineup_rules": rules.pk, "objective_set": objectives.pk, "game_version": 14}
+    job = Job.objects.get(pk=script.post(JOBS, body)["job"])
+    assert (job.lineup_rules, job.objective_set, job.template) == (rules, objectives, "own")
+    assert job.config["lineups"]["teams"] == 2
+
+
+def test_the_study_of_the_command_line_s_readme_is_a_body(script: Script) -> None:
+    config = {"name": "first-look", "seed": 7, "game": {"simulator": "builtin:herobattle"},
+              "lineups": {"teams": 3, "baselines": {"kind": "drawn", "count": 3}},
+              "algorithm": {"kind": "nsga2", "population": 200}, "ticks": 100, "pool": {"workers": 2}}  # fmt: skip
+    job = Job.objects.get(pk=script.post(JOBS, {"kind": "search", "config": config})["job"])
+    assert (job.title, job.config["seed"], job.config["pool"]["workers"]) == ("first-look", 7, 2)
+
+
+def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script) -> None:
+    patch = {"marrow-duke.cost": 700.0}
+    game = {"simulator": "builtin:herobattle", "patch": patch}
+    assert list(script.wrong({"kind": "search", "config": {"game": game}})) == ["config.game.patch"]
+    first = team.project.versions.get()
+    GameVersion.objects.create(project=team.project, simulator=first.simulator, number=15, label="Dearer", patch=patch,
+                               spec_hash=first.spec_hash, content_hash="x")  # fmt: skip
+    job = Job.objects.get(pk=script.post(JOBS, {"kind": "search", "config": {"game": game}})["job"])
+    assert job.game_version is not None
+    assert (job.game_version.number, job.config["game"]["patch"]) == (15, patch)
+    assert "Game data" in script.wrong({"kind": "search", "set": {"game.patch": {}}})["set.game.patch"]
+
+
+@pytest.mark.parametrize(
+    ("body", "places"),
+    [
+        ({}, {"kind"}),
+        ({"kind": "recheck"}, {"kind"}),
+        ({"kind": "search", "wish": 1, "game_version": 0}, {"wish", "game_version"}),
+        ({"kind": "search", "game_version": 3}, {"game_version"}),
+        ({"kind": "search", "lineup_rules": 2**30, "question": "why"}, {"lineup_rules", "question"}),
+        ({"kind": "search", "lineup_rules": 1, "config": {"lineups": {}}}, {"lineup_rules"}),
+        ({"kind": "search", "config": {"kind": "train"}}, {"config.kind"}),
+        ({"kind": "search", "config": {"ticks": 0, "seed": "x", "algorithm": {"kind": "nsga2", "population": 3}}},
+         {"config.ticks", "config.seed", "config.algorithm.population"}),
+        ({"kind": "search", "config": {"tics": 3}, "set": {"algorithm.popluation": 3, "noise.again": 0}},
+         {"config.tics", "set.algorithm.popluation", "set.noise.again"}),
+        ({"kind": "search", "set": {"a..b": 1, "ticks.x": 2, "": 3}}, {"set.a..b", "set."}),
+        ({"kind": "search", "config": {"game": "pong"}}, {"config.game"}),
+        ({"kind": "search", "config": {"game": {"simulater": "x"}}}, {"config.game.simulater"}),
+        ({"kind": "search", "set": {"pool.address": "10.0.0.1:6379"}}, {"set.pool.address"}),
+        ({"kind": "search", "config": {"lineups": {"banned": ["nobody"]}}}, {"config.lineups.banned"}),
+        ({"kind": "search", "config": {"lineups": {"baselines": {"kind": "pasted", "teams": [
+            {"slots": {"hero": "nobody", "soldiers": 10**12}}]}}}}, None),
+        ({"kind": "search", "config": {"objectives": {"objectives": [
+            {"name": "a", "title": "A", "formula": "x + 1"}]}}}, {"config.objectives.objectives.0.formula"}),
+        ({"kind": "search", "set": {"algorithm": {"kind": "pbt"}}}, {"set.algorithm.kind"}),
+        ({"kind": "search", "set": {"algorithm": {"kind": "pso"}, "noise.racing": "chance"}}, {"config.noise"}),
+        ({"kind": "train", "game_version": 1, "config": {"game": "cartpole"}}, {"game_version"}),
+        ({"kind": "train", "config": {"game": "command:sh -c reboot"}}, {"config.game.name"}),
+        ({"kind": "train", "config": {"game": "python:os:system"}}, {"config.game.name"}),
+        ({"kind": "train", "config": {"game": "gym:antigravity:X-v0"}}, {"config.game.name"}),
+        ({"kind": "train", "config": {"game": {"name": "gym:Hopper-v5", "settings": {"xml_file": "/etc/passwd"}}}},
+         {"config.game.settings.xml_file"}),
+        ({"kind": "train", "config": {"game": "pendulum", "learner": "cartpole-dqn"}}, {"config.learner.kind"}),
+        ({"kind": "evolve", "config": {"task": {"game": "cartpole"}}}, {"config"}),
+        ({"kind": "evolve", "config": {"task": {"game": "cartpole", "learner": {"kind": "ppo", "rate": [0.1, 0.01]}}}},
+         {"config.task.learner.rate"}),
+        ({"kind": "evolve", "config": {"task": {"game": "cartpole", "learner": {
+            "kind": "ppo", "rate": [0, 1e999], "batch": [1, 10**400], "reuse": 1e999}}}},
+         {"config.task.learner.rate", "config.task.learner.batch", "config.task.learner.reuse"}),
+    ],
+)  # fmt: skip
+def test_everything_that_is_wrong_is_told_at_its_place(body: dict[str, Any], places: set[str], script: Script) -> None:
+    found = script.wrong(json.dumps(body).replace("Infinity", "1e999"))
+    if places is not None:
+        assert set(found) == places
+    assert all(message.endswith((".", "?")) for message in found.values())
+
+
+def test_a_range_where_none_may_be_is_told_so_plainly(script: Script) -> None:
+    body = {"kind": "search", "set": {"algorithm.mutation": [0.1, 0.9]}}
+    assert script.wrong(body)["set.algorithm.mutation"].startswith("Must be one number: only settings of task.learner")
+    train = {"kind": "train", "config": {"game": "cartpole", "learner": {"kind": "ppo", "rate": [0.001, 0.1]}}}
+    assert "is a range" in next(iter(script.wrong(train).values()))
+
+
+def test_ranges_become_genes_from_the_config_and_from_set(script: Script) -> None:
+    job = Job.objects.get(pk=script.post(JOBS, EVOLVE)["job"])
+    assert {gene.place: gene.log for gene in genes(load(job.config))} == {
+        "task.learner.rate": True, "task.learner.entropy_weight": False
+    }  # fmt: skip
+    assert (job.kind, job.template, job.config["task"]["game"]["name"]) == ("evolve", "cartpole-ppo", "gym:CartPole-v1")
+
+
+def test_a_training_is_what_the_form_would_have_made(script: Script) -> None:
+    body = {"kind": "train", "config": {"game": "cartpole", "learner": "cartpole-ppo", "steps": 5000}}
+    job = Job.objects.get(pk=script.post(JOBS, body)["job"])
+    assert (job.kind, job.template, job.title) == ("train", "cartpole-ppo", "An agent for CartPole")
+    assert job.config == load(job.config).model_dump(mode="json")
+
+
+def test_a_game_that_cannot_be_played_starts_nothing(team: Studio, script: Script) -> None:
+    Simulator.objects.update(status=Simulator.Status.MISSING, message="It is not installed.")
+    assert "It is not installed." in script.wrong({"kind": "search"})["game_version"]
+    Job.objects.filter(pk=search_job_of(team).pk).update(status=Status.FINISHED)
+    number = Job.objects.get().pk
+    assert "not installed" in script.post(f"{JOBS}/{number}/clone", {}, 422)["problems"][0]["message"]
+
+
+def search_job_of(team: Studio) -> Job:
+    """A finished search of the version that is there."""
+    version = team.project.versions.get()
+    GameVersion.objects.filter(pk=version.pk).delete()
+    return search_job(team.project, rows=40)
+
+
+def test_a_job_is_steered_as_from_its_page(script: Script) -> None:
+    number = script.post(JOBS, {"kind": "search"})["job"]
+    assert script.post(f"{JOBS}/{number}/pause", code=200)["status"] == "paused"
+    assert script.post(f"{JOBS}/{number}/resume", code=200)["status"] == "queued"
+    ended = script.post(f"{JOBS}/{number}/stop", code=200)
+    assert (ended["status"], ended["exit_code"]) == ("stopped", 0)
+    assert script.post(f"{JOBS}/{number}/stop", code=409)["message"] == "This job has ended already."
+    told = script.get(f"{JOBS}/{number}/events")
+    assert [event["status"] for event in told["events"]] == ["queued", "paused", "queued", "stopped"]
+
+
+def test_a_clone_is_the_same_but_for_what_was_set(team: Studio, script: Script) -> None:
+    first = Job.objects.get(pk=script.post(JOBS, {"kind": "search", "question": "price"})["job"])
+    same = Job.objects.get(pk=script.post(f"{JOBS}/{first.pk}/clone", {})["job"])
+    other = Job.objects.get(pk=script.post(f"{JOBS}/{first.pk}/clone", {"set": {"seed": 2}})["job"])
+    refers = ("template", "game_version", "lineup_rules", "objective_set", "title")
+    assert all(getattr(job, name) == getattr(first, name) for job in (same, other) for name in refers)
+    assert (same.config_hash, other.config) == (first.config_hash, {**first.config, "seed": 2})
+    evolve = script.post(JOBS, EVOLVE)["job"]
+    again = Job.objects.get(pk=script.post(f"{JOBS}/{evolve}/clone", {"set": {"ticks": 3}})["job"])
+    assert (again.ticks, again.template) == (3, "cartpole-ppo")
+
+
+def test_a_search_that_was_made_by_the_form_can_be_cloned(team: Studio, script: Script) -> None:
+    job = search_job_of(team)
+    Job.objects.filter(pk=job.pk).update(kind=Job.Kind.RECHECK)
+    assert "Only a search" in script.post(f"{JOBS}/{job.pk}/clone", {}, 409)["message"]
+    Job.objects.filter(pk=job.pk).update(kind=Job.Kind.SEARCH)
+    assert Job.objects.get(pk=script.post(f"{JOBS}/{job.pk}/clone", {})["job"]).config["seed"] == job.config["seed"]
+
+
+def test_jobs_are_listed_newest_first_page_by_page(team: Studio, script: Script) -> None:
+    numbers = [script.post(JOBS, {"kind": "search"})["job"] for _ in range(3)]
+    trained(team.project, 1)
+    first = script.get(f"{JOBS}?size=2&kind=search")
+    assert [job["job"] for job in first["jobs"]] == numbers[:0:-1]
+    assert (first["count"], first["page"], first["pages"]) == (3, 1, 2)
+    assert [job["job"] for job in script.get(f"{JOBS}?size=2&kind=search&page=2")["jobs"]] == numbers[:1]
+    assert script.get(f"{JOBS}?page=9")["jobs"] == []
+    assert [job["kind"] for job in script.get(f"{JOBS}?status=running")["jobs"]] == ["train"]
+
+
+def test_events_come_in_order_and_none_twice(team: Studio, script: Script) -> None:
+    job = trained(team.project, 5)
+    where = f"{JOBS}/{job.pk}/events"
+    first = script.get(f"{where}?limit=3")
+    assert ([e["sequence"] for e in first["events"]], first["next"], first["more"]) == ([1, 2, 3], 3, True)
+    second = script.get(f"{where}?after=3")
+    assert ([e["sequence"] for e in second["events"]], second["more"]) == ([4, 5], False)
+    assert script.get(f"{where}?after=5") == {"events": [], "next": 5, "more": False}
+    learn(job, 6)
+    assert script.get(f"{where}?after=5")["events"][0]["metrics"]["return"] == 60.0
+
+
+def test_the_front_and_the_archive_come_as_rows_and_as_csv(team: Studio, script: Script) -> None:
+    job = search_job_of(team)
+    where = f"{JOBS}/{job.pk}/results"
+    front, archive = script.get(where), script.get(f"{where}?of=archive&limit=7&offset=35")
+    assert (archive["count"], len(archive["rows"])) == (40, 5)
+    assert 0 < front["count"] < 40
+    row = front["rows"][0]
+    assert set(row["objectives"]) == {"advantage", "gap", "weakest"}
+    assert row["objectives"]["gap"]["low"] < row["objectives"]["gap"]["mean"] < row["objectives"]["gap"]["high"]
+    assert len(row["teams"]) == 3
+    assert row["teams"][0]["slots"]["hero"]
+    lines = script.get(f"{where}?as=csv").getvalue().decode("utf-8-sig").splitlines()
+    assert len(lines) == front["count"] + 1
+    assert script.get(f"{JOBS}/{job.pk}")["results"] == ["results", "rounds"]
+
+
+def test_a_team_of_the_results_can_be_a_baseline_team_of_the_next_search(team: Studio, script: Script) -> None:
+    job = search_job_of(team)
+    teams = [{"slots": team["slots"]} for team in script.get(f"{JOBS}/{job.pk}/results")["rows"][0]["teams"]]
+    script.post(JOBS, {"kind": "search", "config": {"lineups": {"baselines": {"kind": "pasted", "teams": teams}}}})
+
+
+def test_a_search_that_has_found_nothing_yet_has_no_rows(script: Script) -> None:
+    number = script.post(JOBS, {"kind": "search"})["job"]
+    assert script.get(f"{JOBS}/{number}/results") == {"of": "front", "rows": [], "count": 0, "offset": 0}
+    assert len(script.get(f"{JOBS}/{number}/results?of=archive&as=csv").getvalue().splitlines()) == 1
+    number = script.post(JOBS, EVOLVE)["job"]
+    assert script.get(f"{JOBS}/{number}/results")["rows"] == []
+    script.get(f"{JOBS}/{number}/policy.zip", 404)
+
+
+def test_players_come_with_the_settings_they_were_trained_with(team: Studio, script: Script) -> None:
+    job = evolved(team.project)
+    where = f"{JOBS}/{job.pk}"
+    front, archive = script.get(f"{where}/results"), script.get(f"{where}/results?of=archive")
+    assert archive["count"] >= 12
+    row = front["rows"][0]
+    assert set(row["settings"]) == {"task.learner.rate", "task.learner.entropy_weight"}
+    assert set(row["goals"]) == {"return", "length"}
+    assert row["fresh"]
+    lines = script.get(f"{where}/results?as=csv").getvalue().decode().splitlines()
+    assert len(lines) == front["count"] + 1
+    assert "policy.zip" in script.get(where)["results"]
+    assert script.get(f"{where}/policy.zip").getvalue()[:2] == b"PK"
+
+
+def test_a_training_gives_its_rounds_its_agent_and_its_graph(team: Studio, script: Script) -> None:
+    where = f"{JOBS}/{finished(team.project).pk}"
+    assert script.get(where)["results"] == ["rounds", "policy.zip", "policy.onnx"]
+    assert script.get(where)["exit_code"] == 0
+    assert script.get(f"{where}/rounds")["tick"][-1] == 40
+    assert len(script.get(f"{where}/rounds?as=csv").getvalue().splitlines()) == 41
+    assert script.get(f"{where}/policy.onnx").getvalue() == b"a graph"
+    assert "…/rounds" in script.get(f"{where}/results", 404)["message"]
+
+
+@pytest.mark.parametrize(("permanent", "code"), [(True, 2), (False, 1)])
+def test_a_failed_job_s_exit_code_says_whether_to_try_again(
+    permanent: bool, code: int, team: Studio, script: Script
+) -> None:
+    job = trained(team.project, 1, status=Status.FAILED)
+    job.events.create(sequence=9, kind="failed", at=job.started_at, body={"message": "No.", "permanent": permanent})
+    assert script.get(f"{JOBS}/{job.pk}")["exit_code"] == code
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "words"),
+    [
+        (b"{", 400, "line 1, column 2"),
+        (b"[]", 400, "no table"),
+        (b"\xff", 400, "UTF-8"),
+        (b'{"config": {"seed": NaN}}', 400, "NaN"),
+        (b'{"config": {"seed": ' + b"9" * 5000 + b"}}", 400, "number that nobody can read"),
+        (b'{"config": ' + b"[" * 100_000, 400, "inside each other"),
+        (b'{"config": ' + b'{"a":' * 60 + b"1" + b"}" * 60 + b"}", 400, "inside each other"),
+        (b'{"question": "\\u0000"}', 400, "character"),
+        (b'{"set": {"\\ud800": 1}}', 400, "character"),
+        (b'{"question": "' + b"x" * MOST_BYTES + b'"}', 413, "512 kB"),
+    ],
+)  # fmt: skip
+def test_a_body_that_cannot_be_read_is_refused_in_a_sentence(
+    sent: bytes, code: int, words: str, script: Script
+) -> None:
+    found = script.post(JOBS, sent, code)
+    assert words in found["message"]
+    assert found["problems"] == []
+
+
+def test_a_body_has_to_say_that_it_is_json(script: Script) -> None:
+    answer = script.client.post(JOBS, {"kind": "search"})
+    assert answer.status_code == 415
+    assert "Content-Type: application/json" in answer.json()["message"]
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    place=st.sampled_from([
+        "kind", "config", "set", "question", "game_version", "config.game", "config.name", "config.lineups",
+        "config.objectives", "config.algorithm", "config.pool", "config.task", "config.learner", "config.stop",
+        "set.game.patch", "set.lineups.baselines", "set.task.learner.rate", "set.game.settings",
+    ]),
+    kind=st.sampled_from(["search", "train", "evolve"]),
+    value=ANYTHING,
+)  # fmt: skip
+def test_no_body_is_answered_with_a_fault_of_the_site(place: str, kind: str, value: Any, script: Script) -> None:
+    first, _, rest = place.partition(".")
+    body = {"kind": kind, first: {rest: value} if rest else value}
+    answer = script.client.post(JOBS, json.dumps(body), content_type="application/json")
+    assert answer.status_code in (201, 400, 422)
+
+
+def test_the_schema_of_a_study_has_titles_bounds_and_marks_what_may_be_a_range(script: Script) -> None:
+    evolve = script.get("/api/v1/schema/evolve")
+    rate = evolve["$defs"]["PPOConfig"]["properties"]["rate"]
+    assert (rate["title"], rate["x-range"], rate["anyOf"][0]["maximum"]) == ("Learning rate", True, 1.0)
+    batch = evolve["$defs"]["PPOConfig"]["properties"]["batch"]
+    assert (batch["anyOf"][0]["type"], batch["description"]) == ("integer", "steps")
+    for kind in ("search", "train"):
+        assert "x-range" not in json.dumps(script.get(f"/api/v1/schema/{kind}"))
+    train = script.get("/api/v1/schema/train")["$defs"]["PPOConfig"]["properties"]["rate"]
+    assert (train["type"], train["title"], train["default"]) == ("number", "Learning rate", 0.002)
+
+
+def test_what_the_schema_calls_a_range_is_what_becomes_a_gene() -> None:
+    told = {n: each["anyOf"][0] for n, each in kinds.schema("evolve")["$defs"]["PPOConfig"]["properties"].items()
+            if each.get("x-range")}  # fmt: skip
+    ranges = {n: [each.get("minimum", each.get("exclusiveMinimum")), each["maximum"]] for n, each in told.items()}
+    task = {"game": {"name": "gym:CartPole-v1"}, "learner": {"kind": "ppo", **ranges}}
+    assert {gene.place for gene in genes(load({"kind": "evolve", "task": task}))} == {f"task.learner.{n}" for n in told}
+
+
+def test_one_project_tells_what_a_study_can_be_started_with(team: Studio, script: Script) -> None:
+    found = script.get("/api/v1/projects/herobattle")
+    rules, objectives = ensure_defaults(team.project, None)
+    assert found["game_versions"][0]["number"] == 14
+    assert found["game_versions"][0]["playable"]
+    assert [row["number"] for row in found["lineup_rules"]] == [rules.pk]
+    assert [row["number"] for row in found["objective_sets"]] == [ObjectiveSet.objects.get().pk] == [objectives.pk]
+    assert "gym:CartPole-v1" in found["games"]
+
+
+def test_a_form_s_job_and_the_api_s_are_the_same_work(team: Studio, script: Script) -> None:
+    ensure_defaults(team.project, None)
+    typed = {**first_values(team.project), "population": "50", "rounds": "20", "replicates": "4", "fresh": "16"}
+    form = NewJobForm(typed, project=team.project, user=team.designer)
+    assert form.is_valid(), form.errors
+    body = {"kind": "search", "set": {"algorithm.population": 50, "ticks": 20}}
+    by_api = Job.objects.get(pk=script.post(JOBS, body)["job"])
+    assert by_api.config_hash == actions.content_hash(form.search(None))

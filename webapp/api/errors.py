@@ -1,0 +1,107 @@
+"""Whatever goes wrong below ``/api/`` has one shape: ``{"message", "problems": [{"place", "message"}]}``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from inspect import iscoroutinefunction
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
+from django.utils.decorators import sync_and_async_middleware
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, ValidationError
+
+from engine.config.base import words
+from engine.errors import ConfigError, StoreError
+from webapp.accounts.middleware import API
+from webapp.api.body import BadBody
+from webapp.api.tokens import Denied, TooMany
+from webapp.balance.forms import sentence
+from webapp.lib.words import plural
+from webapp.studies.actions import Refused
+
+NO_TOKEN = "Send a token: the header “Authorization: Bearer eqp_…”. You make one under API tokens."
+_PLAIN = {
+    404: "There is no such address in the API. It is listed at /help/api/.",
+    405: "This address does not take this method. The API is listed at /help/api/.",
+    413: "This is more than the site takes at a time.",
+}
+
+
+def told(status: int, message: str, problems: Iterable[tuple[str, str]] = ()) -> JsonResponse:
+    """The one shape of an error."""
+    listed = [{"place": place, "message": sentence(text)} for place, text in problems]
+    answer = JsonResponse({"message": sentence(message), "problems": listed}, status=status)
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+def handle(api: NinjaAPI) -> None:
+    """Make ``api`` tell what its endpoints raise in the one shape."""
+    api.add_exception_handler(ConfigError, _config)
+    api.add_exception_handler(ValidationError, _parameters)
+    api.add_exception_handler(BadBody, _body)
+    api.add_exception_handler(Denied, _denied)
+    api.add_exception_handler(AuthenticationError, lambda request, error: _unknown(NO_TOKEN))
+    api.add_exception_handler(Http404, lambda request, error: told(404, str(error) or _PLAIN[404]))
+    api.add_exception_handler(PermissionDenied, lambda request, error: told(403, str(error)))
+    api.add_exception_handler(Refused, lambda request, error: told(409, str(error)))
+    api.add_exception_handler(StoreError, lambda request, error: told(503, str(error)))
+
+
+def _body(request: HttpRequest, error: Any) -> JsonResponse:
+    return told(error.status, str(error))
+
+
+def _config(request: HttpRequest, error: Any) -> JsonResponse:
+    """Settings that cannot be run: every problem at once, each at its place."""
+    count = len(error.problems)
+    return told(422, f"{plural(count, 'setting')} cannot be used as {'it is' if count == 1 else 'they are'}.",
+                error.problems)  # fmt: skip
+
+
+def _parameters(request: HttpRequest, error: Any) -> JsonResponse:
+    found = [(".".join(map(str, each["loc"][1:])), words(each)) for each in error.errors]
+    return told(422, "The address asks for something that cannot be.", found)
+
+
+def _denied(request: HttpRequest, error: Any) -> JsonResponse:
+    if not isinstance(error, TooMany):
+        return _unknown(str(error))
+    answer = told(429, str(error))
+    answer["Retry-After"] = str(error.seconds)
+    return answer
+
+
+def _unknown(message: str) -> JsonResponse:
+    answer = told(401, message)
+    answer["WWW-Authenticate"] = 'Bearer realm="Equipoise API"'
+    return answer
+
+
+@sync_and_async_middleware
+def one_shape(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """What Django itself refuses below ``/api/`` (no such address, another method, a body too large) as JSON too."""
+    if iscoroutinefunction(get_response):
+
+        async def later(request: HttpRequest) -> HttpResponseBase:
+            return _reshaped(request, await get_response(request))
+
+        return later
+
+    def now(request: HttpRequest) -> HttpResponseBase:
+        return _reshaped(request, get_response(request))
+
+    return now
+
+
+def _reshaped(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+    status, kind = answer.status_code, answer.headers.get("Content-Type", "")
+    if status < 400 or kind.startswith("application/json") or not request.path_info.startswith(API):
+        return answer
+    reshaped = told(status, _PLAIN.get(status, HTTPStatus(status).phrase))
+    if "Allow" in answer.headers:
+        reshaped["Allow"] = answer.headers["Allow"]
+    return reshaped

@@ -1,0 +1,146 @@
+"""Jobs: listing, starting, watching and steering them. Whatever happens to one is written by ``studies.actions``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from ninja import Query, Router
+from ninja import Status as Answer
+
+from engine.config import parse
+from webapp.api import body
+from webapp.api.auth import job_of, project_of, record
+from webapp.api.results import there
+from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail, JobPage, JobsQuery
+from webapp.api.starting import Changes, Wanted, again, start
+from webapp.projects.overview import pace
+from webapp.studies import actions, wire
+from webapp.studies.models import Job, Status
+from webapp.studies.pictures import person
+
+router = Router(tags=["Jobs"])
+JOBS = "/projects/{slug:project}/jobs"
+JOB = JOBS + "/{int:number}"
+
+
+def _sends(model: type[Changes], example: dict[str, Any]) -> dict[str, Any]:
+    """What an address reads, for the description of the API."""
+    content = {"schema": model.model_json_schema(), "example": example}
+    return {"requestBody": {"content": {"application/json": content}}}
+
+
+def shape(job: Job) -> dict[str, Any]:
+    """A job as it is now: what the event stream's snapshot says, and how far it is."""
+    how = pace(job)
+    return {
+        **wire.state(job),
+        "project": job.project.slug,
+        "share": how.share,
+        "seconds_left": how.seconds_left,
+        "created": job.created_at,
+        "created_by": str(job.created_by or ""),
+    }
+
+
+def detailed(job: Job) -> dict[str, Any]:
+    """A job with its settings and what can be fetched of it."""
+    return {
+        **shape(job),
+        "config": job.config,
+        "config_hash": job.config_hash,
+        "game_version": job.game_version.number if job.game_version else None,
+        "summary": job.summary,
+        "results": there(job),
+        "exit_code": _exit_code(job),
+    }
+
+
+def _exit_code(job: Job) -> int | None:
+    if not job.terminal:
+        return None
+    if job.status != Status.FAILED:
+        return 0
+    body = job.events.filter(kind="failed").order_by("-sequence").values_list("body", flat=True).first() or {}
+    return 2 if body.get("permanent") else 1
+
+
+@router.get(JOBS, response={200: JobPage, **REFUSALS, 422: WRITING[422]}, url_name="jobs", summary="A project's jobs")
+def listing(request: HttpRequest, project: str, query: Query[JobsQuery]) -> Any:
+    """The newest first; status and kind narrow them."""
+    rows = project_of(request, project).jobs.exclude(kind=Job.Kind.SAMPLE).select_related("project", "created_by")
+    wanted = {name: value for name in ("status", "kind") if (value := getattr(query, name))}
+    pages = Paginator(rows.filter(**wanted), query.size)
+    shown = pages.page(query.page).object_list if query.page <= pages.num_pages else []
+    return {"jobs": [shape(job) for job in shown], "count": pages.count, "page": query.page, "pages": pages.num_pages}
+
+
+@router.post(
+    JOBS, response={201: JobDetail, **WRITING}, url_name="jobs", summary="Start a job",
+    openapi_extra=_sends(Wanted, {"kind": "search", "set": {"algorithm.population": 50, "ticks": 20}}),
+)  # fmt: skip
+def create(request: HttpRequest, project: str, response: HttpResponse) -> Any:
+    """From a study's settings: what they leave out comes from the project. All that is wrong is told at once."""
+    found = project_of(request, project, "write")
+    return _started(request, response, start(found, person(request), parse(Wanted, body.table(request))))
+
+
+def _started(request: HttpRequest, response: HttpResponse, job: Job) -> Any:
+    record(request, "started", job)
+    response["Location"] = reverse("api-v1:job", args=[job.project.slug, job.pk])
+    return Answer(201, detailed(job_of(request, job.project.slug, job.pk)))
+
+
+@router.get(JOB, response={200: JobDetail, **REFUSALS}, url_name="job", summary="One job")
+def detail(request: HttpRequest, project: str, number: int) -> Any:
+    """Its state, progress, counters, time left and settings."""
+    return detailed(job_of(request, project, number))
+
+
+def _act(request: HttpRequest, project: str, number: int, word: str, act: Callable[[Job], None]) -> Any:
+    job = job_of(request, project, number, "write")
+    act(job)
+    record(request, word, job)
+    return detailed(job_of(request, project, number))
+
+
+@router.post(f"{JOB}/stop", response={200: JobDetail, **WRITING}, url_name="stop", summary="Stop a job")
+def stop(request: HttpRequest, project: str, number: int) -> Any:
+    """It ends and keeps what it found; a running one within seconds."""
+    return _act(request, project, number, "stopped", actions.stop)
+
+
+@router.post(f"{JOB}/pause", response={200: JobDetail, **WRITING}, url_name="pause", summary="Pause a job")
+def pause(request: HttpRequest, project: str, number: int) -> Any:
+    """It gives its place to others, and can go on where it was."""
+    return _act(request, project, number, "paused", actions.pause)
+
+
+@router.post(f"{JOB}/resume", response={200: JobDetail, **WRITING}, url_name="resume", summary="Resume a job")
+def resume(request: HttpRequest, project: str, number: int) -> Any:
+    """A paused job goes on, a failed one tries again."""
+    return _act(request, project, number, "resumed", actions.resume)
+
+
+@router.post(
+    f"{JOB}/clone", response={201: JobDetail, **WRITING}, url_name="clone", summary="Start a job like this one",
+    openapi_extra=_sends(Changes, {"set": {"seed": 2}}),
+)  # fmt: skip
+def clone(request: HttpRequest, project: str, number: int, response: HttpResponse) -> Any:
+    """With its settings, and those of set in their places."""
+    job = job_of(request, project, number, "write")
+    return _started(request, response, again(job, person(request), parse(Changes, body.table(request))))
+
+
+@router.get(
+    f"{JOB}/events", response={200: Events, **REFUSALS, 422: WRITING[422]}, url_name="events", summary="What happened"
+)
+def events(request: HttpRequest, project: str, number: int, query: Query[EventsQuery]) -> Any:
+    """The job's events in order, from the one after number after on; each has its own number, sequence."""
+    job = job_of(request, project, number)
+    rows = list(job.events.filter(sequence__gt=query.after).order_by("sequence")[: query.limit + 1])
+    told = [wire.message(event) for event in rows[: query.limit]]
+    return {"events": told, "next": told[-1]["sequence"] if told else query.after, "more": len(rows) > query.limit}

@@ -1,0 +1,74 @@
+"""The pages about the API: one's own tokens, and how to use it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from webapp.accounts.models import User
+from webapp.api import reference, tokens
+from webapp.api.forms import TokenForm
+from webapp.api.models import Token, TokenAudit
+from webapp.lib.posts import posts_only
+from webapp.projects.models import WRITERS, Project
+from webapp.studies.pictures import person
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def listing(request: HttpRequest) -> HttpResponse:
+    """One's tokens; POST makes one, whose text is on the answer and nowhere else."""
+    user = person(request)
+    form, text, made = TokenForm(request.POST or None, user=user), "", None
+    if request.method == "POST" and form.is_valid():
+        typed = form.cleaned_data
+        made, text = tokens.make(user, typed["name"], typed["project"], typed["days"])
+        form = TokenForm(user=user)
+    context = {"form": form, "made": made, "text": text, **_listed(user)}
+    return render(request, "api/tokens.html", context, status=422 if form.errors else 200)
+
+
+def _listed(user: User) -> dict[str, Any]:
+    found = tokens.visible(user).select_related("user", "project")
+    audit = TokenAudit.objects.filter(token__in=found).select_related("token", "user")
+    return {
+        "mine": [token for token in found if token.user_id == user.pk],
+        "others": [token for token in found if token.user_id != user.pk and token.works],
+        "audit": audit[:20],
+    }
+
+
+@posts_only("api:tokens")
+def revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ends a token at once."""
+    user = person(request)
+    token = get_object_or_404(Token, pk=pk)
+    if not tokens.visible(user).filter(pk=pk).exists():
+        raise PermissionDenied("A token is revoked by its owner, or by a site operator.")
+    tokens.revoke(token, user)
+    messages.success(request, f"“{token}” lets nobody in any more.")
+    return redirect("api:tokens")
+
+
+@require_safe
+def help_page(request: HttpRequest) -> HttpResponse:
+    """How to make a token and use it, with examples for a project of this person's."""
+    user = person(request)
+    mine = Project.objects.filter(memberships__user=user)
+    project = mine.filter(memberships__user=user, memberships__role__in=WRITERS).first() or mine.first()
+    site, slug = request.build_absolute_uri("/").rstrip("/"), project.slug if project else "my-game"
+    context = {
+        "examples": reference.examples(site, slug),
+        "places": reference.places(),
+        "statuses": reference.STATUSES,
+        "script": reference.script(site, slug),
+        "site": site,
+        "tokens": Token.objects.filter(user=user).exists(),
+    }
+    return render(request, "api/help.html", context)

@@ -1,0 +1,152 @@
+"""What a search takes from its project: a version of the game data, lineup rules, objectives. A job pins all of them,
+so what a body says of them must be the project's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
+from engine.errors import ConfigError
+from engine.simulators.contract import GameSpec
+from webapp.accounts.models import User
+from webapp.balance.models import LineupRules, ObjectiveSet
+from webapp.balance.saving import ensure_defaults, lineup_config, objective_config
+from webapp.games.models import GameVersion
+from webapp.games.simulators import obstacle
+from webapp.games.specs import patched_spec
+from webapp.projects.models import Project
+from webapp.studies.models import Job
+from webapp.studies.questions import QUESTIONS, Question
+
+USUAL_QUESTION, OWN = "unfair", "own"
+GAME_DATA = "leave it out, and save changes as a new version under Game data"
+
+
+@dataclass(frozen=True)
+class Pins:
+    """The rows that a search rests on, and the question it asks."""
+
+    version: GameVersion
+    rules: LineupRules
+    objectives: ObjectiveSet
+    asked: Question
+
+    @cached_property
+    def spec(self) -> GameSpec:
+        """The game as the version has it. Raises ConfigError."""
+        return patched_spec(self.version)
+
+    def filled(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """``config`` with the project's own where it says nothing. What it says of lineups and objectives counts."""
+        game = {"simulator": self.version.simulator.reference, "patch": self.version.patch,
+                "spec": self.version.spec_hash}  # fmt: skip
+        said = config.get("game", {})
+        usual = {
+            "name": self.asked.title,
+            "lineups": self._lineups.model_dump(mode="json"),
+            "objectives": (self._own if self.asked.key == OWN else self._asked).model_dump(mode="json"),
+        }
+        return {**usual, **config, "game": _with(game, said) if isinstance(said, Mapping) else said}
+
+    @cached_property
+    def _lineups(self) -> LineupConfig:
+        return self.asked.lineups(lineup_config(self.rules))
+
+    @cached_property
+    def _own(self) -> ObjectiveSetConfig:
+        return objective_config(self.objectives)
+
+    @cached_property
+    def _asked(self) -> ObjectiveSetConfig:
+        return self.asked.objectives(self.spec)
+
+    def changed(self, config: SearchConfig) -> list[tuple[str, str]]:
+        """Where a study plays another game, or other numbers, than the version has."""
+        game, version, found = config.game, self.version, list[tuple[str, str]]()
+        if game.simulator != version.simulator.reference:
+            found.append(("game.simulator", f"{version} is data of {version.simulator}; {GAME_DATA}"))
+        elif game.patch != version.patch or game.spec != version.spec_hash:
+            found.append(("game.patch", f"the numbers are those of {version}; {GAME_DATA}"))
+        return found
+
+    def refers(self, config: SearchConfig) -> dict[str, Any]:
+        """The rows that the job points at: only those it really plays by. Where the line lies may differ."""
+        objectives = _without_lines(config.objectives)
+        asks = self.asked.key != OWN and objectives == _without_lines(self._asked)
+        return {
+            "template": self.asked.key if asks else OWN,
+            "game_version": self.version,
+            "lineup_rules": self.rules if config.lineups == self._lineups else None,
+            "objective_set": self.objectives if objectives == _without_lines(self._own) and not asks else None,
+        }
+
+
+def _with(game: dict[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """``game`` with what was said of it; no hash of its description means any, and so this one."""
+    return {**game, **{name: value for name, value in said.items() if (name, value) != ("spec", "")}}
+
+
+def _without_lines(objectives: ObjectiveSetConfig) -> ObjectiveSetConfig:
+    plain = tuple(o.model_copy(update={"threshold": None}) for o in objectives.objectives)
+    return objectives.model_copy(update={"objectives": plain})
+
+
+def pins_of(project: Project, user: User, wanted: Any) -> Pins:
+    """What a body asks for by number, or what the project has now. Raises ConfigError with every problem at once."""
+    wrong: list[tuple[str, str]] = []
+    rules, objectives = ensure_defaults(project, user)
+    version = _version(project, wanted, wrong)
+    if wanted.lineup_rules is not None:
+        rules = _row(project.lineup_rules, wanted, "lineup_rules", "lineups", wrong) or rules
+    if wanted.objective_set is not None:
+        objectives = _row(project.objective_sets, wanted, "objective_set", "objectives", wrong) or objectives
+    own = wanted.objective_set is not None or "objectives" in wanted.config
+    question = wanted.question or (OWN if own else USUAL_QUESTION)
+    if question not in QUESTIONS:
+        wrong.append(("question", f"must be one of {', '.join(QUESTIONS)}"))
+    elif own and question != OWN:
+        wrong.append(("question", "a question has objectives of its own: leave it out, or the objectives"))
+    if wrong or version is None:
+        raise ConfigError(wrong)
+    return Pins(version, rules, objectives, QUESTIONS[question])
+
+
+def pins_of_job(job: Job, user: User) -> Pins:
+    """What a search rested on, for another like it. Raises ConfigError where its game cannot be played any more."""
+    assert job.game_version is not None
+    if reason := obstacle(job.game_version.simulator):
+        raise ConfigError([("game_version", reason)])
+    rules, objectives = ensure_defaults(job.project, user)
+    asked = QUESTIONS.get(job.template, QUESTIONS[OWN])
+    return Pins(job.game_version, job.lineup_rules or rules, job.objective_set or objectives, asked)
+
+
+def _row(rows: Any, wanted: Any, name: str, inline: str, wrong: list[tuple[str, str]]) -> Any:
+    if inline in wanted.config:
+        wrong.append((name, f"config has {inline} already: leave one of the two out"))
+    found = rows.filter(pk=getattr(wanted, name)).first()
+    if found is None:
+        wrong.append((name, "the project has none of this number; GET the project lists them"))
+    return found
+
+
+def _version(project: Project, wanted: Any, wrong: list[tuple[str, str]]) -> GameVersion | None:
+    """The version by its number, by the game that the config names, or the newest."""
+    rows, place = project.versions.select_related("simulator"), "game_version"
+    game = wanted.config.get("game")
+    if wanted.game_version is not None:
+        rows = rows.filter(number=wanted.game_version)
+    if isinstance(game, Mapping) and "simulator" in game:
+        rows, place = rows.filter(simulator__reference=str(game["simulator"])), "config.game.simulator"
+    found = list(rows)
+    if isinstance(game, Mapping) and "patch" in game:
+        found, place = [row for row in found if row.patch == game["patch"]], "config.game.patch"
+    if not found:
+        wrong.append((place, "the project has no such game data; GET the project lists its versions"))
+        return None
+    if reason := obstacle(found[0].simulator):
+        wrong.append(("game_version", reason))
+    return found[0]

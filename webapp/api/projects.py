@@ -1,0 +1,73 @@
+"""Which projects a token opens, what a study can be started with there, and how a study is described."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from ninja import Router
+
+from webapp.api import kinds
+from webapp.api.auth import project_of, token_of
+from webapp.api.shapes import REFUSALS, ProjectDetail, ProjectShape
+from webapp.balance.saving import ensure_defaults
+from webapp.games.simulators import by_moves, obstacle
+from webapp.projects.access import allowed, role_in
+from webapp.projects.models import Membership, Project
+from webapp.studies.pictures import person
+from webapp.studies.questions import QUESTIONS
+from webapp.training.games import OFFERS
+
+router = Router(tags=["Projects"])
+LATEST_VERSIONS = 50
+
+
+@router.get("/projects", response={200: list[ProjectShape], **REFUSALS}, url_name="projects", summary="Your projects")
+def listing(request: HttpRequest) -> Any:
+    """Those of the token, with your role in each."""
+    only = token_of(request).project
+    mine = Membership.objects.select_related("project").filter(user=person(request)).order_by("project__name")
+    rows = mine if only is None else mine.filter(project=only)
+    return [_shape(row.project, row.role) for row in rows]
+
+
+def _shape(project: Project, role: str) -> dict[str, Any]:
+    return {"project": project.slug, "name": project.name, "role": role, "may_start": allowed(role, "write")}
+
+
+@router.get(
+    "/projects/{slug:project}", response={200: ProjectDetail, **REFUSALS}, url_name="project", summary="One project"
+)
+def detail(request: HttpRequest, project: str) -> Any:
+    """With the game data, lineup rules, objectives and games that a study can be started with."""
+    found = project_of(request, project)
+    ensure_defaults(found, None)
+    versions = found.versions.select_related("simulator")[:LATEST_VERSIONS]
+    own = by_moves(found).values_list("reference", flat=True)
+    return {
+        **_shape(found, str(role_in(person(request), found))),
+        "game_versions": [
+            {"number": v.number, "label": v.label, "note": v.note, "simulator": v.simulator.reference,
+             "playable": not obstacle(v.simulator), "created": v.created_at}
+            for v in versions
+        ],
+        "lineup_rules": _rows(found.lineup_rules),
+        "objective_sets": _rows(found.objective_sets),
+        "questions": list(QUESTIONS),
+        "games": [*(offer.name for offer in OFFERS.values() if offer.name), *own],
+    }  # fmt: skip
+
+
+def _rows(rows: Any) -> list[dict[str, Any]]:
+    return [{"number": row.pk, "name": row.name} for row in rows.filter(replaced_by=None)]
+
+
+@router.get(
+    "/schema/{kind}", response={200: dict[str, Any], **REFUSALS}, url_name="schema", summary="The settings of a study"
+)
+def schema(request: HttpRequest, kind: str) -> Any:
+    """As JSON Schema, with titles, bounds and explanations; x-range marks what may be a range. kind: search, train or
+    evolve."""
+    if kind not in kinds.KINDS:
+        raise Http404(f"There is no such kind of study; there are {', '.join(kinds.KINDS)}.")
+    return kinds.schema(kind)

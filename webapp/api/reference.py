@@ -1,0 +1,113 @@
+"""What the page about the API shows: its addresses, from the same description that programs read, and examples."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from functools import cache
+from typing import Any, NamedTuple
+
+from webapp.api.v1 import v1
+
+STATUSES = (
+    ("400", "The body cannot be read."),
+    ("401", "No token, or one that is wrong, revoked or over."),
+    ("403", "Your role in the project does not reach that far."),
+    ("404", "There is no such thing, or it is not yours to see."),
+    ("409", "The job’s state does not allow that."),
+    ("413, 415", "The body is too large, or does not say that it is JSON."),
+    ("422", "Settings cannot be used as they are; problems names each place."),
+    ("429", "Too many wrong tokens. Retry-After says how long to wait."),
+    ("503", "What was asked for cannot be read just now."),
+)
+JOB = "$JOB"
+
+
+class Place(NamedTuple):
+    """An address of the API."""
+
+    method: str
+    path: str
+    title: str
+    text: str
+    asks: tuple[str, ...]
+
+
+class Example(NamedTuple):
+    """Something one does with the API, as a command line."""
+
+    title: str
+    command: str
+    text: str = ""
+
+
+@cache
+def places() -> tuple[Place, ...]:
+    """Every address, in the order of the description that programs read."""
+    found = v1.get_openapi_schema()["paths"]
+    return tuple(
+        Place(method.upper(), path, told["summary"], told.get("description", ""), _asks(told))
+        for path, methods in found.items()
+        for method, told in methods.items()
+    )
+
+
+def _asks(told: dict[str, Any]) -> tuple[str, ...]:
+    """Names of what may stand behind the question mark."""
+    return tuple(each["name"] for each in told.get("parameters", ()) if each["in"] == "query")
+
+
+def examples(site: str, slug: str) -> list[Example]:
+    """The usual things, for a project. ``$TOKEN`` and ``$JOB`` are variables of the shell."""
+    root = f"{site}/api/v1"
+    jobs = f"{root}/projects/{slug}/jobs"
+    search = {"kind": "search", "set": {"algorithm.population": 50, "ticks": 20}}
+    task = {"game": "cartpole", "learner": {"preset": "cartpole-ppo"}, "steps": 5000}
+    evolve = {
+        "kind": "evolve",
+        "config": {"name": "Settings for CartPole", "task": task, "algorithm": {"population": 8}, "ticks": 10},
+        "set": {"task.learner.rate": [0.0001, 0.01, "log"], "task.learner.entropy_weight": [0, 0.03]},
+    }
+    return [
+        Example("Which projects are open to me?", _curl("GET", f"{root}/projects")),
+        Example(
+            "Search the newest game data for unfair lineups",
+            _curl("POST", jobs, search),
+            "Rules, objectives and data come from the project; set replaces single settings. The answer has the "
+            "job’s number, which the next commands call $JOB.",
+        ),
+        Example(
+            "Search for good training settings",
+            _curl("POST", jobs, evolve),
+            "A setting of the learner that is a range [low, high] is searched; one that is a number is fixed.",
+        ),
+        Example("How far is it?", _curl("GET", f"{jobs}/{JOB}"), "exit_code is null until it is over."),
+        Example("What happened since event 2?", _curl("GET", f"{jobs}/{JOB}/events?after=2")),
+        Example("Take away what it found", _curl("GET", f"{jobs}/{JOB}/results?of=front&as=csv", save="front.csv")),
+        Example("Stop it; what was found stays", _curl("POST", f"{jobs}/{JOB}/stop")),
+        Example("Once more, with another seed", _curl("POST", f"{jobs}/{JOB}/clone", {"set": {"seed": 2}})),
+    ]
+
+
+def script(site: str, slug: str) -> str:
+    """A build's step: start a job, wait for its end, take its front away, and end as it ended."""
+    return f"""#!/bin/sh -e
+api() {{ curl -sS --fail-with-body -H "Authorization: Bearer $TOKEN" "$@"; }}
+jobs={site}/api/v1/projects/{slug}/jobs
+started=$(api -H "Content-Type: application/json" -d @study.json "$jobs") || {{ echo "$started" >&2; exit 2; }}
+job=$(echo "$started" | jq .job)
+until code=$(api "$jobs/$job" | jq -e .exit_code); do sleep 10; done
+[ "$code" = 0 ] && api "$jobs/$job/results?as=csv" -o front.csv
+exit "$code"
+"""
+
+
+def _curl(method: str, address: str, body: dict[str, Any] | None = None, save: str = "") -> str:
+    parts = ['curl -sS -H "Authorization: Bearer $TOKEN"']
+    if body is not None:
+        parts += ['-H "Content-Type: application/json"', f"-d {shlex.quote(json.dumps(body))}"]
+    elif method == "POST":
+        parts.append("-X POST")
+    if save:
+        parts.append(f"-o {save}")
+    return " \\\n  ".join([*parts, f'"{address}"'])

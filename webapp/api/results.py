@@ -1,0 +1,81 @@
+"""What is taken away from a job: its lineups or players as rows, the numbers of its rounds, its policy. The files are
+those that the pages give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import Query, Router
+
+from engine.errors import ConfigError, StoreError
+from webapp.api import rows
+from webapp.api.auth import job_of, project_of
+from webapp.api.shapes import REFUSALS, WRITING, FormQuery, Results, ResultsQuery
+from webapp.studies import progress
+from webapp.studies.models import Job
+from webapp.studies.pictures import person
+from webapp.training import curve, views
+
+router = Router(tags=["Results"])
+JOB = "/projects/{slug:project}/jobs/{int:number}"
+FILES = {"policy.zip": "policy", "policy.onnx": "onnx"}
+
+
+def there(job: Job) -> list[str]:
+    """What can be fetched of a job now, by the last part of its address."""
+    files = [name for name, role in FILES.items() if role in job.artifacts and not (role == "onnx" and job.evolves)]
+    return [*(() if job.trains else ("results",)), "rounds", *files]
+
+
+def _csv(content: bytes | str, name: str) -> HttpResponse:
+    answer = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return answer
+
+
+@router.get(
+    f"{JOB}/results",
+    response={200: Results, **REFUSALS, 422: WRITING[422], 503: WRITING[422]},
+    url_name="results",
+    summary="What a search found",
+)
+def results(request: HttpRequest, project: str, number: int, query: Query[ResultsQuery]) -> Any:
+    """The front (nothing that was tried beats one of these in every number) or everything evaluated, with 95 % ranges;
+    as JSON page by page, or all of it as CSV. While the job runs: as far as it is."""
+    job = job_of(request, project, number)
+    if job.trains:
+        raise Http404("A training has no front. Its rounds are at …/rounds, its agent at …/policy.zip.")
+    try:
+        found = rows.players(job, query.of) if job.evolves else rows.lineups(job, query.of, person(request))
+    except ConfigError as error:
+        raise StoreError(str(error)) from error
+    if query.form == "csv":
+        return _csv(found.csv(), f"{project}-job-{number}-{query.of}")
+    page = found.page(query.offset, query.limit)
+    return {"of": query.of, "rows": page, "count": found.count, "offset": query.offset}
+
+
+@router.get(
+    f"{JOB}/rounds", response={200: dict[str, Any], **REFUSALS, 422: WRITING[422]}, url_name="rounds",
+    summary="The numbers of each round",
+)  # fmt: skip
+def rounds(request: HttpRequest, project: str, number: int, query: Query[FormQuery]) -> Any:
+    """As columns, at most some hundred rounds of them, evenly spread; or every round as CSV."""
+    job = job_of(request, project, number)
+    return _csv(curve.to_csv(job), f"{project}-job-{number}-rounds") if query.form == "csv" else progress.rounds(job)
+
+
+@router.get(f"{JOB}/policy.zip", response={200: None, **REFUSALS}, url_name="policy", summary="The agent, as a file")
+def policy(request: HttpRequest, project: str, number: int) -> Any:
+    """The newest policy of a training, or of the best player of a search for settings: tensors (safetensors) and their
+    description (JSON) in a ZIP file."""
+    project_of(request, project)
+    return views.policy(request, project, number)
+
+
+@router.get(f"{JOB}/policy.onnx", response={200: None, **REFUSALS}, url_name="onnx", summary="The agent, as ONNX")
+def onnx(request: HttpRequest, project: str, number: int) -> Any:
+    """The policy of a training as an ONNX graph; it is made when the training ends."""
+    project_of(request, project)
+    return views.onnx(request, project, number)

@@ -1,0 +1,160 @@
+"""What the API is asked and answers with. Events and a job's state are the event stream's (``studies.wire``)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from ninja import Field, Schema
+
+
+class Problem(Schema):
+    """One thing that is wrong."""
+
+    place: str = Field(description="A dotted path into the body, such as config.algorithm.population.")
+    message: str
+
+
+class Error(Schema):
+    """Every answer of 400 and above."""
+
+    message: str = Field(description="A sentence: what is wrong, and what to do.")
+    problems: list[Problem] = Field(description="Each thing that is wrong, where there are several; may be empty.")
+
+
+class ProjectShape(Schema):
+    """A project of yours."""
+
+    project: str = Field(description="Its name in addresses.")
+    name: str
+    role: str = Field(description="Yours: owner, designer, engineer or producer.")
+    may_start: bool = Field(description="Whether your role starts and stops jobs here.")
+
+
+class Version(Schema):
+    """A version of the game data."""
+
+    number: int
+    label: str
+    note: str
+    simulator: str
+    playable: bool
+    created: datetime
+
+
+class Row(Schema):
+    """Lineup rules, or objectives."""
+
+    number: int
+    name: str
+
+
+class ProjectDetail(ProjectShape):
+    """A project, and what a search can be started with."""
+
+    game_versions: list[Version] = Field(description="The newest first; a search takes the first by default.")
+    lineup_rules: list[Row]
+    objective_sets: list[Row]
+    questions: list[str]
+    games: list[str] = Field(description="For trainings; gym:NAME and ale:NAME beside them.")
+
+
+class JobShape(Schema):
+    """A job as it is now."""
+
+    job: int = Field(description="Its number.")
+    project: str
+    kind: str = Field(description="search, recheck, train or evolve.")
+    title: str
+    link: str = Field(description="Its page.")
+    status: str = Field(description="queued, waiting, running, paused, stopped, finished or failed.")
+    wish: str = Field(description="pause or stop, where one was asked for and has not happened yet.")
+    message: str = Field(description="A sentence: why it waits, stopped or failed.")
+    sequence: int = Field(description="Number of its last event.")
+    tick: int = Field(description="Rounds done.")
+    ticks: int = Field(description="Rounds in all.")
+    share: float = Field(description="How much is done, from 0 to 1.")
+    seconds_left: float | None = Field(description="About; null while nobody can say.")
+    attempt: int
+    counters: dict[str, Any] = Field(description="Totals so far: evaluations, battles, steps, seconds.")
+    metrics: dict[str, Any] = Field(description="Of the last round.")
+    created: datetime
+    created_by: str
+    started: float | None = Field(description="Seconds since 1970.")
+    ended: float | None = Field(description="Seconds since 1970.")
+
+
+class JobDetail(JobShape):
+    """A job with all of its settings."""
+
+    config: dict[str, Any] = Field(description="The study, complete: what may be posted again.")
+    config_hash: str
+    game_version: int | None
+    summary: dict[str, Any]
+    results: list[str] = Field(description="What can be fetched: front, archive, policy.zip, policy.onnx.")
+    exit_code: int | None = Field(
+        description="As on the command line: 0 done or stopped, 1 may be tried again, 2 cannot be done as asked; null "
+        "while it is not over."
+    )
+
+
+class JobPage(Schema):
+    """Jobs, the newest first."""
+
+    jobs: list[JobShape]
+    count: int = Field(description="On all pages.")
+    page: int
+    pages: int
+
+
+class Events(Schema):
+    """Events of a job in order."""
+
+    events: list[dict[str, Any]] = Field(description="As the event stream tells them.")
+    next: int = Field(description="Ask with after= this number for what comes next.")
+    more: bool = Field(description="Whether there is more already.")
+
+
+class Results(Schema):
+    """Lineups, or players of a search for settings, with their numbers and 95 % ranges."""
+
+    of: str
+    rows: list[dict[str, Any]]
+    count: int = Field(description="On all pages.")
+    offset: int
+
+
+class JobsQuery(Schema):
+    """Which jobs to list."""
+
+    status: Literal["queued", "waiting", "running", "paused", "stopped", "finished", "failed"] | None = None
+    kind: Literal["search", "recheck", "train", "evolve"] | None = None
+    page: int = Field(1, ge=1, le=100_000)
+    size: int = Field(50, ge=1, le=200, description="Jobs on a page.")
+
+
+class EventsQuery(Schema):
+    """Which events of a job."""
+
+    after: int = Field(0, ge=0, lt=2**31, description="The number of the last event that is known.")
+    limit: int = Field(200, ge=1, le=1000)
+
+
+class FormQuery(Schema):
+    """As what."""
+
+    form: Literal["json", "csv"] = Field("json", alias="as")
+
+
+class ResultsQuery(FormQuery):
+    """Which rows, and as what; CSV is always whole."""
+
+    of: Literal["front", "archive"] = "front"
+    offset: int = Field(0, ge=0, lt=2**31)
+    limit: int = Field(1000, ge=1, le=10_000)
+
+
+REFUSALS: dict[int, Any] = {401: Error, 404: Error, 429: Error}
+"""What every address may answer with."""
+WRITING: dict[int, Any] = {**REFUSALS, 400: Error, 403: Error, 409: Error, 413: Error, 415: Error, 422: Error}
+"""What an address that changes something may answer with beside."""

@@ -1,0 +1,112 @@
+"""Making, checking and revoking tokens, ``eqp_<key>_<secret>``: the key finds the row, the secret is compared."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from webapp.accounts import throttle
+from webapp.accounts.models import User
+from webapp.api.models import Token, TokenAudit
+from webapp.lib.words import plural, when
+from webapp.projects.models import Project
+
+PREFIX = "eqp"
+KEY_BYTES, SECRET_BYTES = 6, 32
+USED_EVERY = timedelta(minutes=1)
+"""How exactly the last use is known: a script that asks every second writes no row every second."""
+MOST = 50
+"""Tokens of one person that work at one time."""
+
+
+class Denied(Exception):
+    """This token lets nobody in; the message says why."""
+
+
+class TooMany(Denied):
+    """Too many wrong tokens came from there; ``seconds`` until another may be tried."""
+
+    def __init__(self, minutes: int) -> None:
+        self.seconds = 60 * minutes
+        super().__init__(f"Too many wrong tokens. Wait {plural(minutes, 'minute')}, then try again.")
+
+
+def make(user: User, name: str, project: Project | None, days: int) -> tuple[Token, str]:
+    """A new token, and its whole text, which can be shown only now."""
+    key, secret = secrets.token_hex(KEY_BYTES), secrets.token_urlsafe(SECRET_BYTES)
+    with transaction.atomic():
+        token = Token.objects.create(
+            user=user, name=name, project=project, key=key, digest=_digest(secret),
+            expires_at=timezone.now() + timedelta(days=days),
+        )  # fmt: skip
+        record(token, "made", user, f"{project or 'every project'}, for {plural(days, 'day')}")
+    return token, f"{PREFIX}_{key}_{secret}"
+
+
+def revoke(token: Token, user: User) -> None:
+    """The token lets nobody in from now on."""
+    with transaction.atomic():
+        if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
+            record(token, "revoked", user)
+
+
+def record(token: Token, action: str, user: User, detail: str = "") -> None:
+    """Add a line to the audit."""
+    TokenAudit.objects.create(token=token, action=action, detail=detail[:4000], user=user)
+
+
+def visible(user: User) -> QuerySet[Token]:
+    """One's own tokens; a site operator sees, and may revoke, everybody's."""
+    return Token.objects.all() if user.is_staff else Token.objects.filter(user=user)
+
+
+def working(user: User) -> QuerySet[Token]:
+    """The tokens of a person that are neither revoked nor over."""
+    return Token.objects.filter(Q(user=user, revoked_at=None, expires_at__gt=timezone.now()))
+
+
+def holder(text: str, address: str) -> Token:
+    """The token whose text this is. Raises TooMany while that address, or that key, was guessed at too often, and
+    Denied for a token that is wrong, revoked, over, or of somebody who may not sign in."""
+    key, secret = _parts(text)
+    name = f"token {key}"
+    if minutes := throttle.minutes_to_wait(name, address):
+        raise TooMany(minutes)
+    token = Token.objects.select_related("user", "project").filter(key=key).first()
+    # Compared also where there is no such row, so that the answer takes as long.
+    same = constant_time_compare(token.digest if token is not None else "", _digest(secret))
+    if token is None or not same:
+        throttle.note_failure(name, address)
+        raise Denied("This token is not known here. Copy it whole, or make a new one under API tokens.")
+    if token.revoked_at is not None:
+        raise Denied(f"This token was revoked ({when(token.revoked_at)}). Make a new one under API tokens.")
+    if not token.works:
+        raise Denied(f"This token ended ({when(token.expires_at)}). Make a new one under API tokens.")
+    if not token.user.is_active:
+        raise Denied("The account of this token is switched off. Ask the site's operator.")
+    _note_use(token, name, address)
+    return token
+
+
+def _note_use(token: Token, name: str, address: str) -> None:
+    now = timezone.now()
+    old = Q(used_at=None) | Q(used_at__lt=now - USED_EVERY) | ~Q(used_from=address)
+    if Token.objects.filter(old, pk=token.pk).update(used_at=now, used_from=address):
+        throttle.forget(name, address)
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Key and secret; empty ones where the text is no token."""
+    prefix, _, rest = text.strip().partition("_")
+    key, _, secret = rest.partition("_")
+    return (key, secret) if prefix == PREFIX and len(key) == 2 * KEY_BYTES and secret.isascii() else ("", "")
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
