@@ -16,6 +16,9 @@ from hypothesis import settings as hypothesis_settings
 
 from deploy.up import valkey
 
+# Tests compare bits, and those of a processor are what they were written with.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
 # On a busy machine a generated example may take its time: no test fails for that.
 hypothesis_settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("calm")

@@ -71,7 +71,7 @@ class Distribution:
         centre = ((low + high) / 2).astype(np.float32)
         self.acting = Acting(np.array(spec.choices, np.int64), centre, half, owner)
         self._columns = np.cumsum([0, *spec.choices]).tolist()
-        self._units = (torch.from_numpy(self.acting.centre), torch.from_numpy(half), torch.from_numpy(owner))
+        self._units: dict[torch.device, tuple[Tensor, Tensor, Tensor]] = {}
 
     def draw(self, outputs: F32, log_std: F32, mask: Mask, keys: NDArray[np.uint64]) -> Drawn:
         """One action a row, its noise a hash of its key uint64[n] and nothing else. ``mask`` bool[n, K] or None."""
@@ -97,7 +97,7 @@ class Distribution:
             chosen = columns[:, i].to(torch.int64)
             total = total + torch.log_softmax(logits, dim=1).gather(1, chosen[:, None])[:, 0]
         if self.D and log_std is not None:
-            centre, half, owner = (t.to(outputs.device) for t in self._units)
+            centre, half, owner = self._units_on(outputs.device)
             k = len(self.acting.choices)
             u = (columns[:, k:] - centre) / half
             each = -0.5 * ((u - outputs[:, self.K :]) * torch.exp(-log_std)) ** 2 - log_std - _HALF_LOG_2PI
@@ -117,12 +117,19 @@ class Distribution:
             first = p if first is None else first
         if self.D and log_std is not None:
             each = log_std + 0.5 + _HALF_LOG_2PI
-            owner = self._units[2].to(outputs.device)
+            owner = self._units_on(outputs.device)[2]
             if len(owner) and first is not None:
                 total = total + first[:, owner] @ each
             else:
                 total = total + each.sum()
         return total
+
+    def _units_on(self, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+        """Centres, half widths and owners of parameters, moved there once."""
+        if device not in self._units:
+            _, centre, half, owner = (torch.from_numpy(array).to(device) for array in self.acting)
+            self._units[device] = centre, half, owner
+        return self._units[device]
 
     def _parts(self, outputs: Tensor, mask: Tensor | None) -> list[Tensor]:
         """Logits of each discrete part, −∞ where a choice is illegal."""

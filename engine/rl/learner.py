@@ -11,6 +11,7 @@ learning.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -86,8 +87,14 @@ def terms(config: LearnerConfig, names: tuple[str, ...]) -> Terms:
 
 
 def device() -> torch.device:
-    """The GPU when there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """The GPU when there is one, told to compute the same every time, and convolutions in full float32, as samplers do
+    on their processors: what they said of an action is compared with what the learner says."""
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS may add up in another order
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.allow_tf32 = False
+    return torch.device("cuda")
 
 
 class BaseLearner:
@@ -101,6 +108,7 @@ class BaseLearner:
         self.config, self.spec, self.total, self.device = config, spec, steps, on or device()
         self.model = spec.model()
         self.terms = terms(config, spec.seat.rewards)
+        self.weighing = torch.from_numpy(self.terms.weight).to(self.device)
         self.rng = generator(seed, "learner", config.kind)
         first = self.model.initial(generator(seed, "weights"))
         n = self.model.network.size
@@ -220,7 +228,7 @@ class ActorCritic(BaseLearner):
             kept = advantages if valid is None else advantages[valid]
             std, mean = torch.std_mean(kept, dim=0, correction=0)
             advantages = (advantages - mean) / (std + _NORMAL_EPSILON)
-        return advantages @ torch.from_numpy(self.terms.weight).to(advantages.device)
+        return advantages @ self.weighing
 
     def loss(self, policy: Tensor, critic: Tensor, H: Tensor) -> Tensor:
         """c_π L_π + c_V L_V − c_H H."""

@@ -169,7 +169,7 @@ class Network:
 
     def _below(self, parts: Parts, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
         """(all inputs side by side, what the policy's layers make of them)."""
-        features = [observations[spec.name].flatten(1) for spec in self.plain]
+        features = [observations[spec.name][..., None].flatten(1) for spec in self.plain]  # single numbers, too
         features += [self._convolved(parts, spec.name, observations[spec.name]) for spec in self.images]
         entry = features[0] if len(features) == 1 else torch.cat(features, dim=1)
         return entry, self._layers(parts, "policy", entry)

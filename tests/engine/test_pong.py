@@ -153,8 +153,9 @@ def test_pictures_show_the_ball_and_the_paddles_where_they_are() -> None:
         a, b = numbers.step([action]), pictures.step([action])
 
 
-def test_a_battle_can_be_drawn_at_any_size() -> None:
-    game = VectorPong()
+@pytest.mark.parametrize("kind", [VectorPong, ImagePong])
+def test_a_battle_can_be_drawn_at_any_size(kind: type[Any]) -> None:
+    game = kind()
     game.reset(SEEDS[:2])
     for size in (42, 168):
         picture = game.picture(1, size)

@@ -25,6 +25,7 @@ from engine.games.pong import ImagePong, VectorPong
 from engine.rl import tensors
 from engine.rl.a3c import A3C, Gradient, Worker
 from engine.rl.dqn import DQN
+from engine.rl.learner import device
 from engine.rl.policy import PolicySpec
 from engine.rl.ppo import PPO
 from engine.rl.sampler import Sampler
@@ -232,6 +233,21 @@ def test_double_dqn_values_with_the_target_what_the_network_chose() -> None:
     y = dqn._targets(network.parts(dqn.theta), {"signal": signal}, columns)
     expected = 1 + 0.5 * theirs.gather(1, mine.argmax(dim=1, keepdim=True))[:, 0]
     torch.testing.assert_close(y, expected.detach())
+
+
+def test_a_gpu_is_taken_where_there_is_one_and_told_to_compute_the_same_every_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    assert device() == torch.device("cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    try:
+        assert device() == torch.device("cuda")
+        assert torch.are_deterministic_algorithms_enabled()
+        assert not torch.backends.cudnn.allow_tf32
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def test_a_learner_s_state_goes_through_the_engine_s_own_container() -> None:

@@ -226,7 +226,7 @@ POLICIES = {
     "line": PolicySpec(seat(), NetworkConfig(policy=(16, 8), critic=(16, 8, 8)), normalise=True),
     "memory": PolicySpec(seat(ACTIONS["hybrid"]), NetworkConfig(policy=(8,), critic=(8,), lstm=6, activation="tanh")),
     "picture": PolicySpec(
-        seat(Discrete(3), ArraySpec("eye", (2, 20, 20), "uint8"), ArraySpec("x", (3,))),
+        seat(Discrete(3), ArraySpec("eye", (2, 20, 20), "uint8"), ArraySpec("x", (3,)), ArraySpec("one", ())),
         NetworkConfig(conv=(K4S2, K4S2), policy=(8,), critic=(8,), activation="relu"),
     ),
     "values": PolicySpec(seat(Discrete(3)), NetworkConfig(policy=(8,), critic=(8, 8)), kind="q", duelling=True),

@@ -293,7 +293,7 @@ def test_a_killed_study_goes_on_from_the_command_line_with_the_same_curve(
     first.stdout.close()
     assert first.wait() == -signal.SIGKILL
     subprocess.run([*command, "resume", str(folder)], cwd=HOME, check=True, capture_output=True)
-    found = [decode(line) for line in _lines(folder / "events.jsonl")]
+    found = [decode(line) for line in lines(folder / "events.jsonl")]
     assert isinstance(found[-1], Finished)
     rest = {tick: tuple(row) for tick, *row in curve(found)}
     whole = curve(events(config, FolderStore(tmp_path / "whole")))
@@ -305,7 +305,8 @@ def test_a_killed_study_goes_on_from_the_command_line_with_the_same_curve(
     assert "6,400 steps" in listed
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def lines(path: Path) -> Iterator[bytes]:
+    """The whole lines of a file whose last one may be torn."""
     for line in path.read_bytes().splitlines():
         if line.endswith(b"}"):
             yield line

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,15 +18,15 @@ import pytest
 
 from engine.channel import Weights, encode_weights
 from engine.errors import EngineError, SimulatorError
-from engine.events import AnyEvent, Finished, Incident, Progressed
+from engine.events import AnyEvent, Finished, Incident, Progressed, decode
 from engine.runtime.fleet import FleetLimits
 from engine.runtime.ray_fleet import RayFleet
 from engine.store import FolderStore
 from engine.study import run
 from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
-from tests.engine.test_evolve import settings
+from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
-from tests.engine.test_train import curve, events, study
+from tests.engine.test_train import HOME, asynchronous_a3c, curve, events, lines, settings, study
 
 PATIENCE_S = 60
 
@@ -153,11 +155,52 @@ def test_out_of_step_training_goes_on_when_a_sampler_is_killed(ray: RayServer, t
     assert told[-1].summary["lost"] >= 1
 
 
+def test_asynchronous_a3c_goes_on_from_its_samplers_gradients_when_one_is_killed(
+    ray: RayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("engine.rl.a3c.A3C.update")  # here; samplers are other processes, and need none either
+    config = asynchronous_a3c(
+        game="cartpole", steps=40_000, checkpoint_every=4_000, max_staleness=0, evaluate_every=0, pool={"kind": "ray"}
+    )
+    told, _ = killed(ray, run(config, FolderStore(tmp_path)), 3, 10)
+    rounds = [e for e in told if isinstance(e, Progressed)]
+    assert isinstance(told[-1], Finished)
+    assert told[-1].summary["updates"] * 4 * 8 == told[-1].counters.steps >= 40_000, "one for each gradient"
+    assert told[-1].summary["lost"] >= 1
+    assert any(isinstance(e, Incident) and "Another one takes its place" in e.message for e in told)
+    assert all(1 <= e.metrics["staleness_mean"] <= e.metrics["staleness_max"] for e in rounds)
+    assert max(e.metrics["staleness_max"] for e in rounds) > 1, "gradients that were on their way while another came"
+    assert all(np.isfinite(e.metrics["gradient"]) for e in rounds)
+
+
+def test_a_killed_study_takes_its_samplers_along_and_goes_on_with_the_same_curve(
+    ray: RayServer, tmp_path: Path
+) -> None:
+    data = settings(steps=4096, checkpoint_every=512, evaluate_every=0, episodes=2, pool={"kind": "ray"})
+    folder = tmp_path / "job"
+    (tmp_path / "study.yaml").write_text(json.dumps(data))
+    command = [sys.executable, "-m", "engine"]
+    rounds = random.Random(5).randint(2, 5)
+    with subprocess.Popen([*command, "run", str(tmp_path / "study.yaml"), "--job-dir", str(folder)], cwd=HOME,
+                          stdout=subprocess.PIPE, text=True) as first:  # fmt: skip
+        assert first.stdout
+        assert any(f"round {rounds}:" in line for line in first.stdout)
+        samplers = actors(ray, "SamplerActor")
+        first.kill()
+    assert len(samplers) == 2
+    assert eventually(lambda: all(map(gone, samplers)))
+    subprocess.run([*command, "resume", str(folder)], cwd=HOME, check=True, capture_output=True)
+    found = [decode(line) for line in lines(folder / "events.jsonl")]
+    here = curve(events(study(**{**data, "pool": {"kind": "local"}}), FolderStore(tmp_path / "here")))
+    assert isinstance(found[-1], Finished)
+    assert list({tick: row for tick, *row in curve(found)}.values()) == [row for _, *row in here]
+
+
 def test_evolution_ends_the_same_when_a_worker_is_killed_in_the_middle_of_a_training(
     ray: RayServer, tmp_path: Path
 ) -> None:
     """The candidate goes on from its own checkpoint on another worker, and what all leave is that of one process."""
-    task = {**settings()["task"], "steps": 2048, "checkpoint_every": 256}
+    task = {**evolution_settings()["task"], "steps": 2048, "checkpoint_every": 256}
     here = evolution(task=task, ticks=2)
     (whole,) = [e for e in run(here, FolderStore(tmp_path / "here")) if isinstance(e, Finished)]
     store = FolderStore(tmp_path / "there")
