@@ -38,8 +38,8 @@ def well_made(page: Page) -> None:
 
 def test_a_search_for_settings_is_composed_and_what_is_wrong_is_shown_where_it_is(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, f"/p/{team.project.slug}/train/settings/")
-    expect(page.locator("[data-time]")).to_have_text("400,000 moves", timeout=SOON)
-    rate = page.get_by_label("Learning rate", exact=True)
+    expect(page.locator("[data-note]")).to_contain_text("Training a few seconds", timeout=SOON)
+    rate = page.get_by_role("textbox", name="Learning rate", exact=True).first
     expect(rate).to_have_value("0.0001 to 0.01")
     page.get_by_text("DQN", exact=True).click()
     expect(page.locator('input[value="cartpole-dqn"]')).to_be_checked(timeout=SOON)
@@ -50,11 +50,29 @@ def test_a_search_for_settings_is_composed_and_what_is_wrong_is_shown_where_it_i
     expect(page.get_by_text("1 field needs a look")).to_be_visible(timeout=SOON)
     expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("Nothing is left to search", timeout=SOON)
     expect(rate).to_have_value("0.002")
+    page.locator("[data-method] > summary").click()
+    page.locator('input[value="map-elites"]').check()
+    expect(page.get_by_label("Told apart by")).to_be_visible()
+    page.locator("[data-method] .fold > summary").click()
+    expect(page.get_by_label("Cells in each direction")).to_be_visible()
+    expect(page.get_by_label("When to copy another")).to_be_hidden()
+    page.get_by_role("button", name="Another goal").click()
+    expect(page.get_by_label("Goal 3", exact=True)).to_be_focused()
+    page.get_by_label("Goal 2", exact=True).select_option("length")
+    page.get_by_label("Cells in each direction").fill("many")
+    expect(page.locator('[data-errors="map-elites-bins"]')).to_contain_text("not a number", timeout=SOON)
     well_made(page)
     rate.fill("0.0001 to 0.01")
+    page.get_by_label("Cells in each direction").fill("4")
+    expect(page.locator("[data-kept]")).to_be_visible(timeout=SOON)
+    expect(page.locator('[data-errors="map-elites-bins"]')).to_be_empty(timeout=SOON)
+    page.goto(page.url)  # a reload would send the form again
+    expect(page.get_by_label("Cells in each direction")).to_have_value("4")
+    page.get_by_label("Goal 2", exact=True).select_option("")
     page.get_by_role("button", name="Start the search").click()
     expect(page.locator("[data-doing]")).to_contain_text("waits", timeout=SOON)
-    assert Job.objects.get().kind == Job.Kind.EVOLVE
+    job = Job.objects.get(kind=Job.Kind.EVOLVE)
+    assert (job.config["algorithm"]["bins"], len(job.config["objectives"])) == (4, 1)
 
 
 @pytest.mark.parametrize(("kind", "own"), [("pbt", "Who copied whom"), ("map-elites", "Map")])
@@ -66,10 +84,14 @@ def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team:
     expect(page.locator("[data-chart] .scatterlayer .trace").first).to_be_attached(timeout=SOON)
     expect(page.locator("[data-body] tr")).to_have_count(3)
     expect(page.locator("[data-best-body] tr").first).to_be_visible(timeout=SOON)
+    page.get_by_role("button", name="Edge", exact=True).click()
+    expect(page.locator("[data-head]")).to_contain_text("Length of an episode", timeout=SOON)
+    expect(page.locator("[data-legend]")).to_contain_text("On fresh episodes")
+    assert page.locator("[data-body] tr").count() >= 1
     page.get_by_role("button", name="Settings", exact=True).click()
     expect(page.locator("[data-head]")).to_contain_text("Weight of the entropy", timeout=SOON)
     expect(page.locator("[data-chart] .xtick tspan", has_text="Learning rate")).to_be_attached()
-    expect(page.locator("[data-body] tr")).to_have_count(4)
+    expect(page.locator("[data-body] tr")).to_have_count(12)
     page.locator("summary", has_text="The same as a table").click()
     well_made(page)
     page.get_by_role("button", name=own).click()
@@ -78,5 +100,5 @@ def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team:
     with page.expect_download() as taken:
         page.get_by_role("link", name="Download the best player").click()
     assert taken.value.suggested_filename == f"policy-{job.pk}.zip"
-    page.get_by_role("link", name="Ask again with changes").click()
-    expect(page.get_by_label("Learning rate", exact=True)).to_have_value("0.0001 to 0.1")
+    page.get_by_role("button", name="Ask again with changes").click()
+    expect(page.get_by_role("textbox", name="Learning rate", exact=True).first).to_have_value("0.0001 to 0.1")

@@ -291,7 +291,7 @@ def test_a_search_that_has_ended_shows_its_players_and_gives_the_best_away(
     assert not re.search(r"\b(lineup|battle)s?\b", page[page.index("data-job-actions") :])
     told = client.get(reverse("training:players", args=where)).json()
     assert [gene["title"] for gene in told["genes"]] == ["Learning rate", "Weight of the entropy"]
-    assert len(told["players"]) == 4
+    assert len(told["players"]) == told["count"] == 12
     assert told["fresh"]
     assert told["policy"]
     returns = [one["goals"][0] for one in told["best"]]
@@ -299,9 +299,44 @@ def test_a_search_that_has_ended_shows_its_players_and_gives_the_best_away(
     assert client.get(reverse("training:policy", args=where)).status_code == 200
     drawn = "lineage" if kind == "pbt" else "grid"
     picture = client.get(reverse(f"studies:{drawn}", args=where), {"tick": 3}).json()
-    assert picture["member"] if kind == "pbt" else picture["quality"]["title"] == "Return"
+    assert picture["member"] if kind == "pbt" else picture["quality"]["title"] == "Return (sum of rewards)"
     rounds = client.get(reverse("studies:rounds", args=where)).json()
     assert len(rounds["best_return_low"]) == len(rounds["mean_return"]) == 3
+
+
+def test_the_edge_of_players_with_several_goals_is_drawn_along_any_two(client: Client, team: Studio) -> None:
+    goals = [{"measure": "return"}, {"measure": "length", "direction": "min"}, {"measure": "reward.score"}]
+    job = evolved(team.project, config("nsga2", objectives=goals, noise={"reevaluate": 1, "again": 2}))
+    where = [team.project.slug, job.pk]
+    edge = client.get(reverse("studies:front", args=where), {"of": "fresh"})
+    assert edge.json()["x"] == sorted(edge.json()["x"])
+    other = client.get(reverse("studies:front", args=where), {"of": "fresh", "x": 2, "y": 1})
+    assert other["ETag"] != edge["ETag"]
+    assert sorted(other.json()["y"]) == sorted(edge.json()["x"])
+    assert client.get(reverse("studies:around", args=where), {"tick": 2, "x": 9, "y": "z"}).json()["count"] >= 4
+    page = client.get(reverse("studies:job", args=where)).content.decode()
+    for name in ("edge", "volume", "settings"):
+        assert f'data-tell="{name}"' in page
+    assert "<dt>Goals</dt><dd>Return (sum of rewards), more is better; Length of an episode (moves), less" in page
+    assert "<dt>Best ones measured again each round</dt><dd>1</dd>" in page
+    told = client.get(reverse("training:players", args=where), {"tick": 2}).json()
+    assert len(told["players"]) == 12
+
+
+def test_while_it_runs_the_page_shows_those_measured_so_far(client: Client, team: Studio) -> None:
+    job = evolved(team.project)
+    Job.objects.filter(pk=job.pk).update(artifacts={}, status=Status.RUNNING)
+    told = client.get(reverse("training:players", args=[team.project.slug, job.pk]), {"tick": 2}).json()
+    assert (len(told["players"]), told["fresh"], bool(told["best"])) == (8, False, True)
+
+
+def test_one_goal_has_no_edge(client: Client, team: Studio) -> None:
+    job = evolved(team.project, config(objectives=[{"measure": "return"}]))
+    for name in ("front", "around"):
+        answer = client.get(reverse(f"studies:{name}", args=[team.project.slug, job.pk]), {"tick": 1})
+        assert answer.status_code == 404
+    page = client.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
+    assert 'data-tell="edge"' not in page
 
 
 def test_before_its_first_round_a_search_has_no_players(client: Client, team: Studio) -> None:

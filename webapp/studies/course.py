@@ -17,6 +17,7 @@ from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
 from webapp.studies import explore_source, front
 from webapp.studies.models import Job
+from webapp.training.goals import title_of
 
 MOST_ROUNDS = 50
 MOST_PIECES = 8
@@ -153,7 +154,7 @@ def _measured(meta: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, 
     goals = dict(zip(meta["objectives"], meta["directions"], strict=True))
     quality = meta["objectives"][int(meta["quality"])]
     ways = meta["behaviour"] or [name for name in goals if name != quality]
-    named = {name: {"title": name.capitalize(), "unit": "", "toward": "", "direction": goals.get(name, "max")}
+    named = {name: {"title": title_of(name), "unit": "", "toward": "", "direction": goals.get(name, "max")}
              for name in (*ways, quality)}  # fmt: skip
     return [named[name] for name in ways], named[quality]
 

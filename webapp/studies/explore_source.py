@@ -84,7 +84,7 @@ def evaluated(job: Job) -> Evaluated | None:
     meta = bundles[-1].meta
     names = bundles[0].arrays.keys()
     columns = {name: np.concatenate([bundle.arrays[name] for bundle in bundles]) for name in names}
-    columns = _last_of_each(columns)
+    columns = last_of_each(columns)
     usable = (columns["status"] == 0) & np.isfinite(columns["objective"]).all(axis=1) & ~(columns["violation"] > 0)
     kept = {name: column[usable] for name, column in columns.items()}
     return Evaluated(kept, meta, np.isin(kept["id"], _front_ids(job)), int((~usable).sum()))
@@ -98,7 +98,7 @@ def _bundles(job: Job) -> list[Bundle]:
     return [unpack(store().get(chunk)) for chunk in chunks if chunk]
 
 
-def _last_of_each(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def last_of_each(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """One row for each id: a lineup that was played again later is known better by then."""
     ids = columns["id"]
     _, last = np.unique(ids[::-1], return_index=True)

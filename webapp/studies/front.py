@@ -1,4 +1,5 @@
-"""The pictures of a search: its edge at a round and the lineups around it, small enough to fetch while it runs.
+"""The pictures of a search: its edge at a round and the lineups (or players) around it, small enough to fetch while it
+runs.
 
 What is drawn never changes once the round is over, so browsers keep it: the entity tag is the artifact's hash.
 """
@@ -17,6 +18,7 @@ from engine.config import ObjectiveConfig, ObjectiveSetConfig
 from engine.indicators import half_width, non_dominated, verdicts
 from webapp.lib.storage import store
 from webapp.studies.models import Job
+from webapp.training.goals import title_of
 
 PICTURE = 2
 """Raise it when the same artifact is drawn in another way: it is part of the entity tag."""
@@ -43,18 +45,28 @@ def axes(objectives: Sequence[ObjectiveConfig]) -> tuple[Axis, Axis]:
     others = [i for i in range(len(objectives)) if i != up]
     right = next((i for i in others if objectives[i].strength), others[0] if others else -1)
     if right < 0:
-        return Axis(-1, "Cost of a team", "", "cheaper", "min", None), _axis(objectives, up)
-    return _axis(objectives, right), _axis(objectives, up)
+        return Axis(-1, "Cost of a team", "", "cheaper", "min", None), axis(objectives, up)
+    return axis(objectives, right), axis(objectives, up)
 
 
-def _axis(objectives: Sequence[ObjectiveConfig], i: int) -> Axis:
+def axis(objectives: Sequence[ObjectiveConfig], i: int) -> Axis:
+    """The objective in column i."""
     o = objectives[i]
     return Axis(i, o.title, o.unit, o.toward, o.direction, o.threshold, o.high if o.direction == "max" else o.low)
 
 
 def of_job(job: Job) -> ObjectiveSetConfig:
-    """What the job was told "imbalanced" means."""
-    return ObjectiveSetConfig.model_validate(job.config["objectives"])
+    """What the job was told "imbalanced" means; of a search for training settings what makes a player good."""
+    if not job.evolves:
+        return ObjectiveSetConfig.model_validate(job.config["objectives"])
+    # What is measured of players needs no formula, and may be called what no formula may.
+    aims = [
+        ObjectiveConfig.model_construct(
+            name=aim["measure"], title=title_of(aim["measure"]), formula="", direction=aim["direction"], toward="better"
+        )
+        for aim in job.config["objectives"]
+    ]
+    return ObjectiveSetConfig.model_construct(objectives=tuple(aims))
 
 
 def artifact(job: Job, role: str, tick: int | None) -> str:
@@ -66,19 +78,20 @@ def artifact(job: Job, role: str, tick: int | None) -> str:
     return str((body or {}).get("artifacts", {}).get(role, ""))
 
 
-def tag(digest: str) -> str:
-    """The entity tag of the picture of one artifact."""
-    return f'"{digest[:40]}-{PICTURE}"'
+def tag(digest: str, pair: tuple[Axis, Axis] | None = None) -> str:
+    """The entity tag of the picture of one artifact, drawn along a pair of axes."""
+    along = "".join(f"-{one.column}" for one in pair or ())
+    return f'"{digest[:40]}-{PICTURE}{along}"'
 
 
-def picture(job: Job, digest: str, *, dots: bool) -> bytes:
+def picture(job: Job, digest: str, pair: tuple[Axis, Axis], *, dots: bool) -> bytes:
     """The artifact as JSON columns for the chart: all of a front, or a sample of a round's lineups (``dots``).
 
     Raises StoreError when it is missing or damaged.
     """
     bundle, objectives = unpack(store().get(digest)), of_job(job).objectives
     usable = (bundle.arrays["status"] == 0) & np.isfinite(bundle.arrays["objective"]).all(axis=1)
-    x, y = axes(objectives)
+    x, y = pair
     columns = _columns(bundle, usable, objectives, x, y)
     rows = _sample(columns, MOST_DOTS if dots else MOST_MARKS)
     found: dict[str, Any] = {name: _plain(column[rows]) for name, column in columns.items()}
@@ -93,9 +106,11 @@ def _columns(
     signs = [1.0 if o.direction == "max" else -1.0 for o in objectives]
     strength = next((i for i, o in enumerate(objectives) if o.strength), None)
     verdict = verdicts(objective, half, signs, [o.threshold for o in objectives], strength, _median(bundle))
-    cost = arrays["cost"].mean(axis=1)
-    values = {name: cost if axis.column < 0 else objective[:, axis.column] for name, axis in (("x", x), ("y", y))}
-    halves = {f"{name}h": 0 * cost if axis.column < 0 else half[:, axis.column] for name, axis in (("x", x), ("y", y))}
+    values, halves = {}, {}
+    for name, axis in (("x", x), ("y", y)):
+        told = axis.column >= 0
+        values[name] = objective[:, axis.column] if told else arrays["cost"].mean(axis=1)
+        halves[f"{name}h"] = half[:, axis.column] if told else 0 * values[name]
     edge = non_dominated(np.column_stack([values["x"], values["y"]]), [_sign(x), _sign(y)])
     return {"id": arrays["id"], **values, **halves, "verdict": verdict, "edge": edge}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -45,24 +46,43 @@ def _tick(request: HttpRequest) -> int | None:
     return int(text)
 
 
+def _with_edge(request: HttpRequest, slug: str, pk: int) -> Job:
+    """A job whose candidates can be drawn in a plane. Players with one goal cannot: nothing tells them apart."""
+    job = job_for(request, slug, pk)
+    if job.trains or (job.evolves and len(job.config["objectives"]) < 2):
+        raise Http404("This job has one goal, and so no edge.")
+    return job
+
+
 @require_safe
 def front(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The edge of the search after a round (``tick``), or at its end, on the search's battles or on fresh ones
-    (``of=fresh``). JSON for the chart; with ``as=arrays`` the engine's own container."""
-    job = job_for(request, slug, pk)
+    (``of=fresh``). JSON for the chart, along two objectives (``x`` and ``y``, from 0); with ``as=arrays`` the engine's
+    own container."""
+    job = _with_edge(request, slug, pk)
     role = "fresh" if request.GET.get("of") == "fresh" else "front"
     digest = drawing.artifact(job, role, None if role == "fresh" else _tick(request))
     if request.GET.get("as") == "arrays":
         return _kept(request, digest, f'"{digest}"', store().get, "application/octet-stream")
-    return _kept(request, digest, drawing.tag(digest), lambda d: drawing.picture(job, d, dots=False))
+    return _drawn(request, job, digest, dots=False)
 
 
 @require_safe
 def around(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Some of the lineups that were played in a round."""
-    job = job_for(request, slug, pk)
+    """Some of the lineups, or players, that were measured in a round."""
+    job = _with_edge(request, slug, pk)
     digest = drawing.artifact(job, "chunk", _tick(request) or 0)
-    return _kept(request, digest, drawing.tag(digest), lambda d: drawing.picture(job, d, dots=True))
+    return _drawn(request, job, digest, dots=True)
+
+
+def _drawn(request: HttpRequest, job: Job, digest: str, *, dots: bool) -> HttpResponse:
+    objectives = drawing.of_job(job).objectives
+    known = {str(i): i for i in range(len(objectives))}
+    x, y = (known.get(request.GET.get(name, "")) for name in ("x", "y"))
+    chosen = x is not None and y is not None and x != y
+    pair = (drawing.axis(objectives, x or 0), drawing.axis(objectives, y or 0)) if chosen else drawing.axes(objectives)
+    make = partial(drawing.picture, job, pair=pair, dots=dots)
+    return _kept(request, digest, drawing.tag(digest, pair), make)
 
 
 @require_safe

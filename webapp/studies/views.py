@@ -56,7 +56,10 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         context |= {"page": _live(found) | training.page_data(found), **training.context(found)}
         return render(request, "training/job.html", context)
     if found.evolves:
-        context |= {"page": _live(found, "grid", "lineage") | evolved.page_data(found), **evolved.context(found)}
+        context |= {
+            "page": _live(found, "front", "around", "grid", "lineage") | evolved.page_data(found),
+            **evolved.context(found),
+        }
         return render(request, "training/evolve.html", context)
     context |= {
         "effort": _effort(found),

@@ -9,18 +9,28 @@ import numpy as np
 from engine.arrays import Bundle, unpack
 from engine.catalog import ALGORITHMS as METHODS
 from engine.catalog import LEARNERS
+from engine.config import parse
+from engine.config.evolve import TaskConfig
+from engine.config.genes import genes
+from engine.config.noise import NoiseConfig
+from engine.errors import ConfigError
 from engine.indicators import half_width
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import front
+from webapp.studies.compare.differences import settings_told
+from webapp.studies.explore_source import last_of_each
+from webapp.studies.methods import ends_when
 from webapp.studies.models import Job
 from webapp.training import games
 from webapp.training.curve import COUNTERS
+from webapp.training.goals import title_of
 from webapp.training.methods import ALGORITHMS
 from webapp.training.ranges import range_text, ranges_in
+from webapp.training.searching import in_players
 
-MOST = 200
-"""Players of a round that are drawn."""
+MOST, MOST_BEST, LATEST_ROUNDS = 200, 20, 30
+"""Players that are drawn, evenly from the best to the worst; players of the edge; rounds of a search under way."""
 
 
 def context(job: Job) -> dict[str, Any]:
@@ -30,7 +40,12 @@ def context(job: Job) -> dict[str, Any]:
     specialist = [
         ("Game", task["game"]["name"]),
         ("Search method", METHODS[config["algorithm"]["kind"]].label),
-        ("Players", number(config["algorithm"]["population"])),
+        *((in_players(title), value) for title, value in settings_told(config, "algorithm")),
+        ("Goals", "; ".join(_aim(aim) for aim in config["objectives"])),
+        *([("Kinds of play", ", ".join(map(title_of, config["behaviour"])))] if config["behaviour"] else []),
+        *([("Networks of new players", config["networks"].replace("_", " "))] if config["networks"] != "fresh" else []),
+        *(_noise(config) if config["noise"] != NoiseConfig().model_dump() else ()),
+        *(("Ends early", ends_when(rule)) for rule in config["stop"]),
         ("Moves a player, each round", number(task["steps"])),
         ("Episodes that measure a player", number(config["episodes"])),
         *((_title(task["learner"]["kind"], key), text) for key, text in ranges.items()),
@@ -47,15 +62,34 @@ def context(job: Job) -> dict[str, Any]:
     }
 
 
+def _aim(aim: dict[str, Any]) -> str:
+    return f"{title_of(aim['measure'])}, {'more' if aim['direction'] == 'max' else 'less'} is better"
+
+
+def _noise(config: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(in_players(title), value) for title, value in settings_told(config, "noise")]
+
+
 def page_data(job: Job) -> dict[str, Any]:
     """What the page's script knows beside every job's own."""
-    config = job.config
+    config, objectives = job.config, front.of_job(job).objectives
     return {
         "columns": {"counters": list(COUNTERS), "metrics": []},
         "population": config["algorithm"]["population"],
-        "goals": [{"name": aim["measure"], "direction": aim["direction"]} for aim in config["objectives"]],
+        "goals": [{"name": o.name, "title": o.title, "direction": o.direction} for o in objectives],
+        "axes": [front.axis(objectives, i)._asdict() for i in range(len(objectives))],
         "method": config["algorithm"]["kind"],
+        "fresh": "fresh" in job.artifacts,
+        "genes": _searched(config["task"]),
     }
+
+
+def _searched(task: dict[str, Any]) -> bool:
+    """Whether any setting is; else networks alone are bred."""
+    try:
+        return bool(genes(parse(TaskConfig, task)))
+    except ConfigError:  # of an earlier version of the engine
+        return False
 
 
 def _title(kind: str, place: str) -> str:
@@ -65,25 +99,40 @@ def _title(kind: str, place: str) -> str:
 
 
 def players(job: Job, tick: int) -> dict[str, Any]:
-    """The players that arrived in a round, and the best so far: those of the edge, measured on fresh episodes where
-    the search has ended. Raises StoreError."""
-    chunk = front.artifact(job, "chunk", tick)
-    best = job.artifacts.get("fresh") or job.artifacts.get("front", "")
+    """The players that were measured by a round, and the best of then: those of the edge, measured on fresh episodes
+    where the search has ended. Raises StoreError."""
+    best = job.artifacts.get("fresh") or job.artifacts.get("front", "") or front.artifact(job, "front", tick)
     found: dict[str, Any] = {"tick": tick, "genes": [], "players": [], "best": [], "fresh": "fresh" in job.artifacts}
-    if not chunk or not best:
+    everybody = _everybody(job, tick)
+    if everybody is None or not best:
         return found
-    here, edge = unpack(store().get(chunk)), unpack(store().get(best))
     kind = job.config["task"]["learner"]["kind"]
-    for gene in here.meta["genes"]:
+    for gene in everybody.meta["genes"]:
         text = range_text((gene["low"], gene["high"], *(["log"] if gene["log"] else [])))
         found["genes"].append({**{k: gene[k] for k in ("low", "high", "log")}, "range": text,
                                "title": _title(kind, gene["path"])})  # fmt: skip
     signs = [1.0 if goal["direction"] == "max" else -1.0 for goal in job.config["objectives"]]
-    return found | {"players": _rows(here, signs)[:MOST], "best": _rows(edge, signs)[:20], "policy": _policy(job)}
+    rows = _rows(everybody, signs)
+    drawn = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)).tolist() if rows else []
+    best_rows = _rows(unpack(store().get(best)), signs)[:MOST_BEST]
+    shown = {"players": [rows[i] for i in drawn], "count": len(rows), "best": best_rows}
+    return found | shown | {"policy": "policy" in job.artifacts}
 
 
-def _policy(job: Job) -> bool:
-    return "policy" in job.artifacts
+def _everybody(job: Job, tick: int) -> Bundle | None:
+    """Everybody measured, once each: of a search under way those of its latest rounds."""
+    digest = str(job.artifacts.get("archive", ""))
+    if digest:
+        return unpack(store().get(digest))
+    told = job.events.filter(kind="progressed", tick__gt=tick - LATEST_ROUNDS, tick__lte=tick).order_by("tick")
+    bundles = [
+        unpack(store().get(digest)) for digest in told.values_list("body__artifacts__chunk", flat=True) if digest
+    ]
+    if not bundles:
+        return None
+    names = [name for name in bundles[0].arrays if all(name in bundle.arrays for bundle in bundles)]
+    columns = {name: np.concatenate([bundle.arrays[name] for bundle in bundles]) for name in names}
+    return Bundle(bundles[-1].meta, last_of_each(columns))
 
 
 def _rows(bundle: Bundle, signs: list[float]) -> list[dict[str, Any]]:

@@ -65,8 +65,9 @@ export async function drawPieces(element, c, theme) {
 
 /** The filled cells of a map; empty ones stay the colour of the ground. */
 export async function drawGrid(element, g, theme) {
-  const [across, up] = [g.axes[0], g.axes[1] ?? { ...plain("One kind"), edges: [0, 1] }];
+  const [across, up] = [g.axes[0], g.axes[1] ?? { ...plain(""), edges: [0, 1] }];
   const layout = layoutFor(element, theme, across, up);
+  if (g.axes.length < 2) Object.assign(layout.yaxis, { showticklabels: false, ticks: "", showgrid: false });
   const z = up.edges.slice(1).map(() => across.edges.slice(1).map(() => null));
   g.cells[0].forEach((a, i) => (z[g.cells[1][i]][a] = g.cells[2][i]));
   layout.plot_bgcolor = theme.sunken;

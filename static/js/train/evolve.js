@@ -1,17 +1,21 @@
 // The live page of a search for training settings: its figures, one chart at a time with its table, and the best players.
 import { decimals, whole } from "../charts/format.js";
-import { plotly } from "../charts/plotly.js";
-import { faded, tokens } from "../charts/theme.js";
-import { drawBest, drawGrid, drawLineage } from "../job/course_charts.js";
+import { tokens } from "../charts/theme.js";
+import { drawFront } from "../job/charts.js";
+import { drawBest, drawGrid, drawLineage, drawVolume } from "../job/course_charts.js";
+import { edgeAt, edgeRows, roundEntries } from "../job/edge.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
 import { follow } from "../job/live.js";
 import { speedNow, speeds, timeLeft } from "../job/pace.js";
-import { axisOf, CONFIG, layoutOf } from "../job/parts.js";
 import { at, done, ended, links, page, rounds, state } from "../job/state.js";
+import { drawSettings } from "./settings_chart.js";
 
 const { playersLink } = at("job").dataset;
 let told = "best";
-let goal = page.goals[0].name;
+/** Which goal is told, and which one across where two are: indexes of the page's goals. */
+let goal = 0;
+let across = 1;
+const aim = () => page.goals[goal];
 
 const element = (name, props = {}, ...children) => {
   const made = Object.assign(document.createElement(name), props);
@@ -21,7 +25,6 @@ const element = (name, props = {}, ...children) => {
 const digits = (value) => (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 const shown = (value) => (value === null || value === undefined ? "–" : decimals(value, digits(value)));
 const setting = (value) => (value !== 0 && Math.abs(value) < 0.001 ? value.toExponential(1).replace("-", "−") : String(Number(value.toPrecision(3))));
-const titled = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
 const column = (name) => rounds[name] ?? rounds.tick.map(() => null);
 const last = (name) => column(name).findLast((value) => value !== null) ?? null;
 
@@ -47,8 +50,8 @@ function figures() {
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("players").textContent = whole(evaluations);
-  const first = page.goals[0].name;
-  at("best-name").textContent = `Best player, ${first}`;
+  const { name: first, title } = page.goals[0];
+  at("best-name").textContent = `Best player: ${title.toLowerCase()}`;
   at("best").textContent = shown(last(`best_${first}`));
   at("best-note").textContent = last(`best_${first}_low`) === null ? "" : `95\u00a0% range ${shown(last(`best_${first}_low`))} to ${shown(last(`best_${first}_high`))}`;
   at("typical").textContent = shown(last(`mean_${first}`));
@@ -65,49 +68,51 @@ const read = async (link) => {
   return answer?.ok ? answer.json() : null;
 };
 const mark = (css, text) => element("span", { className: "with-mark" }, element("span", { className: css }), text);
-const yAxis = (theme, title, narrow) => ({ ...axisOf({ title, unit: "", toward: "", direction: "max" }, theme, narrow) });
-
-/** Where a value stands between the ends of its range, in [0, 1]. */
-const place = ({ low, high, log }, value) => (log ? (Math.log(value) - Math.log(low)) / (Math.log(high) - Math.log(low)) : (value - low) / (high - low));
-
-async function drawSettings(chart, { genes, players }, theme) {
-  const values = players.map((p) => p.goals[0]);
-  const ends = { low: Math.min(...values), high: Math.max(...values) };
-  const span = ends.high > ends.low ? ends : { low: ends.low, high: ends.low + 1 };
-  const axes = [...genes, { ...span, log: false, title: titled(page.goals[0].name), range: `${shown(ends.low)} to ${shown(ends.high)}` }];
-  const line = (p) => [...p.genes, p.goals[0]].map((v, i) => place(axes[i], v));
-  const lines = (all) => ({ x: all.flatMap(() => [...axes.map((_, i) => i), null]), y: all.flatMap((p) => [...line(p), null]), mode: "lines+markers", hoverinfo: "skip" });
-  const layout = layoutOf(theme, { l: 40, r: 24, t: 8, b: chart.clientWidth < 560 ? 88 : 56 });
-  const narrow = chart.clientWidth < 560;
-  const text = axes.map((axis) => `${narrow ? axis.title.replaceAll(" ", "<br>") : axis.title}<br>${narrow ? "" : axis.range}`);
-  layout.xaxis = { ...yAxis(theme, "", narrow), range: [-0.35, axes.length - 0.65], tickvals: axes.map((_, i) => i), ticktext: text, showgrid: true };
-  layout.yaxis = { ...yAxis(theme, "", true), range: [-0.05, 1.05], tickvals: [0, 1], ticktext: ["low", "high"], showgrid: false };
-  const traces = [
-    { ...lines(players), line: { color: faded(theme["context-mark"], 0.7), width: 1.2 }, marker: { size: 4, color: theme["context-mark"] } },
-    { ...lines(players.slice(0, 1)), line: { color: theme.accent, width: 2.6 }, marker: { size: 7, color: theme.accent } },
-  ];
-  const Plotly = await plotly();
-  await Plotly.react(chart, traces, layout, CONFIG);
+/** The pair of axes of the edge, up and across, and what the server is asked for it. */
+function pair() {
+  const x = across === goal ? (goal + 1) % page.goals.length : across;
+  return { axes: { x: page.axes[x], y: page.axes[goal] }, along: `&x=${x}&y=${goal}` };
 }
 
 const CHARTS = {
   best: {
-    read: async () => ({ tick: rounds.tick, best: column(`best_${goal}`), best_low: column(`best_${goal}_low`), best_high: column(`best_${goal}_high`), median: column(`mean_${goal}`) }),
+    read: async () => {
+      const { name } = aim();
+      return { tick: rounds.tick, best: column(`best_${name}`), best_low: column(`best_${name}_low`), best_high: column(`best_${name}_high`), median: column(`mean_${name}`) };
+    },
     note: () => "The best player of each round with its 95\u00a0% range, by the episodes that chose it, and the mean of the round’s players.",
     legend: () => [mark("legend-line legend-now", "Best, 95\u00a0% range"), mark("legend-line legend-typical", "Dotted: mean of the round")],
     heads: () => ["Round", "Best", "from", "to", "Mean of the round"],
     rows: (c) => c.tick.map((tick, i) => [whole(tick), ...["best", "best_low", "best_high", "median"].map((name) => shown(c[name][i]))]),
     empty: (c) => !c.tick.length,
-    draw: (chart, c, theme) => drawBest(chart, { ...c, low: c.median, high: c.median }, { title: titled(goal), unit: "", toward: "better", direction: page.goals.find((g) => g.name === goal).direction, line: null, typical: "mean" }, theme),
+    draw: (chart, c, theme) => drawBest(chart, { ...c, low: c.median, high: c.median }, { title: aim().title, unit: "", toward: "better", direction: aim().direction, line: null, typical: "mean" }, theme),
+  },
+  edge: {
+    read: () => edgeAt(links, { tick: state.tick, ticks: state.ticks, fresh: page.fresh, along: pair().along }),
+    note: () => `No player found by then is further along both axes than those of the line.${page.fresh ? " Measured on episodes the search never saw." : ""}`,
+    legend: ({ early }) => roundEntries(early, page.fresh ? "On fresh episodes" : "Now"),
+    heads: () => [pair().axes.y.title, "95 % range", pair().axes.x.title],
+    rows: ({ now }) => edgeRows(now, pair().axes, (i) => now.edge[i]).map(({ cells }) => cells),
+    empty: ({ now }) => !now?.x.length,
+    draw: (chart, found) => drawFront(chart, { ...pair().axes, ...found, search: true }),
+  },
+  volume: {
+    read: async () => ({ tick: rounds.tick, volume: column("hypervolume") }),
+    note: () => "How much the edge beats, all goals together (hypervolume), in units of the first round. It may also fall, where players are measured again.",
+    legend: () => [],
+    heads: () => ["Round", "Volume"],
+    rows: (c) => c.tick.map((tick, i) => [whole(tick), c.volume[i] === null ? "–" : decimals(c.volume[i], 3)]),
+    empty: (c) => !c.tick.length,
+    draw: drawVolume,
   },
   settings: {
-    read: () => read(playersLink),
-    note: (p) => `Each line is a player of round ${whole(p.tick)}: its settings from the low to the high end of their ranges, and what it reached. The strong line is the best of the round.`,
-    legend: () => [mark("legend-line legend-now", "The best of the round"), mark("legend-line legend-typical", "The others")],
-    heads: (p) => ["Player", ...p.genes.map((gene) => gene.title), ...page.goals.map(({ name }) => titled(name))],
+    read: () => read(`${playersLink}?tick=${state.tick}`),
+    note: (p) => `Each line is a player: its settings from the low to the high end of their ranges, and what it reached; the stronger its colour, the better. The thick line is the best.${p.count > p.players.length ? ` ${whole(p.players.length)} of ${whole(p.count)}, evenly from the best to the worst.` : ""}`,
+    legend: () => [mark("legend-line legend-ink", "The best"), mark("legend-line legend-now", "The others, stronger is better")],
+    heads: (p) => ["Player", ...p.genes.map((gene) => gene.title), ...page.goals.map(({ title }) => title)],
     rows: (p) => p.players.map((one) => [`#${one.id}`, ...one.genes.map(setting), ...one.goals.map(shown)]),
-    empty: (p) => !p.players.length,
-    draw: drawSettings,
+    empty: (p) => !p.players.length || !p.genes.length,
+    draw: (chart, p, theme) => drawSettings(chart, p, { index: goal, ...aim() }, shown, theme),
   },
   grid: {
     read: () => read(`${links.grid}?tick=${state.tick}`),
@@ -139,19 +144,21 @@ async function drawChart() {
   if (nothing) at("empty").textContent = ended() ? "The search ended before its first round was complete." : "The first round is not complete yet.";
   at("note").textContent = nothing ? "" : chart.note(data);
   at("legend").replaceChildren(...(nothing ? [] : chart.legend(data)));
-  at("goal-box").hidden = nothing || told !== "best" || page.goals.length < 2;
+  const several = page.goals.length > 1;
+  at("goal-box").hidden = nothing || !several || !["best", "settings", "edge"].includes(told) || (told === "edge" && page.goals.length < 3);
+  at("across-box").hidden = at("goal-box").hidden || told !== "edge";
   if (nothing) return;
   fill("head", "body", chart.heads(data), chart.rows(data));
   await chart.draw(at("chart"), data, tokens());
 }
 
 async function drawPlayers() {
-  const found = state.tick ? await read(playersLink) : null;
+  const found = state.tick ? await read(`${playersLink}?tick=${state.tick}`) : null;
   at("best-card").hidden = !found?.best.length;
   if (!found?.best.length) return;
   at("best-about").textContent = found.fresh ? "Measured again on episodes the search never saw; ± is half of the 95\u00a0% range." : "By the episodes that chose them, so a little lucky; measured again at the end.";
   const worth = (one) => one.goals.map((value, i) => `${shown(value)}${one.half[i] === null ? "" : ` ± ${shown(one.half[i])}`}`);
-  fill("best-head", "best-body", ["Player", ...page.goals.map(({ name }) => titled(name)), ...found.genes.map((gene) => gene.title)], found.best.map((one) => [`#${one.id}`, ...worth(one), ...one.genes.map(setting)]));
+  fill("best-head", "best-body", ["Player", ...page.goals.map(({ title }) => title), ...found.genes.map((gene) => gene.title)], found.best.map((one) => [`#${one.id}`, ...worth(one), ...one.genes.map(setting)]));
   at("take").hidden = !found.policy;
 }
 
@@ -162,10 +169,12 @@ document.querySelector(".segments").addEventListener("click", ({ target }) => {
   for (const each of document.querySelectorAll("[data-tell]")) each.setAttribute("aria-pressed", String(each === button));
   drawChart();
 });
-at("goal").append(...page.goals.map(({ name }) => new Option(titled(name), name)));
-at("goal").addEventListener("change", ({ target }) => {
-  goal = target.value;
-  drawChart();
-});
+for (const [name, chosen] of [["goal", goal], ["across", across]]) {
+  at(name).append(...page.goals.map(({ title }, i) => new Option(title, i, i === chosen, i === chosen)));
+  at(name).addEventListener("change", () => {
+    [goal, across] = [Number(at("goal").value), Number(at("across").value)];
+    drawChart();
+  });
+}
 
 follow({ figures, pictures: () => Promise.all([drawChart(), drawPlayers()]) });

@@ -1,0 +1,51 @@
+// Players as lines across their settings and what they reached, coloured by it: which settings go with good players.
+import { decimals } from "../charts/format.js";
+import { plotly } from "../charts/plotly.js";
+import { faded } from "../charts/theme.js";
+import { axisOf, CONFIG, layoutOf } from "../job/parts.js";
+
+const SHADES = 12;
+const NARROW = 560;
+const plain = { title: "", unit: "", toward: "", direction: "max" };
+
+/** Where a value stands between the ends of its range, in [0, 1]. */
+const place = ({ low, high, log }, value) => (log ? (Math.log(value) - Math.log(low)) / (Math.log(high) - Math.log(low)) : (value - low) / (high - low));
+
+function ends(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return high > low ? { low, high } : { low, high: low + 1 };
+}
+
+/** `goal`: {index, title, direction}; `shown`: how its values are written. */
+export async function drawSettings(chart, { genes, players }, goal, shown, theme) {
+  const narrow = chart.clientWidth < NARROW;
+  const reached = (p) => p.goals[goal.index];
+  const span = ends(players.map(reached));
+  const axes = [...genes, { ...span, log: false, title: goal.title, range: `${shown(span.low)} to ${shown(span.high)}` }];
+  const line = (p) => [...p.genes, reached(p)].map((v, i) => place(axes[i], v));
+  const goodness = (p) => (goal.direction === "max" ? place(span, reached(p)) : 1 - place(span, reached(p)));
+  const lines = (all) => ({ x: all.flatMap(() => [...axes.map((_, i) => i), null]), y: all.flatMap((p) => [...line(p), null]), hoverinfo: "skip" });
+  const shade = (p) => Math.min(SHADES - 1, Math.floor(goodness(p) * SHADES));
+  const traces = Array.from({ length: SHADES }, (_, k) => {
+    const share = k / (SHADES - 1);
+    const all = players.filter((p) => shade(p) === k);
+    return { ...lines(all), mode: "lines", line: { color: faded(theme.accent, 0.14 + 0.7 * share), width: 0.8 + share } };
+  });
+  const best = players.reduce((a, b) => (goodness(b) > goodness(a) ? b : a));
+  traces.push({ ...lines([best]), mode: "lines+markers", line: { color: theme.ink, width: 2.4 }, marker: { size: 7, color: theme.ink } });
+  // a mark that nobody sees carries the bar that tells the colours
+  traces.push({
+    x: [0], y: [0], mode: "markers", hoverinfo: "skip",
+    marker: {
+      opacity: 0, color: [span.low], cmin: span.low, cmax: span.high, reversescale: goal.direction === "min", colorscale: [[0, faded(theme.accent, 0.14)], [1, theme.accent]],
+      showscale: !narrow, colorbar: { thickness: 12, outlinewidth: 0, tickfont: { size: 12, color: theme.muted } },
+    },
+  });
+  const layout = layoutOf(theme, { l: 40, r: narrow ? 24 : 84, t: 8, b: narrow ? 92 : 56 });
+  const text = axes.map((axis) => (narrow ? axis.title.replaceAll(" ", "<br>") : `${axis.title}<br>${axis.range}`));
+  layout.xaxis = { ...axisOf(plain, theme, narrow), range: [-0.35, axes.length - 0.65], tickvals: axes.map((_, i) => i), ticktext: text, showgrid: true };
+  layout.yaxis = { ...axisOf(plain, theme, true), range: [-0.05, 1.05], tickvals: [0, 1], ticktext: ["low", "high"], showgrid: false };
+  const Plotly = await plotly();
+  chart.setAttribute("aria-label", `${decimals(players.length, 0)} players as lines across their settings; the table below tells the same`);
+  await Plotly.react(chart, traces, layout, CONFIG);
+}
