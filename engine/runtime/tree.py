@@ -11,7 +11,7 @@ sends the newest weights it has, so a slow link skips versions instead of fallin
 from __future__ import annotations
 
 import heapq
-from math import isqrt
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +47,7 @@ def plan(hosts: int, flat: bool = False) -> Tree:
     if hosts < 1:
         raise ConfigError([("hosts", f"{hosts} hosts cannot carry anything; at least 1 is needed")])
     others = np.arange(1, hosts)
-    branches = len(others) if flat else min(isqrt(hosts), len(others))
+    branches = len(others) if flat else min(math.isqrt(hosts), len(others))
     parent = np.full(hosts, -1, dtype=np.int64)
     for share in np.array_split(others, branches) if branches else []:
         parent[share[0]], parent[share[1:]] = HEAD, share[0]
@@ -63,11 +63,12 @@ class Spread(NamedTuple):
     staleness_max: int
 
 
-def spread(tree: Tree, link_s: float, period_s: float, versions: int = 30) -> Spread:
-    """Simulate ``tree`` with links of ``link_s`` seconds a copy and a new version every ``period_s`` seconds, until
-    ``versions`` of them are out. Lag is sampled at every publication of the second half."""
+def spread(tree: Tree, link_s: float, period_s: float) -> Spread:
+    """Simulate ``tree`` with links of ``link_s`` seconds a copy and a new version every ``period_s`` seconds, for as
+    long as six broadcasts take and 30 versions at least. Lag is sampled at every publication of the second half."""
     children = tree.children()
     seconds = _one_version(children, link_s)
+    versions = max(30, math.ceil(6 * seconds / period_s))
     holds = np.zeros(len(tree.parent), dtype=np.int64)
     turn = [0] * len(tree.parent)
     busy = [False] * len(tree.parent)

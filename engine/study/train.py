@@ -13,12 +13,15 @@ import time
 from collections.abc import Generator, Iterator
 from typing import Any
 
+import numpy as np
+
 from engine.arrays import pack, unpack
 from engine.catalog import LEARNERS
 from engine.channel import Weights
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.mdp.checks import check_batch
 from engine.mdp.trajectory import Trajectory, join
 from engine.mdp.vector import VectorMDP
 from engine.rl.a3c import A3C, Gradient
@@ -283,12 +286,14 @@ def study_hash(config: TrainConfig) -> str:
 
 
 def _prepared(config: TrainConfig, game: VectorMDP) -> tuple[Learner, Curve]:
-    """Raises ConfigError that names the field when the learner does not fit the game."""
+    """Raises ConfigError that names the field when the learner does not fit the game, SimulatorError when the game
+    begins otherwise than it describes itself."""
     spec = policy_spec(config, game)
     try:
         learner: Learner = LEARNERS[config.learner.kind].load()(spec, config.learner, config.seed, config.steps)
     except ConfigError as error:
         raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
+    check_batch(game.spec.name, game.spec, 1, game.reset(np.array([config.seed], np.uint64)))
     own = config.learner.rewards
     weights = [own[name].weight if name in own else 1.0 for name in spec.seat.rewards]
     return learner, Curve(spec.seat.rewards, weights, spec.seat.signals)

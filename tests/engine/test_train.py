@@ -376,6 +376,15 @@ def test_a_game_that_misbehaves_ends_the_study_with_what_it_did(store: FolderSto
     assert said in found[-1].message
 
 
+@pytest.mark.parametrize(("game", "said"), [("Locked", "the gate is locked"), ("Blurred", "observation 'signal' is")])
+def test_a_game_that_does_not_begin_as_it_should_ends_the_study_before_it_starts(
+    store: FolderStore, game: str, said: str
+) -> None:
+    (failed,) = events(study(game=f"python:tests.engine.train_games:{game}"), store)
+    assert isinstance(failed, Failed)
+    assert said in failed.message
+
+
 def test_a_game_that_hangs_ends_the_study_once_its_time_is_over(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

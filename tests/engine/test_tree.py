@@ -52,7 +52,7 @@ def test_no_host_at_all_is_an_error_that_names_the_field() -> None:
 
 def test_one_version_takes_the_sum_of_two_layers_instead_of_one_long_queue() -> None:
     for hosts in (10, 100, 1000, 6000):
-        tree, flat = (spread(plan(hosts, f), 0.001, 1e9, 3).seconds for f in (False, True))
+        tree, flat = (spread(plan(hosts, f), 0.001, 1e9).seconds for f in (False, True))
         assert flat == pytest.approx((hosts - 1) * 0.001)
         assert tree <= 2 * (isqrt(hosts) + 2) * 0.001
 
@@ -71,3 +71,12 @@ def test_a_flat_head_falls_behind_where_the_tree_does_not() -> None:
     tree, flat = (spread(plan(2500, f), 0.001, 0.2) for f in (False, True))
     assert tree.staleness_max <= 1
     assert flat.staleness_mean > 3 * max(tree.staleness_mean, 0.5)
+
+
+def test_a_flat_head_s_hosts_lag_by_half_a_round_of_copies_however_long_that_is() -> None:
+    """Each in its turn gets the newest, a copy every millisecond: what the last one held then is a whole round old."""
+    for hosts in (1000, 6000):
+        found = spread(plan(hosts, flat=True), 0.001, 0.1)
+        versions = hosts * 0.001 / 0.1
+        assert found.staleness_mean == pytest.approx(versions / 2, rel=0.1)
+        assert found.staleness_max == pytest.approx(versions, rel=0.1)

@@ -25,6 +25,21 @@ class _After(Signals):
         raise NotImplementedError
 
 
+class Locked(Signals):
+    """Does not even begin."""
+
+    def reset(self, seeds: np.ndarray) -> VectorStep:
+        raise RuntimeError("the gate is locked")
+
+
+class Blurred(Signals):
+    """Shows less than it says from the beginning."""
+
+    def reset(self, seeds: np.ndarray) -> VectorStep:
+        step = super().reset(seeds)
+        return step._replace(observations=({k: v[:, :1] for k, v in step.observations[0].items()},))
+
+
 class Throwing(_After):
     def fail(self, step: VectorStep) -> VectorStep:
         raise RuntimeError("the referee has left")
