@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from engine.config import load
 from engine.config.genes import genes
 from tests.factories import Studio, game_version, search_job, studio
-from tests.webapp.evolutions import evolved
+from tests.webapp.evolutions import evolution, evolved
 from tests.webapp.trainings import finished, learn, trained
 from webapp.api import kinds, tokens
 from webapp.api.body import MOST_BYTES
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, save
 from webapp.games.models import GameVersion, Simulator
+from webapp.lib.storage import store
 from webapp.studies import actions
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.models import Job, Status
@@ -153,6 +154,11 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
             {"name": "a", "title": "A", "formula": "x + 1"}]}}}, {"config.objectives.objectives.0.formula"}),
         ({"kind": "search", "set": {"algorithm": {"kind": "pbt"}}}, {"set.algorithm.kind"}),
         ({"kind": "search", "set": {"algorithm": {"kind": "pso"}, "noise.racing": "chance"}}, {"config.noise"}),
+        ({"kind": "search", "set": {"algorithm": {"kind": "nsga3"}, "noise.racing": "chance"}}, {"set.noise.racing"}),
+        ({"kind": "search", "set": {"algorithm.steady": True, "noise.racing": "chance"}}, {"set.noise.racing"}),
+        ({"kind": "search", "set": {"algorithm": {"kind": "nsga3", "partitions": 99}}}, {"set.algorithm.partitions"}),
+        ({"kind": "search", "set": {"algorithm": {"kind": "map-elites", "quality": "x", "low": [0]}}},
+         {"set.algorithm.quality", "set.algorithm.low"}),
         ({"kind": "train", "game_version": 1, "config": {"game": "cartpole"}}, {"game_version"}),
         ({"kind": "train", "config": {"game": "command:sh -c reboot"}}, {"config.game.name"}),
         ({"kind": "train", "config": {"game": "python:os:system"}}, {"config.game.name"}),
@@ -195,6 +201,20 @@ def test_a_training_is_what_the_form_would_have_made(script: Script) -> None:
     job = Job.objects.get(pk=script.post(JOBS, body)["job"])
     assert (job.kind, job.template, job.title) == ("train", "cartpole-ppo", "An agent for CartPole")
     assert job.config == load(job.config).model_dump(mode="json")
+
+
+def test_a_goal_that_the_game_is_known_not_to_tell_is_refused(team: Studio, script: Script) -> None:
+    job = evolution(team.project)
+    seat = {"seat": {"rewards": ["points"], "signals": []}}
+    row = trained(team.project, 1)
+    Job.objects.filter(pk=row.pk).update(
+        config={**row.config, "game": job.config["task"]["game"]},
+        artifacts={"policy_description": store().put(json.dumps(seat).encode())},
+    )
+    body = {"set": {"objectives.0.measure": "beauty"}}
+    found = script.post(f"{JOBS}/{job.pk}/clone", body, 422)["problems"]
+    assert [problem["place"] for problem in found] == ["set.objectives.0.measure"]
+    assert "return" in found[0]["message"]
 
 
 def test_a_game_that_cannot_be_played_starts_nothing(team: Studio, script: Script) -> None:

@@ -3,23 +3,25 @@ forms check, and handed to ``actions.submit``, as a form's would be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from django.conf import settings
 from pydantic import Field
 
-from engine.config import AnyStudy, Config, EvolveConfig, SearchConfig, TrainConfig, load
+from engine.config import AnyStudy, Config, EvolveConfig, SearchConfig, TaskConfig, TrainConfig, load
 from engine.config.overrides import placed
 from engine.errors import ConfigError
 from webapp.accounts.models import User
 from webapp.api.pins import Pins, pins_of, pins_of_job
 from webapp.projects.models import Project
 from webapp.studies import actions, checks
+from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
-from webapp.training import games, methods, trials
+from webapp.training import games, goals, methods, trials
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
+from webapp.training.searching import PLAYERS
 
 Kind = Literal["search", "train", "evolve"]
 Number = Annotated[int, Field(ge=1, lt=2**31)]
@@ -94,57 +96,86 @@ def _submit(project: Project, user: User, study: AnyStudy, refers: Refers) -> Jo
 
 def _searched(pins: Pins, config: Table, changes: Table) -> tuple[SearchConfig, Refers]:
     """A search of the project's game data, and the rows it rests on."""
-    study = _loaded("search", pins.filled(config), changes)
+    study = _loaded("search", _placed(pins.filled(config), changes), changes)
     assert isinstance(study, SearchConfig)
     _refuse(pins.changed(study), changes)
-    rules, formulas = (
-        checks.lineups(study.lineups, pins.spec),
-        checks.formulas(study.objectives, pins.spec, study.lineups),
-    )
-    _refuse([*rules, *formulas, *checks.method(study), *_pool(study)], changes)
+    aims = [objective.name for objective in study.objectives.objectives]
+    found = [
+        *checks.lineups(study.lineups, pins.spec),
+        *checks.formulas(study.objectives, pins.spec, study.lineups),
+        *checks.method(LINEUPS, study.algorithm, study.noise, aims, len(aims) - 1),
+    ]
+    _refuse([*found, *_pool(study)], changes)
     return study, pins.refers(study)
 
 
 def _trained(kind: str, config: Table, changes: Table, project: Project) -> tuple[TrainConfig | EvolveConfig, Refers]:
-    """A training, or a search for training settings, in a game that may be played here, and its preset."""
-    study = _loaded(kind, config, changes)
+    """A training, or a search for training settings, in a game that may be played here; and its preset."""
+    within = "task." if kind == "evolve" else ""
+    data = _named(_placed(config, changes), within)
+    study = _loaded(kind, data, changes)
     assert isinstance(study, TrainConfig | EvolveConfig)
-    within = "task." if isinstance(study, EvolveConfig) else ""
     task = study.task if isinstance(study, EvolveConfig) else study
-    game = task.game.model_copy(update={"name": games.full_name(task.game.name)})
-    unfit = [(f"{within}game.{place}", why) for place, why in games.unfit(game.name, game.settings, project)]
-    offer = OFFERS[games.named(game.name, project)[0]]
-    if reason := methods.misfit(task.learner.kind, games.does(offer, game.name)):
-        unfit.append((f"{within}learner.kind", reason))
-    _refuse([*unfit, *(checks.method(study) if isinstance(study, EvolveConfig) else ()), *_pool(study)], changes)
-    if isinstance(study, EvolveConfig):
-        study = study.model_copy(update={"task": study.task.model_copy(update={"game": game})})
-    else:
-        study = study.model_copy(update={"game": game})
+    found = [(f"{within}{place}", why) for place, why in _unfit(task, project)]
+    found += _unmeasured(study, project) if isinstance(study, EvolveConfig) else ()
+    _refuse([*found, *_pool(study)], changes)
+    if isinstance(study, TrainConfig):
         _refuse(trials.problems(trials.known(project, study)), changes)
-    data = placed(config, changes.items())
-    if "name" not in data:
-        title = games.title_of(game.name)
-        named = f"Settings for {title}" if within else f"An agent for {title}"
-        study = study.model_copy(update={"name": named[:120]})
     return study, {"template": _preset(data, within)}
+
+
+def _named(data: dict[str, Any], within: str) -> dict[str, Any]:
+    """The table with the game's full name, and with a name of its own where it has none."""
+    task = data.get("task") if within else data
+    game = task.get("game") if isinstance(task, dict) else None
+    name = game.get("name") if isinstance(game, dict) else game
+    if not isinstance(task, dict) or not isinstance(name, str):
+        return data  # the models say what is wrong
+    full = games.full_name(name)
+    task["game"] = {**game, "name": full} if isinstance(game, dict) else full
+    title = games.title_of(full)
+    return {"name": (f"Settings for {title}" if within else f"An agent for {title}")[:120], **data}
+
+
+def _unfit(task: TaskConfig | TrainConfig, project: Project) -> list[tuple[str, str]]:
+    """What speaks against the game, or against the learner in this game."""
+    name = task.game.name
+    found = [(f"game.{place}", why) for place, why in games.unfit(name, task.game.settings, project)]
+    reason = methods.misfit(task.learner.kind, games.does(OFFERS[games.named(name, project)[0]], name))
+    return [*found, ("learner.kind", reason)] if reason else found
+
+
+def _unmeasured(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:
+    """What does not fit the goals: the method, or measures that the game is known not to tell."""
+    aims = [aim.measure for aim in study.objectives]
+    yield from checks.method(PLAYERS, study.algorithm, study.noise, aims, len(study.behaviour) or len(aims) - 1)
+    told = goals.told_by(project, study.task.game.model_dump(mode="json"))
+    places = {f"objectives.{i}.measure": name for i, name in enumerate(aims)}
+    places |= {f"behaviour.{i}": name for i, name in enumerate(study.behaviour)}
+    for place, name in places.items():
+        if told and name not in told:
+            yield place, f"the game does not tell {name!r}; it tells {', '.join(told)}"
 
 
 def _preset(data: Table, within: str) -> str:
     """The preset that a training begins with, where the site knows it."""
-    learner = (data.get("task", {}) if within else data).get("learner", "")
+    learner = (data["task"] if within else data).get("learner", "")
     name = learner.get("preset", "") if isinstance(learner, Mapping) else learner
     return name if name in PRESET_LIST else ""
 
 
-def _loaded(kind: str, config: Table, changes: Table) -> AnyStudy:
-    """The study of a table, with ``changes`` in it. Raises ConfigError, each problem at its place in the body."""
+def _placed(config: Table, changes: Table) -> dict[str, Any]:
+    """The table with ``changes`` in their places. Raises ConfigError."""
     try:
-        data = placed(config, changes.items())
+        return placed(config, changes.items())
     except ConfigError as error:
         raise ConfigError((f"set.{p.place}", p.message) for p in error.problems) from error
+
+
+def _loaded(kind: str, data: dict[str, Any], changes: Table) -> AnyStudy:
+    """The study of a table. Raises ConfigError, each problem at its place in the body."""
     if data.setdefault("kind", kind) != kind:
-        raise ConfigError([(_where("kind", changes), f"the job is to be of kind {kind}")])
+        _refuse([("kind", f"the job is to be of kind {kind}")], changes)
     pool = data.setdefault("pool", {})
     if kind != "train" and isinstance(pool, dict):
         pool.setdefault("workers", settings.CPUS)

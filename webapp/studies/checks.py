@@ -1,19 +1,21 @@
-"""What a study would only be refused for once it runs, found before a job is made of it. Places are the study's own."""
+"""What a study would only be refused for once it runs, found before a job is made of it: by the forms and by the API.
+Places are the study's own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from engine.config import EvolveConfig, LineupConfig, ObjectiveSetConfig, PastedBaselines, SearchConfig
-from engine.config.algorithms import MAPElitesConfig, NSGA3Config
+from engine.config import LineupConfig, ObjectiveSetConfig, PastedBaselines
+from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
+from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError, Problem
 from engine.formula import parse
 from engine.lineups.rules import feasibility
 from engine.lineups.schema import team_row, variables
 from engine.simulators.contract import GameSpec
 from webapp.lib.words import number
-from webapp.studies.methods import METHODS
+from webapp.studies.methods import Menu, Method
 
 
 def lineups(rules: LineupConfig, spec: GameSpec) -> Iterator[Problem]:
@@ -40,43 +42,45 @@ def formulas(objectives: ObjectiveSetConfig, spec: GameSpec, rules: LineupConfig
             yield Problem(place, f"{error.problems[0].message} ({text})")
 
 
-def method(study: SearchConfig | EvolveConfig) -> Iterator[Problem]:
-    """What of a method's settings does not fit what is searched, or each other."""
-    algorithm, noise = study.algorithm, study.noise
-    if isinstance(study, SearchConfig):
-        aims = [o.name for o in study.objectives.objectives]
-        ways = len(aims) - 1
-        if algorithm.kind not in METHODS:
-            yield Problem("algorithm.kind", "population based training needs players that train; choose another method")
-            return
-    else:
-        aims = [aim.measure for aim in study.objectives]
-        ways = len(study.behaviour) or len(aims) - 1
+def method(
+    menu: Menu, algorithm: SearchAlgorithm, noise: NoiseConfig, aims: Sequence[str], ways: int
+) -> Iterator[Problem]:
+    """What of a method's settings does not fit what is searched, or each other, in the words of ``menu``. ``aims``:
+    names of what is searched for; ``ways``: in how many numbers a map tells candidates apart."""
+    kind = str(getattr(algorithm, "kind", ""))
+    if kind not in menu.methods:
+        yield Problem("algorithm.kind", "This method needs players that train. Choose another.")
+        return
+    found = list(_noise(menu.methods[kind], algorithm, noise))
     if isinstance(algorithm, MAPElitesConfig):
-        yield from _map(algorithm, aims, ways)
+        found += _map(algorithm, aims, ways)
     if isinstance(algorithm, NSGA3Config):
-        yield from _directions(algorithm, len(aims))
-    known = METHODS.get(algorithm.kind)
-    if noise.used and known is not None and not known.remeasures:
-        yield Problem("noise", f"with {known.title} there is nothing to measure again; leave it out")
+        found += _directions(algorithm, len(aims))
+    for place, message in found:
+        yield Problem(place, menu.told(message))
+
+
+def _noise(chosen: Method, algorithm: SearchAlgorithm, noise: NoiseConfig) -> Iterator[Problem]:
+    if noise.used and not chosen.remeasures:
+        yield Problem("noise", f"With {chosen.title} there is nothing to measure again. Leave it out.")
+    elif noise.racing != "off" and not chosen.races:
+        yield Problem("noise.racing", f"{chosen.title} cannot foresee who stays. Choose another method, or no racing.")
     elif noise.racing != "off" and getattr(algorithm, "steady", False):
-        yield Problem("noise.racing", "racing needs rounds: choose no racing, or no steady state")
-    elif noise.racing != "off" and (known is None or not known.races):
-        yield Problem("noise.racing", "this method cannot foresee who stays; choose NSGA-II, the genetic algorithm "
-                                      "or random search, or no racing")  # fmt: skip
+        yield Problem("noise.racing", "Racing needs rounds. Choose no racing, or no steady state.")
 
 
 def _map(algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> Iterator[Problem]:
     if not ways:
-        yield Problem("algorithm.kind", "MAP-Elites needs a second objective to spread candidates along")
+        why = "This question has one objective. MAP-Elites needs a second one to spread lineups along."
+        yield Problem("algorithm.kind", why)
     elif len(algorithm.low) not in (0, ways) or len(algorithm.high) != len(algorithm.low):
-        yield Problem("algorithm.low", f"give {ways} lower and {ways} upper bounds, or none")
+        yield Problem("algorithm.low", f"Type {ways} lower and {ways} upper bounds, or none at all.")
     if algorithm.quality and algorithm.quality not in aims:
-        yield Problem("algorithm.quality", f"there is no objective {algorithm.quality!r}; there are {', '.join(aims)}")
+        yield Problem("algorithm.quality", "Choose one of the question’s objectives.")
 
 
 def _directions(algorithm: NSGA3Config, many: int) -> Iterator[Problem]:
     directions = comb(algorithm.partitions + many - 1, many - 1) if algorithm.partitions else 0
     if directions > algorithm.population:
-        yield Problem("algorithm.partitions", f"that makes {number(directions)} directions, more than a round has "
-                                              "candidates; choose fewer, or 0")  # fmt: skip
+        why = f"That makes {number(directions)} directions, more than a round has lineups. Type fewer, or 0."
+        yield Problem("algorithm.partitions", why)

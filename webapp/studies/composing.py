@@ -12,8 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from webapp.balance.models import Draft
-from webapp.games.models import Simulator
-from webapp.games.simulators import plays_inside
+from webapp.games.simulators import obstacle, plays_inside
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
@@ -92,8 +91,8 @@ def _start(request: HttpRequest, project: Project, form: NewJobForm) -> Job | No
     if _unmeasured(form, sample):
         form.add_error(None, "How fast this game plays is being measured: that decides how far we look. Wait a moment.")
         return None
-    if form.cleaned_data["version"].simulator.status in (Simulator.Status.MISSING, Simulator.Status.BROKEN):
-        form.add_error("version", f"The game cannot be played now. {form.cleaned_data['version'].simulator.message}")
+    if reason := obstacle(form.cleaned_data["version"].simulator):
+        form.add_error("version", reason)
         return None
     job = actions.submit(
         project,

@@ -18,9 +18,7 @@ from engine.config import (
     SearchConfig,
 )
 from engine.errors import ConfigError
-from engine.formula import parse
 from engine.lineups.rules import feasibility
-from engine.lineups.schema import variables
 from engine.simulators.contract import GameSpec
 from webapp.balance.forms import sentence
 from webapp.balance.models import LineupRules, ObjectiveSet
@@ -30,6 +28,7 @@ from webapp.games.models import GameVersion, Simulator
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
 from webapp.projects.models import Project
+from webapp.studies import checks
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
@@ -114,13 +113,8 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
     def _clean_objectives(self, cleaned: dict[str, Any], spec: GameSpec) -> None:
         own = cleaned["question"] == "own"
         found = ObjectiveSetConfig.model_validate(cleaned["objectives"].config) if own else self.asked.objectives(spec)
-        team, lineup = (set(names) for names in variables(spec, self.lineups.teams))
-        for text in (*(o.formula for o in found.objectives), *found.constraints):
-            try:
-                parse(text, team, lineup)
-            except ConfigError as error:
-                place = "objectives" if own else None
-                self.add_error(place, f"{error.problems[0].message} ({text})")
+        for problem in checks.formulas(found, spec, self.lineups):
+            self.add_error("objectives" if own else None, problem.message)
         self.offered = found
         found = self._aimed(found)
         # Nothing chosen yet, or what was chosen belongs to another question: the question's own measure and line.

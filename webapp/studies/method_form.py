@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import comb
 from typing import Any, ClassVar
 
 from django import forms
 
 from engine.config import Config, parse
-from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
+from engine.config.algorithms import SearchAlgorithm
 from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError
 from webapp.balance.forms import sentence
-from webapp.lib.words import number
+from webapp.studies import checks
 from webapp.studies.methods import Menu, Method
 from webapp.studies.setting_fields import Setting, typed_of, values_typed
 
@@ -44,15 +43,19 @@ class MethodForm(forms.Form):
         how many numbers a map tells candidates apart."""
         menu, self.noise, self.stop = self.menu, NoiseConfig(), self._stop()
         found = self._parsed(menu.belonging(self.method), self._values(), self.method.model, "algorithm.")
-        if isinstance(found, MAPElitesConfig):
-            self._check_map(found, aims, ways)
-        if isinstance(found, NSGA3Config):
-            self._check_directions(found, len(aims))
         if self.method.remeasures:
             settings = (*menu.noise, *menu.racing) if self.method.races else menu.noise
             self.noise = self._parsed(settings, values_typed(settings, self.cleaned_data), NoiseConfig) or self.noise
-        if self.noise.racing != "off" and self.cleaned_data.get("steady"):
-            self.add_error("noise-racing", "Racing needs rounds. Choose no racing, or untick steady state.")
+        if isinstance(found, SearchAlgorithm):
+            for place, message in checks.method(menu, found, self.noise, aims, ways):
+                self.add_error(self._field_of(place), message)
+
+    def _field_of(self, place: str) -> str:
+        """The field of a method's setting, or of one of measuring again."""
+        part, _, name = place.partition(".")
+        if name == "kind":
+            return self.menu.choice
+        return f"{'noise' if part == 'noise' else self.method.kind}-{name}"
 
     def algorithm_for(self, population: int) -> SearchAlgorithm:
         """The method's settings with so many candidates in a round."""
@@ -88,21 +91,6 @@ class MethodForm(forms.Form):
     def _even(self, text: str) -> str:
         even = self.menu.told("Type an even number: lineups are combined in twos.")
         return even if "multiple of 2" in text else text
-
-    def _check_directions(self, algorithm: NSGA3Config, many: int) -> None:
-        directions = comb(algorithm.partitions + many - 1, many - 1) if algorithm.partitions else 0
-        if directions > algorithm.population:
-            why = f"That makes {number(directions)} directions, more than a round has lineups. Type fewer, or 0."
-            self.add_error("nsga3-partitions", self.menu.told(why))
-
-    def _check_map(self, algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> None:
-        if not ways:
-            why = "This question has one objective. MAP-Elites needs a second one to spread lineups along."
-            self.add_error(self.menu.choice, why)
-        elif len(algorithm.low) not in (0, ways) or len(algorithm.high) != len(algorithm.low):
-            self.add_error("map-elites-low", f"Type {ways} lower and {ways} upper bounds, or none at all.")
-        if algorithm.quality and algorithm.quality not in aims:
-            self.add_error("map-elites-quality", self.menu.told("Choose one of the question’s objectives."))
 
 
 def typed_of_method(menu: Menu, study: Mapping[str, Any]) -> dict[str, Any]:
