@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from engine.errors import ConfigError
 
 M = TypeVar("M", bound="Config")
+KeyPath = tuple[str | int, ...]
 _BELOW = "below"
 
 
@@ -18,6 +19,10 @@ class Config(BaseModel):
     """Frozen, closed (an unknown key is an error), JSON both ways."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def tied(self) -> Mapping[KeyPath, KeyPath]:
+        """Ranges that always take the number of another range (``engine.config.genes``): path to path, from here."""
+        return {}
 
 
 _WORDS = {

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from engine.config.algorithms import AlgorithmConfig, PBTConfig
-from engine.config.base import Config
+from engine.config.base import Config, misplaced
 from engine.config.genes import genes
 from engine.config.noise import NoiseConfig, StopRule
 from engine.config.pool import PoolConfig
@@ -21,6 +21,7 @@ from engine.config.train import Game, Learner
 from engine.simulators.contract import content_hash
 
 Measure = Annotated[str, Field(min_length=1, max_length=80)]
+NETWORK_PATH, _REPLAY_PATH = ("learner", "network"), ("learner", "capacity")
 
 
 def measure_names(rewards: Sequence[str], signals: Sequence[str]) -> tuple[str, ...]:
@@ -32,7 +33,7 @@ def measure_names(rewards: Sequence[str], signals: Sequence[str]) -> tuple[str, 
 
 
 class TaskConfig(Config):
-    """What every candidate is trained for. Any number of the learner may be a range."""
+    """What every candidate is trained for. Any number of the learner may be a range, layers of its network included."""
 
     game: Game
     learner: Learner = Field(default_factory=PPOConfig, title="Learner")
@@ -133,6 +134,7 @@ class EvolveConfig(Config):
             )
         if self.algorithm.kind == "pbt" and bred:
             raise ValueError("population based training hands networks on by itself: set networks to fresh")
+        self._of_one_shape(bred)
         if not self.task.steps and not bred:
             raise ValueError("with 0 steps of training the networks must be bred: set networks to best or single_point")
         if len({aim.measure for aim in self.objectives}) < len(self.objectives):
@@ -142,3 +144,13 @@ class EvolveConfig(Config):
         if self.algorithm.kind == "map-elites" and not self.behaviour and len(self.objectives) == 1:
             raise ValueError("MAP-Elites needs behaviour (measures that say how a candidate plays), or a second goal")
         return self
+
+    def _of_one_shape(self, bred: bool) -> None:
+        """What candidates hand on to one another has one shape, so its settings cannot be genes."""
+        trains = self.algorithm.kind == "pbt"
+        handed = [NETWORK_PATH] * (bred or trains) + [_REPLAY_PATH] * trains
+        for gene in genes(self.task):
+            if gene.path[:2] in handed:
+                free = "choose another algorithm, with fresh networks" if trains else "set networks to fresh"
+                why = f"candidates hand this on to one another, so it is one for all: give it a number, or {free}"
+                raise misplaced(f"task.{gene.place}", why)

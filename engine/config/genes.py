@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from engine.config.base import Config, M, parse
+from engine.config.base import Config, KeyPath, M, parse
 from engine.errors import ConfigError
 
 Scale = Literal["linear", "log"]
@@ -94,13 +94,14 @@ class Evolvable(NamedTuple):
 
 
 class Gene(NamedTuple):
-    """One range: where it is, its ends, and how it is searched."""
+    """One range: where it is, its ends, and how it is searched; ``tied``: ranges that take its number, too."""
 
-    path: tuple[str | int, ...]
+    path: KeyPath
     low: float
     high: float
     log: bool = False
     whole: bool = False
+    tied: tuple[KeyPath, ...] = ()
 
     @property
     def place(self) -> str:
@@ -124,21 +125,29 @@ def express(config: M, values: Mapping[str, float]) -> M:
     data = config.model_dump()
     for place, value in values.items():
         gene = found[place]
-        at: Any = data
-        for part in gene.path[:-1]:
-            if isinstance(at[part], tuple):
-                at[part] = list(at[part])
-            at = at[part]
-        at[gene.path[-1]] = round(value) if gene.whole else float(value)
+        for path in (gene.path, *gene.tied):
+            _put(data, path, round(value) if gene.whole else float(value))
     return parse(type(config), data)
 
 
-def _genes(value: Any, annotation: Any, path: tuple[str | int, ...]) -> Iterator[Gene]:
+def _put(at: Any, path: KeyPath, number: float) -> None:
+    for part in path[:-1]:
+        if isinstance(at[part], tuple):
+            at[part] = list(at[part])
+        at = at[part]
+    at[path[-1]] = number
+
+
+def _genes(value: Any, annotation: Any, path: KeyPath) -> Iterator[Gene]:
     """Ranges in a value; ``annotation`` says which tuples are ranges and which are lists of something."""
     if isinstance(value, Config):
+        tied = {(*path, *one): (*path, *other) for one, other in value.tied().items()}
         for name, field in type(value).model_fields.items():
             kind: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
-            yield from _genes(getattr(value, name), kind, (*path, name))
+            for gene in _genes(getattr(value, name), kind, (*path, name)):
+                if gene.path not in tied:
+                    also = tuple(one for one, other in tied.items() if other == gene.path)
+                    yield gene._replace(tied=gene.tied + also)
     elif isinstance(value, Mapping):
         inner = [get_args(leaf)[1] for leaf, _ in _leaves(annotation) if len(get_args(leaf)) == 2]
         for key, item in value.items():
@@ -153,7 +162,7 @@ def _genes(value: Any, annotation: Any, path: tuple[str | int, ...]) -> Iterator
             yield from _genes(item, inner[0] if inner else Any, (*path, i))
 
 
-def _gene(value: tuple[Any, ...], marker: Evolvable, path: tuple[str | int, ...]) -> Gene:
+def _gene(value: tuple[Any, ...], marker: Evolvable, path: KeyPath) -> Gene:
     low, high = value[:2]
     spans = low > 0 and high >= _DECADES * low
     log = value[2] == "log" if len(value) == 3 else spans if marker.log is None else marker.log and low > 0

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from engine.config.base import Config
+from engine.config.base import Config, KeyPath
 from engine.config.genes import Evolvable
 
 Share = Annotated[float, Evolvable(0.0, 1.0)]
@@ -21,23 +21,26 @@ Count = Annotated[int, Evolvable(1, 100_000_000, whole=True)]
 Steps = Annotated[int, Evolvable(1, 100_000, whole=True)]
 Batch = Annotated[int, Evolvable(1, 10_000_000, whole=True)]
 Minibatch = Annotated[int, Evolvable(0, 10_000_000, whole=True)]
-Layers = Annotated[tuple[Annotated[int, Field(ge=1, le=8192)], ...], Field(max_length=16)]
+Layers = Annotated[tuple[Annotated[int, Evolvable(1, 8192, whole=True)], ...], Field(max_length=16)]
+Channels = Annotated[int, Evolvable(1, 1024, whole=True)]
+Pixels = Annotated[int, Evolvable(1, 16, whole=True)]
 Schedule = Literal["constant", "linear"]
 
 
 class ConvConfig(Config):
     """One convolution; the paper writes K4S2 for kernel 4, stride 2."""
 
-    channels: int = Field(32, ge=1, le=1024, title="Channels")
-    kernel: int = Field(4, ge=1, le=16, title="Kernel", description="pixels")
-    stride: int = Field(2, ge=1, le=16, title="Stride", description="pixels")
+    channels: Channels = Field(32, title="Channels")
+    kernel: Pixels = Field(4, title="Kernel", description="pixels")
+    stride: Pixels = Field(2, title="Stride", description="pixels")
 
 
 K4S2 = ConvConfig()
 
 
 class NetworkConfig(Config):
-    """Hidden layers as Table III of Lamarckian lists them: the critic's from the input on, shared part included."""
+    """Hidden layers as Table III of Lamarckian lists them: the critic's from the input on, shared part included. A
+    layer's size may be a range; a shared one is one gene."""
 
     conv: tuple[ConvConfig, ...] = Field((), max_length=8, title="Convolutions", description="for image inputs")
     policy: Layers = Field((256, 128), title="Layers of the policy", description="units in each")
@@ -47,9 +50,13 @@ class NetworkConfig(Config):
         title="Critic",
         description="top: built on top of the policy's layers, with which its list begins; separate: nothing shared.",
     )
-    lstm: int = Field(0, ge=0, le=4096, title="LSTM units", description="between the layers and the outputs; 0: none")
+    lstm: Annotated[int, Evolvable(0, 4096, whole=True)] = Field(
+        0, title="LSTM units", description="between the layers and the outputs; 0: none"
+    )
     activation: Literal["leaky_relu", "relu", "tanh"] = Field("leaky_relu", title="Activation")
-    log_std: float = Field(0.0, ge=-5, le=2, title="First spread of continuous actions", description="its logarithm")
+    log_std: Annotated[float, Evolvable(-5.0, 2.0)] = Field(
+        0.0, title="First spread of continuous actions", description="its logarithm"
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -58,6 +65,11 @@ class NetworkConfig(Config):
         if self.sharing == "separate" and self.lstm:
             raise ValueError("an LSTM is shared: put the critic on top")
         return self
+
+    def tied(self) -> dict[KeyPath, KeyPath]:
+        """A critic on top begins with the policy's layers."""
+        shared = len(self.policy) if self.sharing == "top" else 0
+        return {("critic", i): ("policy", i) for i in range(shared)}
 
 
 class RewardConfig(Config):
@@ -146,7 +158,7 @@ class DQNConfig(LearnerConfig):
     duelling: bool = Field(True, title="Duelling", description="a state's value and actions' advantages apart")
     prioritised: bool = Field(True, title="Prioritised replay")
     n_step: Annotated[int, Evolvable(1, 100, whole=True)] = Field(1, title="Steps before a target's own value")
-    capacity: int = Field(100_000, ge=1, le=100_000_000, title="Replay", description="steps kept")
+    capacity: Count = Field(100_000, title="Replay", description="steps kept")
     warmup: Count = Field(1000, title="Steps before learning begins")
     minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(64, title="Minibatch", description="steps")
     updates: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(0.5, title="Updates a step")

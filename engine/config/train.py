@@ -14,12 +14,21 @@ from engine.config.rl import PRESETS, AnyLearner, PPOConfig
 Setting = bool | int | float | str | tuple[str, ...]
 
 
+def _fixed(given: Any) -> Any:
+    """A game's setting, which evolution must not make easier."""
+    if isinstance(given, list | tuple) and any(isinstance(item, int | float) for item in given):
+        raise ValueError("a game's own settings are what candidates are measured by: give one number, not a range")
+    return given
+
+
 class TrainGame(Config):
     """Which game: ``pong``, ``image-pong``, ``cartpole``, ``pendulum``, or any reference: ``gym:ID``, ``ale:ID``,
     ``python:module:factory``, ``command:program …``."""
 
     name: str = Field(min_length=1, max_length=500, title="Game", description="Such as pong or gym:Pendulum-v1.")
-    settings: dict[str, Setting] = Field(default_factory=dict, title="Settings of the game")
+    settings: dict[str, Annotated[Setting, BeforeValidator(_fixed)]] = Field(
+        default_factory=dict, title="Settings of the game"
+    )
 
 
 def _named(given: Any) -> Any:
@@ -98,7 +107,8 @@ class TrainConfig(Config):
     @model_validator(mode="after")
     def _settled(self) -> Self:
         if ranges := genes(self.learner):
-            raise ValueError(f"learner.{ranges[0].place} is a range: give it a number, or leave it to a population")
+            why = "this is a range: give it a number, or leave it to a population"
+            raise misplaced(f"learner.{ranges[0].place}", why)
         if self.each > 2 * 10**9:
             raise ValueError("samplers × environments × fragment is more than two thousand million steps an update")
         if self.gradients and self.learner.normalise_observations:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
-from engine.config.evolve import EvolveConfig, measure_names
-from engine.config.genes import Gene, genes
+from engine.config.evolve import NETWORK_PATH, EvolveConfig, TaskConfig, measure_names
+from engine.config.genes import Gene, express, genes
 from engine.errors import ConfigError, StoreError
 from engine.evolution.genes import GeneSpace
 from engine.evolution.operators import BlobSpace, LayerGroup, MixtureSpace
@@ -64,11 +64,14 @@ class Measures:
 class Brood(MixtureSpace):
     """Genomes float64[n, genes + weights]: the genes of the task, then the network a candidate begins with, where
     networks are bred. A network takes the better parent's place, or its first layers are one parent's and the rest the
-    other's; the numbers of the task cross and mutate as real and whole numbers do."""
+    other's; the numbers of the task cross and mutate as real and whole numbers do. ``grown``: whether candidates'
+    networks differ in shape."""
 
     def __init__(self, config: EvolveConfig, spec: PolicySpec, store: Store) -> None:
+        self.task, self.spec = config.task, spec
         self.genes: tuple[Gene, ...] = genes(config.task)
         self.settings = GeneSpace(self.genes)
+        self.grown = any(gene.path[:2] == NETWORK_PATH for gene in self.genes)
         self.bred, self.store = config.networks != "fresh", store
         self.lamarckian = self.bred and config.learnt_is_inherited
         parts: dict[str, Coding] = {_GENES: self.settings} if self.genes else {}
@@ -86,6 +89,12 @@ class Brood(MixtureSpace):
     def values(self, genome: Genome) -> dict[str, float]:
         """Place to number of each gene."""
         return self.settings.values(self.parts(genome[None])[_GENES][0]) if self.genes else {}
+
+    def expressed(self, genome: Genome) -> tuple[TaskConfig, PolicySpec]:
+        """What a candidate is trained for, and what it plays with. Raises ConfigError where numbers do not go
+        together."""
+        task = express(self.task, self.values(genome)) if self.genes else self.task
+        return task, self.spec._replace(network=task.learner.network)
 
     def numbers(self, genome: Genome) -> Reals:
         """The genes as float64[genes], in the units of their settings."""
@@ -124,14 +133,15 @@ def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.fl
     return groups, start
 
 
-def problem_of(config: EvolveConfig, game: VectorMDP, store: Store) -> tuple[Problem, PolicySpec]:
-    """What is searched, and what candidates play with. Raises ConfigError that names the field."""
+def problem_of(config: EvolveConfig, game: VectorMDP, store: Store) -> tuple[Problem, Brood]:
+    """What is searched. Raises ConfigError that names the field."""
     spec = policy_spec(config.task, game)
     measures = Measures(spec.seat)
     measures.columns(config)
     objectives = tuple(Objective(aim.measure, aim.measure, aim.direction) for aim in config.objectives)
     names = (*measures.names, *TIMES)
-    return Problem(Brood(config, spec, store), objectives, names, config.behaviour), spec
+    brood = Brood(config, spec, store)
+    return Problem(brood, objectives, names, config.behaviour), brood
 
 
 def estimate(values: NDArray[np.float64], columns: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

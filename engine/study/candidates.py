@@ -22,7 +22,6 @@ from engine.arrays import pack, unpack
 from engine.catalog import LEARNERS
 from engine.config.base import parse
 from engine.config.evolve import EvolveConfig, TaskConfig
-from engine.config.genes import express
 from engine.config.rl import TrainingConfig
 from engine.errors import ConfigError, EvaluationError
 from engine.evolution.algorithm import Arrays
@@ -30,10 +29,10 @@ from engine.mdp.vector import VectorMDP
 from engine.problem import Evaluation, Genome, Problem, Request, ShouldStop
 from engine.rl.examine import Examination, examine
 from engine.rl.learner import Learner, on_threads
-from engine.rl.policy import Policy
+from engine.rl.policy import Policy, PolicySpec
 from engine.rl.training import Training
 from engine.study import games
-from engine.study.brood import Brood, Measures, estimate, problem_of, weights_of
+from engine.study.brood import Measures, estimate, problem_of, weights_of
 from engine.study.workshop import Workshop, key_of
 
 _ROUNDS = 10
@@ -61,10 +60,8 @@ class Players:
     def __init__(self, config: EvolveConfig, workshop: Workshop) -> None:
         self.config, self.workshop = config, workshop
         self._games: dict[str, tuple[int, VectorMDP]] = {}
-        game = self._game("training", config.task.environments)
-        self.problem, self.spec = problem_of(config, game, workshop.store)
-        self.space: Brood = self.problem.space  # type: ignore[assignment]
-        self.measures = Measures(self.spec.seat)
+        self.problem, self.space = problem_of(config, self._game("measuring", config.episodes), workshop.store)
+        self.measures = Measures(self.space.spec.seat)
         self.aims, self.behaviour = self.measures.columns(config)
         self.stepwise = config.algorithm.kind == "pbt"
 
@@ -116,7 +113,7 @@ class Players:
 
     def _measured(self, digest: str, request: Request) -> Examination:
         count = request.last - request.first
-        policy = Policy(self.spec, weights_of(self.workshop.store, digest))
+        policy = Policy(self._expressed(request.genome)[1], weights_of(self.workshop.store, digest))
         game = self._game("measuring", count)
         return examine(policy, game, count, self.config.seed, first=request.first)
 
@@ -154,11 +151,12 @@ class Players:
 
     def _begun(self, request: Request, key: str) -> tuple[Training, int]:
         """A training at its beginning, and the steps that were learned from before it."""
-        seed, task = int(key[:15], 16), self._task(request.genome)
+        task, spec = self._expressed(request.genome)
+        seed = int(key[:15], 16)
         start = unpack(self.workshop.store.get(request.start)) if request.start else None
         before = start.meta["learner"]["steps"] if start else 0
         whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
-        learner: Learner = LEARNERS[task.learner.kind].load()(self.spec, task.learner, seed, whole)
+        learner = self._learner(task, spec, seed, whole)
         plan = TrainingConfig(
             algorithm=task.learner, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
             checkpoint_every=task.checkpoint_every or max(1, task.steps // _ROUNDS), episodes=0,
@@ -172,9 +170,18 @@ class Players:
             learner.load({**arrays, "weights": weights}, meta)
         return training, before
 
-    def _task(self, genome: Genome) -> TaskConfig:
+    def _learner(self, task: TaskConfig, spec: PolicySpec, seed: int, steps: int) -> Learner:
         try:
-            return express(self.config.task, self.space.values(genome))
+            learner: Learner = LEARNERS[task.learner.kind].load()(spec, task.learner, seed, steps)
+        except ConfigError as error:
+            if not self.space.grown:
+                raise
+            raise EvaluationError(f"This network does not fit: {error}") from error
+        return learner
+
+    def _expressed(self, genome: Genome) -> tuple[TaskConfig, PolicySpec]:
+        try:
+            return self.space.expressed(genome)
         except ConfigError as error:
             raise EvaluationError(f"These settings do not go together: {error}") from error
 

@@ -60,7 +60,7 @@ class _Evolve(Drive):
         config = self.config
         game = games.make(config.task.game, 1)
         try:
-            problem, self.spec = problem_of(config, game, self.workshop.store)
+            problem, self.space = problem_of(config, game, self.workshop.store)
         finally:
             game.close()
         self.algorithm = searching(config.algorithm, problem, config.ticks, config.seed, config.episodes, config.noise)
@@ -109,8 +109,19 @@ class _Evolve(Drive):
         if not front:
             return found
         weights = [weights_of(self.workshop.store, i.evaluation.genome) for i in front]
-        description, tensors = Policy(self.spec, weights[self.record.leader(front)]).pack()
-        columns: Arrays = {"id": np.array([i.evaluation.id for i in front]), "weights": np.stack(weights)}
-        found["policies"] = self.store.put(pack({"description": description.decode()}, columns))
+        policies = [Policy(self.space.expressed(i.genome)[1], w) for i, w in zip(front, weights, strict=True)]
+        found["policies"] = self.store.put(together([i.evaluation.id for i in front], policies))
+        description, tensors = policies[self.record.leader(front)].pack()
         found |= {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
         return found
+
+
+def together(ids: Sequence[int], policies: Sequence[Policy]) -> bytes:
+    """Several policies as one artifact: row i of ``weights`` belongs to ``descriptions[i]``, its first ``size[i]``
+    numbers; the rest is zero."""
+    sizes = np.array([len(policy.weights) for policy in policies])
+    weights = np.zeros((len(policies), sizes.max()), np.float32)
+    for row, policy in zip(weights, policies, strict=True):
+        row[: len(policy.weights)] = policy.weights
+    columns: Arrays = {"id": np.array(ids), "size": sizes, "weights": weights}
+    return pack({"descriptions": [policy.pack()[0].decode() for policy in policies]}, columns)

@@ -70,7 +70,10 @@ class EvolveRecord(Record):
             "directions": [o.direction for o in self.problem.objectives],
             "measures": list(self.problem.metrics),
             "behaviour": list(self.problem.descriptors),
-            "genes": [{**g._asdict(), "path": g.place} for g in self.space.genes],
+            "genes": [
+                {"path": g.place, "low": g.low, "high": g.high, "log": g.log, "whole": g.whole}
+                for g in self.space.genes
+            ],
         }
 
     def epsilon(self) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from engine.arrays import Bundle, unpack
 from engine.catalog import ALGORITHMS
 from engine.config import EvolveConfig, load
+from engine.errors import EvaluationError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Stopped
 from engine.evolution.algorithm import trained
 from engine.problem import Request
@@ -190,6 +192,37 @@ def test_networks_alone_are_bred_without_any_training(store: FolderStore) -> Non
         archive = bundle(store, left["archive"]).arrays
         assert archive["genome"].shape == (12, 0)
         assert len(set(trained(archive))) > 4
+
+
+def test_the_sizes_of_layers_are_bred_and_each_policy_says_its_own(store: FolderStore) -> None:
+    network = {"policy": [[2, 30]], "critic": [[2, 30], [2, 30]]}
+    learner = {**LEARNER, "rate": 0.01, "entropy_weight": 0.0, "network": network}
+    config = study("nsga2", task={**settings()["task"], "steps": 32, "learner": learner}, noise={"reevaluate": 2})
+    left = results(list(run(config, store)))
+    archive, kept = bundle(store, left["archive"]), bundle(store, left["policies"])
+    assert [g["path"] for g in archive.meta["genes"]] == ["learner.network.policy.0", "learner.network.critic.1"]
+    sizes = {i: genome for i, genome in zip(archive.arrays["id"].tolist(), archive.arrays["genome"], strict=True)}
+    assert len({tuple(size) for size in sizes.values()}) > 4
+    for i, text, size, row in zip(
+        kept.arrays["id"].tolist(), kept.meta["descriptions"], kept.arrays["size"], kept.arrays["weights"], strict=True
+    ):
+        shared, top = sizes[i].astype(int).tolist()
+        written = json.loads(text)["network"]
+        assert (written["policy"], written["critic"]) == ([shared], [shared, top])
+        assert not row[size:].any()
+    policy = Policy.unpack(store.get(left["policy_description"]), store.get(left["policy"]))
+    assert any(np.array_equal(policy.weights, row[: len(policy.weights)]) for row in kept.arrays["weights"])
+
+
+def test_a_network_that_does_not_fit_is_one_candidate_s_failure(tmp_path: Path) -> None:
+    learner = {"kind": "dqn", "network": {"policy": [8], "critic": [8], "lstm": [0, 4]}}
+    config = study("ga", task={**settings()["task"], "learner": learner})
+    players = Players(config, Workshop(tmp_path))
+    with pytest.raises(EvaluationError, match=r"does not fit: .*LSTM"):
+        list(players.evaluate([Request(0, np.array([4.0]), 0, 4, 3)], lambda: False))
+    (fine,) = players.evaluate([Request(1, np.array([0.0]), 0, 4, 3)], lambda: False)
+    assert fine.status == "ok"
+    players.close()
 
 
 def test_elites_are_measured_again_without_training_and_merge_into_their_candidate(store: FolderStore) -> None:

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from engine.catalog import LEARNERS
-from engine.config.base import parse
-from engine.config.genes import express, genes
+from engine.config.base import Config, parse
+from engine.config.genes import Evolvable, express, genes
 from engine.config.rl import (
     LEARNER,
     PRESETS,
     AnyLearner,
+    ConvConfig,
     DQNConfig,
+    NetworkConfig,
     PPOConfig,
     RewardConfig,
     TrainingConfig,
@@ -86,6 +88,16 @@ def test_what_cannot_be_is_an_error_at_its_place(settings: dict[str, Any], place
     with pytest.raises(ConfigError) as caught:
         parse(TrainingConfig, settings)
     assert any(problem.place.startswith(place) for problem in caught.value.problems), caught.value.problems
+
+
+@pytest.mark.parametrize(
+    "model", [*(entry.config for entry in LEARNERS.values()), NetworkConfig, ConvConfig, RewardConfig]
+)
+def test_every_number_of_a_learner_may_be_a_range(model: type[Config]) -> None:
+    for name, field in model.model_fields.items():
+        if field.annotation in (int, float, int | None, float | None):
+            assert any(isinstance(mark, Evolvable) for mark in field.metadata), name
+            assert genes(parse(model, {name: [0.5, 0.9] if field.annotation is not int else [1, 2]})), name
 
 
 @pytest.mark.parametrize("preset", PRESETS)
