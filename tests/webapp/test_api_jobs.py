@@ -146,6 +146,7 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
         ({"kind": "search", "set": {"a..b": 1, "ticks.x": 2, "": 3}}, {"set.a..b", "set."}),
         ({"kind": "search", "config": {"game": "pong"}}, {"config.game"}),
         ({"kind": "search", "config": {"game": {"simulater": "x"}}}, {"config.game.simulater"}),
+        ({"kind": "search", "set": {"game.fidelity": "sketch"}}, {"set.game.fidelity"}),
         ({"kind": "search", "set": {"pool.address": "10.0.0.1:6379"}}, {"set.pool.address"}),
         ({"kind": "search", "config": {"lineups": {"banned": ["nobody"]}}}, {"config.lineups.banned"}),
         ({"kind": "search", "config": {"lineups": {"baselines": {"kind": "pasted", "teams": [

@@ -20,6 +20,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         label="Name", max_length=80, help_text="Where it will be used, such as “nightly build”.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        error_messages={"required": "Say where it will be used: that is how you find it again."},
     )  # fmt: skip
     project = forms.ModelChoiceField(
         Project.objects.none(), label="Works in", required=False, empty_label="Every project of mine",

@@ -19,6 +19,9 @@ from webapp.lib.posts import posts_only
 from webapp.projects.models import WRITERS, Project
 from webapp.studies.pictures import person
 
+ENDED = 10
+"""Tokens that work no more and are still listed."""
+
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -37,8 +40,10 @@ def listing(request: HttpRequest) -> HttpResponse:
 def _listed(user: User) -> dict[str, Any]:
     found = tokens.visible(user).select_related("user", "project")
     audit = TokenAudit.objects.filter(token__in=found).select_related("token", "user")
+    mine = [token for token in found if token.user_id == user.pk]
+    ended = [token for token in mine if not token.works]
     return {
-        "mine": [token for token in found if token.user_id == user.pk],
+        "mine": [*(token for token in mine if token.works), *ended[:ENDED]],
         "others": [token for token in found if token.user_id != user.pk and token.works],
         "audit": audit[:20],
     }

@@ -64,12 +64,15 @@ class Pins:
         return self.asked.objectives(self.spec)
 
     def changed(self, config: SearchConfig) -> list[tuple[str, str]]:
-        """Where a study plays another game, or other numbers, than the version has."""
+        """Where a study plays another game or other numbers than the version's, or in a way that the game has not."""
         game, version, found = config.game, self.version, list[tuple[str, str]]()
         if game.simulator != version.simulator.reference:
             found.append(("game.simulator", f"{version} is data of {version.simulator}; {GAME_DATA}"))
         elif game.patch != version.patch or game.spec != version.spec_hash:
             found.append(("game.patch", f"the numbers are those of {version}; {GAME_DATA}"))
+        ways = [fidelity.name for fidelity in self.spec.fidelities]
+        if game.fidelity not in ways:
+            found.append(("game.fidelity", f"this game is played as {', '.join(ways)}"))
         return found
 
     def refers(self, config: SearchConfig) -> dict[str, Any]:
