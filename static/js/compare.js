@@ -1,12 +1,13 @@
-// Searches side by side: their edges in one picture and the volume of each over the lineups it compared. The server's
+// Searches side by side: their edges in one picture and the volume of each over what it compared. The server's
 // answer holds the volumes; the edges are the pictures that the jobs' own pages show.
+import { edgeRows } from "./job/edge.js";
 import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { whole } from "./charts/format.js";
 import { family } from "./marks.js";
 
-const { x, y, jobs } = JSON.parse(document.getElementById("compare-data").textContent);
+const { x, y, many, jobs } = JSON.parse(document.getElementById("compare-data").textContent);
 const at = (name) => document.querySelector(`[data-${name}]`);
 const SYMBOLS = ["circle", "square", "triangle-up", "cross", "hexagon", "triangle-down", "hourglass", "star"];
 const NARROW = 560;
@@ -54,7 +55,7 @@ async function drawVolumes() {
   const theme = tokens();
   const layout = layoutOf(theme, { l: 52, r: 12, t: 8, b: 46 });
   const plain = { unit: "", direction: "max" };
-  layout.xaxis = { ...axisOf({ ...plain, title: "Lineups compared", toward: "later" }, theme, true), rangemode: "tozero" };
+  layout.xaxis = { ...axisOf({ ...plain, title: `${many} compared`, toward: "later" }, theme, true), rangemode: "tozero" };
   layout.yaxis = { ...axisOf({ ...plain, title: "Volume", toward: "beats more" }, theme, true), rangemode: "tozero" };
   const traces = jobs.map(({ place, name, rounds }) => {
     const { colour, symbol } = style(place, theme);
@@ -88,16 +89,13 @@ function table() {
   const heads = ["Search", y.title, "95 % range", x.title].map((text) => cell(text, "th"));
   for (const head of heads) head.scope = "col";
   at("edges-head").replaceChildren(...heads);
-  const sign = y.direction === "max" ? -1 : 1;
-  const rows = edges.flatMap(({ name, picture }) => {
-    const edge = stairs(picture, x)[2].sort((a, b) => sign * (picture.y[a] - picture.y[b]));
-    return edge.map((i) => {
+  const rows = edges.flatMap(({ name, picture }) =>
+    edgeRows(picture, { x, y }, (i) => picture.edge[i]).map(({ cells }) => {
       const row = document.createElement("tr");
-      const half = picture.yh[i];
-      row.append(Object.assign(cell(name, "th"), { scope: "row" }), cell(valueText(y, picture.y[i])), cell(half === null ? "not known" : range(y, picture.y[i] - half, picture.y[i] + half)), cell(valueText(x, picture.x[i])));
+      row.append(Object.assign(cell(name, "th"), { scope: "row" }), ...cells.map((text) => cell(text)));
       return row;
-    });
-  });
+    }),
+  );
   at("edges-body").replaceChildren(...rows);
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.webapp.evolutions import config, evolved
 from tests.webapp.rounds import played
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
@@ -158,7 +160,7 @@ def test_what_else_differs_is_a_caution(team: Studio) -> None:
     )  # fmt: skip
     assert Comparison(team.project, [job.pk, another(job).pk]).cautions == []
     for changed, says in (
-        (another(job, "seed", 9), "baseline teams of its own"),
+        (another(job, "seed", 9), "may only mean weaker baselines"),
         (another(job, game_version=later), "different game data"),
         (another(job, "lineups.teams", 2), "different lineup rules"),
     ):
@@ -253,3 +255,58 @@ def test_a_job_names_every_setting_of_its_method(client: Client, team: Studio) -
         ("Ends early", "after 5 min, not reproducible"),
     ):
         assert f"<dt>{title}</dt><dd>{value}</dd>" in page
+
+
+def players(team: Studio, **more: Any) -> Job:
+    return evolved(team.project, config("nsga2", ticks=2, **more))
+
+
+def test_searches_of_players_are_compared_by_the_same_measures(client: Client, team: Studio) -> None:
+    one = players(team)
+    other = another(one, "algorithm.mutation", 0.5, title="More change")
+    found = Comparison(team.project, [one.pk, other.pk])
+    assert (found.obstacle, found.fresh, found.cautions) == ("", True, [])
+    for side in found.sides:
+        assert side.volume is not None
+        assert side.volume.half > 0
+    page = client.get(address(one, other)).content.decode()
+    assert "Return (sum of rewards)" in page
+    assert "Chance that a player is changed" in page
+    assert not re.search(r"\b(lineup|battle)s?\b", page[page.index("What each found") : page.index("Compare others")])
+    drawn = client.get(found.chart_data()["jobs"][0]["front"])
+    assert drawn.json()["x"]
+    rows = list(csv.DictReader(io.StringIO(
+        client.get(address(one, other, name="compare-csv")).content.decode("utf-8-sig"))))  # fmt: skip
+    assert float(rows[0]["Hypervolume"]) >= 0
+    assert f'value="{one.pk}"' in client.get(reverse("studies:jobs", args=["herobattle"])).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ("objectives.1.direction", "max", "pushes other goals"),
+        ("task.game.settings.points", 2, "in another game than"),
+    ],
+)
+def test_players_that_cannot_be_compared_say_why(team: Studio, path: str, value: Any, says: str) -> None:
+    one = players(team)
+    found = Comparison(team.project, [one.pk, another(one, path, value).pk])
+    assert says in found.obstacle
+    assert found.sides == []
+
+
+def test_lineups_and_players_are_not_compared_nor_players_with_one_goal(client: Client, team: Studio) -> None:
+    lineups, one = search_job(team.project), players(team, objectives=[{"measure": "return"}])
+    for jobs in ((lineups, one), (one, lineups)):
+        says = Comparison(team.project, [job.pk for job in jobs]).obstacle
+        assert says.endswith(f"({lineups.pk}) searches lineups and “{one.title}” ({one.pk}) training settings.")
+        assert client.get(address(*jobs)).status_code == 200
+    assert "one goal" in Comparison(team.project, [one.pk, another(one).pk]).obstacle
+
+
+def test_players_that_learned_longer_are_a_caution(team: Studio) -> None:
+    one = players(team)
+    assert (
+        "different numbers of moves"
+        in Comparison(team.project, [one.pk, another(one, "task.steps", 128).pk]).cautions[0]
+    )

@@ -23,6 +23,7 @@ _NETWORKS = (
     "based training does that by itself."
 )
 _BEHAVIOUR = "Players that differ in these are of different kinds; the map keeps the best of each."
+_OTHERS = "The other goals, or the length"
 
 
 def measures(form: EvolveForm) -> list[dict[str, str]]:
@@ -51,12 +52,13 @@ def _goal(form: EvolveForm, i: int, *, hidden: bool) -> dict[str, Any]:
     return {"chosen": chosen, "way": way, "epsilon": epsilon, "hidden": hidden}
 
 
-def _menu(form: EvolveForm, name: str, label: str, text: str, usual: str) -> dict[str, Any]:
-    """A choice among what the game tells; what was chosen before stays on it even where the game does not tell it."""
+def _menu(form: EvolveForm, name: str, label: str, text: str, usual: str, blank: str = "None") -> dict[str, Any]:
+    """A choice among what the game tells; what was chosen before stays on it even where the game does not tell it.
+    ``usual``: what is chosen by who chooses nothing; else ``blank`` is what that is called."""
     known = form.told or goals.ALWAYS
     value = form.data.get(name) or usual
     names = known if value in (*known, "") else (*known, value)
-    return offered(name, label, text, form.data, "measures", "" if usual else "None", goals.choices(names), usual)
+    return offered(name, label, text, form.data, "measures", "" if usual else blank, goals.choices(names), usual)
 
 
 def method(form: EvolveForm, errors: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,9 +67,8 @@ def method(form: EvolveForm, errors: Mapping[str, Any]) -> dict[str, Any]:
     several = part("aim", "Several goals", [], _SEVERAL)
     filled = max((i for i in range(1, goals.MOST_WAYS + 1) if typed.get(f"behaviour-{i}")), default=0)
     ways = [
-        _menu(form, f"behaviour-{i}", "Told apart by" if i == 1 else "and by", "", goals.USUAL_WAY if i == 1 else "")
-        for i in range(1, max(FEW, filled + 1, 1) + 1)
-        if i <= goals.MOST_WAYS
+        _menu(form, f"behaviour-{i}", "and by" if i > 1 else "Told apart by", "", "", "None" if i > 1 else _OTHERS)
+        for i in range(1, min(goals.MOST_WAYS, max(FEW, filled + 1)) + 1)
     ]
     first = [several, part(BEHAVIOUR, "Kinds of play", ways, _BEHAVIOUR)]
     networks = part(NETWORK, "Networks", as_shown(NETWORKS, typed), _NETWORKS)

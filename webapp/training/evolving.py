@@ -157,7 +157,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
     def _check(self, cleaned: dict[str, Any]) -> None:
         super()._check(cleaned)
         self.check_goals(self.told, self.title_of_game, ways=self._maps)
-        self.check_method([aim.measure for aim in self.goals.values()], len(self.ways))
+        self.check_method([aim.measure for aim in self.goals.values()], len(self.ways) or len(self.goals) - 1)
         learning = [s.name for s in self.groups[0].settings if s.key != "conv"]
         ranges = any(isinstance(cleaned.get(name), list) for name in learning)
         if not ranges and not self._bred and not self.errors.keys() & set(learning):

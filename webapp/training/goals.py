@@ -101,9 +101,11 @@ class GoalsForm(_Fields):
 
     @property
     def ways(self) -> dict[str, str]:
-        """What tells kinds of play apart."""
+        """What tells kinds of play apart; nothing where the other goals do, as they do unless somebody chose."""
         chosen = {name: self.cleaned_data.get(name) for name in (f"behaviour-{i}" for i in range(1, MOST_WAYS + 1))}
-        return {name: measure for name, measure in chosen.items() if measure} or {"behaviour-1": USUAL_WAY}
+        return {name: measure for name, measure in chosen.items() if measure} or (
+            {} if len(self.goals) > 1 else {"behaviour-1": USUAL_WAY}
+        )
 
     def check_goals(self, told: Sequence[str], game: str, *, ways: bool) -> None:
         """Say at its field what was chosen twice, and what the game does not tell; ``told``: all that it does, or

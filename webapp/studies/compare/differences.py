@@ -9,9 +9,12 @@ from pydantic.fields import FieldInfo
 
 from engine.catalog import ALGORITHMS
 from engine.config import Config, load
+from engine.config.genes import Evolvable
 from engine.errors import ConfigError
 from webapp.lib.words import number
 from webapp.studies.models import Job
+from webapp.training.ranges import range_text
+from webapp.training.searching import in_players
 
 ABSENT = "–"
 _LEFT_OUT = frozenset({"name", "game.spec"})
@@ -67,7 +70,8 @@ def _told(job: Job) -> Iterator[tuple[str, str, str]]:
         config = load(job.config)
     except ConfigError:
         return
-    yield from _walk(config, (), "")
+    told = in_players if job.evolves else str
+    yield from ((place, told(title), text) for place, title, text in _walk(config, (), ""))
 
 
 def _walk(config: Config, path: tuple[str, ...], subject: str) -> Iterator[tuple[str, str, str]]:
@@ -80,13 +84,20 @@ def _walk(config: Config, path: tuple[str, ...], subject: str) -> Iterator[tuple
 
 def _one(value: Any, path: tuple[str, ...], subject: str, info: FieldInfo) -> Iterator[tuple[str, str, str]]:
     place, title = ".".join(path), info.title or path[-1].replace("_", " ").capitalize()
-    if isinstance(value, Config):
+    if isinstance(value, tuple) and any(isinstance(mark, Evolvable) for mark in info.metadata):
+        yield place, (f"{subject}: {title}" if subject else title), range_text(value)
+    elif isinstance(value, Config):
         yield from _walk(value, path, _SUBJECTS.get(path[-1], title))
     elif isinstance(value, Mapping):
         yield from ((f"{place}.{key}", f"{title}: {key}", _text(each)) for key, each in value.items())
     elif isinstance(value, tuple) and value and isinstance(value[0], Config):
         for i, each in enumerate(value):
-            name = getattr(each, "title", "") or getattr(each, "name", "") or getattr(each, "kind", "") or str(i + 1)
+            name = (
+                getattr(each, "title", "")
+                or getattr(each, "name", "")
+                or getattr(each, "kind", "")
+                or f"{title} {i + 1}"
+            )
             yield from _walk(each, (*path, str(i)), str(name).capitalize() if path[-1] == "stop" else str(name))
     else:
         yield place, (f"{subject}: {title}" if subject else title), _text(value)

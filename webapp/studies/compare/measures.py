@@ -6,6 +6,7 @@ stay as they are whatever is compared, so volumes of different days can be compa
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -51,26 +52,29 @@ class Verdicts(NamedTuple):
     high: float
 
 
+def game(job: Job) -> tuple[Any, ...]:
+    """The game that was played; of players with its settings, for those decide what an episode can bring."""
+    if job.evolves:
+        played = job.config["task"]["game"]
+        return played["name"], json.dumps(played["settings"], sort_keys=True)
+    return (job.config["game"]["simulator"],)
+
+
 def question(job: Job) -> tuple[Any, ...]:
     """What two searches must share so that their edges are measured alike: the game, and what is pushed where."""
-    pushed = [(o["name"], o["formula"], o["direction"], o["low"], o["high"]) for o in _objectives(job)]
-    return (job.config["game"]["simulator"], *pushed)
-
-
-def _objectives(job: Job) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = job.config["objectives"]["objectives"]
-    return found
+    pushed = [(o.name, o.formula, o.direction, o.low, o.high) for o in front.of_job(job).objectives]
+    return (job.kind, *game(job), *pushed)
 
 
 def signs(job: Job) -> tuple[float, ...]:
     """+1 for each objective to push up, -1 for each to push down."""
-    return tuple(1.0 if o["direction"] == "max" else -1.0 for o in _objectives(job))
+    return tuple(1.0 if o.direction == "max" else -1.0 for o in front.of_job(job).objectives)
 
 
 def box_of(job: Job) -> Box | None:
     """The fixed box for a search's question; None before any such search has a round."""
     wanted = question(job)
-    searches = Job.objects.filter(project=job.project_id, kind=Job.Kind.SEARCH, tick__gt=0).order_by("pk")
+    searches = Job.objects.filter(project=job.project_id, kind=job.kind, tick__gt=0).order_by("pk")
     for other in searches.only("pk", "config", "artifacts"):
         if question(other) == wanted and (box := _box(other)) is not None:
             return box
@@ -156,11 +160,11 @@ def rounds_of(job: Job, box: Box) -> dict[str, list[float]]:
 def verdicts_of(job: Job, digest: str) -> Verdicts:
     """How many lineups of an edge are over the job's own line. Raises StoreError."""
     bundle = unpack(store().get(digest))
-    arrays, objectives = _usable(digest), _objectives(job)
+    arrays, objectives = _usable(digest), front.of_job(job).objectives
     median = bundle.meta.get("median_baseline")
-    strength = next((i for i, o in enumerate(objectives) if o["strength"]), None)
+    strength = next((i for i, o in enumerate(objectives) if o.strength), None)
     half = half_width(arrays["error"], arrays["samples"])
-    thresholds = [o["threshold"] for o in objectives]
+    thresholds = [o.threshold for o in objectives]
     found = verdicts(
         arrays["objective"], half, signs(job), thresholds, strength, None if median is None else float(median["value"])
     )

@@ -20,6 +20,7 @@ from webapp.studies.models import Job
 
 MOST = 8
 """As many as there are shapes and colours."""
+COMPARED = (Job.Kind.SEARCH, Job.Kind.EVOLVE)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Comparison:
     def __init__(self, project: Project, asked: Sequence[int]) -> None:
         rows = {
             job.pk: job
-            for job in project.jobs.filter(kind=Job.Kind.SEARCH, pk__in=asked).select_related("game_version", "project")
+            for job in project.jobs.filter(kind__in=COMPARED, pk__in=asked).select_related("game_version", "project")
         }
         self.project = project
         self.jobs = [rows[pk] for pk in dict.fromkeys(asked) if pk in rows][:MOST]
@@ -67,28 +68,58 @@ class Comparison:
     def _obstacle(self) -> str:
         for job in self.jobs[1:]:
             first = self.jobs[0]
-            if job.config["game"]["simulator"] != first.config["game"]["simulator"]:
-                return f"“{job.title}” ({job.pk}) was played in another game than “{first.title}” ({first.pk})."
+            one, other = f"“{job.title}” ({job.pk})", f"“{first.title}” ({first.pk})"
+            if {job.kind, first.kind} == set(COMPARED):
+                lineups, players = (other, one) if job.evolves else (one, other)
+                return f"{lineups} searches lineups and {players} training settings."
+            if measures.game(job) != measures.game(first):
+                return f"{one} was played in another game than {other}{', or with other settings' * job.evolves}."
             if measures.question(job) != measures.question(first):
                 return (
-                    f"“{job.title}” ({job.pk}) pushes other objectives than “{first.title}” ({first.pk}), so their "
-                    "edges lie on other axes and no volume measures both."
+                    f"{one} pushes other {self.words['objectives']} than {other}, so their edges lie on other axes and "
+                    "no volume measures both."
                 )
+        if self.breeds and len(self.jobs[0].config["objectives"]) == 1:
+            return "They have one goal, so no edge; what is best stands on each one’s page."
         return ""
+
+    @property
+    def breeds(self) -> bool:
+        """Whether players are compared, not lineups."""
+        return bool(self.jobs) and self.jobs[0].evolves
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What is compared, as the page calls it."""
+        lineups = ("Lineups", "lineup", "battles", "objectives")
+        names = ("Players", "player", "episodes", "goals") if self.breeds else lineups
+        return dict(zip(("many", "one", "played", "objectives"), names, strict=True))
 
     @property
     def cautions(self) -> list[str]:
         """What makes a difference besides how the searches looked."""
+        if self.breeds:
+            return self._cautions_of_players()
         found = []
         drawn = any(job.config["lineups"]["baselines"]["kind"] == "drawn" for job in self.jobs)
         if drawn and len({job.config["seed"] for job in self.jobs}) > 1:
-            found.append("Their seeds differ, so each met baseline teams of its own, and strength is told by those.")
+            found.append(
+                "Their seeds differ, so each met baseline teams of its own, and strength is told by those: a larger "
+                "volume may only mean weaker baselines. Compare searches of one seed, or with baselines of your own."
+            )
         if len({job.game_version_id for job in self.jobs}) > 1:
             found.append("They were played on different game data.")
         rules = [{**job.config["lineups"], "baselines": None} for job in self.jobs]
         if any(each != rules[0] for each in rules):
             found.append("They follow different lineup rules.")
         return found
+
+    def _cautions_of_players(self) -> list[str]:
+        """A player that has learned longer is better whatever chose its settings."""
+        moves = {(job.config["task"]["steps"], job.config["networks"] != "fresh") for job in self.jobs}
+        kinds = {job.config["task"]["learner"]["kind"] for job in self.jobs}
+        found = ["Their players learn from different numbers of moves, or begin differently."] * (len(moves) > 1)
+        return found + ["Their players learn in different ways."] * (len(kinds) > 1)
 
     @property
     def measurable(self) -> bool:
@@ -124,9 +155,10 @@ class Comparison:
     @property
     def battles(self) -> str:
         """Which battles the edges are told by."""
+        played = self.words["played"]
         if self.fresh:
-            return "Measured on fresh battles, which no search saw."
-        return "Measured on each search’s own battles: part of what looks best may be luck."
+            return f"Measured on fresh {played}, which no search saw."
+        return f"Measured on each search’s own {played}: part of what looks best may be luck."
 
     def chart_data(self) -> dict[str, Any]:
         """What the page's charts start from."""
@@ -138,6 +170,7 @@ class Comparison:
         return {
             "x": x._replace(line=None)._asdict(),
             "y": y._replace(line=line)._asdict(),
+            "many": self.words["many"],
             "jobs": [
                 {
                     "place": side.place,

@@ -14,7 +14,7 @@ from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies.compare.differences import method_title
 from webapp.studies.compare.measures import Verdicts
-from webapp.studies.compare.side import MOST, Comparison, Side
+from webapp.studies.compare.side import COMPARED, MOST, Comparison, Side
 from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
 
@@ -52,7 +52,7 @@ def asked(query: QueryDict) -> list[int]:
 def _offered(project: Project, found: Comparison) -> list[tuple[Job, bool]]:
     """The latest searches that have a round, and those already chosen, each with whether it is."""
     chosen = {job.pk for job in found.jobs}
-    latest = project.jobs.filter(kind=Job.Kind.SEARCH, tick__gt=0).select_related("game_version")[:OFFERED]
+    latest = project.jobs.filter(kind__in=COMPARED, tick__gt=0).select_related("game_version")[:OFFERED]
     rows = {job.pk: job for job in [*found.jobs, *latest]}
     return [(rows[pk], pk in chosen) for pk in sorted(rows, reverse=True)]
 
@@ -73,8 +73,8 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     return answer
 
 
-HEAD = ("Job", "Title", "Method", "Status", "Rounds", "Lineups compared", "Battles", "Seconds")
-MEASURES = ("Lineups of the edge", "Over the line and strong", "Over, weak or unsure", "Strong share, low",
+HEAD = ("Job", "Title", "Method", "Status", "Rounds", "Compared", "Battles", "Moves", "Seconds")
+MEASURES = ("Of the edge", "Over the line and strong", "Over, weak or unsure", "Strong share, low",
             "Strong share, high", "Hypervolume", "Hypervolume, half of the 95 % range", "Corner from job")  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def _by_job(found: Comparison) -> list[list[Any]]:
 
 
 def _facts(job: Job) -> list[Any]:
-    spent = [job.counters.get(name) for name in ("evaluations", "battles", "seconds")]
+    spent = [job.counters.get(name) for name in ("evaluations", "battles", "steps", "seconds")]
     return [job.pk, job.title, method_title(job), job.get_status_display(), job.tick, *spent]
 
 
@@ -100,7 +100,7 @@ def _measured(side: Side) -> list[Any]:
 
 
 def _by_round(found: Comparison) -> list[list[Any]]:
-    rows: list[list[Any]] = [["Job", "Title", "Round", "Lineups compared", "Hypervolume"]]
+    rows: list[list[Any]] = [["Job", "Title", "Round", "Compared", "Hypervolume"]]
     for job, told in zip((side.job for side in found.sides), found.chart_data().get("jobs", []), strict=True):
         rows += [[job.pk, job.title, *cells] for cells in _rows(told["rounds"])]
     return rows
