@@ -76,6 +76,8 @@ class Swarm(PopulationSearch):
 
     def _offspring(self, n: int) -> Genome:
         movers = self._movers(n)
+        if not len(movers):
+            return self.X[:0]
         self.particle |= zip(range(self.next_id, self.next_id + len(movers)), movers.tolist(), strict=True)
         gone = set(movers.tolist())
         self.idle = [k for k in self.idle if k not in gone]

@@ -15,10 +15,12 @@ from engine.evolution.cso import CSO
 from engine.evolution.ga import GA
 from engine.evolution.nsga2 import NSGA2, survivors
 from engine.evolution.nsga3 import NSGA3
+from engine.evolution.operators import IntegerSpace, MixtureSpace, RealSpace
 from engine.evolution.pso import PSO
 from engine.evolution.random_search import RandomSearch
+from engine.evolution.swarm import Swarm
 from engine.indicators import hypervolume
-from engine.problem import Evaluation
+from engine.problem import Evaluation, Problem
 from tests.contracts.algorithm import MANY, ONE, AlgorithmContract, drive, problem
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -140,6 +142,19 @@ class TestCSOOfManyObjectives(AlgorithmContract):
 
 class TestRandomSearch(AlgorithmContract):
     algorithm = RandomSearch
+
+
+@pytest.mark.parametrize("swarm", [PSO, CSO])
+def test_a_swarm_whose_particles_are_all_under_way_asks_for_nothing(swarm: type[Swarm]) -> None:
+    several = MixtureSpace({"real": RealSpace([0.0], [1.0]), "whole": IntegerSpace([0], [9])})
+    search = swarm(Problem(several, problem().objectives), 4, 3, 1, steady=True)
+    first = search.ask(9)
+    assert len(first) == 4
+    assert search.ask(9) == []
+    for request in first[:2]:
+        search.tell(individual(request.id, (0.0, 1.0)).evaluation)
+    assert 0 < len(search.ask(9)) <= 2, "whoever was evaluated moves on while the others are under way"
+    assert len(search.front()) == 2
 
 
 def volume(algorithm: Algorithm) -> float:
