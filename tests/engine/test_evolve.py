@@ -119,13 +119,17 @@ def test_a_study_with_any_algorithm_is_paused_killed_and_resumed_to_the_same_end
     assert results(list(run(config, store, paused[-1].artifacts["checkpoint"]))) == whole
 
 
-def test_steady_members_go_on_by_themselves_and_the_study_can_be_resumed(store: FolderStore) -> None:
-    for algorithm in ({"kind": "pbt", "steady": True}, {"kind": "nsga2", "steady": True, "fair": True}):
-        config = study(algorithm={**algorithm, "population": 4}, fresh=0)
-        first = next(e for e in run(config, store) if isinstance(e, Progressed))
-        found = list(run(config, store, first.artifacts["checkpoint"]))
-        assert len(bundle(store, results(found)["archive"]).arrays["id"]) == 12
-        assert 0 < rounds(found)[-1].metrics["utilisation"] <= 1
+@pytest.mark.parametrize("kind", [kind for kind in ALGORITHMS if "steady" in ALGORITHMS[kind].config.model_fields])
+def test_without_rounds_candidates_go_on_by_themselves_and_the_study_can_be_resumed(
+    kind: str, store: FolderStore
+) -> None:
+    algorithm = {"kind": kind, "steady": True, "fair": kind == "nsga2", "population": 4}
+    task = {**settings()["task"], "steps": 32}
+    config = study(algorithm=algorithm, task=task, behaviour=["score"], fresh=0)
+    first = next(e for e in run(config, store) if isinstance(e, Progressed))
+    found = list(run(config, store, first.artifacts["checkpoint"]))
+    assert len(bundle(store, results(found)["archive"]).arrays["id"]) == 12
+    assert 0 < rounds(found)[-1].metrics["utilisation"] <= 1
 
 
 def test_a_worker_that_takes_a_candidate_over_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
