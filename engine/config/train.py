@@ -41,7 +41,7 @@ def _preset(given: Any) -> Any:
     name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
     if name is None:
         return given
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
     own = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "preset"}
     return {**PRESETS[name].model_dump(), **own}

@@ -161,6 +161,7 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
         ({"kind": "search", "set": {"algorithm": {"kind": "map-elites", "quality": "x", "low": [0]}}},
          {"set.algorithm.quality", "set.algorithm.low"}),
         ({"kind": "train", "game_version": 1, "config": {"game": "cartpole"}}, {"game_version"}),
+        ({"kind": "train", "config": {"game": "pong", "learner": {"preset": ["pong-ppo"]}}}, {"config.learner"}),
         ({"kind": "train", "config": {"game": "command:sh -c reboot"}}, {"config.game.name"}),
         ({"kind": "train", "config": {"game": "python:os:system"}}, {"config.game.name"}),
         ({"kind": "train", "config": {"game": "gym:antigravity:X-v0"}}, {"config.game.name"}),

@@ -49,10 +49,10 @@ class Row:
     get: frozenset[str] | None = None
     post: frozenset[str] | None = None
     of_project: bool = False
-    by_token: bool = False
     arguments: Callable[[Studio], dict[str, Any]] = field(default=lambda team: {})
     query: str = ""
     data: dict[str, Any] = field(default_factory=dict)
+    by_token: bool = False
 
 
 def of_project(name: str, get: frozenset[str] | None, post: frozenset[str] | None = None, **more: Any) -> Row:
