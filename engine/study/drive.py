@@ -180,7 +180,8 @@ class Drive(ABC):
         asked = {request.id: request for request in self.again(front)}
         if not asked:
             return {}
-        yield self.say(Logged, message=f"Measuring the {len(asked)} candidates of the edge again, on fresh seeds.")
+        many = f"{len(asked)} candidates" if len(asked) > 1 else "one candidate"
+        yield self.say(Logged, message=f"Measuring the {many} of the edge again, on fresh seeds.")
         pool.submit(list(asked.values()))
         self.pulse.restart()
         found: dict[int, Individual] = {}

@@ -38,8 +38,13 @@ def chosen_goals(form: EvolveForm) -> list[dict[str, str]]:
 
 def goal_rows(form: EvolveForm) -> list[dict[str, Any]]:
     """A row for every goal that there may be; ``hidden`` where none is chosen."""
-    filled = max((i for i in range(1, goals.MOST + 1) if form.data.get(f"goal-{i}")), default=0)
+    filled = _filled(form, "goal", goals.MOST)
     return [_goal(form, i, hidden=i > max(FEW, filled)) for i in range(1, goals.MOST + 1)]
+
+
+def _filled(form: EvolveForm, name: str, most: int) -> int:
+    """The number of the last of ``name-1`` to ``name-most`` that is chosen."""
+    return max((i for i in range(1, most + 1) if form.data.get(f"{name}-{i}")), default=0)
 
 
 def _goal(form: EvolveForm, i: int, *, hidden: bool) -> dict[str, Any]:
@@ -65,7 +70,7 @@ def method(form: EvolveForm, errors: Mapping[str, Any]) -> dict[str, Any]:
     """The menu of methods with this page's own parts."""
     typed = form.data
     several = part("aim", "Several goals", [], _SEVERAL)
-    filled = max((i for i in range(1, goals.MOST_WAYS + 1) if typed.get(f"behaviour-{i}")), default=0)
+    filled = _filled(form, BEHAVIOUR, goals.MOST_WAYS)
     ways = [
         _menu(form, f"behaviour-{i}", "and by" if i > 1 else "Told apart by", "", "", "None" if i > 1 else _OTHERS)
         for i in range(1, min(goals.MOST_WAYS, max(FEW, filled + 1)) + 1)

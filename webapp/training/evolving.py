@@ -85,6 +85,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         steps.label, steps.low = "Moves each player learns from", 0
         steps.help_text = "In each round. Population based training goes on from round to round."
         self.fields["episodes"].help_text = "Each player’s, on fresh seeds, without exploring."
+        self.fields["seed"].help_text = "Same seed, same result, where there are rounds."
         self.study: EvolveConfig | None = None
 
     def _groups(self, samplers: int) -> list[settings.Group]:

@@ -54,7 +54,7 @@ def estimate(study: EvolveConfig, trial: Job | None, longest: int) -> Estimate |
     )
     if study.noise.used:
         note += " What is measured again comes on top."
-    return Estimate(least, most, note, 0.0)
+    return Estimate(least, most, note, 1 / (pace.playing + pace.learning))
 
 
 def _lengths(trial: Job, longest: int) -> tuple[float, float]:
