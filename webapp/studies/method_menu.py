@@ -52,8 +52,7 @@ def shown(
         [each | {"hidden": not _belongs(each["key"], chosen)} for each in parts]
         for parts in (first, (*more, *_parts(menu, typed)))
     )
-    inside = [s for each in folded for s in each["settings"]]
-    touched = any(s["name"] in errors or s["value"] not in ("", s.get("usual", "")) for s in inside)
+    touched = any(_touched(s, errors) for each in folded for s in each["settings"])
     before = {s["name"] for each in at_once for s in each["settings"]} | {menu.choice}
     return {
         "choice": menu.choice,
@@ -98,6 +97,11 @@ def offered(
 def as_shown(settings: Iterable[Setting], typed: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Settings as ``studies/partials/setting.html`` shows them."""
     return [_as_shown(s, typed) for s in settings]
+
+
+def _touched(setting: Mapping[str, Any], errors: Mapping[str, Any]) -> bool:
+    """Whether somebody typed something of it, or should."""
+    return setting["name"] in errors or setting["value"] not in ("", setting.get("usual", ""))
 
 
 def _belongs(key: str, method: Method) -> bool:

@@ -39,13 +39,7 @@ def context(job: Job) -> dict[str, Any]:
     ranges = ranges_in(task["learner"], "")
     specialist = [
         ("Game", task["game"]["name"]),
-        ("Search method", METHODS[config["algorithm"]["kind"]].label),
-        *((in_players(title), value) for title, value in settings_told(config, "algorithm")),
-        ("Goals", "; ".join(_aim(aim) for aim in config["objectives"])),
-        *([("Kinds of play", ", ".join(map(title_of, config["behaviour"])))] if config["behaviour"] else []),
-        *([("Networks of new players", config["networks"].replace("_", " "))] if config["networks"] != "fresh" else []),
-        *(_noise(config) if config["noise"] != NoiseConfig().model_dump() else ()),
-        *(("Ends early", ends_when(rule)) for rule in config["stop"]),
+        *_searching(config),
         ("Moves a player, each round", number(task["steps"])),
         ("Episodes that measure a player", number(config["episodes"])),
         *((_title(task["learner"]["kind"], key), text) for key, text in ranges.items()),
@@ -62,12 +56,25 @@ def context(job: Job) -> dict[str, Any]:
     }
 
 
+def _searching(config: dict[str, Any]) -> list[tuple[str, str]]:
+    """How it is searched, and for what; what is as usual is left out."""
+    noisy = config["noise"] != NoiseConfig().model_dump()
+    told = [*settings_told(config, "algorithm"), *(settings_told(config, "noise") if noisy else ())]
+    behaviour = ", ".join(map(title_of, config["behaviour"]))
+    networks = "" if config["networks"] == "fresh" else config["networks"].replace("_", " ")
+    found = [
+        ("Search method", METHODS[config["algorithm"]["kind"]].label),
+        *((in_players(title), value) for title, value in told),
+        ("Goals", "; ".join(_aim(aim) for aim in config["objectives"])),
+        ("Kinds of play", behaviour),
+        ("Networks of new players", networks),
+        *(("Ends early", ends_when(rule)) for rule in config["stop"]),
+    ]
+    return [(name, value) for name, value in found if value]
+
+
 def _aim(aim: dict[str, Any]) -> str:
     return f"{title_of(aim['measure'])}, {'more' if aim['direction'] == 'max' else 'less'} is better"
-
-
-def _noise(config: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(in_players(title), value) for title, value in settings_told(config, "noise")]
 
 
 def page_data(job: Job) -> dict[str, Any]:
