@@ -24,6 +24,7 @@ DEATHS_TOGETHER = 2
 HELD = 2
 FADE = 0.7
 FASTEST_S = 1e-6
+LONG_S = 0.04  # a fortieth of this is lost between two batches; of unequal times more would be, behind a slow request
 
 
 class Condemned(NamedTuple):
@@ -169,13 +170,12 @@ class Ledger:
 
     def _take(self, busy: bool) -> list[Request]:
         """Requests worth a guided share of what waits. A busy worker leaves a share for each worker that falls idle."""
-        total = self._pace.estimate(self._waiting_work)
-        if not self._waiting or (total is None and busy):
+        if not self._waiting:
             return []
-        if busy and (self._pace.estimate(work(self._waiting[0])) or 0.0) > self._target_s:
-            return []  # a request that takes so long is worth the wait for a worker that is free
-        if total is None:
-            return [self._next()]
+        each = self._pace.estimate(work(self._waiting[0]))
+        if each is None or each > min(LONG_S, self._target_s):
+            return [] if busy else [self._next()]  # it is worth the wait for a worker that is free
+        total = each / work(self._waiting[0]) * self._waiting_work
         floor = min(FLOOR_S, max(total / self._workers, TINY_S))
         goal = min(self._target_s, max(total / (2 * self._workers), floor))
         if busy and total - goal < self._workers * floor:

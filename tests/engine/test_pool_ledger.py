@@ -145,7 +145,7 @@ def test_a_request_is_given_up_only_after_three_deaths_in_a_row_alone() -> None:
 
 
 def test_a_death_with_something_else_in_hand_does_not_count_as_alone() -> None:
-    ledger = paced(0.09, workers=1)
+    ledger = paced(0.03, workers=1, target_s=0.03)
     ledger.add(requests(10))
     first = ledger.deal(A)
     assert len(ids(first)) == 1
@@ -219,9 +219,10 @@ def test_a_request_is_known_by_its_id_alone() -> None:
     assert ledger.outstanding == 1
 
 
-def test_work_that_takes_longer_than_a_batch_waits_for_a_worker_that_is_free() -> None:
+@pytest.mark.parametrize("each", [0.05, 1.0])
+def test_long_work_waits_for_a_worker_that_is_free(each: float) -> None:
     """Held behind a long evaluation it would keep waiting there while another worker falls idle."""
-    ledger = paced(1.0)
+    ledger = paced(each)
     ledger.add(requests(6))
     assert ids(ledger.deal(A)) == [0]
     assert ledger.deal(A) is None
