@@ -6,11 +6,11 @@ To add one: a model here (and in ``AlgorithmConfig``), a row in ``engine.catalog
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from engine.config.base import Config
+from engine.config.base import Config, misplaced
 
 
 class SearchAlgorithm(Config):
@@ -208,6 +208,14 @@ class MAPElitesConfig(Breeding):
     quality: str = Field(
         "", max_length=40, title="Objective that makes the best of a cell", description="Empty: the first."
     )
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        # How many there must be depends on the measures, which the task knows.
+        for low, high in zip(self.low, self.high, strict=False):
+            if low >= high:
+                raise misplaced("low", f"each must be below its upper bound, and {low:g} is not below {high:g}")
+        return self
 
 
 AlgorithmConfig = Annotated[

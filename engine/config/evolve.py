@@ -70,7 +70,7 @@ class AimConfig(Config):
         ge=0,
         le=1e12,
         title="Difference that does not matter",
-        description="in the measure's own unit; for a short list of the edge; 0: every difference counts",
+        description="in the measure's own unit; for a short list of the edge; 0: a fiftieth of the first round's range",
     )
 
 

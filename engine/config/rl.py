@@ -61,7 +61,10 @@ class NetworkConfig(Config):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.sharing == "top" and self.critic[: len(self.policy)] != self.policy:
-            raise ValueError("a critic on top of the policy must begin with the policy's layers")
+            raise ValueError(
+                "a critic on top of the policy must begin with the policy's layers: write the same there, "
+                "or set sharing to separate"
+            )
         if self.sharing == "separate" and self.lstm:
             raise ValueError("an LSTM is shared: put the critic on top")
         return self

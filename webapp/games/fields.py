@@ -47,6 +47,8 @@ class NumberField(forms.CharField):
             raise forms.ValidationError(self._unread(text))
         if self.whole and found != int(found):
             raise forms.ValidationError("Type a whole number.")
+        if found > self.high >= FAR:
+            raise forms.ValidationError(f"Type a smaller number: at most {words(self.high)}.")
         if not self.low <= found <= self.high:
             raise forms.ValidationError(f"Type a number {self._range()}.")
         return int(found) if self.whole else found
