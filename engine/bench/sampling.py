@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from engine.bench.peer import measured
+from engine.bench.row import row
 from engine.config import load
 from engine.errors import EngineError
 from engine.events import Failed, Progressed
@@ -90,3 +91,34 @@ def beside_limit(game: str, study: dict[str, Any], seconds: float, turns: int) -
     oldest, dropped = max(b.staleness for _, b in pairs), sum(b.dropped for _, b in pairs)
     said = f"{most.said}; turns {each}; staleness at most {oldest:.0f}, {dropped:.0f} fragments dropped"
     return most, mine._replace(staleness=oldest, dropped=dropped), said
+
+
+def beside_peer(
+    name: str, case: str, study: dict[str, Any], peer: list[str], numbers: tuple[int, ...], goal: float,
+    seconds: float, quick: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """The row of a study's own speed beside a peer's (its interpreter, script and first arguments; then the number of
+    environments and the seconds): each number once, then turns of ours and of the peer at its best number."""
+    python, script, *first = peer
+    found: dict[int, list[float]] = {n: [] for n in (numbers[-1:] if quick else numbers)}
+    said: list[str] = []
+
+    def played(n: int) -> None:
+        told = measured(python, script, [*first, str(n), str(seconds)], 10 * seconds + 240)
+        found[n].append(told.get("steps_per_second", 0.0))
+        said.extend([f"{n} environments: {told['error']}"] if "error" in told else [])
+
+    ours = [speed(study, seconds).steps_per_second]
+    for n in found:
+        played(n)
+    best = max(found, key=lambda n: found[n][0])
+    for _ in range(0 if quick else 2):
+        ours.append(speed(study, seconds).steps_per_second)
+        played(best)
+    value, rate = median(ours), median(found[best])
+    each = ", ".join(f"{n}: {' '.join(f'{r:,.0f}' for r in rates)}" for n, rates in found.items())
+    return row(
+        name, case, value, "steps/s", peer=case, peer_value=rate or None, goal=f">= {goal:g} x {case}",
+        meets=value >= goal * rate if rate else None, seeds=[1],
+        detail="; ".join([f"ours {' '.join(f'{r:,.0f}' for r in ours)}; peer by environments {each}", *said]),
+    )  # fmt: skip

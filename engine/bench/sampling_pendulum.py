@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.bench.peer import measured, peer_python
 from engine.bench.row import row
-from engine.bench.sampling import beside_limit, speed
+from engine.bench.sampling import beside_limit, beside_peer, speed
 from engine.config import load
 from engine.events import Progressed, Started
 from engine.store import FolderStore
@@ -39,11 +39,11 @@ STUDY: dict[str, Any] = {
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case; ``quick``: a few seconds of ours, and of peers only when their environments are there."""
-    seconds = 5.0 if quick else 60.0
+    seconds = 5.0 if quick else 40.0
     if case == "learn":
         yield from _learn(quick)
     elif case == "limit":
-        most, mine, said = beside_limit("pendulum", STUDY, seconds / 2, 1 if quick else 5)
+        most, mine, said = beside_limit("pendulum", STUDY, seconds, 1 if quick else 5)
         share = mine.steps_per_second / most.steps_per_second
         yield row(
             NAME, case, mine.steps_per_second, "steps/s", peer="limit", peer_value=most.steps_per_second,
@@ -62,23 +62,8 @@ def _beside(case: str, quick: bool, seconds: float) -> Iterator[dict[str, Any]]:
         yield row(NAME, case, speed(STUDY, seconds).steps_per_second, "steps/s", peer=case,
                   detail=f"the peer could not be installed: {(error.stderr or '').strip()[-300:]}")  # fmt: skip
         return
-    turns = 1 if quick else 3
-    found: dict[int, list[float]] = {}
-    ours, said = [], []
-    for _ in range(turns):
-        ours.append(speed(STUDY, seconds).steps_per_second)
-        for n in numbers[-1:] if quick else numbers:
-            kind = ["pendulum"] if case == "rllib" else ["speed"]
-            told = measured(python, script, [*kind, str(n), str(seconds)], 10 * seconds + 120)
-            found.setdefault(n, []).append(told.get("steps_per_second", 0.0))
-            said += [f"{n} environments: {told['error']}"] if "error" in told else []
-    best = max(found, key=lambda n: median(found[n]))
-    value, peer = median(ours), median(found[best])
-    each = ", ".join(f"{n}: {median(rates):,.0f}" for n, rates in found.items())
-    meets = value >= GOALS[case] * peer if peer else None
-    yield row(NAME, case, value, "steps/s", peer=case, peer_value=peer or None, goal=f">= {GOALS[case]:g} x {case}",
-              meets=meets, seeds=[1],
-              detail="; ".join([f"peer by environments {each}; {turns} turns", *said]))  # fmt: skip
+    kind = "pendulum" if case == "rllib" else "speed"
+    yield beside_peer(NAME, case, STUDY, [str(python), script, kind], numbers, GOALS[case], seconds, quick)
 
 
 def _learn(quick: bool) -> Iterator[dict[str, Any]]:

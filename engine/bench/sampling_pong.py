@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from statistics import median
 from typing import Any
 
-from engine.bench.peer import measured, peer_python
+from engine.bench.peer import peer_python
 from engine.bench.row import row
-from engine.bench.sampling import beside_limit, speed
+from engine.bench.sampling import beside_limit, beside_peer, speed
 
 NAME = "sampling-pong"
 CASES = ("limit", "rllib", "sample-factory")
@@ -34,9 +33,9 @@ STUDY: dict[str, Any] = {
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case; ``quick``: smaller batches, and peers only for seconds."""
     study = study_of(quick)
-    seconds = 5.0 if quick else 120.0
+    seconds = 5.0 if quick else 90.0
     if case == "limit":
-        most, mine, said = beside_limit("pong", study, seconds / 2, 1 if quick else 3)
+        most, mine, said = beside_limit("pong", study, seconds, 1 if quick else 3)
         share = mine.steps_per_second / most.steps_per_second
         yield row(
             NAME, case, mine.steps_per_second, "steps/s", peer="limit", peer_value=most.steps_per_second,
@@ -50,31 +49,12 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         yield row(NAME, case, speed(study, seconds).steps_per_second, "steps/s", peer=case,
                   detail=f"the peer could not be installed: {(error.stderr or '').strip()[-300:]}")  # fmt: skip
         return
-    yield _beside(case, python, script, numbers[:1] if quick else numbers, study, seconds, 1 if quick else 3)
+    kind = ["pong"] if case == "rllib" else []
+    peer = [str(python), script, *kind]
+    yield beside_peer(NAME, case, study, peer, numbers, GOALS[case], seconds, quick)
 
 
 def study_of(quick: bool) -> dict[str, Any]:
     """The study, with smaller batches when quick."""
     learner = {**STUDY["learner"], **({"batch": 1024} if quick else {})}
     return {**STUDY, "learner": learner}
-
-
-def _beside(
-    case: str, python: Any, script: str, numbers: tuple[int, ...], study: dict[str, Any], seconds: float, turns: int
-) -> dict[str, Any]:
-    ours: list[float] = []
-    found: dict[int, list[float]] = {n: [] for n in numbers}
-    said: list[str] = []
-    for _ in range(turns):
-        ours.append(speed(study, seconds).steps_per_second)
-        for n in numbers:
-            kind = ["pong"] if case == "rllib" else []
-            told = measured(python, script, [*kind, str(n), str(seconds)], 10 * seconds + 240)
-            found[n].append(told.get("steps_per_second", 0.0))
-            said += [f"{n} environments: {told['error']}"] if "error" in told else []
-    best = max(found, key=lambda n: median(found[n]))
-    value, peer = median(ours), median(found[best])
-    each = ", ".join(f"{n}: {median(rates):,.0f}" for n, rates in found.items())
-    return row(NAME, case, value, "steps/s", peer=case, peer_value=peer or None, goal=f">= {GOALS[case]:g} x {case}",
-               meets=value >= GOALS[case] * peer if peer else None, seeds=[1],
-               detail="; ".join([f"peer by environments {each}; {turns} turns", *said]))  # fmt: skip
