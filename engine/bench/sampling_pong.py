@@ -33,7 +33,7 @@ STUDY: dict[str, Any] = {
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case; ``quick``: smaller batches, and peers only for seconds."""
     study = study_of(quick)
-    seconds = 5.0 if quick else 90.0
+    seconds = 5.0 if quick else 80.0
     if case == "limit":
         most, mine, said = beside_limit("pong", study, seconds, 1 if quick else 3)
         share = mine.steps_per_second / most.steps_per_second

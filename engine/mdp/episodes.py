@@ -20,23 +20,23 @@ class Totals(NamedTuple):
 
 
 class Episodes:
-    """``seeds`` uint64[n] are those of the episodes that run now."""
+    """``seeds`` uint64[n] and ``lengths`` int64[n] are those of the episodes that run now."""
 
     def __init__(self, spec: MDPSpec, seeds: NDArray[np.uint64]) -> None:
         n = len(seeds)
         self._base, self._number = np.array(seeds, np.uint64), np.zeros(n, np.int64)
         self.seeds = self._base.copy()
-        self._lengths, self._returns = np.zeros(n, np.int64), np.zeros((n, len(spec.seats), spec.rewards))
+        self.lengths, self._returns = np.zeros(n, np.int64), np.zeros((n, len(spec.seats), spec.rewards))
 
     def add(self, rewards: NDArray[np.float32]) -> None:
         """A step of every battle, with rewards float32[n, seats, R]."""
-        self._lengths += 1
+        self.lengths += 1
         self._returns += rewards
 
     def end(self, battles: NDArray[np.int64]) -> Totals:
         """These battles' episodes ended: their totals. Their next ones begin, and ``seeds`` says with which seeds."""
-        totals = Totals(self.seeds[battles], self._lengths[battles], self._returns[battles])
+        totals = Totals(self.seeds[battles], self.lengths[battles], self._returns[battles])
         self._number[battles] += 1
         self.seeds[battles] = episode_seeds(self._base[battles], self._number[battles])
-        self._lengths[battles], self._returns[battles] = 0, 0.0
+        self.lengths[battles], self._returns[battles] = 0, 0.0
         return totals

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 from engine.errors import ConfigError
@@ -64,6 +65,19 @@ class _Single:
         return VectorStep((self._seen,), (None,), self._rewards, self._terminated, self._truncated, self._alive, ended)
 
 
+def _unwrapped(env: gymnasium.Env[Any, Any]) -> tuple[Callable[[Any], tuple[Any, ...]], float]:
+    """An environment's step without Gymnasium's own outermost wrappers, whose work is done here for all battles at once
+    (half a microsecond a step), and how many steps their time limit allows."""
+    limit = np.inf
+    while type(env) in (TimeLimit, OrderEnforcing, PassiveEnvChecker):
+        if type(env) is TimeLimit:
+            if env.spec is None or env.spec.max_episode_steps is None:
+                break
+            limit = min(limit, env.spec.max_episode_steps)
+        env = env.env  # type: ignore[attr-defined]
+    return env.step, limit
+
+
 class GymVector(_Single):
     """n environments that ``make`` makes, stepped one after the other in this process. Every episode is seeded by its
     own hash. Raises ConfigError for spaces that cannot be used."""
@@ -81,7 +95,8 @@ class GymVector(_Single):
         while len(self._envs) < len(seeds):
             self._envs.append(self._make())
         self._room(seeds)
-        self._steps = [env.step for env in self._envs[: len(seeds)]]
+        self._steps, limits = zip(*(_unwrapped(env) for env in self._envs[: len(seeds)]), strict=True)
+        self._limits = np.array(limits)
         for i in range(len(seeds)):
             self._begin(i)
         self._finite()
@@ -101,35 +116,35 @@ class GymVector(_Single):
     def step(self, actions: Sequence[Array]) -> VectorStep:
         """As ``VectorMDP.step``."""
         given = self._given(actions)
-        over: list[int] = []
-        infos: list[Mapping[str, Any]] = []
         seen: list[Any] = []
         gained: list[Any] = []
+        infos: list[Mapping[str, Any]] = []
         self._terminated[:] = self._truncated[:] = False
         with self._blame:
             try:
-                self._step_each(given, seen, gained, over, infos)
+                self._step_each(given, seen, gained, infos)
             finally:
                 self._blame.battle = len(gained)
             self._see_all(seen)
             self._rewards[:, 0, 0] = gained
         self._finite()
         self._episodes.add(self._rewards)
-        return self._step(self._restart(np.array(over), infos) if over else None)
+        self._truncated |= (self._episodes.lengths >= self._limits) & ~self._terminated
+        over = np.flatnonzero(self._terminated | self._truncated)
+        return self._step(self._restart(over, [infos[i] for i in over]) if len(over) else None)
 
     def _step_each(
-        self, given: list[Any], seen: list[Any], gained: list[Any], over: list[int], infos: list[Mapping[str, Any]]
-    ) -> None:
-        """The loop that must cost next to nothing beside the environments; ``seen`` and ``gained`` grow by one each."""
+        self, given: list[Any], seen: list[Any], gained: list[Any], infos: list[Mapping[str, Any]]
+    ) -> None:  # fmt: skip
+        """The loop that must cost next to nothing beside the environments; the lists grow by one each."""
         for step, action in zip(self._steps, given, strict=True):
             observation, reward, done, cut, info = step(action)
             seen.append(observation)
+            infos.append(info)
             gained.append(reward)
             if done or cut:
                 i = len(gained) - 1
                 self._terminated[i], self._truncated[i] = done, not done
-                over.append(i)
-                infos.append(info)
 
     def _see_all(self, seen: list[Any]) -> None:
         """Plain arrays of the shape that was told in one go (a third of a microsecond less each), others one by one."""

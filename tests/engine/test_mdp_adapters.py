@@ -226,6 +226,35 @@ def test_mujoco_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game.close()
 
 
+@pytest.mark.parametrize("limits", [(4,), (10,), (10, 8), (8, 10)])
+def test_episodes_end_when_and_as_gymnasium_ends_them(limits: tuple[int, ...]) -> None:
+    """CartPole falls after 8 to 10 steps when it is always pushed one way; time limits lie around something else."""
+
+    def make() -> Any:
+        env = gymnasium.make("CartPole-v1", max_episode_steps=limits[0])
+        for limit in limits[1:]:
+            env = gymnasium.wrappers.TimeLimit(gymnasium.wrappers.TransformReward(env, float), limit)
+        return env
+
+    expected = {}
+    for seed in range(20):
+        env, ended, length = make(), (False, False), 0
+        env.reset(seed=seed)
+        while not any(ended):
+            _, _, *ended, _ = env.step(0)
+            length += 1
+        expected[seed] = (length, ended[0])
+    game, found = GymVector(make), dict[int, tuple[int, bool]]()
+    game.reset(np.arange(20, dtype=np.uint64))
+    for _ in range(12):
+        step = game.step([np.zeros(20, np.int64)])
+        assert not (step.terminated & step.truncated).any()
+        if step.ended is not None:
+            for battle, length in zip(step.ended.battles.tolist(), step.ended.lengths.tolist(), strict=True):
+                found.setdefault(battle, (length, bool(step.terminated[battle])))
+    assert found == expected
+
+
 def test_players_take_turns() -> None:
     battle = aec_mdp(Nim).reset(seed=0)
     seen: dict[int, list[int]] = {0: [], 1: []}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import ale_py  # noqa: F401 - registers the games, also in its workers
 from sample_factory.algo.utils.context import global_model_factory
 from sample_factory.model.encoder import Encoder
 from sf_examples.atari.train_atari import main
