@@ -13,7 +13,8 @@ Every message says what was wrong, where, and what to do next, in words a game d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 
@@ -34,6 +35,15 @@ class ConfigError(EngineError):
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
         self.problems = [Problem(*p) for p in problems]
         super().__init__("; ".join(f"{p.place}: {p.message}" if p.place else p.message for p in self.problems))
+
+
+@contextmanager
+def below(place: str) -> Iterator[None]:
+    """Puts ``place`` in front of the places of a ConfigError from within: of a part, by whoever knows the whole."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError((f"{place}.{p.place}".rstrip("."), p.message) for p in error.problems) from error
 
 
 class SimulatorError(EngineError):

@@ -76,4 +76,4 @@ def load(data: Mapping[str, Any]) -> AnyStudy:
     try:
         return ANY_STUDY.validate_python(data)
     except ValidationError as error:
-        raise ConfigError(problems(error, data)) from error
+        raise ConfigError(problems(error, data, AnyStudy)) from error

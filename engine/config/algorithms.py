@@ -6,15 +6,21 @@ To add one: a model here (and in ``AlgorithmConfig``), a row in ``engine.catalog
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
-from engine.config.base import Config, misplaced
+from engine.config.base import Config, refuse
 
 
 class SearchAlgorithm(Config):
-    """What every algorithm has: a tick is ``population`` evaluations."""
+    """What every algorithm has: a tick is ``population`` evaluations.
+
+    ``remeasures``: its best can be measured again; ``races``: a race can foresee who stays (as ``revisable`` and
+    ``foreseeable`` of its class)."""
+
+    remeasures: ClassVar[bool] = True
+    races: ClassVar[bool] = False
 
     population: int = Field(200, ge=2, le=10_000, title="Lineups in a round")
 
@@ -40,6 +46,13 @@ class Steady(SearchAlgorithm):
         description="With steady state: learns in the order in which evaluations began, so that slow candidates are at "
         "no disadvantage.",
     )
+
+    @field_validator("fair")
+    @classmethod
+    def _without_rounds(cls, fair: bool, info: ValidationInfo) -> bool:
+        if fair and not info.data.get("steady", True):
+            raise ValueError("means something without rounds only: set steady to true as well, or leave this out")
+        return fair
 
 
 class Breeding(Steady):
@@ -73,6 +86,7 @@ class NSGA2Config(Breeding):
     """NSGA-II (Deb et al. 2002) with pymoo's survival."""
 
     kind: Literal["nsga2"] = "nsga2"
+    races: ClassVar[bool] = True
     population: int = Field(200, ge=4, le=10_000, multiple_of=2, title="Lineups in a round")
 
 
@@ -80,12 +94,14 @@ class RandomConfig(SearchAlgorithm):
     """Random search: the control for every claim."""
 
     kind: Literal["random"] = "random"
+    races: ClassVar[bool] = True
 
 
 class GAConfig(Breeding):
     """The genetic algorithm: tournaments, crossover, mutation, elitism."""
 
     kind: Literal["ga"] = "ga"
+    races: ClassVar[bool] = True
     elites: float = Field(
         1.0,
         ge=0,
@@ -121,6 +137,7 @@ class PSOConfig(Steady):
     """Particle swarm optimisation (Kennedy & Eberhart 1995; coefficients: Clerc & Kennedy 2002)."""
 
     kind: Literal["pso"] = "pso"
+    remeasures: ClassVar[bool] = False
     inertia: float = Field(0.7298, ge=0, le=1, title="Inertia", description="Share of the speed that is kept.")
     cognitive: float = Field(1.49618, ge=0, le=4, title="Pull of a particle's own best")
     social: float = Field(1.49618, ge=0, le=4, title="Pull of the swarm's best")
@@ -130,6 +147,7 @@ class CSOConfig(Steady):
     """The competitive swarm optimiser (Cheng & Jin 2015)."""
 
     kind: Literal["cso"] = "cso"
+    remeasures: ClassVar[bool] = False
     population: int = Field(200, ge=2, le=10_000, multiple_of=2, title="Lineups in a round")
     phi: float = Field(0.1, ge=0, le=1, title="Pull of the swarm's middle")
 
@@ -171,6 +189,7 @@ class PBTConfig(Steady):
     """Population based training (Jaderberg et al. 2017). For evaluations that train."""
 
     kind: Literal["pbt"] = "pbt"
+    remeasures: ClassVar[bool] = False
     population: int = Field(20, ge=2, le=10_000, title="Members")
     steady: bool = Field(
         False,
@@ -209,13 +228,14 @@ class MAPElitesConfig(Breeding):
         "", max_length=40, title="Objective that makes the best of a cell", description="Empty: the first."
     )
 
-    @model_validator(mode="after")
-    def _bounded(self) -> Self:
-        # How many there must be depends on the measures, which the task knows.
-        for low, high in zip(self.low, self.high, strict=False):
-            if low >= high:
-                raise misplaced("low", f"each must be below its upper bound, and {low:g} is not below {high:g}")
-        return self
+    @field_validator("high")
+    @classmethod
+    def _bounded(cls, high: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
+        # How many there must be depends on the goals and on behaviour (``engine.config.fitting``).
+        why = "each must be below its upper bound, and {:g} is not below {:g}"
+        ends = zip(info.data.get("low", ()), high, strict=False)
+        refuse([("low", why.format(a, b)) for a, b in ends if a >= b][:1], beside=True)
+        return high
 
 
 AlgorithmConfig = Annotated[

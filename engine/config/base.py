@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from engine.config.places import written
 from engine.errors import ConfigError
 
 M = TypeVar("M", bound="Config")
 KeyPath = tuple[str | int, ...]
-_BELOW = "below"
+_BELOW, _BESIDE = "below", "beside"
 
 
 class Config(BaseModel):
@@ -58,6 +59,17 @@ _WORDS = {
     "union_tag_not_found": "its kind must be said",
 }
 """What people read in place of pydantic's own words, by the type of the error."""
+_ONE_NUMBER = {
+    "a search cannot choose its own settings: start one for each number, and compare them": (
+        "algorithm", "ticks", "noise", "stop", "networks", "network_noise",
+    ),
+    "candidates can only be compared where all are measured alike": (
+        "seed", "episodes", "fresh", "replicates", "objectives", "first", "count",
+    ),
+    "a search for lineups is about one version of the game and one set of rules": ("game", "lineups"),
+    "where the work is done changes no result": ("pool",),
+}  # fmt: skip
+"""Why a setting may be no range, with the settings of a study that this is so for."""
 
 
 def parse(model: type[M], data: Mapping[str, Any]) -> M:
@@ -65,28 +77,44 @@ def parse(model: type[M], data: Mapping[str, Any]) -> M:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise ConfigError(problems(error, data)) from error
+        raise ConfigError(problems(error, data, model)) from error
 
 
-def problems(error: ValidationError, data: Any) -> list[tuple[str, str]]:
-    """(dotted place, sentence) for each thing pydantic found wrong with ``data``."""
-    found = []
+def problems(error: ValidationError, data: Any, annotation: Any) -> list[tuple[str, str]]:
+    """(dotted place, sentence) for each thing pydantic found wrong with ``data``, which is to be an ``annotation``."""
+    found: list[tuple[str, str]] = []
+    study = data.get("kind") if isinstance(data, Mapping) else ""
     for item in error.errors(include_url=False):
-        below = item.get("ctx", {}).get(_BELOW, "")
-        found.append((".".join(filter(None, (_place(item["loc"], data), below))), words(item)))
+        if _follows(item):
+            continue
+        place, reading = _place(item, annotation)
+        message = words(item, _why_one(place, study))
+        if reading and found and found[-1][0] == place:
+            found[-1] = place, f"{found[-1][1]}, or {message}"
+        else:
+            found.append((place, message))
     return found
 
 
-def misplaced(place: str, message: str) -> PydanticCustomError:
-    """What a validator of a whole model raises when one setting, at a place below it, is to blame."""
-    return PydanticCustomError("misplaced", "{message}", {"message": message, _BELOW: place})
+def refuse(wrong: Iterable[tuple[str, str]], *, beside: bool = False) -> None:
+    """In a validator: raise whatever is ``wrong``, (place, sentence) each, together with what is found elsewhere.
+    Places are below what is validated, or ``beside`` it: below the model whose field that is."""
+    where = _BESIDE if beside else _BELOW
+    details = [
+        InitErrorDetails(
+            type=PydanticCustomError("refused", "{message}", {"message": message, where: place}), input=None
+        )
+        for place, message in wrong
+    ]
+    if details:
+        raise ValidationError.from_exception_data("refused", details)
 
 
-def words(item: Mapping[str, Any]) -> str:
-    """What is wrong, for people, of one of pydantic's errors."""
+def words(item: Mapping[str, Any], why_one: str = "") -> str:
+    """What is wrong, for people, of one of pydantic's errors; ``why_one``: why a number there may be no range."""
     given = item.get("input")
     if item["type"].startswith(("float_", "int_")) and _like_a_range(given):
-        return "must be one number: only settings of task.learner, in a study of kind evolve, may be ranges"
+        return f"must be one number: {why_one}" if why_one else "must be one number"
     said = _WORDS.get(item["type"])
     if said is None:
         return str(item["msg"]).removeprefix("Value error, ")
@@ -99,18 +127,29 @@ def words(item: Mapping[str, Any]) -> str:
 
 def _like_a_range(given: Any) -> bool:
     ends = list(given[:2]) if isinstance(given, list | tuple) and len(given) in (2, 3) else []
-    return bool(ends) and all(isinstance(end, int | float) for end in ends)
+    return len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
 
 
-def _place(loc: tuple[int | str, ...], data: Any) -> str:
-    """The location without the tags that pydantic puts in for a model chosen by its ``kind``."""
-    parts: list[str] = []
-    for part in loc:
-        if isinstance(data, Mapping) and part not in data and part == data.get("kind"):
-            continue
-        parts.append(str(part))
-        if isinstance(data, Mapping):
-            data = data.get(part)
-        elif isinstance(data, list | tuple) and isinstance(part, int) and part < len(data):
-            data = data[part]
-    return ".".join(parts)
+def _why_one(place: str, study: Any) -> str:
+    if study == "train":
+        return "this is one training; a study of kind evolve searches the settings of its task"
+    first = place.partition(".")[0]
+    return next((why for why, settings in _ONE_NUMBER.items() if first in settings), "")
+
+
+def _follows(item: Mapping[str, Any]) -> bool:
+    """Whether it only says that a list is too short because items of it are wrong."""
+    given = item.get("input")
+    return (
+        item["type"] == "too_short"
+        and isinstance(given, list | tuple)
+        and len(given) >= item.get("ctx", {}).get("min_length", 0)
+    )
+
+
+def _place(item: Mapping[str, Any], annotation: Any) -> tuple[str, bool]:
+    """The dotted path of an error, and whether it is about one of several readings of a value."""
+    context = item.get("ctx", {})
+    location = item["loc"][:-1] if _BESIDE in context else item["loc"]
+    place, reading = written(location, annotation)
+    return ".".join(filter(None, (place, context.get(_BELOW) or context.get(_BESIDE)))), reading

@@ -1,19 +1,21 @@
 """Evolution of trained players as data (Lamarckian, III-A and Fig. 1): what each candidate is trained for, which of its
 settings are left to evolution, and how candidates are measured.
 
-Any number of ``task`` that is written as a range ``[low, high]`` is a gene (``engine.config.genes``).
+Any number below ``task`` that is written as a range ``[low, high]`` is a gene (``engine.config.genes``). What all
+candidates must share to be compared (seeds, episodes, goals) and what searches them may be none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
-from engine.config.algorithms import AlgorithmConfig, PBTConfig
-from engine.config.base import Config, misplaced
-from engine.config.genes import genes
+from engine.config import fitting
+from engine.config.algorithms import AlgorithmConfig, PBTConfig, SearchAlgorithm
+from engine.config.base import Config, refuse
+from engine.config.genes import Evolvable, Gene, genes
 from engine.config.noise import NoiseConfig, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.rl import PPOConfig
@@ -21,7 +23,8 @@ from engine.config.train import Game, Learner
 from engine.simulators.contract import content_hash
 
 Measure = Annotated[str, Field(min_length=1, max_length=80)]
-NETWORK_PATH, _REPLAY_PATH = ("learner", "network"), ("learner", "capacity")
+_NETWORK_PATH, _REPLAY_PATH = ("learner", "network"), ("learner", "capacity")
+Steps = Annotated[int, Evolvable(0, 10**12, whole=True)]
 
 
 def measure_names(rewards: Sequence[str], signals: Sequence[str]) -> tuple[str, ...]:
@@ -33,23 +36,23 @@ def measure_names(rewards: Sequence[str], signals: Sequence[str]) -> tuple[str, 
 
 
 class TaskConfig(Config):
-    """What every candidate is trained for. Any number of the learner may be a range, layers of its network included."""
+    """What every candidate is trained for. Any number in here may be a range: the learner's, layers of its network
+    included, how long and with how many battles it is trained, and the game's own settings. Where those are ranges each
+    candidate is trained and measured in a game of its own, so goals must mean the same in all of them."""
 
     game: Game
     learner: Learner = Field(default_factory=PPOConfig, title="Learner")
-    steps: int = Field(
+    steps: Steps = Field(
         50_000,
-        ge=0,
-        le=10**12,
         title="Steps of a training",
         description="decisions that a candidate learns from; population based training: between two comparisons; "
         "0: nothing is trained, only networks are bred",
     )
-    environments: int = Field(16, ge=1, le=100_000, title="Battles that a candidate plays together")
-    checkpoint_every: int = Field(
+    environments: Annotated[int, Evolvable(1, 100_000, whole=True)] = Field(
+        16, title="Battles that a candidate plays together"
+    )
+    checkpoint_every: Steps = Field(
         0,
-        ge=0,
-        le=10**12,
         title="Steps between checkpoints of a candidate",
         description="what a lost worker costs at most; 0: a tenth of a training",
     )
@@ -90,6 +93,7 @@ class EvolveConfig(Config):
     )
     networks: Literal["fresh", "best", "single_point"] = Field(
         "fresh",
+        validate_default=True,
         title="Networks of new candidates",
         description="fresh: each is trained from nothing (population based training hands networks on by itself); "
         "best: a child goes on with the better parent's network; single_point: with the first layers of one parent "
@@ -108,11 +112,16 @@ class EvolveConfig(Config):
         description="Lamarckian: children go on with the parent's trained network; otherwise with the one it began "
         "with. Where networks are handed on.",
     )
-    algorithm: AlgorithmConfig = Field(default_factory=PBTConfig, title="Algorithm")
+    algorithm: AlgorithmConfig = Field(default_factory=PBTConfig, validate_default=True, title="Algorithm")
     ticks: int = Field(20, ge=1, le=1_000_000, title="Rounds")
     episodes: int = Field(20, ge=2, le=100_000, title="Fresh episodes that measure a candidate")
     fresh: int = Field(
-        100, ge=0, le=100_000, title="Fresh episodes for the final edge", description="on seeds of its own; 0: none"
+        100,
+        ge=0,
+        le=100_000,
+        title="Fresh episodes for the final edge",
+        description="on seeds of its own; 0: none; MAP-Elites: also for the rest of its map, in all no more than the "
+        "search itself took",
     )
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
     stop: tuple[StopRule, ...] = Field((), max_length=5, title="Stop early", description="At the first that holds.")
@@ -124,33 +133,78 @@ class EvolveConfig(Config):
         equal studies share it."""
         return content_hash(self.model_dump(mode="json", exclude={"name", "pool"}))[:32]
 
-    @model_validator(mode="after")
-    def _evolves(self) -> Self:
-        bred = self.networks != "fresh"
-        if not genes(self.task) and not bred:
-            raise ValueError(
-                "there is nothing to evolve: write at least one number of task.learner as a range [low, high], or hand "
-                "networks on (networks: best)"
-            )
-        if self.algorithm.kind == "pbt" and bred:
-            raise ValueError("population based training hands networks on by itself: set networks to fresh")
-        self._of_one_shape(bred)
-        if not self.task.steps and not bred:
-            raise ValueError("with 0 steps of training the networks must be bred: set networks to best or single_point")
-        if len({aim.measure for aim in self.objectives}) < len(self.objectives):
-            raise ValueError("each goal needs a measure of its own")
-        if len(set(self.behaviour)) < len(self.behaviour):
-            raise ValueError("behaviour names a measure twice")
-        if self.algorithm.kind == "map-elites" and not self.behaviour and len(self.objectives) == 1:
-            raise ValueError("MAP-Elites needs behaviour (measures that say how a candidate plays), or a second goal")
-        return self
+    @field_validator("objectives")
+    @classmethod
+    def _each_its_own(cls, objectives: tuple[AimConfig, ...]) -> tuple[AimConfig, ...]:
+        measures = [aim.measure for aim in objectives]
+        refuse((f"{i}.measure", "each goal needs a measure of its own") for i in _again(measures))
+        return objectives
 
-    def _of_one_shape(self, bred: bool) -> None:
-        """What candidates hand on to one another has one shape, so its settings cannot be genes."""
-        trains = self.algorithm.kind == "pbt"
-        handed = [NETWORK_PATH] * (bred or trains) + [_REPLAY_PATH] * trains
-        for gene in genes(self.task):
-            if gene.path[:2] in handed:
-                free = "choose another algorithm, with fresh networks" if trains else "set networks to fresh"
-                why = f"candidates hand this on to one another, so it is one for all: give it a number, or {free}"
-                raise misplaced(f"task.{gene.place}", why)
+    @field_validator("behaviour")
+    @classmethod
+    def _each_once(cls, behaviour: tuple[str, ...]) -> tuple[str, ...]:
+        refuse((str(i), "this measure is named twice") for i in _again(behaviour))
+        return behaviour
+
+    @field_validator("networks")
+    @classmethod
+    def _something_varies(cls, networks: str, info: ValidationInfo) -> str:
+        task = info.data.get("task")
+        if task is not None and networks == "fresh":
+            refuse(_nothing_left(task), beside=True)
+        return networks
+
+    @field_validator("algorithm")
+    @classmethod
+    def _breeds_players(cls, algorithm: SearchAlgorithm, info: ValidationInfo) -> SearchAlgorithm:
+        refuse(_misfits(algorithm, info.data), beside=True)
+        return algorithm
+
+    @field_validator("noise")
+    @classmethod
+    def _fits(cls, noise: NoiseConfig, info: ValidationInfo) -> NoiseConfig:
+        algorithm = info.data.get("algorithm")
+        if algorithm is not None:
+            aims, episodes = len(info.data.get("objectives", (1,))), info.data.get("episodes", 1)
+            refuse(fitting.noise(noise, algorithm, aims, episodes), beside=True)
+        return noise
+
+
+def _again(names: Sequence[str]) -> list[int]:
+    """Where a name stands that was there before."""
+    return [i for i, name in enumerate(names) if name in names[:i]]
+
+
+def _nothing_left(task: TaskConfig) -> Iterator[fitting.Misfit]:
+    """What is missing where every candidate begins with a fresh network."""
+    found = {gene.place: gene for gene in genes(task)}
+    if not found:
+        why = (
+            "there is nothing to evolve: write at least one number in here as a range [low, high], or hand networks on"
+        )
+        yield "task", f"{why} (networks: best)"
+    least = found["steps"].low if "steps" in found else task.steps
+    if not least:
+        yield "task.steps", "with 0 steps of training the networks must be bred: set networks to best or single_point"
+
+
+def _misfits(algorithm: SearchAlgorithm, given: Mapping[str, Any]) -> Iterator[fitting.Misfit]:
+    """What of an algorithm does not fit the study, of which ``given`` is all that is right by itself."""
+    aims = [aim.measure for aim in given.get("objectives", ())]
+    if aims and "behaviour" in given:
+        yield from fitting.method(algorithm, aims, len(given["behaviour"]) or len(aims) - 1)
+    if "networks" not in given:
+        return
+    trains, bred = isinstance(algorithm, PBTConfig), given["networks"] != "fresh"
+    if trains and bred:
+        yield "networks", "population based training hands networks on by itself: set this to fresh"
+    for gene in genes(given["task"]) if "task" in given else ():
+        if _is_handed_on(gene, trains, bred):
+            free = "choose another algorithm, with fresh networks" if trains else "set networks to fresh"
+            why = f"candidates hand this on to one another, so it is one for all: give it a number, or {free}"
+            yield f"task.{gene.place}", why
+
+
+def _is_handed_on(gene: Gene, trains: bool, bred: bool) -> bool:
+    """Whether it says the shape of what candidates hand on to one another, which is one for all."""
+    return (gene.path[:2] == _NETWORK_PATH and (bred or trains)) or (gene.path[:2] == _REPLAY_PATH and trains)

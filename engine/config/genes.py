@@ -14,14 +14,15 @@ in its type, and ``express(config, {})`` makes sure.
 
 from __future__ import annotations
 
-import types
+import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
 from engine.config.base import Config, KeyPath, M, parse
+from engine.config.places import annotation_of, leaves
 from engine.errors import ConfigError
 
 Scale = Literal["linear", "log"]
@@ -89,8 +90,32 @@ class Evolvable(NamedTuple):
         if found != found or (self.whole and not found.is_integer()):
             raise _wrong(f"must be a {'whole ' if self.whole else ''}number, or a range [low, high]")
         if found > self.high or found < self.low or (self.above and not ranged and found == self.low):
-            raise _wrong(f"must be {'above' if self.above else 'at least'} {self.low:g} and at most {self.high:g}")
+            raise _wrong(
+                f"must be {'above' if self.above else 'at least'} {self.low:,.10g} and at most {self.high:,.10g}"
+            )
         return int(found) if self.whole else found
+
+
+class OpenSetting(Evolvable):
+    """Of a setting that may be anything JSON can say, such as a game's own: a list of numbers is a range, of whole ones
+    where both ends are."""
+
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: Any) -> dict[str, Any]:
+        texts = {"type": "array", "items": {"type": "string"}}
+        plain = {"anyOf": [{"type": "boolean"}, {"type": "number"}, {"type": "string"}, texts]}
+        ends = {"type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}, {"enum": ["linear", "log"]}]}
+        return {"anyOf": [plain, {**ends, "minItems": 2, "maxItems": 3}], "x-range": True}
+
+    def checked(self, value: Any) -> Any:
+        """The value; a range as a tuple of its ends, texts as a tuple of them."""
+        if isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+            return value
+        if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+            return tuple(value)
+        if isinstance(value, list | tuple):
+            whole = all(isinstance(end, int) for end in value[:2])
+            return Evolvable(self.low, self.high, whole).checked(value)
+        raise _wrong("must be true or false, a number or a range [low, high], text, or a list of texts")
 
 
 class Gene(NamedTuple):
@@ -142,57 +167,48 @@ def _genes(value: Any, annotation: Any, path: KeyPath) -> Iterator[Gene]:
     """Ranges in a value; ``annotation`` says which tuples are ranges and which are lists of something."""
     if isinstance(value, Config):
         tied = {(*path, *one): (*path, *other) for one, other in value.tied().items()}
-        for name, field in type(value).model_fields.items():
-            kind: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
-            for gene in _genes(getattr(value, name), kind, (*path, name)):
+        for name in type(value).model_fields:
+            for gene in _genes(getattr(value, name), annotation_of(type(value), name), (*path, name)):
                 if gene.path not in tied:
                     also = tuple(one for one, other in tied.items() if other == gene.path)
                     yield gene._replace(tied=gene.tied + also)
     elif isinstance(value, Mapping):
-        inner = [get_args(leaf)[1] for leaf, _ in _leaves(annotation) if len(get_args(leaf)) == 2]
+        inner = [get_args(leaf)[1] for leaf, _ in leaves(annotation) if len(get_args(leaf)) == 2]
         for key, item in value.items():
             yield from _genes(item, inner[0] if inner else Any, (*path, key))
     elif isinstance(value, tuple | list):
         marker = _evolvable(annotation)
-        if marker is not None and isinstance(value, tuple):
+        if marker is not None and isinstance(value, tuple) and _is_range(value):
             yield _gene(value, marker, path)
             return
-        inner = [get_args(leaf)[0] for leaf, _ in _leaves(annotation) if get_args(leaf)]
+        inner = [get_args(leaf)[0] for leaf, _ in leaves(annotation) if get_args(leaf)]
         for i, item in enumerate(value):
             yield from _genes(item, inner[0] if inner else Any, (*path, i))
+
+
+def _is_range(value: tuple[Any, ...]) -> bool:
+    return bool(value) and isinstance(value[0], int | float)
 
 
 def _gene(value: tuple[Any, ...], marker: Evolvable, path: KeyPath) -> Gene:
     low, high = value[:2]
     spans = low > 0 and high >= _DECADES * low
     log = value[2] == "log" if len(value) == 3 else spans if marker.log is None else marker.log and low > 0
-    return Gene(path, low, high, log, marker.whole)
+    return Gene(path, low, high, log, isinstance(low, int) and isinstance(high, int))
 
 
 def _evolvable(annotation: Any) -> Evolvable | None:
     """What the field says about its ranges; None for a field that may not be one."""
-    leaves = list(_leaves(annotation))
-    for _, metadata in leaves:
+    found = list(leaves(annotation))
+    for _, metadata in found:
         for item in metadata:
             if isinstance(item, Evolvable):
                 return item
-    kinds = [leaf for leaf, _ in leaves]
+    kinds = [leaf for leaf, _ in found]
     for number in (float, int):
         if number in kinds and any(get_origin(k) is tuple and get_args(k) == (number, number) for k in kinds):
             return Evolvable(float("-inf"), float("inf"), whole=number is int)
     return None
-
-
-def _leaves(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """The members of a union, with what they are annotated with."""
-    if get_origin(annotation) is Annotated:
-        inner, *more = get_args(annotation)
-        yield from _leaves(inner, (*metadata, *more))
-    elif get_origin(annotation) in (Union, types.UnionType):
-        for member in get_args(annotation):
-            yield from _leaves(member, metadata)
-    else:
-        yield annotation, metadata
 
 
 def _wrong(message: str) -> PydanticCustomError:

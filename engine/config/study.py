@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
-from engine.config.algorithms import AlgorithmConfig, NSGA2Config
-from engine.config.base import Config
+from engine.config import fitting
+from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
+from engine.config.base import Config, refuse
 from engine.config.evolve import EvolveConfig
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig
 from engine.config.noise import NoiseConfig, StopRule
@@ -42,10 +43,33 @@ class SearchConfig(BalanceStudy):
     algorithm: AlgorithmConfig = Field(default_factory=NSGA2Config)
     ticks: int = Field(100, ge=1, le=1_000_000, title="Rounds")
     replicates: int = Field(4, ge=2, le=1024, title="Times each pairing is played", description="from both seats")
-    fresh: int = Field(16, ge=0, le=4096, title="Fresh replicates for the final front", description="0: none")
+    fresh: int = Field(
+        16,
+        ge=0,
+        le=4096,
+        title="Fresh replicates for the final front",
+        description="0: none; MAP-Elites: also for the rest of its map, in all no more than the search itself took",
+    )
     cache: bool = Field(True, title="Answer battles already played from memory")
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
     stop: tuple[StopRule, ...] = Field((), max_length=5, title="Stop early", description="At the first that holds.")
+
+    @field_validator("algorithm")
+    @classmethod
+    def _suits_objectives(cls, algorithm: SearchAlgorithm, info: ValidationInfo) -> SearchAlgorithm:
+        if (goals := info.data.get("objectives")) is not None:
+            aims = [objective.name for objective in goals.objectives]
+            refuse(fitting.method(algorithm, aims, len(aims) - 1), beside=True)
+        return algorithm
+
+    @field_validator("noise")
+    @classmethod
+    def _fits(cls, noise: NoiseConfig, info: ValidationInfo) -> NoiseConfig:
+        algorithm, goals = info.data.get("algorithm"), info.data.get("objectives")
+        if algorithm is not None:
+            aims, replicates = len(goals.objectives) if goals else 1, info.data.get("replicates", 1)
+            refuse(fitting.noise(noise, algorithm, aims, replicates), beside=True)
+        return noise
 
 
 class RecheckConfig(BalanceStudy):

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from engine.config.base import Config, misplaced
-from engine.config.genes import genes
+from engine.config.base import Config, refuse
+from engine.config.genes import OpenSetting, genes
 from engine.config.rl import PRESETS, AnyLearner, PPOConfig
 
-Setting = bool | int | float | str | tuple[str, ...]
-
-
-def _fixed(given: Any) -> Any:
-    """A game's setting, which evolution must not make easier."""
-    if isinstance(given, list | tuple) and any(isinstance(item, int | float) for item in given):
-        raise ValueError("a game's own settings are what candidates are measured by: give one number, not a range")
-    return given
+Setting = Annotated[bool | int | float | str | tuple[str, ...], OpenSetting(-1e15, 1e15)]
 
 
 class TrainGame(Config):
@@ -26,9 +19,7 @@ class TrainGame(Config):
     ``python:module:factory``, ``command:program …``."""
 
     name: str = Field(min_length=1, max_length=500, title="Game", description="Such as pong or gym:Pendulum-v1.")
-    settings: dict[str, Annotated[Setting, BeforeValidator(_fixed)]] = Field(
-        default_factory=dict, title="Settings of the game"
-    )
+    settings: dict[str, Setting] = Field(default_factory=dict, title="Settings of the game")
 
 
 def _named(given: Any) -> Any:
@@ -104,17 +95,24 @@ class TrainConfig(Config):
     threads: int = Field(1, ge=1, le=256, title="Processor threads of the learner")
     pool: TrainPool = Field(default_factory=TrainPool)
 
+    @field_validator("game", "learner")
+    @classmethod
+    def _settled(cls, given: Config) -> Config:
+        why = "this is a range, and a training has one number for each setting: a study of kind evolve searches them"
+        refuse((gene.place, why) for gene in genes(given))
+        return given
+
     @model_validator(mode="after")
-    def _settled(self) -> Self:
-        if ranges := genes(self.learner):
-            why = "this is a range: give it a number, or leave it to a population"
-            raise misplaced(f"learner.{ranges[0].place}", why)
-        if self.each > 2 * 10**9:
-            raise ValueError("samplers × environments × fragment is more than two thousand million steps an update")
-        if self.gradients and self.learner.normalise_observations:
-            place = "learner.normalise_observations"
-            raise misplaced(place, "samplers that learn on the spot (A3C, asynchronous) share no scale; train in step")
+    def _fits(self) -> Self:
+        refuse(self._misfits())
         return self
+
+    def _misfits(self) -> Iterator[tuple[str, str]]:
+        if self.each > 2 * 10**9:
+            yield "", "samplers × environments × fragment is more than two thousand million steps an update"
+        if self.gradients and self.learner.normalise_observations:
+            why = "samplers that learn on the spot (A3C, asynchronous) share no scale; train in step"
+            yield "learner.normalise_observations", why
 
     @property
     def gradients(self) -> bool:

@@ -168,14 +168,23 @@ def test_an_algorithm_without_a_kind_is_the_usual_one() -> None:
     assert config.algorithm.kind == "nsga2"  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("place", ["algorithm.crossover", 'game.patch."warhorn.cost"', "ticks", "noise.again"])
-def test_a_study_of_lineups_learns_nothing_so_a_range_is_refused_at_its_field(place: str) -> None:
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("algorithm.crossover", "a search cannot choose its own settings"),
+        ('game.patch."warhorn.cost"', "one version of the game"),
+        ("ticks", "a search cannot choose its own settings"),
+        ("noise.again", "a search cannot choose its own settings"),
+    ],
+)
+def test_a_study_of_lineups_learns_nothing_so_a_range_is_refused_at_its_field(place: str, why: str) -> None:
     data = {"game": {"simulator": "builtin:herobattle"}, "algorithm": {"kind": "nsga2"}}
     with pytest.raises(ConfigError) as caught:
         load(overridden(data, [f"{place}=[0.1, 0.9]"]))
     ((where, message),) = caught.value.problems
     assert where == place.replace('"', "")
-    assert "must be one number: only settings of task.learner" in message
+    assert message.startswith("must be one number: ")
+    assert why in message
 
 
 def test_the_command_line_takes_settings_and_names_what_is_wrong_with_them(tmp_path: Path) -> None:

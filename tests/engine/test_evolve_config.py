@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from engine.catalog import ALGORITHMS
 from engine.config import EvolveConfig, load
+from engine.config.algorithms import SearchAlgorithm
 from engine.config.genes import express, genes
 from engine.errors import ConfigError
 
@@ -47,6 +49,23 @@ def test_layers_are_genes_and_what_critic_and_policy_share_is_one() -> None:
     assert sum(gene.path[2] in ("policy", "critic") for gene in genes(alone.task)) == 3
 
 
+def test_how_long_with_what_and_in_which_game_a_candidate_is_trained_are_genes_too() -> None:
+    game = {"name": "pong", "settings": {"points": [1, 5], "speed": [0.5, 1.5], "rewards": ["score"], "mirror": True}}
+    task = {"game": game, "steps": [100, 10_000], "environments": [4, 8, "linear"], "checkpoint_every": [50, 100]}
+    config = load(settings(task=task))
+    assert isinstance(config, EvolveConfig)
+    found = {gene.place: gene for gene in genes(config.task)}
+    numbers = {"game.settings.points": 3, "game.settings.speed": 1.25, "steps": 1000, "environments": 5,
+               "checkpoint_every": 60}  # fmt: skip
+    assert found.keys() == numbers.keys()
+    assert (found["steps"].log, found["steps"].whole) == (True, True)
+    assert (found["game.settings.points"].whole, found["game.settings.speed"].whole) == (True, False)
+    assert load(config.model_dump(mode="json")) == config
+    made = express(config.task, numbers)
+    assert made.game.settings == {"points": 3, "speed": 1.25, "rewards": ("score",), "mirror": True}
+    assert (made.steps, made.environments, made.checkpoint_every) == (1000, 5, 60)
+
+
 def test_population_based_training_is_what_is_taken_when_nothing_is_said() -> None:
     config = load(settings(algorithm={"population": 6}))
     assert isinstance(config, EvolveConfig)
@@ -56,12 +75,13 @@ def test_population_based_training_is_what_is_taken_when_nothing_is_said() -> No
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"task": {"game": "pong", "learner": "pong-ppo"}}, "nothing to evolve"),
-        ({"networks": "best"}, "population based training hands networks on"),
-        ({"task": {**settings()["task"], "steps": 0}}, "0 steps"),
-        ({"objectives": [{}, {}]}, "a measure of its own"),
-        ({"behaviour": ["length", "length"]}, "twice"),
-        ({"algorithm": {"kind": "map-elites"}}, "needs behaviour"),
+        ({"task": {"game": "pong", "learner": "pong-ppo"}}, "task: there is nothing to evolve"),
+        ({"networks": "best"}, "networks: population based training hands networks on"),
+        ({"task": {**settings()["task"], "steps": 0}}, "task.steps: with 0 steps"),
+        ({"task": {**settings()["task"], "steps": [0, 50]}}, "task.steps: with 0 steps"),
+        ({"objectives": [{}, {}]}, "objectives.1.measure: each goal needs a measure of its own"),
+        ({"behaviour": ["length", "length"]}, "behaviour.1: this measure is named twice"),
+        ({"algorithm": {"kind": "map-elites"}}, "algorithm.kind: MAP-Elites needs a second goal"),
         ({"objectives": []}, "objectives: must have at least 1"),
         ({"task": {"game": "pong", "learner": {"kind": "ppo", "rate": [0.1, 0.01]}}}, "task.learner.rate"),
         ({"task": {"game": "pong", "learner": "no-such"}}, "task.learner: there is no preset"),
@@ -72,9 +92,110 @@ def test_population_based_training_is_what_is_taken_when_nothing_is_said() -> No
             "task.learner.network.policy.0: .* set networks to fresh",
         ),
         ({"task": {"game": "pong", "learner": {"kind": "dqn", "capacity": [9, 99]}}}, "task.learner.capacity: cand"),
-        ({"task": {**settings()["task"], "game": {"name": "pong", "settings": {"points": [1, 5]}}}}, "game's own"),
     ],
 )
 def test_what_cannot_be_evolved_is_said_in_words(change: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         load(settings(**change))
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "said"),
+    [
+        ({"algorithm": {"population": [4, 8]}}, "algorithm.population", "a search cannot choose its own settings"),
+        ({"ticks": [2, 4]}, "ticks", "a search cannot choose its own settings"),
+        ({"noise": {"reevaluate": [1, 2]}}, "noise.reevaluate", "a search cannot choose its own settings"),
+        ({"stop": [{"kind": "steps", "most": [1, 2]}]}, "stop.0.most", "a search cannot choose its own settings"),
+        ({"seed": [1, 9]}, "seed", "where all are measured alike"),
+        ({"episodes": [10, 20]}, "episodes", "where all are measured alike"),
+        ({"objectives": [{"epsilon": [0, 1]}]}, "objectives.0.epsilon", "where all are measured alike"),
+        ({"pool": {"workers": [1, 2]}}, "pool.workers", "changes no result"),
+    ],
+)
+def test_a_range_where_none_may_be_is_refused_with_the_reason(change: dict[str, Any], place: str, said: str) -> None:
+    ((where, message),) = wrong(settings(**change))
+    assert where == place
+    assert message.startswith("must be one number: ")
+    assert said in message
+
+
+def wrong(data: dict[str, Any]) -> list[tuple[str, str]]:
+    with pytest.raises(ConfigError) as caught:
+        load(data)
+    return [tuple(problem) for problem in caught.value.problems]
+
+
+def test_everything_that_does_not_go_together_is_told_at_once_with_everything_else() -> None:
+    algorithm = {"kind": "map-elites", "steady": True, "quality": "win", "low": [0, 1], "high": [1]}
+    learner = {"preset": "cartpole-ppo", "rate": [0.1, 0.01]}
+    noise = {"racing": "tests", "most": 20}
+    goals = [{"measure": "return"}, {"measure": "length"}, {"measure": "return"}]
+    found = dict(wrong(settings(
+        algorithm={"kind": "ga", "steady": True, "population": 1}, ticks=0, objectives=goals, noise=noise,
+        behaviour=["length", "length"], task={"game": "pong", "learner": learner},
+    )))  # fmt: skip
+    assert found.keys() == {
+        "algorithm.population", "ticks", "objectives.2.measure", "behaviour.1", "task.learner.rate"
+    }  # fmt: skip
+    mixed = wrong(settings(algorithm={"kind": "ga", "steady": True}, ticks=0, objectives=goals[:2], noise=noise))
+    assert [place for place, _ in mixed] == ["ticks", "noise.racing", "noise.racing", "noise.most"]
+    assert ["needs rounds" in mixed[1][1], "one goal" in mixed[2][1], "anyway" in mixed[3][1]] == [True] * 3
+    mapped = dict(wrong(settings(algorithm=algorithm, noise=noise, episodes=1)))
+    assert mapped.keys() == {"algorithm.kind", "algorithm.quality", "episodes"}
+    mapped = dict(wrong(settings(algorithm=algorithm, behaviour=["length"])))
+    assert mapped.keys() == {"algorithm.low", "algorithm.quality"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "place"),
+    [
+        ("evolve", {"algorithm": {"kind": "ga", "fair": True}}, "algorithm.fair"),
+        ("evolve", {"algorithm": {"kind": "pso"}, "noise": {"reevaluate": 1}}, "noise"),
+        ("evolve", {"algorithm": {"kind": "nsga3"}, "noise": {"racing": "chance"}}, "noise.racing"),
+        (
+            "evolve",
+            {"algorithm": {"kind": "map-elites", "low": [2], "high": [1]}, "behaviour": ["win"]},
+            "algorithm.low",
+        ),
+        ("search", {"algorithm": {"steady": True}, "noise": {"racing": "chance"}}, "noise.racing"),
+        ("search", {"noise": {"racing": "tests"}}, "noise.racing"),
+        ("search", {"noise": {"racing": "chance"}, "replicates": 32}, "noise.most"),
+        ("search", {"algorithm": {"kind": "nsga3", "partitions": 99}}, "algorithm.partitions"),
+        ("search", {"algorithm": {"kind": "map-elites", "quality": "fun"}}, "algorithm.quality"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_at_its_place(kind: str, change: dict[str, Any], place: str) -> None:
+    search = {"game": {"simulator": "builtin:herobattle"}, **change}
+    assert [where for where, _ in wrong(settings(**change) if kind == "evolve" else search)] == [place]
+
+
+@pytest.mark.parametrize("kind", ALGORITHMS)
+def test_settings_know_what_their_algorithm_can(kind: str) -> None:
+    algorithm, config = ALGORITHMS[kind].load(), ALGORITHMS[kind].config
+    assert issubclass(config, SearchAlgorithm)
+    assert (config.remeasures, config.races) == (algorithm.revisable, algorithm.foreseeable)
+
+
+def lineups(baselines: dict[str, Any]) -> dict[str, Any]:
+    return {"game": {"simulator": "builtin:herobattle"}, "lineups": {"baselines": baselines}}
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (settings(task={"game": "pong", "learner": {"preset": "pong-ppo", "rate": "fast"}}), "task.learner.rate"),
+        ({"kind": "train", "game": "pong", "learner": {"preset": "pong-ppo", "clipp": 1}}, "learner.clipp"),
+        (settings(algorithm={"populatoin": 4}), "algorithm.populatoin"),
+        (settings(stop=[{"kind": "steps", "most": 0}]), "stop.0.most"),
+        (lineups({"kind": "drawn", "count": 0}), "lineups.baselines.count"),
+        (lineups({"kind": "pasted", "teams": [{"slots": {"hero": [1]}}]}), "lineups.baselines.teams.0.slots.hero"),
+        (settings(task={"game": {"name": "pong", "settings": {"points": {}}}}), "task.game.settings.points"),
+        (settings(objectives=[{"measure": 5}]), "objectives.0.measure"),
+    ],
+)  # fmt: skip
+def test_a_place_is_what_was_written_and_nothing_is_told_twice(data: dict[str, Any], place: str) -> None:
+    assert [where for where, _ in wrong(data)] == [place]
+
+
+def test_a_list_that_really_is_too_short_is_said() -> None:
+    assert wrong(settings(objectives=[])) == [("objectives", "must have at least 1")]

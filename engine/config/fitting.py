@@ -1,0 +1,60 @@
+"""What of a search does not go together, as far as the study alone says it: places are the study's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import comb
+
+from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
+from engine.config.noise import NoiseConfig
+
+Misfit = tuple[str, str]
+
+
+def method(algorithm: SearchAlgorithm, aims: Sequence[str], ways: int) -> Iterator[Misfit]:
+    """What of an algorithm does not fit what is searched for. ``aims``: the names of it; ``ways``: in how many numbers
+    a map tells candidates apart."""
+    if isinstance(algorithm, MAPElitesConfig):
+        yield from _map(algorithm, aims, ways)
+    if isinstance(algorithm, NSGA3Config) and algorithm.partitions:
+        directions = comb(algorithm.partitions + len(aims) - 1, len(aims) - 1)
+        if directions > algorithm.population:
+            why = (
+                f"makes {directions:,} directions, more than the {algorithm.population:,} of a round: give fewer, or 0"
+            )
+            yield "algorithm.partitions", why
+
+
+def _map(algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> Iterator[Misfit]:
+    if not ways:
+        why = "MAP-Elites needs a second goal, or numbers that say how a candidate behaves, to tell candidates apart"
+        yield "algorithm.kind", why
+    elif len(algorithm.low) not in (0, ways) or len(algorithm.high) != len(algorithm.low):
+        yield "algorithm.low", f"give {ways} lower and {ways} upper bounds, or none"
+    if algorithm.quality and algorithm.quality not in aims:
+        yield "algorithm.quality", f"there is no goal {algorithm.quality!r}; there are {', '.join(aims)}"
+
+
+def noise(chosen: NoiseConfig, algorithm: SearchAlgorithm, aims: int, replicates: int) -> Iterator[Misfit]:
+    """What of measuring again and racing does not fit the algorithm, the number of goals, or the replicates that
+    measure every candidate anyway."""
+    if not chosen.used:
+        return
+    if not algorithm.remeasures:
+        yield "noise", "this algorithm's candidates change from round to round: there is nothing to measure again"
+    elif chosen.racing != "off":
+        yield from _race(chosen, algorithm, aims, replicates)
+
+
+def _race(chosen: NoiseConfig, algorithm: SearchAlgorithm, aims: int, replicates: int) -> Iterator[Misfit]:
+    if not algorithm.races:
+        why = "a race can foresee who stays with NSGA-II, the genetic algorithm and random search only; or no racing"
+        yield "noise.racing", why
+    if getattr(algorithm, "steady", False):
+        yield "noise.racing", "needs rounds: switch steady state off, or racing"
+    if chosen.racing == "tests" and aims > 1:
+        why = f"tests tell who is better by one goal, and with {aims} they hardly put anybody out: take chance"
+        yield "noise.racing", why
+    if chosen.most <= replicates:
+        why = f"every candidate is measured {replicates} times anyway, so racing would save nothing: give more"
+        yield "noise.most", why
