@@ -14,6 +14,7 @@ Departures:
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -85,6 +86,13 @@ class MAPElites(PopulationSearch):
         moved = [cell for cell, i in self.cells.items() if i.evaluation.id in better and self._cell(i) != cell]
         movers = [self.cells.pop(cell) for cell in moved]
         self._enter(movers)
+
+    def corrected(self, evaluations: Sequence[Evaluation]) -> MAPElites:
+        """The map as other estimates of its elites have it; this one stays as it is."""
+        other = copy.copy(self)
+        other.cells = dict(self.cells)
+        other.revise([e for e in evaluations if e.status == "ok"])
+        return other
 
     def _offspring(self, n: int) -> Genome:
         """n children of parents from uniformly drawn cells; while none is filled, fresh draws."""

@@ -8,6 +8,7 @@ from itertools import groupby
 import msgspec
 import numpy as np
 
+from engine.config.lineups import Baselines, PastedBaselines
 from engine.config.study import STUDY, BalanceStudy
 from engine.errors import ConfigError
 from engine.lineups.baselines import BaselineTeams
@@ -15,7 +16,7 @@ from engine.lineups.encoding import Lineups, LineupSpace
 from engine.lineups.matches import Matches
 from engine.lineups.objectives import Measured, Objectives, check
 from engine.lineups.rules import CompiledRules, compile_rules, feasibility
-from engine.lineups.schema import OTHER_GAME, check_patch, team_costs
+from engine.lineups.schema import OTHER_GAME, check_patch, team_costs, team_row
 from engine.problem import Evaluation, Problem, Request, ShouldStop, failed
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
 from engine.simulators.loaders import load
@@ -121,7 +122,9 @@ def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
     fidelities = [f.name for f in spec.fidelities]
     if study.game.fidelity not in fidelities:
         wrong.append(("game.fidelity", f"the game can be played as {', '.join(fidelities)}"))
-    wrong += [(f"lineups.{place}", text) for place, text in feasibility(spec.patched(study.game.patch), study.lineups)]
+    patched = spec.patched(study.game.patch)
+    wrong += [(f"lineups.{place}", text) for place, text in feasibility(patched, study.lineups)]
+    wrong += _strangers(patched, study.lineups.baselines)
     try:
         check(spec, study.objectives, study.lineups.teams)
     except ConfigError as error:
@@ -129,6 +132,15 @@ def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
     if wrong:
         raise ConfigError(wrong)
     return spec
+
+
+def _strangers(spec: GameSpec, baselines: Baselines) -> Iterator[tuple[str, str]]:
+    """What keeps pasted teams from being teams of the game."""
+    for i, team in enumerate(baselines.teams if isinstance(baselines, PastedBaselines) else ()):
+        try:
+            team_row(spec, team, f"lineups.baselines.teams.{i}.slots.")
+        except ConfigError as error:
+            yield from error.problems
 
 
 def build(payload: bytes) -> LineupEvaluator:

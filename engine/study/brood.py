@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
-from engine.config.evolve import NETWORK_PATH, EvolveConfig, TaskConfig, measure_names
+from engine.catalog import LEARNERS
+from engine.config.evolve import EvolveConfig, TaskConfig, measure_names
 from engine.config.genes import Gene, express, genes
-from engine.errors import ConfigError, StoreError
+from engine.errors import ConfigError, StoreError, below
 from engine.evolution.genes import GeneSpace
 from engine.evolution.operators import BlobSpace, LayerGroup, MixtureSpace
 from engine.evolution.operators.coding import Coding, Reals, TwoStep
@@ -44,19 +45,17 @@ class Measures:
         plain = [found.returns.sum(axis=1), found.score, found.win, found.lengths.astype(np.float64)]
         return np.concatenate([np.stack(plain, axis=1), found.returns, found.signals], axis=1)
 
-    def columns(self, config: EvolveConfig) -> tuple[list[int], list[int]]:
-        """Which are the objectives, and which the behaviour. Raises ConfigError for what the game does not tell."""
+    def untold(self, config: EvolveConfig) -> list[tuple[str, str]]:
+        """(place, sentence) for each goal, and each measure of behaviour, that the game does not tell."""
+        named = {f"objectives.{i}.measure": aim.measure for i, aim in enumerate(config.objectives)}
+        named |= {f"behaviour.{i}": name for i, name in enumerate(config.behaviour)}
         there = f"the game tells {', '.join(self.names)}"
-        wrong = [
-            (place, f"{name!r} is not measured; {there}")
-            for place, name in (
-                *((f"objectives.{i}.measure", aim.measure) for i, aim in enumerate(config.objectives)),
-                *((f"behaviour.{i}", name) for i, name in enumerate(config.behaviour)),
-            )
-            if name not in self.names
+        return [
+            (place, f"{name!r} is not measured; {there}") for place, name in named.items() if name not in self.names
         ]
-        if wrong:
-            raise ConfigError(wrong)
+
+    def columns(self, config: EvolveConfig) -> tuple[list[int], list[int]]:
+        """Which are the objectives, and which the behaviour, of a study that names no others."""
         aims = [self.names.index(aim.measure) for aim in config.objectives]
         return aims, [self.names.index(name) for name in config.behaviour]
 
@@ -64,14 +63,12 @@ class Measures:
 class Brood(MixtureSpace):
     """Genomes float64[n, genes + weights]: the genes of the task, then the network a candidate begins with, where
     networks are bred. A network takes the better parent's place, or its first layers are one parent's and the rest the
-    other's; the numbers of the task cross and mutate as real and whole numbers do. ``grown``: whether candidates'
-    networks differ in shape."""
+    other's; the numbers of the task cross and mutate as real and whole numbers do."""
 
     def __init__(self, config: EvolveConfig, spec: PolicySpec, store: Store) -> None:
         self.task, self.spec = config.task, spec
         self.genes: tuple[Gene, ...] = genes(config.task)
         self.settings = GeneSpace(self.genes)
-        self.grown = any(gene.path[:2] == NETWORK_PATH for gene in self.genes)
         self.bred, self.store = config.networks != "fresh", store
         self.lamarckian = self.bred and config.learnt_is_inherited
         parts: dict[str, Coding] = {_GENES: self.settings} if self.genes else {}
@@ -133,11 +130,35 @@ def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.fl
     return groups, start
 
 
+def example(task: TaskConfig) -> TaskConfig:
+    """The task as a candidate may have it: ranges at their lower ends, or just above where that is no number of theirs.
+    Raises ConfigError where such numbers do not go together."""
+    return express(task, {g.place: g.low if g.whole else g.low + (g.high - g.low) / 1000 for g in genes(task)})
+
+
+def check(config: EvolveConfig, game: VectorMDP) -> None:
+    """Raise ConfigError with all that the game has against a study, before anything begins: goals that it does not
+    tell, and a learner that does not fit."""
+    task = example(config.task)
+    with below("task"):
+        spec = policy_spec(task, game)
+    wrong = Measures(spec.seat).untold(config)
+    try:
+        LEARNERS[task.learner.kind].load()(spec, task.learner, config.seed, max(1, task.steps))
+    except ConfigError as error:
+        wrong += [(_place(problem.place), problem.message) for problem in error.problems]
+    if wrong:
+        raise ConfigError(wrong)
+
+
+def _place(place: str) -> str:
+    return f"task.learner.{'kind' if place == 'algorithm' else place}"
+
+
 def problem_of(config: EvolveConfig, game: VectorMDP, store: Store) -> tuple[Problem, Brood]:
-    """What is searched. Raises ConfigError that names the field."""
+    """What is searched."""
     spec = policy_spec(config.task, game)
     measures = Measures(spec.seat)
-    measures.columns(config)
     objectives = tuple(Objective(aim.measure, aim.measure, aim.direction) for aim in config.objectives)
     names = (*measures.names, *TIMES)
     brood = Brood(config, spec, store)

@@ -23,6 +23,7 @@ from engine.catalog import LEARNERS
 from engine.config.base import parse
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.rl import TrainingConfig
+from engine.config.train import TrainGame
 from engine.errors import ConfigError, EvaluationError
 from engine.evolution.algorithm import Arrays
 from engine.mdp.vector import VectorMDP
@@ -32,7 +33,7 @@ from engine.rl.learner import Learner, on_threads
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.training import Training
 from engine.study import games
-from engine.study.brood import Measures, estimate, problem_of, weights_of
+from engine.study.brood import Measures, estimate, example, problem_of, weights_of
 from engine.study.workshop import Workshop, key_of
 
 _ROUNDS = 10
@@ -59,8 +60,9 @@ class Players:
 
     def __init__(self, config: EvolveConfig, workshop: Workshop) -> None:
         self.config, self.workshop = config, workshop
-        self._games: dict[str, tuple[int, VectorMDP]] = {}
-        self.problem, self.space = problem_of(config, self._game("measuring", config.episodes), workshop.store)
+        self._games: dict[str, tuple[int, TrainGame, VectorMDP]] = {}
+        game = self._game("measuring", config.episodes, example(config.task).game)
+        self.problem, self.space = problem_of(config, game, workshop.store)
         self.measures = Measures(self.space.spec.seat)
         self.aims, self.behaviour = self.measures.columns(config)
         self.stepwise = config.algorithm.kind == "pbt"
@@ -73,14 +75,14 @@ class Players:
 
     def close(self) -> None:
         """Close the games."""
-        for _, game in self._games.values():
+        for *_, game in self._games.values():
             game.close()
         self._games = {}
 
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
         """Each candidate is trained and measured by itself, on one thread."""
         for request in requests:
-            with contextlib.ExitStack() as wrong, on_threads(1):
+            with contextlib.ExitStack() as wrong, on_threads(1), self._blamed():
                 wrong.callback(self.close)  # whatever goes wrong, the games may not be as they should
                 answer = self._answer(request, should_stop)
                 wrong.pop_all()
@@ -91,12 +93,13 @@ class Players:
     def _answer(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
         """None when it was stopped on the way."""
         began = time.time()
+        task, spec = self.space.expressed(request.genome)
         again = Trained(request.trained, 0, 0.0) if request.trained else None
-        trained = again or self._trained(request, should_stop)
+        trained = again or self._trained(request, task, spec, should_stop)
         if trained is None:
             return None
         measuring = time.monotonic()
-        found = self._measured(trained.digest, request)
+        found = self._measured(Policy(spec, weights_of(self.workshop.store, trained.digest)), task.game, request)
         seconds = trained.seconds + time.monotonic() - measuring
         values = self.measures.of(found)
         objectives, covariance = estimate(values, self.aims)
@@ -111,24 +114,23 @@ class Players:
             genome=trained.digest, values=values[:, self.aims],
         )  # fmt: skip
 
-    def _measured(self, digest: str, request: Request) -> Examination:
+    def _measured(self, policy: Policy, wanted: TrainGame, request: Request) -> Examination:
         count = request.last - request.first
-        policy = Policy(self._expressed(request.genome)[1], weights_of(self.workshop.store, digest))
-        game = self._game("measuring", count)
+        game = self._own(wanted, self._game("measuring", count, wanted))
         return examine(policy, game, count, self.config.seed, first=request.first)
 
-    def _trained(self, request: Request, should_stop: ShouldStop) -> Trained | None:
+    def _trained(self, request: Request, task: TaskConfig, spec: PolicySpec, should_stop: ShouldStop) -> Trained | None:
         key = key_of(request)
         progress = self.workshop.progress(key)
         if progress and progress.meta["over"] and self.workshop.has(progress.meta["over"]):
             return Trained(progress.meta["over"], progress.meta["steps"], progress.meta["seconds"])
         began = time.monotonic()
-        training, before = self._begun(request, key)
+        training, before = self._begun(request, key, task, spec)
         seconds = 0.0
         if progress and not progress.meta["over"]:
             training.load(progress.arrays, progress.meta["training"])
             seconds = progress.meta["seconds"]
-        if self.config.task.steps and not self._train(training, key, seconds - began, should_stop):
+        if task.steps and not self._train(training, key, seconds - began, should_stop):
             return None
         arrays, meta = training.state()
         kept: Arrays = arrays if self.stepwise else {"weights": training.learner.weights()}
@@ -149,19 +151,19 @@ class Players:
                 return False
         return True
 
-    def _begun(self, request: Request, key: str) -> tuple[Training, int]:
+    def _begun(self, request: Request, key: str, task: TaskConfig, spec: PolicySpec) -> tuple[Training, int]:
         """A training at its beginning, and the steps that were learned from before it."""
-        task, spec = self._expressed(request.genome)
         seed = int(key[:15], 16)
         start = unpack(self.workshop.store.get(request.start)) if request.start else None
         before = start.meta["learner"]["steps"] if start else 0
         whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
-        learner = self._learner(task, spec, seed, whole)
+        learner: Learner = LEARNERS[task.learner.kind].load()(spec, task.learner, seed, whole)
         plan = TrainingConfig(
             algorithm=task.learner, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
             checkpoint_every=task.checkpoint_every or max(1, task.steps // _ROUNDS), episodes=0,
         )  # fmt: skip
-        training = Training(plan, self._game("training", task.environments), learner)
+        game = self._own(task.game, self._game("training", task.environments, task.game))
+        training = Training(plan, game, learner)
         if start:
             training.load(start.arrays, start.meta)
             training.beginning += 1  # no battle of the step before is played again
@@ -170,30 +172,32 @@ class Players:
             learner.load({**arrays, "weights": weights}, meta)
         return training, before
 
-    def _learner(self, task: TaskConfig, spec: PolicySpec, seed: int, steps: int) -> Learner:
+    @contextlib.contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """Settings that evolution chose and that cannot be used are their candidate's failure, and nobody else's."""
         try:
-            learner: Learner = LEARNERS[task.learner.kind].load()(spec, task.learner, seed, steps)
+            yield
         except ConfigError as error:
-            if not self.space.grown:
+            if not self.space.genes:
                 raise
-            raise EvaluationError(f"This network does not fit: {error}") from error
-        return learner
-
-    def _expressed(self, genome: Genome) -> tuple[TaskConfig, PolicySpec]:
-        try:
-            return self.space.expressed(genome)
-        except ConfigError as error:
             raise EvaluationError(f"These settings do not go together: {error}") from error
 
-    def _game(self, purpose: str, battles: int) -> VectorMDP:
-        """The game for so many battles at a time; one is kept for each purpose."""
-        kept = self._games.get(purpose)
-        if kept and kept[0] == battles:
-            return kept[1]
-        if kept:
-            kept[1].close()
-        game = games.make(self.config.task.game, battles)
-        self._games[purpose] = battles, game
+    def _own(self, wanted: TrainGame, game: VectorMDP) -> VectorMDP:
+        """A candidate's own game, when it can be played as everybody's."""
+        if game.spec.seats[0] != self.space.spec.seat:
+            given = ", ".join(f"{name}: {value}" for name, value in wanted.settings.items())
+            why = "what is seen or done in it is of another shape than in the other candidates' games"
+            raise ConfigError([("game.settings", f"with {given} {why}")])
+        return game
+
+    def _game(self, purpose: str, battles: int, wanted: TrainGame) -> VectorMDP:
+        """A game for so many battles at a time; one is kept for each purpose."""
+        kept = self._games.pop(purpose, None)
+        if kept and kept[:2] != (battles, wanted):
+            kept[-1].close()
+            kept = None
+        game = kept[-1] if kept else games.make(wanted, battles)
+        self._games[purpose] = battles, wanted, game
         return game
 
 

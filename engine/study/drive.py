@@ -25,6 +25,7 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control, Wish
+from engine.study.drawn import off_the_edge, remapped
 from engine.study.pulse import Pulse
 from engine.study.record import Record
 
@@ -55,6 +56,7 @@ class Drive(ABC):
         self.requests: dict[int, Request] = {}
         self.pulse = Pulse()
         self.tick, self.saved = 0, ""
+        self.settled: dict[str, float] = {}
         self.allowed: Sequence[str] = ALLOWED
 
     @abstractmethod
@@ -69,8 +71,8 @@ class Drive(ABC):
     def plan(self) -> Plan:
         """How much there is to do."""
 
-    def again(self, front: Sequence[Individual]) -> list[Request]:
-        """Requests that measure the final front on fresh seeds; none when that is not wanted."""
+    def again(self, chosen: Sequence[Individual], replicates: int) -> list[Request]:
+        """Requests that measure chosen candidates on so many fresh seeds; none where nobody was searched for."""
         return []
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
@@ -107,8 +109,12 @@ class Drive(ABC):
             workers = pool.workers if pool.kind == "ray" else 1
             yield self.say(Started, workers=workers, pool=pool.kind, resumed=bool(saved), **self.plan()._asdict())
             self.pulse.restart()
-            wish = yield from self._drive(opened)
-            yield from self._end(opened, wish)
+            try:
+                wish = yield from self._drive(opened)
+                yield from self._end(opened, wish)
+            except EngineError:
+                yield from self._troubles(opened)
+                raise
 
     def _end(self, pool: Pool, wish: Wish) -> Iterator[AnyEvent]:
         if wish == "pause":
@@ -130,7 +136,7 @@ class Drive(ABC):
                 yield from self.put_aside()
                 return wish
             self._hand_out(pool)
-            finished = pool.finished(_POLL_S)
+            finished = self._finished(pool)
             for evaluation in finished:
                 self.record.add(self.requests.pop(evaluation.id), evaluation, self.tick + 1)
                 for progress in self.learn(evaluation):
@@ -145,6 +151,15 @@ class Drive(ABC):
                 yield from self.halfway()
             yield from self._troubles(pool)
         return ""
+
+    def _finished(self, pool: Pool) -> list[Evaluation]:
+        """What the pool has finished. One that dies after somebody wished the study to end was asked to end with it."""
+        try:
+            return pool.finished(_POLL_S)
+        except ActorLost:
+            if self.control():
+                return []
+            raise
 
     def _stopped(self) -> bool:
         """Whether a rule has ended the search."""
@@ -175,20 +190,36 @@ class Drive(ABC):
         return self.say(Progressed, metrics=self.record.metrics(front) | metrics, artifacts=artifacts)
 
     def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
-        """The final front once more on seeds the search never saw; what the search chose stays chosen."""
-        front = self.algorithm.front()
-        asked = {request.id: request for request in self.again(front)}
-        if not asked:
+        """The final front, and the whole map of MAP-Elites, once more on seeds the search never saw; what the search
+        chose stays chosen."""
+        front, fresh = self.algorithm.front(), int(getattr(self.study, "fresh", 0))
+        if not front or not fresh:
             return {}
-        many = f"{len(asked)} candidates" if len(asked) > 1 else "one candidate"
-        yield self.say(Logged, message=f"Measuring the {many} of the edge again, on fresh seeds.")
-        pool.submit(list(asked.values()))
+        others, share = off_the_edge(self.algorithm, front, fresh)
+        found = yield from self._measured(pool, [*self.again(front, fresh), *self.again(others, share)], len(front))
+        if not found:
+            return {}
+        edge, rest = found[: len(front)], found[len(front) :]
+        self.record.settle(found)
+        self.settled, artifacts = remapped(self.algorithm, found, self.record.meta(), self.store)
+        artifacts |= {"fresh_elites": self.record.put(rest)} if rest else {}
+        return {"fresh": self.record.put(edge), **artifacts}
+
+    def _measured(
+        self, pool: Pool, requests: Sequence[Request], edge: int
+    ) -> Generator[AnyEvent, None, list[Individual]]:
+        """The answers to requests of which the first so many are the edge's; none where somebody wished otherwise."""
+        asked = {request.id: request for request in requests}
+        many = f"{edge} candidates" if edge > 1 else "one candidate"
+        also = f" and the other {len(asked) - edge} of the map" if len(asked) > edge else ""
+        yield self.say(Logged, message=f"Measuring the {many} of the edge{also} again, on fresh seeds.")
+        pool.submit(requests)
         self.pulse.restart()
         found: dict[int, Individual] = {}
         while len(found) < len(asked):
             if self.control():
-                return {}
-            finished = pool.finished(_POLL_S)
+                return []
+            finished = self._finished(pool)
             for e in finished:
                 if e.id not in asked:
                     continue  # what a rule that ended the search left under way
@@ -198,9 +229,7 @@ class Drive(ABC):
             if finished and self.pulse.due():
                 yield self.say(Logged, message="")
             yield from self._troubles(pool)
-        measured = [found[i] for i in asked]
-        self.record.settle(measured)
-        return {"fresh": self.record.put(measured)}
+        return [found[i] for i in asked]
 
     def _results(self) -> dict[str, str]:
         found = {self.role: self.record.archive(), "front": self.record.put(self.algorithm.front())}
@@ -210,7 +239,7 @@ class Drive(ABC):
         counters, unit = self.record.counters(), self.record.unit
         speed = getattr(counters, unit) / counters.seconds if counters.seconds else 0.0
         front = self.algorithm.front()
-        return {f"{unit}_per_second": speed, **self.record.metrics(front), **self.extras(front)[0]}
+        return {f"{unit}_per_second": speed, **self.record.metrics(front), **self.extras(front)[0], **self.settled}
 
     def say(self, kind: Any, **fields: Any) -> AnyEvent:
         """An event with where the study is."""

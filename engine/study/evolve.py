@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.arrays import pack
 from engine.config.evolve import EvolveConfig
+from engine.errors import below
 from engine.events import AnyEvent, Finished
 from engine.evolution.algorithm import Arrays, Individual, Progress
 from engine.evolution.survival import Survival, search_in
@@ -20,7 +21,7 @@ from engine.problem import Evaluation, Request
 from engine.rl.policy import Policy
 from engine.store import Store
 from engine.study import games
-from engine.study.brood import problem_of, weights_of
+from engine.study.brood import check, example, problem_of, weights_of
 from engine.study.candidates import as_json
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
@@ -58,8 +59,10 @@ class _Evolve(Drive):
 
     def prepare(self, saved: Checkpoint | None) -> None:
         config = self.config
-        game = games.make(config.task.game, 1)
+        with below("task"):
+            game = games.make(example(config.task).game, 1)
         try:
+            check(config, game)
             problem, self.space = problem_of(config, game, self.workshop.store)
         finally:
             game.close()
@@ -82,12 +85,10 @@ class _Evolve(Drive):
         survival.after()
         return progressed
 
-    def again(self, front: Sequence[Individual]) -> list[Request]:
+    def again(self, chosen: Sequence[Individual], replicates: int) -> list[Request]:
         """What training made of each is measured on episodes nobody has seen."""
-        if not self.config.fresh:
-            return []
-        last, seed = FRESH + self.config.fresh, self.config.seed
-        return [Request(i.evaluation.id, i.genome, FRESH, last, seed, trained=i.evaluation.genome) for i in front]
+        last, seed = FRESH + replicates, self.config.seed
+        return [Request(i.evaluation.id, i.genome, FRESH, last, seed, trained=i.evaluation.genome) for i in chosen]
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """How the best are, how busy workers were, and what belongs to the algorithm."""

@@ -72,13 +72,11 @@ class _Lineups(Drive):
         searches = isinstance(self.config, SearchConfig)
         return drawn(self.algorithm, self.record.meta(), self.store) if searches else ({}, {})
 
-    def again(self, front: Sequence[Individual]) -> list[Request]:
+    def again(self, chosen: Sequence[Individual], replicates: int) -> list[Request]:
         """Strongest and weakest team stay as the search chose."""
-        if not isinstance(self.config, SearchConfig) or not self.config.fresh:
-            return []
-        last, seed, fidelity = FRESH + self.config.fresh, self.config.seed, self.config.game.fidelity
+        last, seed, fidelity = FRESH + replicates, self.config.seed, self.config.game.fidelity
         return [
-            Request(i.evaluation.id, i.genome, FRESH, last, seed, fidelity, "", i.evaluation.anchors) for i in front
+            Request(i.evaluation.id, i.genome, FRESH, last, seed, fidelity, "", i.evaluation.anchors) for i in chosen
         ]
 
 

@@ -222,10 +222,27 @@ def test_a_network_that_does_not_fit_is_one_candidate_s_failure(tmp_path: Path) 
     learner = {"kind": "dqn", "network": {"policy": [8], "critic": [8], "lstm": [0, 4]}}
     config = study("ga", task={**settings()["task"], "learner": learner})
     players = Players(config, Workshop(tmp_path))
-    with pytest.raises(EvaluationError, match=r"does not fit: .*LSTM"):
+    with pytest.raises(EvaluationError, match=r"do not go together: .*LSTM"):
         list(players.evaluate([Request(0, np.array([4.0]), 0, 4, 3)], lambda: False))
     (fine,) = players.evaluate([Request(1, np.array([0.0]), 0, 4, 3)], lambda: False)
     assert fine.status == "ok"
+    players.close()
+
+
+def test_every_number_of_the_task_is_bred_and_each_candidate_plays_the_game_of_its_own_settings(tmp_path: Path) -> None:
+    game = {"name": "pong", "settings": {"points": 1, "max_ticks": [10, 40]}}
+    task = {"game": game, "learner": {**LEARNER, "rate": 0.01, "entropy_weight": 0.0, "fragment": [4, 8]},
+            "steps": [32, 64], "environments": [2, 6]}  # fmt: skip
+    players = Players(study("nsga2", task=task, objectives=[{"measure": "length"}]), Workshop(tmp_path))
+    places = [gene.place for gene in players.space.genes]
+    assert places == ["game.settings.max_ticks", "learner.fragment", "steps", "environments"]
+    genomes = np.array([[10, 4, 32, 2], [40, 8, 64, 6]], dtype=float)
+    requests = [Request(i, genome, 0, 4, 3) for i, genome in enumerate(genomes)]
+    found = list(players.evaluate(requests, lambda: False))
+    trained_for = [e.cost - int(4 * e.objectives[0]) for e in found]
+    assert [e.objectives[0] <= ticks for e, ticks in zip(found, (10, 40), strict=True)] == [True, True]
+    assert found[1].objectives[0] > 10
+    assert trained_for == [32, 96]
     players.close()
 
 
@@ -260,7 +277,6 @@ def test_a_stop_keeps_the_networks_and_the_end_leaves_no_workshop(store: FolderS
         ),
         ({"behaviour": ["speed"]}, "behaviour.0"),
         ({"task": {**settings()["task"], "game": "chess"}}, "game.name"),
-        ({"noise": {"reevaluate": 2}}, "nothing to measure again"),
     ],
 )
 def test_what_cannot_be_evolved_here_is_said_before_anything_starts(
@@ -270,3 +286,42 @@ def test_what_cannot_be_evolved_here_is_said_before_anything_starts(
     assert isinstance(failed, Failed)
     assert failed.permanent
     assert said in failed.message
+
+
+def test_all_that_the_game_has_against_a_study_is_told_at_once(store: FolderStore) -> None:
+    learner = {**LEARNER, "rewards": {"gold": {"weight": 2.0}}}
+    task = {**settings()["task"], "learner": learner}
+    (failed,) = run(study(task=task, objectives=[{"measure": "beauty"}], behaviour=["speed"]), store)
+    assert isinstance(failed, Failed)
+    for place in ("objectives.0.measure", "behaviour.0", "task.learner.rewards.gold"):
+        assert f"{place}: " in failed.message
+
+
+def test_settings_with_which_no_network_fits_every_candidate_are_their_candidates_failure(tmp_path: Path) -> None:
+    game = {"name": "image-pong", "settings": {"frames": [2, 4], "max_ticks": 30}}
+    config = study("ga", task={**settings()["task"], "game": game, "steps": 32}, objectives=[{"measure": "return"}])
+    players = Players(config, Workshop(tmp_path))
+    with pytest.raises(EvaluationError, match=r"game\.settings: with frames: 4"):
+        list(players.evaluate([Request(0, np.array([np.log(0.01), 0.05, 4.0]), 0, 2, 3)], lambda: False))
+    players.close()
+
+
+def test_the_whole_map_is_measured_again_at_the_end(store: FolderStore) -> None:
+    task = {**settings()["task"], "steps": 32}
+    algorithm = {"kind": "map-elites", "population": 6, "bins": 4}
+    goals = [{"measure": "return"}]
+    config = study(algorithm=algorithm, task=task, objectives=goals, behaviour=["length", "score"], fresh=30)
+    found = list(run(config, store))
+    left = results(found)
+    names = ("grid", "front", "fresh", "fresh_elites", "fresh_grid")
+    grid, front, edge, others, again = (bundle(store, left[name]).arrays for name in names)
+    assert edge["id"].tolist() == front["id"].tolist()
+    assert sorted([*edge["id"], *others["id"]]) == sorted(grid["id"])
+    assert (edge["samples"] == 30).all()
+    assert (others["samples"] == min(30, 3 * 6 * 4 // len(others["id"]))).all()
+    assert set(again["id"]) <= set(grid["id"])
+    fresh = {i: o for part in (edge, others) for i, o in zip(part["id"].tolist(), part["objective"], strict=True)}
+    assert again["quality"].tolist() == [fresh[i][0] for i in again["id"].tolist()]
+    last = found[-1]
+    assert isinstance(last, Finished)
+    assert last.summary["fresh_coverage"] == len(again["id"]) / 16

@@ -145,3 +145,16 @@ def test_what_cannot_span_a_grid_is_refused_in_words() -> None:
         MAPElites(PLANE, 10, 5, 1, low=(0,), high=(1,))
     with pytest.raises(ConfigError, match="foresee"):
         Resampling(MAPElites(PLANE, 10, 5, 1), racing="chance")
+
+
+def test_a_map_by_other_estimates_drops_what_was_luck_and_leaves_the_map_itself_alone() -> None:
+    search = MAPElites(PLANE, 3, 1, 1, bins=2, low=(0, 0), high=(1, 1))
+    for request, (at, skill) in zip(search.ask(1), ((0.1, 1.0), (0.9, 2.0), (0.6, 1.5)), strict=True):
+        search.tell(answer(request)._replace(objectives=np.array([skill]), descriptor=np.array([at, 0.1])))
+    first, second = (i.evaluation for i in search.elites())
+    moved = first._replace(objectives=np.array([3.0]), descriptor=np.array([0.9, 0.1]))
+    again = search.corrected([moved, second._replace(objectives=np.array([0.5]))])
+    assert again.grid()["id"].tolist() == [first.id]
+    assert again.coverage() < search.coverage()
+    assert search.grid()["id"].tolist() == [first.id, second.id]
+    assert search.grid()["quality"].tolist() == [1.0, 2.0]
