@@ -92,6 +92,7 @@ ROWS = (
     Row("pause", "post", WRITERS, _learning),
     Row("resume", "post", WRITERS, _paused),
     Row("clone", "post", WRITERS, _searched, {}),
+    Row("recheck", "post", WRITERS, _searched, {"lineups": [0]}),
     Row("events", "get", MEMBERS, _searched),
     Row("results", "get", MEMBERS, _searched),
     Row("rounds", "get", MEMBERS, _searched),

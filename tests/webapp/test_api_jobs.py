@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from hypothesis import HealthCheck, given
@@ -13,16 +14,21 @@ from hypothesis import strategies as st
 
 from engine.config import load
 from engine.config.genes import genes
-from tests.factories import Studio, game_version, search_job, studio
+from tests.factories import Studio, archive, bundle, game_version, search_job, studio
 from tests.webapp.evolutions import evolution, evolved
 from tests.webapp.trainings import finished, learn, trained
+from webapp.accounts.models import User
 from webapp.api import kinds, tokens
+from webapp.api import once as api_once
 from webapp.api.body import MOST_BYTES
+from webapp.api.models import TokenAudit
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, save
 from webapp.games.models import GameVersion, Simulator
 from webapp.lib.storage import store
 from webapp.studies import actions
+from webapp.studies import explore_build as build
+from webapp.studies.explore_shortlist import decide
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.models import Job, Status
 
@@ -38,16 +44,18 @@ EVOLVE = {
 class Script:
     """What a script sees of the API."""
 
-    def __init__(self, team: Studio) -> None:
-        self.client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    def __init__(self, team: Studio, user: User | None = None) -> None:
+        text = tokens.make(user or team.designer, "ci", None, 30)[1]
+        self.client = Client(headers={"Authorization": f"Bearer {text}"})
 
     def get(self, address: str, code: int = 200) -> Any:
         answer = self.client.get(address)
         assert answer.status_code == code, answer.getvalue()
         return answer.json() if answer["Content-Type"].startswith("application/json") else answer
 
-    def post(self, address: str, body: Any = None, code: int = 201) -> Any:
-        answer = self.client.post(address, body, content_type="application/json")
+    def post(self, address: str, body: Any = None, code: int = 201, key: str = "") -> Any:
+        headers = {"Idempotency-Key": key} if key else {}
+        answer = self.client.post(address, body, content_type="application/json", headers=headers)
         assert answer.status_code == code, answer.getvalue()
         return answer.json()
 
@@ -168,7 +176,16 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
         ({"kind": "train", "config": {"game": {"name": "gym:Hopper-v5", "settings": {"xml_file": "/etc/passwd"}}}},
          {"config.game.settings.xml_file"}),
         ({"kind": "train", "config": {"game": "pendulum", "learner": "cartpole-dqn"}}, {"config.learner.kind"}),
-        ({"kind": "evolve", "config": {"task": {"game": "cartpole"}}}, {"config"}),
+        ({"kind": "evolve", "config": {"task": {"game": "cartpole"}}}, {"config.task"}),
+        ({"kind": "evolve", "config": {"task": {"game": "cartpole", "learner": {"preset": "cartpole-ppo", "rate": 9}}}},
+         {"config.task.learner.rate"}),
+        ({"kind": "evolve", "config": {"task": {"game": "reboot", "learner": {"kind": "ppo", "rate": [0.01, 1]}},
+                                         "objectives": [{"measure": ""}], "seed": [1, 9]}},
+         {"config.task.game.name", "config.objectives.0.measure", "config.seed"}),
+        ({"kind": "search", "config": {"ticks": 0, "lineups": {"banned": ["nobody"]}, "objectives": {"objectives": [
+            {"name": "a", "title": "A", "formula": "x + 1"}]}}, "set": {"noise.racing": "tests", "noise.most": 4}},
+         {"config.ticks", "config.lineups.banned", "config.objectives.objectives.0.formula", "set.noise.most"}),
+        ({"kind": "search", "set": {"algorithm.fair": True}}, {"set.algorithm.fair"}),
         ({"kind": "evolve", "config": {"task": {"game": "cartpole", "learner": {"kind": "ppo", "rate": [0.1, 0.01]}}}},
          {"config.task.learner.rate"}),
         ({"kind": "evolve", "config": {"task": {"game": "cartpole", "learner": {
@@ -185,7 +202,7 @@ def test_everything_that_is_wrong_is_told_at_its_place(body: dict[str, Any], pla
 
 def test_a_range_where_none_may_be_is_told_so_plainly(script: Script) -> None:
     body = {"kind": "search", "set": {"algorithm.mutation": [0.1, 0.9]}}
-    assert script.wrong(body)["set.algorithm.mutation"].startswith("Must be one number: only settings of task.learner")
+    assert "cannot choose its own settings" in script.wrong(body)["set.algorithm.mutation"]
     train = {"kind": "train", "config": {"game": "cartpole", "learner": {"kind": "ppo", "rate": [0.001, 0.1]}}}
     assert "is a range" in next(iter(script.wrong(train).values()))
 
@@ -263,6 +280,82 @@ def test_a_search_that_was_made_by_the_form_can_be_cloned(team: Studio, script: 
     assert "Only a search" in script.post(f"{JOBS}/{job.pk}/clone", {}, 409)["message"]
     Job.objects.filter(pk=job.pk).update(kind=Job.Kind.SEARCH)
     assert Job.objects.get(pk=script.post(f"{JOBS}/{job.pk}/clone", {})["job"]).config["seed"] == job.config["seed"]
+
+
+def test_a_request_that_is_sent_again_starts_one_job(team: Studio, script: Script) -> None:
+    first = script.post(JOBS, {"kind": "search"}, key="build 7")
+    again = script.post(JOBS, {"kind": "search"}, 200, "build 7")
+    assert (again["job"], again["status"]) == (first["job"], "queued")
+    clone = f"{JOBS}/{first['job']}/clone"
+    assert script.post(clone, {"set": {"seed": 2}}, key="build 8")["job"] != first["job"]
+    for address, body in ((JOBS, {"kind": "search", "set": {"seed": 3}}), (clone, {"kind": "search"})):
+        found = script.post(address, body, 422, "build 7")
+        assert f"started job {first['job']} with another request" in found["message"]
+    assert len(script.post(JOBS, {"kind": "search"}, 422, "x" * 201)["problems"]) == 1
+    assert TokenAudit.objects.filter(action="started").count() == Job.objects.count() == 2
+
+
+def test_what_was_refused_may_be_mended_and_sent_with_the_same_key(script: Script) -> None:
+    script.post(JOBS, {"kind": "search", "set": {"ticks": 0}}, 422, "build 7")
+    script.post(JOBS, {"kind": "search", "set": {"ticks": 5}}, 201, "build 7")
+
+
+def test_a_key_is_one_person_s_in_one_project(team: Studio, script: Script) -> None:
+    other = Script(team, team.engineer)
+    mine, theirs = (each.post(JOBS, {"kind": "search"}, key="1")["job"] for each in (script, other))
+    assert mine != theirs
+    assert len({script.post(JOBS, {"kind": "search"})["job"] for _ in range(2)}) == 2
+
+
+def test_of_two_requests_of_one_key_that_arrive_at_once_one_starts_a_job(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = script.post(JOBS, {"kind": "search"}, key="1")["job"]
+    real, looks = api_once._earlier, list[Any]()
+
+    def late(*given: Any) -> Job | None:
+        looks.append(given)
+        return None if len(looks) == 1 else real(*given)
+
+    monkeypatch.setattr(api_once, "_earlier", late)
+    assert script.post(JOBS, {"kind": "search"}, 200, "1")["job"] == first
+    assert Job.objects.count() == 1
+
+
+def test_the_shortlist_is_played_again_and_says_what_was_found(team: Studio, script: Script) -> None:
+    job = search_job_of(team)
+    where = f"{JOBS}/{job.pk}"
+    assert "Nothing on the shortlist" in script.post(f"{where}/recheck", {}, 409)["message"]
+    decide(job, build.explored(job), team.designer, 12, "add", "Too strong")
+    started = script.post(f"{where}/recheck", {}, key="nightly 5")
+    assert script.post(f"{where}/recheck", {}, 200, "nightly 5")["job"] == started["job"]
+    again = Job.objects.get(pk=started["job"])
+    assert (again.kind, again.parent, len(again.config["genomes"]), again.config["replicates"]) == (
+        "recheck", job, 1, 32
+    )  # fmt: skip
+    columns = {name: column[[12]] for name, column in archive(40).items()}
+    columns |= {"objective": np.array([[3.5, 60.0, 60.0]]), "error": np.full((1, 3), 0.01), "samples": np.array([32])}
+    Job.objects.filter(pk=again.pk).update(status=Status.FINISHED, artifacts={"result": store().put(bundle(columns))})
+    (row,) = script.get(f"{where}/results?of=shortlist")["rows"]
+    assert (row["lineup"], row["finding"], row["fresh"]) == (12, "confirmed", True)
+    front = script.get(f"{where}/results")["rows"]
+    assert {each["finding"] for each in front} <= {None, "confirmed"}
+    assert script.post(f"{where}/recheck", {"again": True, "replicates": 64})["config"]["replicates"] == 64
+
+
+def test_lineups_are_played_again_by_their_numbers(team: Studio, script: Script) -> None:
+    where = f"{JOBS}/{search_job_of(team).pk}/recheck"
+    found = script.post(where, {"lineups": [3, 17, 3]})["config"]
+    assert found["genomes"] == archive(40)["genome"][[3, 17]].tolist()
+    assert found["anchors"] == archive(40)["anchor"][[3, 17]].tolist()
+    later = script.post(where, {"lineups": [3]})["config"]
+    assert later["first"] >= found["first"] + found["replicates"]
+    wrong = script.post(where, {"lineups": [3, 99], "again": True}, 422)["problems"]
+    assert [problem["place"] for problem in wrong] == ["lineups.1", "again"]
+    assert [p["place"] for p in script.post(where, {"replicates": [2, 4]}, 422)["problems"]] == ["replicates"]
+    training = trained(team.project, 1)
+    assert "Only what a search" in script.post(f"{JOBS}/{training.pk}/recheck", {}, 409)["message"]
+    assert "shortlist" in script.get(f"{JOBS}/{evolved(team.project).pk}/results?of=shortlist", 404)["message"]
 
 
 def test_jobs_are_listed_newest_first_page_by_page(team: Studio, script: Script) -> None:

@@ -16,6 +16,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
+from engine.config import load
+from engine.config.genes import genes
+from engine.config.overrides import overridden, placed
 from tests.factories import Studio, game_version, person, studio
 from webapp.api import reference, tokens
 from webapp.api.models import Token
@@ -111,6 +114,18 @@ def commands(page: str) -> list[list[str]]:
     """The words of each example on the page, as a shell would read them but for the variables."""
     found = re.findall(r"<code data-command>(.*?)</code>", page, re.DOTALL)
     return [shlex.split(unescape(text).replace("\\\n", " ")) for text in found]
+
+
+def test_the_command_line_s_example_is_the_study_that_the_api_s_starts(team: Studio, designer: Client) -> None:
+    page = designer.get("/help/api/").content.decode()
+    (alone,) = re.findall(r"<code data-alone>(.*?)</code>", page, re.DOTALL)
+    written, command = (shlex.split(line) for line in unescape(alone).replace("\\\n", " ").splitlines())
+    assert (written[::2], command[:5]) == (["echo", ">"], ["python", "-m", "engine", "run", written[-1]])
+    study = overridden(json.loads(written[1]), command[6::2])
+    (sent,) = (words for words in commands(page) if '"kind": "evolve"' in " ".join(words))
+    body = json.loads(sent[sent.index("-d") + 1])
+    assert study == placed({"kind": body["kind"], **body["config"]}, body["set"].items())
+    assert {gene.place for gene in genes(load(study))} == set(body["set"])
 
 
 def run(words: list[str], variables: dict[str, str]) -> bytes:

@@ -17,6 +17,7 @@ from engine.config.base import words
 from engine.errors import ConfigError, StoreError
 from webapp.accounts.middleware import API
 from webapp.api.body import BadBody
+from webapp.api.once import KeyReused
 from webapp.api.tokens import Denied, TooMany
 from webapp.balance.forms import sentence
 from webapp.lib.words import plural
@@ -44,6 +45,7 @@ def handle(api: NinjaAPI) -> None:
     api.add_exception_handler(ValidationError, _parameters)
     api.add_exception_handler(BadBody, _body)
     api.add_exception_handler(Denied, _denied)
+    api.add_exception_handler(KeyReused, lambda request, error: told(422, str(error)))
     api.add_exception_handler(AuthenticationError, lambda request, error: _unknown(NO_TOKEN))
     api.add_exception_handler(Http404, lambda request, error: told(404, str(error) or _PLAIN[404]))
     api.add_exception_handler(PermissionDenied, lambda request, error: told(403, str(error)))
@@ -64,7 +66,7 @@ def _config(request: HttpRequest, error: Any) -> JsonResponse:
 
 def _parameters(request: HttpRequest, error: Any) -> JsonResponse:
     found = [(".".join(map(str, each["loc"][1:])), words(each)) for each in error.errors]
-    return told(422, "The address asks for something that cannot be.", found)
+    return told(422, "The address, or a header, asks for something that cannot be.", found)
 
 
 def _denied(request: HttpRequest, error: Any) -> JsonResponse:

@@ -8,15 +8,19 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from ninja import Query, Router
+from ninja import Header, Query, Router
 from ninja import Status as Answer
 
-from engine.config import parse
+from engine.config import Config, parse
+from engine.config.base import M
 from webapp.api import body
 from webapp.api.auth import job_of, project_of, record
+from webapp.api.once import Kept, once
+from webapp.api.rechecking import Recheck, play_again
 from webapp.api.results import there
-from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail, JobPage, JobsQuery
+from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail, JobPage, JobsQuery, Keyed
 from webapp.api.starting import Changes, Wanted, again, start
+from webapp.projects.models import Project
 from webapp.projects.overview import pace
 from webapp.studies import actions, wire
 from webapp.studies.models import Job, Status
@@ -25,9 +29,11 @@ from webapp.studies.pictures import person
 router = Router(tags=["Jobs"])
 JOBS = "/projects/{slug:project}/jobs"
 JOB = JOBS + "/{int:number}"
+BEGINNING: dict[int, Any] = {200: JobDetail, 201: JobDetail, **WRITING}
+"""What an address that starts a job answers with: 200 where an earlier request of the same key did so."""
 
 
-def _sends(model: type[Changes], example: dict[str, Any]) -> dict[str, Any]:
+def _sends(model: type[Config], example: dict[str, Any]) -> dict[str, Any]:
     """What an address reads, for the description of the API."""
     content = {"schema": model.model_json_schema(), "example": example}
     return {"requestBody": {"content": {"application/json": content}}}
@@ -79,19 +85,27 @@ def listing(request: HttpRequest, project: str, query: Query[JobsQuery]) -> Any:
 
 
 @router.post(
-    JOBS, response={201: JobDetail, **WRITING}, url_name="jobs", summary="Start a job",
+    JOBS, response=BEGINNING, url_name="jobs", summary="Start a job",
     openapi_extra=_sends(Wanted, {"kind": "search", "set": {"algorithm.population": 50, "ticks": 20}}),
 )  # fmt: skip
-def create(request: HttpRequest, project: str, response: HttpResponse) -> Any:
-    """From a study's settings: what they leave out comes from the project. All that is wrong is told at once."""
-    found = project_of(request, project, "write")
-    return _started(request, response, start(found, person(request), parse(Wanted, body.table(request))))
+def create(request: HttpRequest, project: str, response: HttpResponse, header: Header[Keyed]) -> Any:
+    """From a study's settings: what they leave out comes from the project. All that is wrong is told at once. With an
+    Idempotency-Key, the same request sent again starts no second job."""
+    found, user = project_of(request, project, "write"), person(request)
+    return _begun(request, response, header, found, Wanted, lambda wanted, kept: start(found, user, wanted, kept))
 
 
-def _started(request: HttpRequest, response: HttpResponse, job: Job) -> Any:
-    record(request, "started", job)
-    response["Location"] = reverse("api-v1:job", args=[job.project.slug, job.pk])
-    return Answer(201, detailed(job_of(request, job.project.slug, job.pk)))
+def _begun(
+    request: HttpRequest, response: HttpResponse, header: Keyed, project: Project, model: type[M],
+    begin: Callable[[M, Kept], Job],
+) -> Any:  # fmt: skip
+    """What ``begin`` makes of the body, which is to be a ``model``; once, where the request has a key."""
+    sent = body.table(request)
+    job, new = once(request, project, header.key.strip(), sent, lambda kept: begin(parse(model, sent), kept))
+    if new:
+        record(request, "started", job)
+    response["Location"] = reverse("api-v1:job", args=[project.slug, job.pk])
+    return Answer(201 if new else 200, detailed(job_of(request, project.slug, job.pk)))
 
 
 @router.get(JOB, response={200: JobDetail, **REFUSALS}, url_name="job", summary="One job")
@@ -126,13 +140,24 @@ def resume(request: HttpRequest, project: str, number: int) -> Any:
 
 
 @router.post(
-    f"{JOB}/clone", response={201: JobDetail, **WRITING}, url_name="clone", summary="Start a job like this one",
+    f"{JOB}/clone", response=BEGINNING, url_name="clone", summary="Start a job like this one",
     openapi_extra=_sends(Changes, {"set": {"seed": 2}}),
 )  # fmt: skip
-def clone(request: HttpRequest, project: str, number: int, response: HttpResponse) -> Any:
+def clone(request: HttpRequest, project: str, number: int, response: HttpResponse, header: Header[Keyed]) -> Any:
     """With its settings, and those of set in their places."""
-    job = job_of(request, project, number, "write")
-    return _started(request, response, again(job, person(request), parse(Changes, body.table(request))))
+    job, user = job_of(request, project, number, "write"), person(request)
+    return _begun(request, response, header, job.project, Changes, lambda sent, kept: again(job, user, sent, kept))
+
+
+@router.post(
+    f"{JOB}/recheck", response={**BEGINNING, 503: WRITING[422]}, url_name="recheck", summary="Play lineups again",
+    openapi_extra=_sends(Recheck, {"lineups": [17, 42], "replicates": 64}),
+)  # fmt: skip
+def recheck(request: HttpRequest, project: str, number: int, response: HttpResponse, header: Header[Keyed]) -> Any:
+    """A job that plays lineups of a search on fresh battles, which no earlier one played: those named, or those of its
+    shortlist that are not settled. What they say then stands in the search's results, as finding."""
+    job, user = job_of(request, project, number, "write"), person(request)
+    return _begun(request, response, header, job.project, Recheck, lambda sent, kept: play_again(job, user, sent, kept))
 
 
 @router.get(

@@ -11,9 +11,11 @@ from engine.config.rl import PRESETS
 KINDS: dict[str, type[Config]] = {"search": SearchConfig, "train": TrainConfig, "evolve": EvolveConfig}
 RANGE = "x-range"
 _RANGES = {
-    "search": "No setting of a search for lineups may be a range.",
-    "train": "No setting of one training may be a range; in a study of kind evolve those of its learner may.",
-    "evolve": f"A number marked {RANGE} may be a range [low, high], or [low, high, “log” or “linear”]: a gene.",
+    "search": "No setting of a search for lineups may be a range: it cannot choose its own settings, and it is about "
+    "one version of the game.",
+    "train": "No setting of one training may be a range: a study of kind evolve searches the settings of its task.",
+    "evolve": f"A number marked {RANGE} may be a range [low, high], or [low, high, “log” or “linear”]: a gene. Every "
+    "number below task is; no other may be one, for candidates could not be compared.",
 }
 
 

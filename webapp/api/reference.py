@@ -16,11 +16,12 @@ STATUSES = (
     ("404", "There is no such thing, or it is not yours to see."),
     ("409", "The job’s state does not allow that."),
     ("413, 415", "The body is too large, or does not say that it is JSON."),
-    ("422", "Settings cannot be used as they are; problems names each place."),
+    ("422", "Settings cannot be used as they are; problems names each place. Or a key was used for another request."),
     ("429", "Too many wrong tokens. Retry-After says how long to wait."),
     ("503", "What was asked for cannot be read just now."),
 )
 JOB = "$JOB"
+_NEXT = " \\\n  "
 
 
 class Place(NamedTuple):
@@ -34,11 +35,12 @@ class Place(NamedTuple):
 
 
 class Example(NamedTuple):
-    """Something one does with the API, as a command line."""
+    """Something one does with the API, as a command line; ``alone``: the same without the web."""
 
     title: str
     command: str
     text: str = ""
+    alone: str = ""
 
 
 @cache
@@ -63,11 +65,9 @@ def examples(site: str, slug: str) -> list[Example]:
     jobs = f"{root}/projects/{slug}/jobs"
     search = {"kind": "search", "set": {"algorithm.population": 50, "ticks": 20}}
     task = {"game": "cartpole", "learner": {"preset": "cartpole-ppo"}, "steps": 5000}
-    evolve = {
-        "kind": "evolve",
-        "config": {"name": "Settings for CartPole", "task": task, "algorithm": {"population": 8}, "ticks": 10},
-        "set": {"task.learner.rate": [0.0001, 0.01, "log"], "task.learner.entropy_weight": [0, 0.03]},
-    }
+    study = {"name": "Settings for CartPole", "task": task, "algorithm": {"population": 8}, "ticks": 10}
+    ranges = {"task.learner.rate": [0.0001, 0.01, "log"], "task.learner.entropy_weight": [0, 0.03]}
+    evolve = {"kind": "evolve", "config": study, "set": ranges}
     return [
         Example("Which projects are open to me?", _curl("GET", f"{root}/projects")),
         Example(
@@ -79,22 +79,29 @@ def examples(site: str, slug: str) -> list[Example]:
         Example(
             "Search for good training settings",
             _curl("POST", jobs, evolve),
-            "A setting of the learner that is a range [low, high] is searched; one that is a number is fixed.",
+            "A number of the task that is a range [low, high] is searched; others are fixed. What stands in set here "
+            "is given with -m on the command line.",
+            _alone({"kind": "evolve", **study}, ranges),
         ),
         Example("How far is it?", _curl("GET", f"{jobs}/{JOB}"), "exit_code is null until it is over."),
         Example("What happened since event 2?", _curl("GET", f"{jobs}/{JOB}/events?after=2")),
         Example("Take away what it found", _curl("GET", f"{jobs}/{JOB}/results?of=front&as=csv", save="front.csv")),
         Example("Stop it; what was found stays", _curl("POST", f"{jobs}/{JOB}/stop")),
-        Example("Once more, with another seed", _curl("POST", f"{jobs}/{JOB}/clone", {"set": {"seed": 2}})),
+        Example(
+            "Once more, with another seed",
+            _curl("POST", f"{jobs}/{JOB}/clone", {"set": {"seed": 2}}, key="build-1042"),
+            "With an Idempotency-Key, sending it again (because the line broke, say) starts no second job.",
+        ),
     ]
 
 
 def script(site: str, slug: str) -> str:
-    """A build's step: start a job, wait for its end, take its front away, and end as it ended."""
+    """A build's step: start a job, once for each build, wait for its end, take its front away, and end as it ended."""
     return f"""#!/bin/sh -e
 api() {{ curl -sS --fail-with-body -H "Authorization: Bearer $TOKEN" "$@"; }}
 jobs={site}/api/v1/projects/{slug}/jobs
-started=$(api -H "Content-Type: application/json" -d @study.json "$jobs") || {{ echo "$started" >&2; exit 2; }}
+started=$(api --retry 3 -H "Idempotency-Key: $BUILD" \\
+  -H "Content-Type: application/json" -d @study.json "$jobs") || {{ echo "$started" >&2; exit 2; }}
 job=$(echo "$started" | jq .job)
 until code=$(api "$jobs/$job" | jq -e .exit_code); do sleep 10; done
 [ "$code" = 0 ] && api "$jobs/$job/results?as=csv" -o front.csv
@@ -102,12 +109,21 @@ exit "$code"
 """
 
 
-def _curl(method: str, address: str, body: dict[str, Any] | None = None, save: str = "") -> str:
+def _alone(study: dict[str, Any], settings: dict[str, Any]) -> str:
+    """The command line that runs a study, with single settings as YAML."""
+    written = f"echo {shlex.quote(json.dumps(study))} > study.json"
+    given = [f"-m {shlex.quote(f'{path}={json.dumps(value)}')}" for path, value in settings.items()]
+    return f"{written}\n{_NEXT.join(['python -m engine run study.json', *given])}"
+
+
+def _curl(method: str, address: str, body: dict[str, Any] | None = None, save: str = "", key: str = "") -> str:
     parts = ['curl -sS -H "Authorization: Bearer $TOKEN"']
+    if key:
+        parts.append(f'-H "Idempotency-Key: {key}"')
     if body is not None:
         parts += ['-H "Content-Type: application/json"', f"-d {shlex.quote(json.dumps(body))}"]
     elif method == "POST":
         parts.append("-X POST")
     if save:
         parts.append(f"-o {save}")
-    return " \\\n  ".join([*parts, f'"{address}"'])
+    return _NEXT.join([*parts, f'"{address}"'])

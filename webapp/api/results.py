@@ -41,11 +41,15 @@ def _csv(content: bytes | str, name: str) -> HttpResponse:
     summary="What a search found",
 )
 def results(request: HttpRequest, project: str, number: int, query: Query[ResultsQuery]) -> Any:
-    """The front (nothing that was tried beats one of these in every number) or everything evaluated, with 95 % ranges;
-    as JSON page by page, or all of it as CSV. While the job runs: as far as it is."""
+    """The front (nothing that was tried beats one of these in every number), everything evaluated, or the shortlist of
+    a search for lineups, with 95 % ranges; as JSON page by page, or all of it as CSV. While the job runs: as far as it
+    is. What fresh battles say of a lineup is its finding: confirmed, weak, refuted, more or close (they leave it open),
+    measured (there is no line)."""
     job = job_of(request, project, number)
     if job.trains:
         raise Http404("A training has no front. Its rounds are at …/rounds, its agent at …/policy.zip.")
+    if job.evolves and query.of == "shortlist":
+        raise Http404("Only a search for lineups has a shortlist.")
     try:
         found = rows.players(job, query.of) if job.evolves else rows.lineups(job, query.of, person(request))
     except ConfigError as error:

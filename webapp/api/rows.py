@@ -54,10 +54,18 @@ class Lineups:
     def __init__(self, job: Job, of: str, user: User) -> None:
         self.explored, self.spec = build.explored(job), source.spec(job)
         self.job, self.of, self.user = job, of, user
-        core = self.explored.core
-        chosen = core["best"] > 0 if core and of == "front" else core.get("id", np.zeros(0)) >= 0
-        self.rows: NDArray[np.int64] = np.flatnonzero(chosen)
+        self.fresh = self.explored.fresh
+        self.rows: NDArray[np.int64] = np.flatnonzero(self._chosen())
         self.count = len(self.rows)
+
+    def _chosen(self) -> NDArray[np.bool_]:
+        """Of each lineup, whether it is asked for."""
+        core = self.explored.core
+        ids = core.get("id", np.zeros(0, np.uint32))
+        if self.of == "shortlist":
+            listed = Shortlist(self.job, self.explored, self.spec).on
+            return np.isin(ids, [lineup.lineup for lineup in listed])
+        return core["best"] > 0 if core and self.of == "front" else np.ones(len(ids), np.bool_)
 
     def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
         """Some of the rows; what fresh battles say stands in the place of what the search said."""
@@ -76,7 +84,8 @@ class Lineups:
             "verdict": SHOWN[core["verdict"][row]],
             "sure": build.SURE[core["sure"][row]],
             "front": bool(core["best"][row]),
-            "fresh": lineup in self.explored.fresh,
+            "fresh": lineup in self.fresh,
+            "finding": self.fresh[lineup].finding if lineup in self.fresh else None,
             "battles": round(float(core["samples"][row]) * meta["battles_of_replicate"]),
             "objectives": values,
             "teams": [
@@ -95,7 +104,8 @@ class Lineups:
 
 
 def lineups(job: Job, of: str, user: User) -> Rows:
-    """The lineups of the ``front``, or all of the ``archive``. Raises StoreError and ConfigError."""
+    """The lineups of the ``front``, all of the ``archive``, or those on the ``shortlist``. Raises StoreError and
+    ConfigError."""
     return Lineups(job, of, user)
 
 

@@ -133,6 +133,16 @@ class JobsQuery(Schema):
     size: int = Field(50, ge=1, le=200, description="Jobs on a page.")
 
 
+class Keyed(Schema):
+    """What makes sending a request again harmless."""
+
+    key: str = Field(
+        "", alias="Idempotency-Key", max_length=200,
+        description="Such as the number of a build. The same request with the same key, in one project and by one "
+        "person, starts one job however often it is sent; the answers after the first have status 200.",
+    )  # fmt: skip
+
+
 class EventsQuery(Schema):
     """Which events of a job."""
 
@@ -149,7 +159,9 @@ class FormQuery(Schema):
 class ResultsQuery(FormQuery):
     """Which rows, and as what; CSV is always whole."""
 
-    of: Literal["front", "archive"] = "front"
+    of: Literal["front", "archive", "shortlist"] = Field(
+        "front", description="shortlist: the lineups on the page’s list, with what fresh battles say of each."
+    )
     offset: int = Field(0, ge=0, lt=2**31)
     limit: int = Field(1000, ge=1, le=10_000)
 

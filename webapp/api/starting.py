@@ -9,10 +9,25 @@ from typing import Annotated, Any, Literal
 from django.conf import settings
 from pydantic import Field
 
-from engine.config import AnyStudy, Config, EvolveConfig, SearchConfig, TaskConfig, TrainConfig, load
+from engine.config import (
+    AnyStudy,
+    Config,
+    EvolveConfig,
+    LineupConfig,
+    ObjectiveSetConfig,
+    SearchConfig,
+    TaskConfig,
+    TrainConfig,
+    load,
+    parse,
+)
+from engine.config.base import M
 from engine.config.overrides import placed
+from engine.config.train import TrainGame
 from engine.errors import ConfigError
+from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
+from webapp.api.once import Kept
 from webapp.api.pins import Pins, pins_of, pins_of_job
 from webapp.projects.models import Project
 from webapp.studies import actions, checks
@@ -21,7 +36,6 @@ from webapp.studies.models import Job
 from webapp.training import games, goals, methods, trials
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
-from webapp.training.searching import PLAYERS
 
 Kind = Literal["search", "train", "evolve"]
 Number = Annotated[int, Field(ge=1, lt=2**31)]
@@ -34,7 +48,7 @@ class Changes(Config):
 
     set: dict[str, Any] = Field(
         default_factory=dict, max_length=1000, title="Single settings",
-        description="Path to value, such as {“algorithm.population”: 50}; ranges as [low, high].",
+        description="Path to value, as with -m: {“algorithm.population”: 50}; a range as [low, high].",
     )  # fmt: skip
 
 
@@ -64,8 +78,9 @@ class Wanted(Changes):
     )
 
 
-def start(project: Project, user: User, wanted: Wanted) -> Job:
-    """The job that a body asks for, on its way. Raises ConfigError with everything that is wrong with it."""
+def start(project: Project, user: User, wanted: Wanted, kept: Kept) -> Job:
+    """The job that a body asks for, on its way, with what is ``kept`` of the request. Raises ConfigError with all that
+    is wrong with it."""
     kind = wanted.kind or wanted.config.get("kind")
     if kind not in ("search", "train", "evolve"):
         raise ConfigError([("kind", "say what kind of study this is: search, train or evolve")])
@@ -74,20 +89,22 @@ def start(project: Project, user: User, wanted: Wanted) -> Job:
         wrong = [(name, "this is for a search of lineups") for name in aside if getattr(wanted, name)]
         if wrong:
             raise ConfigError(wrong)
-        return _submit(project, user, *_trained(kind, wanted.config, wanted.set, project))
-    pins = pins_of(project, user, wanted)
-    return _submit(project, user, *_searched(pins, wanted.config, wanted.set))
+        study, refers = _trained(kind, wanted.config, wanted.set, project)
+        return _submit(project, user, study, refers | kept)
+    study, refers = _searched(pins_of(project, user, wanted), wanted.config, wanted.set)
+    return _submit(project, user, study, refers | kept)
 
 
-def again(job: Job, user: User, changes: Changes) -> Job:
+def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
     """A new job with the settings of another and what ``changes`` says. Raises ConfigError, and Refused for a kind of
     job that is no study of its own."""
     if job.kind in (Job.Kind.TRAIN, Job.Kind.EVOLVE):
         study, refers = _trained(job.kind, job.config, changes.set, job.project)
-        return _submit(job.project, user, study, {**refers, "template": refers["template"] or job.template})
+        return _submit(job.project, user, study, {**refers, **kept, "template": refers["template"] or job.template})
     if job.kind != Job.Kind.SEARCH or job.game_version is None:
         raise actions.Refused("Only a search, a training or a search for training settings can be started again.")
-    return _submit(job.project, user, *_searched(pins_of_job(job, user), job.config, changes.set))
+    study, refers = _searched(pins_of_job(job, user), job.config, changes.set)
+    return _submit(job.project, user, study, refers | kept)
 
 
 def _submit(project: Project, user: User, study: AnyStudy, refers: Refers) -> Job:
@@ -96,29 +113,51 @@ def _submit(project: Project, user: User, study: AnyStudy, refers: Refers) -> Jo
 
 def _searched(pins: Pins, config: Table, changes: Table) -> tuple[SearchConfig, Refers]:
     """A search of the project's game data, and the rows it rests on."""
-    study = _loaded("search", _placed(pins.filled(config), changes), changes)
+    data = _placed(pins.filled(config), changes)
+    study, wrong = _loaded("search", data, changes)
+    wrong += _strange(data, pins.spec)
+    if isinstance(study, SearchConfig):
+        wrong += [*pins.changed(study), *_idle(study), *_pool(study)]
+    _refuse(wrong, changes)
     assert isinstance(study, SearchConfig)
-    _refuse(pins.changed(study), changes)
-    aims = [objective.name for objective in study.objectives.objectives]
-    found = [
-        *checks.lineups(study.lineups, pins.spec),
-        *checks.formulas(study.objectives, pins.spec, study.lineups),
-        *checks.method(LINEUPS, study.algorithm, study.noise, aims, len(aims) - 1),
-    ]
-    _refuse([*found, *_pool(study)], changes)
     return study, pins.refers(study)
+
+
+def _strange(data: Table, spec: GameSpec) -> Iterator[tuple[str, str]]:
+    """What the game has against lineup rules and objectives, each as far as it can be read."""
+    rules, objectives = _part(LineupConfig, data["lineups"]), _part(ObjectiveSetConfig, data["objectives"])
+    if rules is not None:
+        yield from checks.lineups(rules, spec)
+    if rules is not None and objectives is not None:
+        yield from checks.formulas(objectives, spec, rules)
+
+
+def _idle(study: SearchConfig) -> list[tuple[str, str]]:
+    """A method that makes sense where candidates learn, which lineups do not."""
+    learns = study.algorithm.kind not in LINEUPS.methods
+    return [("algorithm.kind", "this method needs players that train: choose another")] if learns else []
+
+
+def _part(model: type[M], data: Any) -> M | None:
+    """A part of a study; None where the models have said what is wrong with it."""
+    try:
+        return parse(model, data)
+    except ConfigError:
+        return None
 
 
 def _trained(kind: str, config: Table, changes: Table, project: Project) -> tuple[TrainConfig | EvolveConfig, Refers]:
     """A training, or a search for training settings, in a game that may be played here; and its preset."""
     within = "task." if kind == "evolve" else ""
     data = _named(_placed(config, changes), within)
-    study = _loaded(kind, data, changes)
+    study, wrong = _loaded(kind, data, changes)
+    wrong += _unfit(data, within, study, project)
+    if isinstance(study, EvolveConfig):
+        wrong += _untold(study, project)
+    if isinstance(study, TrainConfig | EvolveConfig):
+        wrong += _pool(study)
+    _refuse(wrong, changes)
     assert isinstance(study, TrainConfig | EvolveConfig)
-    task = study.task if isinstance(study, EvolveConfig) else study
-    found = [(f"{within}{place}", why) for place, why in _unfit(task, project)]
-    found += _unmeasured(study, project) if isinstance(study, EvolveConfig) else ()
-    _refuse([*found, *_pool(study)], changes)
     if isinstance(study, TrainConfig):
         _refuse(trials.problems(trials.known(project, study)), changes)
     return study, {"template": _preset(data, within)}
@@ -137,18 +176,24 @@ def _named(data: dict[str, Any], within: str) -> dict[str, Any]:
     return {"name": (f"Settings for {title}" if within else f"An agent for {title}")[:120], **data}
 
 
-def _unfit(task: TaskConfig | TrainConfig, project: Project) -> list[tuple[str, str]]:
-    """What speaks against the game, or against the learner in this game."""
-    name = task.game.name
-    found = [(f"game.{place}", why) for place, why in games.unfit(name, task.game.settings, project)]
-    reason = methods.misfit(task.learner.kind, games.does(OFFERS[games.named(name, project)[0]], name))
-    return [*found, ("learner.kind", reason)] if reason else found
+def _unfit(data: Table, within: str, study: AnyStudy | None, project: Project) -> Iterator[tuple[str, str]]:
+    """What speaks against the game, as far as it can be read, and against the learner in this game."""
+    task = data.get("task") if within else data
+    given = task.get("game") if isinstance(task, dict) else None
+    game = _part(TrainGame, {"name": given} if isinstance(given, str) else given)
+    if game is None:
+        return
+    for place, why in games.unfit(game.name, game.settings, project):
+        yield f"{within}game.{place}", why
+    trained = study.task if isinstance(study, EvolveConfig) else study
+    does = games.does(OFFERS[games.named(game.name, project)[0]], game.name)
+    if isinstance(trained, TaskConfig | TrainConfig) and (reason := methods.misfit(trained.learner.kind, does)):
+        yield f"{within}learner.kind", reason
 
 
-def _unmeasured(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:
-    """What does not fit the goals: the method, or measures that the game is known not to tell."""
+def _untold(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:
+    """Measures that the game is known not to tell."""
     aims = [aim.measure for aim in study.objectives]
-    yield from checks.method(PLAYERS, study.algorithm, study.noise, aims, len(study.behaviour) or len(aims) - 1)
     told = goals.told_by(project, study.task.game.model_dump(mode="json"))
     places = {f"objectives.{i}.measure": name for i, name in enumerate(aims)}
     places |= {f"behaviour.{i}": name for i, name in enumerate(study.behaviour)}
@@ -172,18 +217,17 @@ def _placed(config: Table, changes: Table) -> dict[str, Any]:
         raise ConfigError((f"set.{p.place}", p.message) for p in error.problems) from error
 
 
-def _loaded(kind: str, data: dict[str, Any], changes: Table) -> AnyStudy:
-    """The study of a table. Raises ConfigError, each problem at its place in the body."""
+def _loaded(kind: str, data: dict[str, Any], changes: Table) -> tuple[AnyStudy | None, list[tuple[str, str]]]:
+    """The study of a table, or what is wrong with it. Raises ConfigError for one of another kind."""
     if data.setdefault("kind", kind) != kind:
         _refuse([("kind", f"the job is to be of kind {kind}")], changes)
     pool = data.setdefault("pool", {})
     if kind != "train" and isinstance(pool, dict):
         pool.setdefault("workers", settings.CPUS)
     try:
-        return load(data)
+        return load(data), []
     except ConfigError as error:
-        _refuse(error.problems, changes)
-        raise
+        return None, [*error.problems]
 
 
 def _pool(study: SearchConfig | TrainConfig | EvolveConfig) -> list[tuple[str, str]]:

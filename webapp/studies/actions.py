@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
-from engine.config import AnyStudy, RecheckConfig, SampleConfig, TrainConfig, load
+from engine.config import AnyStudy, RecheckConfig, SampleConfig, TrainConfig, parse
 from webapp.projects.models import Project
 from webapp.studies import journal, queue
 from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
@@ -31,7 +31,8 @@ def content_hash(config: AnyStudy) -> str:
 
 def submit(project: Project, user: User, config: AnyStudy, *, title: str, **refers: Any) -> Job:
     """A new job, on its way to a worker once the transaction is committed. ``refers``: template, game_version,
-    lineup_rules, objective_set, parent. Redis being away loses nothing: the reconciler sends the job later."""
+    lineup_rules, objective_set, parent, request_key, request_hash. Redis being away loses nothing: the reconciler sends
+    the job later."""
     job = Job(
         project=project,
         kind=refers.pop("kind", config.kind),
@@ -140,23 +141,18 @@ def recheck(
     genomes: Sequence[Sequence[Sequence[int]]],
     anchors: Sequence[Sequence[int]],
     replicates: int = 32,
+    **kept: str,
 ) -> Job:
-    """Play chosen lineups of a finished search again on fresh battles, none of which any earlier re-check played.
+    """Play chosen lineups of a finished search again on fresh battles, none of which any earlier re-check played;
+    ``kept``: of the request that asks for it.
 
     ``genomes`` is [n][teams][slots] and ``anchors`` [n][2] (strongest and weakest team), as in the job's archive."""
-    search = load(job.config)
-    shared = {name: getattr(search, name) for name in ("seed", "game", "lineups", "objectives", "pool")}
+    shared = {name: job.config[name] for name in ("seed", "game", "lineups", "objectives", "pool")}
     played = [(c["first"] + c["replicates"]) for c in _rechecks(job).values_list("config", flat=True)]
     # The end of the search replays its front on the first of the fresh replicates.
-    first = max([RecheckConfig.model_fields["first"].default + getattr(search, "fresh", 0), *played])
-    config = RecheckConfig(
-        name=f"Re-check of {job.title}"[:120],
-        genomes=tuple(tuple(tuple(team) for team in genome) for genome in genomes),
-        anchors=tuple(tuple(pair) for pair in anchors),
-        replicates=replicates,
-        first=first,
-        **shared,
-    )
+    first = max([RecheckConfig.model_fields["first"].default + job.config.get("fresh", 0), *played])
+    chosen = {"genomes": genomes, "anchors": anchors, "replicates": replicates, "first": first}
+    config = parse(RecheckConfig, {"name": f"Re-check of {job.title}"[:120], **chosen, **shared})
     return submit(
         job.project,
         user,
@@ -167,6 +163,7 @@ def recheck(
         lineup_rules=job.lineup_rules,
         objective_set=job.objective_set,
         parent=job,
+        **kept,
     )
 
 

@@ -51,7 +51,7 @@ def method(
     if kind not in menu.methods:
         yield Problem("algorithm.kind", "This method needs players that train. Choose another.")
         return
-    found = list(_noise(menu.methods[kind], algorithm, noise))
+    found = list(_noise(menu.methods[kind], algorithm, noise, len(aims)))
     if isinstance(algorithm, MAPElitesConfig):
         found += _map(algorithm, aims, ways)
     if isinstance(algorithm, NSGA3Config):
@@ -60,13 +60,16 @@ def method(
         yield Problem(place, menu.told(message))
 
 
-def _noise(chosen: Method, algorithm: SearchAlgorithm, noise: NoiseConfig) -> Iterator[Problem]:
+def _noise(chosen: Method, algorithm: SearchAlgorithm, noise: NoiseConfig, aims: int) -> Iterator[Problem]:
     if noise.used and not chosen.remeasures:
         yield Problem("noise", f"With {chosen.title} there is nothing to measure again. Leave it out.")
     elif noise.racing != "off" and not chosen.races:
         yield Problem("noise.racing", f"{chosen.title} cannot foresee who stays. Choose another method, or no racing.")
     elif noise.racing != "off" and getattr(algorithm, "steady", False):
         yield Problem("noise.racing", "Racing needs rounds. Choose no racing, or no steady state.")
+    elif noise.racing == "tests" and aims > 1:
+        why = "Tests tell who is better by one objective; by several they hardly put anybody out. Choose chance."
+        yield Problem("noise.racing", why)
 
 
 def _map(algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> Iterator[Problem]:

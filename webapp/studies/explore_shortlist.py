@@ -18,6 +18,8 @@ from webapp.studies.models import Job, ShortlistEntry
 
 Action = ShortlistEntry.Action
 REASON_LIMIT = 2000
+REPLICATES, MOST_AGAIN = 32, 512
+"""Times that a re-check plays each pairing: at first, and at most when a lineup is played again and again."""
 
 
 class ShortlistError(ValueError):
@@ -99,6 +101,13 @@ class Shortlist:
     def off(self) -> list[Listed]:
         """What was taken off it."""
         return [listed for listed in self.all.values() if not listed.on]
+
+    def replay(self, *, again: bool) -> tuple[list[Listed], int]:
+        """What a re-check should play, and how many times each pairing: what is not settled; with ``again`` what is, as
+        many times as before, which makes its ranges narrower."""
+        wanted = [self.all[lineup] for lineup in (self.settled if again else self.due)]
+        before = [listed.fresh.samples for listed in wanted if listed.fresh is not None] if again else []
+        return wanted, min(MOST_AGAIN, max([REPLICATES, *before]))
 
     @property
     def due(self) -> list[int]:

@@ -63,8 +63,10 @@ def rechecks(job: Job) -> list[Job]:
 
 
 def replayed(job: Job) -> list[str]:
-    """Hashes of everything that was played on fresh battles: by the search at its end, and by re-checks."""
-    found = [job.artifacts.get("fresh"), *(child.artifacts.get("result") for child in rechecks(job))]
+    """Hashes of everything that was played on fresh battles: by the search at its end (its edge, and the
+    other elites of a map), and by re-checks."""
+    searched = [job.artifacts.get(role) for role in ("fresh", "fresh_elites")]
+    found = [*searched, *(child.artifacts.get("result") for child in rechecks(job))]
     return [digest for digest in found if digest]
 
 

@@ -36,8 +36,6 @@ from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, person
 
 LOOPBACK = ("127.0.0.1", "::1")
-REPLICATES, MOST_AGAIN = 32, 512
-"""Times that a re-check plays each pairing: at first, and at most when a lineup is played again and again."""
 WHOLE = {"xlsx": "Excel", "html": "one page"}
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -177,11 +175,9 @@ def recheck(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except (StoreError, ConfigError) as error:
         return JsonResponse({"error": str(error)}, status=400)
     again = bool(request.POST.get("again"))
-    due = [listed.all[lineup] for lineup in (listed.settled if again else listed.due)]
+    due, replicates = listed.replay(again=again)
     if not due:
         return JsonResponse({"error": "Nothing on the shortlist waits for a re-check."}, status=400)
-    before = [d.fresh.samples for d in due if d.fresh is not None] if again else []
-    replicates = min(MOST_AGAIN, max([REPLICATES, *before]))
     started = actions.recheck(job, person(request), [d.genome for d in due], [d.anchors for d in due], replicates)
     said = f"Playing {plural(len(due), 'lineup')} again on {'more ' if again else ''}fresh battles."
     return JsonResponse({**_state(request, job), "started": started.pk, "said": said})

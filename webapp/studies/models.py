@@ -68,6 +68,11 @@ class Job(models.Model):
     checkpoint = models.CharField(max_length=64, blank=True)
     previous_checkpoint = models.CharField(max_length=64, blank=True)
 
+    request_key = models.CharField(
+        max_length=200, blank=True, default="", help_text="Idempotency-Key of the request that started it."
+    )
+    request_hash = models.CharField(max_length=64, blank=True, default="", help_text="sha256 of that request.")
+
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="jobs")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -76,6 +81,13 @@ class Job(models.Model):
     class Meta:
         ordering = ["-pk"]
         indexes = [models.Index(fields=["status", "lease_until"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "created_by", "request_key"],
+                condition=~Q(request_key=""),
+                name="one_job_a_request_key",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.title

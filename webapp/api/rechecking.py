@@ -1,0 +1,73 @@
+"""Lineups of a search once more on fresh battles, as its page does it, for scripts: does what was found still stand?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from engine.config import Config
+from engine.errors import ConfigError
+from webapp.accounts.models import User
+from webapp.api.once import Kept
+from webapp.games.simulators import obstacle
+from webapp.studies import actions
+from webapp.studies import explore_build as build
+from webapp.studies import explore_source as source
+from webapp.studies.explore_build import Explored
+from webapp.studies.explore_shortlist import REPLICATES, Shortlist
+from webapp.studies.models import Job
+
+Lineup = Annotated[int, Field(ge=0, lt=2**53)]
+Chosen = tuple[list[list[list[int]]], list[list[int]], int]
+"""Genomes, their strongest and weakest teams, and the times that each pairing is played."""
+
+
+class Recheck(Config):
+    """What to play again; as much as the search's page would, where nothing is said."""
+
+    lineups: tuple[Lineup, ...] = Field(
+        (), max_length=10_000, title="Lineups",
+        description="Their numbers, as in the results; by default those on the shortlist that are not settled.",
+    )  # fmt: skip
+    again: bool = Field(
+        False, title="Settled ones", description="Of the shortlist, those that are settled: their ranges get narrower."
+    )
+    replicates: int | None = Field(
+        None, ge=2, le=4096, title="Times each pairing is played",
+        description="From both seats; by default 32, or as many as before where settled ones are played again.",
+    )  # fmt: skip
+
+
+def play_again(job: Job, user: User, wanted: Recheck, kept: Kept) -> Job:
+    """The job that plays them; its battles are new to the search and to every earlier re-check. Raises Refused where
+    there is nothing to play, ConfigError for lineups that are not the job's, StoreError."""
+    if job.kind != Job.Kind.SEARCH or job.game_version is None:
+        raise actions.Refused("Only what a search for lineups found can be played again.")
+    if reason := obstacle(job.game_version.simulator):
+        raise ConfigError([("", reason)])
+    explored = build.explored(job)
+    genomes, anchors, replicates = _named(explored, wanted) if wanted.lineups else _listed(job, explored, wanted)
+    return actions.recheck(job, user, genomes, anchors, wanted.replicates or replicates, **kept)
+
+
+def _named(explored: Explored, wanted: Recheck) -> Chosen:
+    ids = explored.core.get("id", np.zeros(0, np.uint32)).tolist()
+    where = {lineup: row for row, lineup in enumerate(ids)}
+    why = "this job has no such lineup; …/results?of=archive lists them"
+    wrong = [(f"lineups.{i}", why) for i, lineup in enumerate(wanted.lineups) if lineup not in where]
+    if wanted.again:
+        wrong.append(("again", "this is about the shortlist: leave it out, or the lineups"))
+    if wrong:
+        raise ConfigError(wrong)
+    rows = [where[lineup] for lineup in dict.fromkeys(wanted.lineups)]
+    return explored.genome[rows].tolist(), explored.lineups["anchor"][rows].tolist(), REPLICATES
+
+
+def _listed(job: Job, explored: Explored, wanted: Recheck) -> Chosen:
+    found, replicates = Shortlist(job, explored, source.spec(job)).replay(again=wanted.again)
+    if not found:
+        settled = "is settled" if wanted.again else "waits for a re-check"
+        raise actions.Refused(f"Nothing on the shortlist {settled}. Name lineups, or put some on the list.")
+    return [listed.genome for listed in found], [listed.anchors for listed in found], replicates
