@@ -153,7 +153,10 @@ class Connection:
         if not isinstance(message, Hello):
             self._fail(f"began with {protocol.type_name(message)} instead of HELLO", permanent=True)
         self._welcome(message)
-        return self._next(_Wait(until, f"did not send its {wanted}", _never)).message
+        described = self._next(_Wait(until, f"did not send its {wanted}", _never)).message
+        if isinstance(described, Error):
+            self._fail(f"cannot begin: {described.message.rstrip('.')}", permanent=described.permanent)
+        return described
 
     def _welcome(self, hello: Hello) -> None:
         if hello.protocol != protocol.PROTOCOL:

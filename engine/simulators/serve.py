@@ -1,5 +1,5 @@
-"""Serve any Python object with the ``LineupSimulator`` methods, or a game that is played tick by tick
-(``engine.simulators.serve_game``), over ``equipoise-sim/1``, in a process of its own.
+"""Serve any Python object with the ``LineupSimulator`` methods, or a game that is played tick by tick, over
+``equipoise-sim/1``, in a process of its own.
 
 ``python -m engine serve-simulator module:factory --connect ipc:///path`` dials the engine; the key is taken from
 the environment. Sockets live in a second thread, so PING is answered and CANCEL is heard while a battle is played.
@@ -10,7 +10,6 @@ that is called at the end, and ``max_batch``, the most battles it wants in one c
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import queue
 import sys
@@ -18,19 +17,17 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
-import numpy as np
 import zmq
-from numpy.typing import NDArray
 
-from engine.errors import Cancelled, EngineError, SimulatorError
-from engine.mdp.adapters import VectorFromMDP
+from engine.errors import EngineError, SimulatorError
 from engine.mdp.vector import VectorMDP
-from engine.simulators import checks, protocol
-from engine.simulators.contract import Battles, GameSpec, LineupSimulator
-from engine.simulators.protocol import Arrays, Bye, Cancel, Decoded, Error, Hello, Ping, PlayBattles, Pong, Replay
+from engine.simulators import entry_points, protocol
+from engine.simulators.contract import LineupSimulator
+from engine.simulators.protocol import Arrays, Bye, Cancel, Decoded, Error, Hello, Ping, Pong
 from engine.simulators.serve_game import GamePlayer
+from engine.simulators.serve_lineups import LineupPlayer
 
 HELLO_WAIT_S = 60.0
 HANG_UP_S = 2.0
@@ -39,6 +36,10 @@ Answer = tuple[protocol.AnyMessage, Arrays]
 
 class Refused(EngineError):
     """The engine did not accept this simulator; the message says why."""
+
+
+class Unmade(EngineError):
+    """There is nothing to serve; the message says why."""
 
 
 class _Line:
@@ -144,68 +145,6 @@ class Player(Protocol):
         ...
 
 
-class _Player:
-    """The player of a lineup simulator."""
-
-    requests: tuple[type[protocol.Message], ...] = (PlayBattles, Replay)
-
-    def __init__(self, simulator: LineupSimulator, spec: GameSpec) -> None:
-        self._simulator, self._spec = simulator, spec
-        self._patch_ok: dict[str, float] = {}
-
-    def answer(self, decoded: Decoded) -> Answer:
-        """The answer; whatever the simulator raises becomes an ERROR message."""
-        message = decoded.message
-        assert isinstance(message, PlayBattles | Replay)
-        try:
-            left, right, seeds = self._arguments(decoded.arrays)
-            self._check(left, right, message.patch)
-            if isinstance(message, Replay):
-                return self._replay(message, left, right, seeds)
-            results = self._simulator.battles(left, right, seeds, message.patch, message.fidelity)
-            return protocol.Results(id=message.id), _result_arrays(results)
-        except Cancelled:
-            return Error(id=message.id, code="cancelled", message="the battles were cancelled"), {}
-        except SimulatorError as error:
-            return Error(id=message.id, code="failed", message=str(error), permanent=error.permanent), {}
-        except ValueError as error:
-            return Error(id=message.id, code="bad-request", message=str(error), permanent=True), {}
-        except Exception as error:  # the subprocess entry: a designer's simulator may raise anything
-            traceback.print_exc()
-            return Error(id=message.id, code="failed", message=f"{type(error).__name__}: {error}"), {}
-
-    def _replay(self, message: Replay, left: NDArray[np.int32], right: NDArray[np.int32], seeds: Any) -> Answer:
-        if len(seeds) != 1:
-            raise ValueError(f"a replay shows one battle, {len(seeds)} were asked for")
-        frames = self._simulator.replay(left, right, int(seeds[0]), message.patch)
-        return protocol.Frames(id=message.id, frames=tuple(frames)), {}
-
-    def _arguments(self, arrays: Arrays) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]:
-        found = []
-        for name, dtype in (("left", np.int32), ("right", np.int32), ("seeds", np.uint64)):
-            array = arrays.get(name)
-            if array is None or array.dtype != dtype:
-                raise ValueError(f"array {name!r} of type {np.dtype(dtype)} is missing")
-            found.append(array)
-        left, right, seeds = found
-        if not len(left) == len(right) == len(seeds) or seeds.ndim != 1:
-            raise ValueError(f"left, right and seeds have {len(left)}, {len(right)} and {len(seeds)} rows")
-        return left, right, seeds
-
-    def _check(self, left: NDArray[np.int32], right: NDArray[np.int32], patch: dict[str, float]) -> None:
-        game = self._spec.extended(patch)
-        problems = checks.row_problems(game, left, "left") + checks.row_problems(game, right, "right")
-        if patch != self._patch_ok:
-            problems += checks.patch_problems(self._spec, patch)
-        if problems:
-            raise ValueError("; ".join(problems[:5]))
-        self._patch_ok = patch
-
-
-def _result_arrays(results: Battles) -> Arrays:
-    return {name: np.asarray(getattr(results, name)) for name in ("side", "battle", "status")}
-
-
 def serve(simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name: str = "") -> None:
     """Dial ``endpoint``, play what the engine asks for, return when it says BYE.
 
@@ -218,7 +157,7 @@ def serve(simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name:
         introduction, player = protocol.Game(spec=game.spec), GamePlayer(game)
     else:
         introduction = protocol.Spec(spec=simulator.describe())
-        player = _Player(simulator, introduction.spec)
+        player = LineupPlayer(simulator, introduction.spec)
     on_cancel = getattr(simulator, "cancel", None)
     hello = Hello(
         key=key, name=name or introduction.spec.name, pid=os.getpid(), capabilities=("replay", "cancel", "heartbeat"),
@@ -238,6 +177,16 @@ def serve(simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name:
             close()
 
 
+def decline(endpoint: str, key: str, name: str, why: str) -> None:
+    """Dial ``endpoint`` only to say why there is nothing to play."""
+    line = _Line(endpoint, Hello(key=key, name=name, pid=os.getpid()), None)
+    try:
+        if isinstance(line.welcome.get(), Hello):
+            line.send(Error(code="failed", message=why, permanent=True))
+    finally:
+        line.finish()
+
+
 def _play(line: _Line, player: Player) -> None:
     while (decoded := line.work.get()) is not None:
         message = decoded.message
@@ -254,27 +203,6 @@ def _play(line: _Line, player: Player) -> None:
         line.send(answer, arrays)
 
 
-def build(entry_point: str) -> LineupSimulator | VectorMDP:
-    """The simulator or game that ``module:factory`` makes; a game of coroutines as arrays.
-
-    Raises SimulatorError (permanent) that says what is missing.
-    """
-    module_name, _, factory_name = entry_point.partition(":")
-    try:
-        factory = getattr(importlib.import_module(module_name), factory_name)
-    except (ImportError, AttributeError) as error:
-        raise SimulatorError(f"{entry_point} cannot be loaded: {error}", permanent=True) from error
-    simulator = factory()
-    if hasattr(simulator, "reset") and hasattr(simulator, "spec"):
-        game: VectorMDP = simulator if hasattr(simulator, "step") else VectorFromMDP(simulator)
-        return game
-    for method in ("describe", "battles", "replay"):
-        if not callable(getattr(simulator, method, None)):
-            raise SimulatorError(f"what {entry_point} makes has no method {method}()", permanent=True)
-    lineups: LineupSimulator = simulator
-    return lineups
-
-
 def main_serve(argv: list[str]) -> int:
     """``serve-simulator``: 0 after BYE, 1 with a sentence on standard error otherwise."""
     parser = argparse.ArgumentParser(
@@ -285,22 +213,31 @@ def main_serve(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     if not options.connect:
         parser.error(f"say where the engine listens: --connect, or {protocol.ENDPOINT_VARIABLE}")
+    key = os.environ.get(protocol.KEY_VARIABLE, "")
     try:
-        simulator = build(options.entry_point)
-    except EngineError as error:
-        print(error, file=sys.stderr)
+        serve(_made(options.entry_point), options.connect, key, options.entry_point)
+    except Unmade as error:
+        if key:  # an engine waits for it
+            decline(options.connect, key, options.entry_point, str(error))
+        else:
+            print(error, file=sys.stderr)
         return 1
-    except Exception as error:  # the entry of a process: what a factory raises is told in one line to its author
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        where = "" if at.filename == __file__ else f" ({at.filename}, line {at.lineno})"
-        print(f"{options.entry_point} made no simulator: {type(error).__name__}: {error}{where}", file=sys.stderr)
-        return 1
-    try:
-        serve(simulator, options.connect, os.environ.get(protocol.KEY_VARIABLE, ""), options.entry_point)
     except EngineError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def _made(entry_point: str) -> LineupSimulator | VectorMDP:
+    """What the entry point makes. Raises Unmade with one line to its author."""
+    try:
+        return entry_points.build(entry_point)
+    except EngineError as error:
+        raise Unmade(str(error)) from error
+    except Exception as error:  # the entry of a process: a factory may raise anything
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        where = "" if at.filename == entry_points.__file__ else f" ({at.filename}, line {at.lineno})"
+        raise Unmade(f"{entry_point} raised {type(error).__name__}: {error}{where}") from error
 
 
 if __name__ == "__main__":

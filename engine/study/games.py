@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from engine.config.train import TrainGame
-from engine.errors import ConfigError
+from engine.errors import ConfigError, SimulatorError
 from engine.mdp.vector import VectorMDP
-from engine.simulators.game_loaders import load_game
+from engine.simulators.game_loaders import KINDS, load_game, nearest
 
 SHORT = {
     "pong": "builtin:pong",
@@ -14,21 +17,44 @@ SHORT = {
     "cartpole": "gymnasium:CartPole-v1",
     "pendulum": "gymnasium:Pendulum-v1",
 }
-KINDS = {"gym": "gymnasium", "ale": "atari"}
+PREFIXES = {"gym": "gymnasium", "ale": "atari"}
+NAMES = (
+    f"{', '.join(SHORT)}, gym:ID (such as gym:LunarLander-v3), ale:NAME (such as ale:breakout), "
+    "python:module:factory or command:program argument"
+)
 
 
 def make(game: TrainGame, battles: int) -> VectorMDP:
     """The game for ``battles`` battles at a time. Raises ConfigError that names the field, SimulatorError when somebody
     else's game does not start."""
-    kind, colon, rest = game.name.strip().partition(":")
-    reference = f"{KINDS.get(kind, kind)}:{rest}" if colon else SHORT.get(kind, kind)
     try:
-        return load_game(reference, battles, dict(game.settings))
+        return load_game(_reference(game.name.strip()), battles, dict(game.settings))
     except ConfigError as error:
         raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
 
 
+@contextlib.contextmanager
+def opened(game: TrainGame, battles: int) -> Iterator[VectorMDP]:
+    """``make`` for a ``with`` block, at whose end the game is closed. What cannot be helped about somebody else's game
+    (it is not there, it cannot begin) is a ConfigError that names the field too."""
+    try:
+        with contextlib.closing(make(game, battles)) as made:
+            yield made
+    except SimulatorError as error:
+        if not error.permanent:
+            raise
+        raise ConfigError([("game.name", str(error))]) from error
+
+
+def _reference(name: str) -> str:
+    kind, _, rest = name.partition(":")
+    kind = PREFIXES.get(kind, kind)
+    if rest and kind in KINDS:
+        return f"{kind}:{rest}"
+    if name in SHORT:
+        return SHORT[name]
+    raise ConfigError([("game.name", f"there is no game {name[:200]!r}{nearest(name, SHORT)}. There are {NAMES}")])
+
+
 def _place(place: str) -> str:
-    if place in ("game", "simulator", ""):
-        return "game.name"
-    return "game.settings" if place == "settings" else f"game.settings.{place}"
+    return f"game.{place}" if place.partition(".")[0] == "settings" else "game.name"

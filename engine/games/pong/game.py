@@ -53,8 +53,8 @@ class Pong(ABC):
         problems = []
         if not seats or not set(seats) <= {0, 1} or len(set(seats)) < len(seats):
             problems.append(("seats", f"Pong has seats 0 and 1; {list(seats)} was asked for"))
-        if min(points, frame_skip, max_ticks) < 1:
-            problems.append(("points, frame_skip, max_ticks", "each must be at least 1"))
+        counts = {"points": points, "frame_skip": frame_skip, "max_ticks": max_ticks}
+        problems += [(name, f"must be 1 or more, not {count}") for name, count in counts.items() if count < 1]
         unknown = [name for name in rewards if name not in REWARDS]
         if unknown or not rewards:
             problems.append(("rewards", f"{unknown or 'none'}: there are {', '.join(REWARDS)}"))

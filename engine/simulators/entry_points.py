@@ -1,0 +1,108 @@
+"""What a Python factory, named ``module:function``, makes: a game for agents in any of the forms that are known here,
+or a simulator of lineups.
+
+=========================================  =======================================================================
+``VectorMDP`` or ``MDP``                   as it is
+``gymnasium.Env``                          the factory is called again for each further battle
+``gymnasium.vector.VectorEnv``             the factory takes ``num_envs``, and is called again for another number
+``pettingzoo.ParallelEnv``                 the factory is called again for each further battle
+``describe``, ``battles`` and ``replay``   a ``LineupSimulator``
+=========================================  =======================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+from engine.errors import SimulatorError
+from engine.mdp.adapters import VectorFromMDP
+from engine.mdp.interface import MDPSpec
+from engine.mdp.vector import VectorMDP
+from engine.simulators.contract import LineupSimulator
+
+Factory = Callable[..., Any]
+MAY_RETURN = (
+    "a VectorMDP or an MDP (engine.mdp), an environment or vector environment of Gymnasium, a parallel environment "
+    "of PettingZoo, or a simulator of lineups with the methods describe, battles and replay"
+)
+_METHODS = ("describe", "battles", "replay")
+_BY_NUMBER = "num_envs"
+
+
+def build(entry_point: str) -> LineupSimulator | VectorMDP:
+    """The simulator or game that ``module:function`` makes; every game as arrays. Raises SimulatorError (permanent)
+    that says what is missing, ConfigError for spaces that cannot be used, and whatever the factory raises."""
+    module, _, name = entry_point.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise SimulatorError(f"{entry_point} cannot be loaded: {error}", permanent=True) from error
+    made = factory(**{_BY_NUMBER: 1}) if _takes_a_number(factory) else factory()
+    return _as_game(entry_point, factory, made) or _as_simulator(entry_point, made)
+
+
+def _as_game(entry_point: str, factory: Factory, made: Any) -> VectorMDP | None:
+    """None when it is none."""
+    if isinstance(getattr(made, "spec", None), MDPSpec):
+        return cast("VectorMDP", made) if hasattr(made, "step") else VectorFromMDP(made)
+    if _is_a(made, "gymnasium", "Env"):
+        from engine.mdp.gym import GymVector
+
+        return GymVector(_again(entry_point, factory, made))
+    if _is_a(made, "gymnasium.vector", "VectorEnv"):
+        from engine.mdp.gym_vectors import GymVectorEnvs
+
+        if not _takes_a_number(factory):
+            raise SimulatorError(
+                f"{entry_point} makes a vector environment for {made.num_envs} battles only; let the function take "
+                f"{_BY_NUMBER}, the number of battles to make it for",
+                permanent=True,
+            )
+        return GymVectorEnvs(lambda battles: factory(**{_BY_NUMBER: battles}), made)
+    if _is_a(made, "pettingzoo", "ParallelEnv"):
+        from engine.mdp.pettingzoo import parallel_mdp
+
+        return VectorFromMDP(parallel_mdp(_again(entry_point, factory, made)))
+    return None
+
+
+def _as_simulator(entry_point: str, made: Any) -> LineupSimulator:
+    missing = [method for method in _METHODS if not callable(getattr(made, method, None))]
+    if len(missing) == len(_METHODS):
+        what = "None" if made is None else f"something of type {type(made).__name__}"
+        raise SimulatorError(f"{entry_point} returned {what}. It may return {MAY_RETURN}", permanent=True)
+    if missing:
+        raise SimulatorError(f"what {entry_point} makes has no method {missing[0]}()", permanent=True)
+    return cast("LineupSimulator", made)
+
+
+def _again(entry_point: str, factory: Factory, first: Any) -> Factory:
+    """Makes an environment for each battle; the one that was made to look at is the first of them."""
+    unused = [first]
+
+    def make() -> Any:
+        if unused:
+            return unused.pop()
+        made = factory()
+        if made is first:
+            why = f"{entry_point} returned the same environment twice; each battle needs one of its own"
+            raise SimulatorError(why, permanent=True)
+        return made
+
+    return make
+
+
+def _takes_a_number(factory: Factory) -> bool:
+    with contextlib.suppress(TypeError, ValueError):  # it tells nothing about its parameters
+        return _BY_NUMBER in inspect.signature(factory).parameters
+    return False
+
+
+def _is_a(made: Any, module: str, name: str) -> bool:
+    """Without loading a library that whoever made it has not loaded."""
+    return isinstance(made, getattr(sys.modules.get(module), name, ()))
