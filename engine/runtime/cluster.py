@@ -110,9 +110,13 @@ class Cluster:
             return ""
         return "Every processor is taken by other jobs; this one goes on as soon as one is free."
 
-    def check(self) -> None:
-        """Raises ActorLost when a daemon this process depends on is certainly gone; a slow network proves nothing."""
+    def look(self) -> None:
+        """See whether a daemon this process depends on is certainly gone; a slow network proves nothing."""
         self.alive = self.alive and not any(isinstance(d.probe(), ConnectionRefusedError) for d in self._daemons)
+
+    def check(self) -> None:
+        """As ``look``; raises ActorLost when one is."""
+        self.look()
         if not self.alive:
             raise ActorLost(
                 "Ray, which runs the workers, has ended. The work goes on from its last checkpoint once Ray is back."
@@ -160,13 +164,35 @@ def _started(workers: int) -> Iterator[Cluster]:
 
 
 def _start(folder: Path, workers: int) -> None:
-    _init(
-        address="local",
-        num_cpus=max(len(os.sched_getaffinity(0)), math.ceil(workers / 2)),
-        include_dashboard=False,
-        object_store_memory=OBJECT_STORE_BYTES,
-        _temp_dir=str(folder),
-    )
+    _forking.daemons = True
+    try:
+        _init(
+            address="local",
+            num_cpus=max(len(os.sched_getaffinity(0)), math.ceil(workers / 2)),
+            include_dashboard=False,
+            object_store_memory=OBJECT_STORE_BYTES,
+            _temp_dir=str(folder),
+        )
+    finally:
+        _forking.daemons = False
+
+
+class _Forking(threading.local):
+    """Whether this thread is about to start Ray's daemons."""
+
+    daemons = False
+
+
+def _leave_the_session() -> None:
+    """In a child of this process, before it becomes a daemon of Ray's (Ray has no setting for it). What is sent to the
+    study's whole process group asks the study to stop, not Ray to die under it; the kernel ends daemons with us."""
+    if _forking.daemons:
+        os.setsid()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
+_forking = _Forking()
+os.register_at_fork(after_in_child=_leave_the_session)
 
 
 def _init(**how: Any) -> None:
@@ -215,11 +241,16 @@ def _endpoint(address: str) -> Endpoint:
 
 @contextlib.contextmanager
 def _kept_signal_handler() -> Iterator[None]:
-    """Ray replaces the handler of SIGTERM by one that exits at once; a study wants to write its checkpoint first."""
+    """Ray replaces the handler of SIGTERM by one that exits at once; a study wants to write its checkpoint first. One
+    that comes meanwhile waits until the handler is back."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     handler: Callable[[int, FrameType | None], Any] | int | None = signal.getsignal(signal.SIGTERM)
-    yield
-    if handler is not None:
-        signal.signal(signal.SIGTERM, handler)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGTERM, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

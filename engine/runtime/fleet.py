@@ -102,7 +102,7 @@ class Fleet(Closed):
         self._troubles: list[Trouble] = []
         self._newest: Frame | None = None
         self._again_at = 0.0
-        self._stillborn, self._lost, self._waiting_told = 0, False, False
+        self._stillborn, self._lost, self._waiting_told = 0, "", False
         self._looked_at = time.monotonic()
         self._fill()
 
@@ -127,9 +127,9 @@ class Fleet(Closed):
             if found or self._lost or left == 0.0:
                 return found
 
-    def lost(self) -> bool:
-        """Whether a sampler was lost since this was last asked."""
-        lost, self._lost = self._lost, False
+    def lost(self) -> str:
+        """Why a sampler was lost since this was last asked, the last one of several; empty when none was."""
+        lost, self._lost = self._lost, ""
         return lost
 
     def incidents(self) -> list[Trouble]:
@@ -260,15 +260,15 @@ class Fleet(Closed):
             if self._stillborn >= STILLBORN:
                 raise ActorLost(f"{STILLBORN} actors in a row ended before they could start. The last one: {reason}.")
         self._recruiter.check()
-        self._vacate(name)
+        self._vacate(name, reason)
         self._fill()
 
-    def _vacate(self, name: bytes) -> None:
+    def _vacate(self, name: bytes, reason: str) -> None:
         """Give a post up, and with a relay's all that is below it."""
         post = self._members[name].post
         self._dismiss(name)
         self._vacant.append(post)
-        self._lost = self._lost or not post.relay
+        self._lost = self._lost if post.relay else reason
         if not post.relay:
             return
         self._sources.pop(post.host, None)
@@ -276,4 +276,4 @@ class Fleet(Closed):
             other = member.post
             above = self._parent[other.host] if other.relay else other.host
             if above == post.host and below in self._members:
-                self._vacate(below)
+                self._vacate(below, reason)

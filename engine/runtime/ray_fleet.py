@@ -77,6 +77,7 @@ class RayFleet(Fleet):
             recruiter = RayRecruiter(cluster, found, factory, payload, allowed, limits.beat_s)
             stack.callback(super().close)
             super().__init__(puller, near, far, recruiter, samplers, len(found), flat=flat, limits=limits)
+            stack.callback(cluster.look)  # before anything is asked of it
             self._stack = stack.pop_all()
 
     def close(self) -> None:

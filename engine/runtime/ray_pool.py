@@ -40,6 +40,7 @@ class RayPool(RemotePool):
             launcher = RayLauncher(cluster, factory, payload, allowed, limits.beat_s)
             stack.callback(super().close)
             super().__init__(hub, launcher, workers, batch_ms, limits)
+            stack.callback(cluster.look)  # before anything is asked of it
             self._stack = stack.pop_all()
 
     def close(self) -> None:

@@ -39,8 +39,8 @@ class Crew(Protocol):
         on)."""
         ...
 
-    def lost(self) -> bool:
-        """Whether a sampler was lost since this was last asked; another one takes its place."""
+    def lost(self) -> str:
+        """Why a sampler was lost since this was last asked, empty when none was; another one takes its place."""
         ...
 
     def incidents(self) -> list[Trouble]:
@@ -122,9 +122,9 @@ class LocalCrew(Closed):
         seconds = time.process_time() - began
         return Arrival(number, weights.epoch, weights.version, index, fragment, member.finished(), seconds)
 
-    def lost(self) -> bool:
+    def lost(self) -> str:
         """Never."""
-        return False
+        return ""
 
     def incidents(self) -> list[Trouble]:
         """None."""
@@ -151,7 +151,7 @@ class RemoteCrew(Closed):
         """As ``Crew``."""
         return [unpack(number, frames) for number, frames in self._fleet.gather(timeout_s, most)]
 
-    def lost(self) -> bool:
+    def lost(self) -> str:
         """As ``Crew``."""
         return self._fleet.lost()
 

@@ -13,30 +13,24 @@ import time
 from collections.abc import Generator, Iterator
 from typing import Any
 
-import numpy as np
-
 from engine.arrays import pack, unpack
-from engine.catalog import LEARNERS
 from engine.channel import Weights
 from engine.config.train import TrainConfig
-from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
+from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
-from engine.mdp.checks import check_batch
 from engine.mdp.trajectory import Trajectory, join
-from engine.mdp.vector import VectorMDP
 from engine.rl.a3c import A3C, Gradient
 from engine.rl.collector import Arrival, Work
-from engine.rl.examine import examine
-from engine.rl.learner import Learner, Metrics, on_threads
+from engine.rl.learner import Metrics, on_threads
 from engine.rl.onnx import exported
 from engine.simulators.contract import content_hash
 from engine.store import Store
-from engine.study import games
 from engine.study.control import Control, Wish
 from engine.study.crew import Crew, open_crew
-from engine.study.curve import Curve, too_short
+from engine.study.curve import too_short
+from engine.study.evaluation import evaluate
+from engine.study.fitting import fitted
 from engine.study.pulse import Pulse
-from engine.study.sampling import policy_spec
 
 _POLL_S = 0.2
 _LAST = 1_000_000
@@ -72,19 +66,18 @@ class _Train:
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
-        game = games.make(config.game, 1)
-        try:
-            self.longest = game.spec.max_ticks
-            self.learner, self.curve = _prepared(config, game)
-        finally:
-            game.close()
+        self.learner, self.curve, self.longest = fitted(config)
         if resume:
             self._restore(resume)
         with on_threads(config.threads), open_crew(config, self.tick) as crew:
             yield self._say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self._checkpoint()
-            wish = yield from self._drive(crew)
+            try:
+                wish = yield from self._drive(crew)
+            except EngineError:
+                yield from self._troubles(crew)
+                raise
         if wish == "pause":
             yield self._say(Paused, artifacts={"checkpoint": self.saved})
         elif wish == "stop":
@@ -103,14 +96,25 @@ class _Train:
             if wish := self.control():
                 return wish
             if missing := self._need - len(self.held):
-                for arrival in crew.gather(_POLL_S, missing):
+                for arrival in self._gathered(crew, missing):
                     self._hold(arrival)
-            if crew.lost():
-                self._lost(crew)
+            if reason := crew.lost():
+                self._lost(crew, reason)
             elif batch := self._batch():
                 yield from self._update(crew, batch)
-            yield from self._beat(crew)
+            yield from self._troubles(crew)
+            if self.pulse.due():
+                yield self._say(Logged, message="")
         return self.control() if self.unsaid else ""
+
+    def _gathered(self, crew: Crew, missing: int) -> list[Arrival]:
+        """What has arrived. A crew that dies after somebody wished the study to end was asked to end with it."""
+        try:
+            return crew.gather(_POLL_S, missing)
+        except ActorLost:
+            if self.control():
+                return []
+            raise
 
     def _update(self, crew: Crew, batch: list[Arrival]) -> Iterator[AnyEvent]:
         steps, round_before, began = self.learner.steps, self.tick, time.process_time()
@@ -177,14 +181,14 @@ class _Train:
         one = self.config.environments * self.config.learner.fragment
         return max(1, -(-getattr(self.config.learner, "batch", 0) // one))
 
-    def _lost(self, crew: Crew) -> None:
+    def _lost(self, crew: Crew, reason: str) -> None:
         """A sampler was lost. In step, its battles cannot go on where they were: back to the last round."""
         self.losses += 1
         self.curve.totals["lost"] += 1
         if self.losses >= STUBBORN * (1 if self.waiting else self.config.samplers):
             raise SimulatorError(
-                f"{self.losses} samplers in a row were lost in round {self.tick + 1} before it got any further. The "
-                "game does not get through it; the incidents show what it said."
+                f"{self.losses} samplers in a row were lost in round {self.tick + 1}, which the game does not get "
+                f"through. The last one: {reason}."
             )
         if not self.waiting:
             return
@@ -194,11 +198,9 @@ class _Train:
         self.epoch += 1
         self._publish(crew)
 
-    def _beat(self, crew: Crew) -> Iterator[AnyEvent]:
+    def _troubles(self, crew: Crew) -> Iterator[AnyEvent]:
         for trouble in crew.incidents():
             yield self._say(Incident, what=trouble.what, message=trouble.message)
-        if self.pulse.due():
-            yield self._say(Logged, message="")
 
     def _progressed(self, before: int) -> Iterator[AnyEvent]:
         """A round is over, ``before`` the one before it: examine the policy when that is due, write everything down."""
@@ -228,20 +230,10 @@ class _Train:
 
     def _examine(self, last: bool) -> bool:
         """Measure the policy; False when somebody wished otherwise before that was done."""
-        config = self.config
-        game = games.make(config.game, config.episodes)
-        try:
-            policy, first = self.learner.policy(), _LAST if last else 0
-            found = examine(policy, game, config.episodes, config.seed, first=first, stopped=self._stopped)
-        except Cancelled:
-            return False
-        finally:
-            game.close()
-        self.curve.examined(found)
-        return True
-
-    def _stopped(self) -> bool:
-        return self.control() != ""
+        found = evaluate(self.config, self.learner.policy(), _LAST if last else 0, self.control)
+        if found is not None:
+            self.curve.examined(found)
+        return found is not None
 
     def _checkpoint(self) -> str:
         arrays, meta = self.learner.state()
@@ -283,21 +275,3 @@ class _Train:
 def study_hash(config: TrainConfig) -> str:
     """What a result depends on: everything but the name and where samplers run."""
     return content_hash(config.model_dump(mode="json", exclude={"name", "pool"}))
-
-
-def _prepared(config: TrainConfig, game: VectorMDP) -> tuple[Learner, Curve]:
-    """Raises ConfigError that names the field when the learner does not fit the game, SimulatorError when the game
-    begins otherwise than it describes itself."""
-    spec = policy_spec(config, game)
-    try:
-        learner: Learner = LEARNERS[config.learner.kind].load()(spec, config.learner, config.seed, config.steps)
-    except ConfigError as error:
-        raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
-    check_batch(game.spec.name, game.spec, 1, game.reset(np.array([config.seed], np.uint64)))
-    own = config.learner.rewards
-    weights = [own[name].weight if name in own else 1.0 for name in spec.seat.rewards]
-    return learner, Curve(spec.seat.rewards, weights, spec.seat.signals)
-
-
-def _place(place: str) -> str:
-    return "learner.kind" if place == "algorithm" else f"learner.{place}"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,7 +16,8 @@ import pytest
 from engine.errors import ActorLost, ConfigError
 from engine.runtime import cluster
 from engine.runtime.ray_pool import RayPool
-from tests.contracts.ray_server import eventually, gone, ray_server, start_driver
+from tests.contracts.ray_server import HOME, eventually, gone, ray_server, start_driver
+from tests.engine.test_train import settings
 
 FACTORY = "tests.contracts.evaluators:build"
 
@@ -71,3 +76,23 @@ def test_a_missing_address_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_an_address_that_is_none_is_a_mistake_in_the_configuration(address: str) -> None:
     with pytest.raises(ConfigError, match="not an address"):
         RayPool(FACTORY, b"{}", address=address, allowed=("tests.",))
+
+
+def test_a_signal_for_the_whole_process_group_stops_the_study_and_not_ray_under_it(tmp_path: Path) -> None:
+    """A terminal, or whoever stops a service, sends it to all that the study started."""
+    data = settings(steps=10**9, checkpoint_every=256, evaluate_every=0, pool={"kind": "ray"})
+    (tmp_path / "study.yaml").write_text(json.dumps(data))
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("EQUIPOISE_RAY")}
+    command = [sys.executable, "-m", "engine", "run", str(tmp_path / "study.yaml"), "--job-dir", str(tmp_path / "job")]
+    with subprocess.Popen(command, cwd=HOME, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, start_new_session=True) as running:  # fmt: skip
+        assert running.stdout
+        assert any("round 1:" in line for line in running.stdout)
+        family = psutil.Process(running.pid).children(recursive=True)
+        assert {"raylet", "gcs_server"} <= {process.name() for process in family}
+        os.killpg(running.pid, signal.SIGTERM)
+        said = running.stdout.read()
+        assert running.wait(180) == 0, said
+    assert "Stopped after" in said
+    assert "lost" not in said
+    assert eventually(lambda: all(map(gone, family)))

@@ -214,7 +214,7 @@ def test_a_wish_interrupts_an_evaluation_and_going_on_repeats_it(
         begun += 1
         return examine(*args, **more)
 
-    monkeypatch.setattr("engine.study.train.examine", counted)
+    monkeypatch.setattr("engine.study.evaluation.examine", counted)
     before = events(study(), store, control=lambda: "pause" if begun == evaluation else "")
     end = before[-1]
     assert isinstance(end, Paused)
@@ -343,10 +343,20 @@ def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: s
         ({"learner": {"kind": "dqn", "network": {"policy": [8], "critic": [8], "lstm": 4}}}, "learner.network.lstm"),
         ({"learner": {"kind": "ppo", "network": {"conv": [{}]}}}, "learner.network.conv"),
         ({"learner": {"kind": "ppo", "rewards": {"beauty": {}}}}, "learner.rewards.beauty: the game gives no such"),
-        ({"game": "chess"}, "game.name"),
-        ({"game": "gym:NoSuchGame-v3"}, "game.name"),
-        ({"game": {"name": "ale:pong", "settings": {"speed": 3}}}, "game.settings"),
-        ({"game": {"name": "pong", "settings": {"points": 0}}}, "game.settings"),
+        (
+            {"game": "chess"},
+            "game.name: there is no game 'chess'. There are pong, vector-pong, image-pong, cartpole, pendulum, gym:ID",
+        ),
+        ({"game": "cart-pole"}, "game.name: there is no game 'cart-pole'. The nearest names: cartpole"),
+        ({"game": "gym:"}, "game.name: there is no game 'gym:'"),
+        ({"game": "gym:NoSuchGame-v3"}, "game.name: Gymnasium has no 'NoSuchGame-v3'"),
+        ({"game": {"name": "ale:pong", "settings": {"speed": 3}}}, "game.settings.speed: there is no such setting"),
+        ({"game": {"name": "pong", "settings": {"points": 0}}}, "game.settings.points: must be 1 or more"),
+        ({"game": {"name": "pong", "settings": {"points": "many"}}}, "game.settings.points: must be a whole number"),
+        ({"game": "python:no_such_module:game"}, "game.name: The game “no_such_module:game” cannot begin: no_such_mod"),
+        ({"game": "python:tests.engine.sample_factories:nobody"}, "has no attribute 'nobody'"),
+        ({"game": "python:tests.engine.sample_factories:raising"}, "RuntimeError: the licence has run out"),
+        ({"game": "command:no-such-game"}, "game.name: no-such-game is not a program on this machine"),
     ],
 )
 def test_what_does_not_fit_the_game_is_named_before_anything_starts(
@@ -354,7 +364,7 @@ def test_what_does_not_fit_the_game_is_named_before_anything_starts(
 ) -> None:
     (failed,) = events(study(**change), store)
     assert isinstance(failed, Failed)
-    assert failed.permanent
+    assert (failed.error, failed.permanent) == ("ConfigError", True)
     assert said in failed.message
 
 

@@ -109,19 +109,22 @@ def test_a_sampler_that_hangs_or_fails_is_replaced_and_a_hopeless_one_is_told() 
         heard(running, 1, {0, 1})
 
 
-def killed(ray: RayServer, found: Iterator[AnyEvent], seed: int, ticks: int) -> tuple[list[AnyEvent], psutil.Process]:
-    """The events of a study one of whose samplers is killed at a moment between a fifth and four fifths of it."""
+def killed(
+    ray: RayServer, found: Iterator[AnyEvent], seed: int, ticks: int, victims: int = 1
+) -> tuple[list[AnyEvent], list[psutil.Process]]:
+    """The events of a study some of whose samplers are killed at a moment between a fifth and four fifths of it."""
     rng = random.Random(seed)
     at, delay = rng.randint(ticks // 5, ticks * 3 // 4), rng.random() * 0.05
     told: list[AnyEvent] = []
-    victims: list[psutil.Process] = []
+    chosen: list[psutil.Process] = []
     for event in found:
         told.append(event)
-        if isinstance(event, Progressed) and event.tick >= at and not victims:
-            victims.append(rng.choice(actors(ray, "SamplerActor")))
-            threading.Timer(delay, victims[0].kill).start()
-    assert eventually(lambda: gone(victims[0]))
-    return told, victims[0]
+        if isinstance(event, Progressed) and event.tick >= at and not chosen:
+            chosen = rng.sample(actors(ray, "SamplerActor"), victims)
+            for victim in chosen:
+                threading.Timer(delay, victim.kill).start()
+    assert eventually(lambda: all(map(gone, chosen)))
+    return told, chosen
 
 
 def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(ray: RayServer, tmp_path: Path) -> None:
@@ -153,6 +156,19 @@ def test_out_of_step_training_goes_on_when_a_sampler_is_killed(ray: RayServer, t
     assert told[-1].counters.steps >= 40_000
     assert max(e.metrics["staleness_max"] for e in rounds) <= 3
     assert told[-1].summary["lost"] >= 1
+
+
+def test_out_of_step_training_survives_the_loss_of_all_its_samplers_at_once(ray: RayServer, tmp_path: Path) -> None:
+    config = study(
+        steps=40_000, checkpoint_every=4_000, sampling="asynchronous", max_staleness=3, evaluate_every=0,
+        pool={"kind": "ray"},
+    )  # fmt: skip
+    told, victims = killed(ray, run(config, FolderStore(tmp_path)), 4, 10, victims=2)
+    assert len(victims) == config.samplers
+    assert isinstance(told[-1], Finished)
+    assert told[-1].counters.steps >= 40_000
+    incidents = [event.message for event in told if isinstance(event, Incident)]
+    assert {message.partition(" was lost")[0] for message in incidents} >= {"Sampler 1", "Sampler 2"}
 
 
 def test_asynchronous_a3c_goes_on_from_its_samplers_gradients_when_one_is_killed(
