@@ -17,28 +17,16 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import msgspec
 import yaml
 
-from engine.errors import ConfigError, EngineError
-from engine.events import (
-    AnyEvent,
-    Counters,
-    Failed,
-    Finished,
-    Incident,
-    Logged,
-    Paused,
-    Progressed,
-    Started,
-    Stopped,
-    encode,
-)
+from engine import telling
+from engine.errors import ActorLost, ConfigError, EngineError
+from engine.events import AnyEvent, Counters, Failed, Finished, Paused, Progressed, Started, Stopped, encode
 
 STUDIES = Path("var/studies")
 _wish: dict[str, str] = {"now": ""}
@@ -77,6 +65,9 @@ def main(argv: Sequence[str]) -> int:
     try:
         do: Callable[[argparse.Namespace], int] = args.do
         return do(args)
+    except ActorLost as error:
+        print(f"Interrupted: {error}", file=sys.stderr)
+        return 1
     except EngineError as error:
         return _complain(error)
 
@@ -215,7 +206,7 @@ def _to_folder(folder: Path, config: dict[str, Any]) -> Callable[[AnyEvent], Non
     def write(event: AnyEvent) -> None:
         log.write(encode(event) + b"\n")
         log.flush()
-        _tell(event, sys.stdout)
+        print(telling.line(event, config), flush=True)
         if isinstance(event, Finished | Stopped | Paused):
             _keep_results(folder, event)
 
@@ -224,65 +215,6 @@ def _to_folder(folder: Path, config: dict[str, Any]) -> Callable[[AnyEvent], Non
 
 def _keep_results(folder: Path, event: Finished | Stopped | Paused) -> None:
     (folder / "results.json").write_text(json.dumps(event.artifacts, indent=1), encoding="utf-8")
-
-
-def _tell(event: AnyEvent, out: TextIO) -> None:
-    at = time.strftime("%H:%M:%S", time.localtime(event.at))
-    c = event.counters
-    match event:
-        case Started():
-            how = "Resumed" if event.resumed else "Started"
-            workers = f"{event.workers} worker{'' if event.workers == 1 else 's'}"
-            planned = f"{event.battles:,} battles" if event.battles else f"{event.ticks:,} rounds"
-            text = f"{how} on {workers}, {planned} planned"
-        case Progressed() if c.steps:
-            text = f"round {event.tick}: {_work(c)}, {_played(event.metrics)}"
-        case Progressed():
-            m = event.metrics
-            found = f"{m['strong']:.0f} over the line and strong, edge {m['front']:.0f}, volume {m['hypervolume']:.4f}"
-            text = f"round {event.tick}: {c.battles:,} battles ({c.cached:,} from memory), {found}"
-        case Logged(message="") if not c.battles:
-            text = f"round {event.tick + 1}, under way: {_work(c)}"
-        case Logged(message=""):
-            text = f"round {event.tick + 1}, under way: {c.evaluations:,} evaluated, {c.battles:,} battles"
-        case Logged() | Incident():
-            text = event.message
-        case Failed():
-            text = f"Failed: {event.message}"
-        case Paused():
-            text = "Paused; go on with `python -m engine resume`"
-        case _:
-            work = f"{c.steps:,} steps" if c.steps else f"{c.battles:,} battles"
-            text = f"{type(event).__name__} after {c.seconds:.1f} s and {work}"
-    print(f"{at}  {text}", file=out, flush=True)
-
-
-def _work(c: Counters) -> str:
-    """How many candidates were trained, where there are several, and the steps in all."""
-    return f"{c.evaluations:,} trained, {c.steps:,} steps" if c.evaluations else f"{c.steps:,} steps"
-
-
-def _played(m: Mapping[str, float]) -> str:
-    """A round of training, or of evolution, in words."""
-    return _evolved(m) if "front" in m else _trained(m)
-
-
-def _trained(m: Mapping[str, float]) -> str:
-    """A round of training in words."""
-    words = [f"{m['steps_per_second']:,.0f} a second", f"staleness {m['staleness_mean']:.2f}"]
-    if "return" in m:
-        words.insert(0, f"return {m['return']:.4g}")
-    if "evaluation_return" in m:
-        low, high = m["evaluation_return_low"], m["evaluation_return_high"]
-        words.append(f"on fresh episodes {m['evaluation_return']:.4g} ({low:.4g} to {high:.4g})")
-    return ", ".join(words)
-
-
-def _evolved(m: Mapping[str, float]) -> str:
-    """A round of evolution in words."""
-    best = [name for name in m if name.startswith("best_") and f"{name}_low" in m]
-    words = [f"best {n[5:]} {m[n]:.4g} ({m[f'{n}_low']:.4g} to {m[f'{n}_high']:.4g})" for n in best]
-    return ", ".join([*words, f"edge {m['front']:.0f}", f"workers busy {m.get('utilisation', 0.0):.0%}"])
 
 
 def _last_events(folder: Path) -> dict[str, AnyEvent]:
@@ -317,6 +249,6 @@ def _list(args: argparse.Namespace) -> int:
         state = type(end).__name__.lower() if end else "unfinished"
         tick = saved.tick if saved else 0
         counters = found["last"].counters if "last" in found else Counters()
-        work = f"{counters.steps:>14,} steps  " if counters.steps else f"{counters.battles:>14,} battles"
-        print(f"{folder.name:<30} {state:<11} round {tick:<6} {work}   {folder}")
+        work = telling.work(counters, _read(folder / "study.json"))
+        print(f"{folder.name:<30} {state:<11} round {tick:<6} {work:>22}   {folder}")
     return 0

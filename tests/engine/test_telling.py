@@ -1,0 +1,67 @@
+"""The lines of the command line: what is counted, and one of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.events import AnyEvent, Counters, Finished, Incident, Logged, Progressed, Started, Stopped
+from engine.telling import line, work
+
+TRAIN, EVOLVE, SEARCH = {"kind": "train", "steps": 50_000, "minutes": 0.0}, {"kind": "evolve"}, {"kind": "search"}
+TRAINED = {"steps_per_second": 1234.0, "staleness_mean": 1.0, "return": 20.5}
+EVOLVED = {"best_return": 3.0, "best_return_low": 2.0, "best_return_high": 4.0, "front": 1.0, "utilisation": 0.9}
+SEARCHED = {"strong": 2.0, "front": 5.0, "hypervolume": 0.25}
+
+
+def started(workers: int, ticks: int, battles: int) -> Started:
+    return Started(workers=workers, pool="ray", ticks=ticks, battles=battles)
+
+
+@pytest.mark.parametrize(
+    ("event", "study", "said"),
+    [
+        (started(1, 1, 0), TRAIN, "Started on 1 worker, 50,000 steps planned"),
+        (started(2, 1, 0), {**TRAIN, "steps": 1, "minutes": 1.5}, "on 2 workers, 1 step (1.5 minutes at most) planned"),
+        (started(2, 1, 0), EVOLVE, "1 round planned"),
+        (started(2, 3, 0), EVOLVE, "3 rounds planned"),
+        (started(2, 3, 1), SEARCH, "1 battle planned"),
+        (started(2, 3, 7200), SEARCH, "7,200 battles planned"),
+        (Stopped(reason="", artifacts={}), TRAIN, "Stopped after 0.0 s and 0 steps"),
+        (Finished(artifacts={}, counters=Counters(steps=1)), TRAIN, "Finished after 0.0 s and 1 step"),
+        (Finished(artifacts={}, counters=Counters(battles=1)), SEARCH, "Finished after 0.0 s and 1 battle"),
+        (Logged(message=""), TRAIN, "round 1, under way: 0 steps"),
+        (Logged(message=""), SEARCH, "round 1, under way: 0 evaluated, 0 battles"),
+        (Incident(what="lost-worker", message="A worker was lost."), SEARCH, "  A worker was lost."),
+    ],
+)
+def test_a_study_is_told_in_what_it_does(event: AnyEvent, study: dict[str, Any], said: str) -> None:
+    assert line(event, study).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("study", "metrics", "counters", "said"),
+    [
+        (TRAIN, TRAINED, Counters(steps=2048), "round 4: 2,048 steps, return 20.5, 1,234 a second, staleness 1.00"),
+        (
+            EVOLVE, EVOLVED, Counters(steps=64, evaluations=8),
+            "round 4: 8 trained, 64 steps, best return 3 (2 to 4), edge 1, workers busy 90%",
+        ),
+        (
+            SEARCH, SEARCHED, Counters(battles=9000, cached=1000, evaluations=30),
+            "round 4: 30 evaluated, 9,000 battles (1,000 from memory), 2 over the line and strong, edge 5, "
+            "volume 0.2500",
+        ),
+    ],
+)  # fmt: skip
+def test_a_round_is_told_in_its_own_numbers(
+    study: dict[str, Any], metrics: dict[str, float], counters: Counters, said: str
+) -> None:
+    event = Progressed(tick=4, metrics=metrics, artifacts={}, counters=counters)
+    assert line(event, study).endswith(said)
+
+
+def test_a_training_that_has_not_begun_counts_no_battles() -> None:
+    assert work(Counters(), TRAIN) == "0 steps"
+    assert work(Counters(), {}) == "0 battles", "a search, where nobody said otherwise"
