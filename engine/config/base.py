@@ -60,7 +60,7 @@ _WORDS = {
 }
 """What people read in place of pydantic's own words, by the type of the error."""
 _ONE_NUMBER = {
-    "a search cannot choose its own settings: start one for each number, and compare them": (
+    "a search cannot choose its own settings; start one for each number and compare them": (
         "algorithm", "ticks", "noise", "stop", "networks", "network_noise",
     ),
     "candidates can only be compared where all are measured alike": (

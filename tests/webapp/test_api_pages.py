@@ -173,6 +173,16 @@ def test_an_example_without_a_token_is_refused_in_the_shape_that_the_page_shows(
     assert json.loads(refused.value.read()).keys() == {"message", "problems"}
 
 
+def test_the_error_on_the_page_is_one_that_the_api_gives(team: Studio, designer: Client) -> None:
+    (shown_there,) = re.findall(
+        r"<code data-error>(.*?)</code>", designer.get("/help/api/").content.decode(), re.DOTALL
+    )
+    script = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'x', None, 7)[1]}"})
+    body = {"kind": "search", "config": {"ticks": 0}, "set": {"algorithm.popluation": 50}}
+    answer = script.post("/api/v1/projects/herobattle/jobs", body, content_type="application/json")
+    assert answer.json() == json.loads(unescape(shown_there))
+
+
 def test_the_readme_s_script_for_builds_is_the_page_s(designer: Client) -> None:
     script = reference.script("https://balance.example.org", "my-game")
     assert script.strip() in README.read_text(encoding="utf-8")
