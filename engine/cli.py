@@ -229,7 +229,8 @@ def _last_events(folder: Path) -> dict[str, AnyEvent]:
             event = decode(line)
         except ValueError:
             continue  # the last line of a killed study may be torn
-        found["last"] = event
+        if not isinstance(event, Failed):  # which counts nothing
+            found["last"] = event
         if getattr(event, "artifacts", {}).get("checkpoint"):
             found["saved"] = event
         if isinstance(event, (*TERMINAL, Paused)):

@@ -78,6 +78,11 @@ class Program(ABC, Generic[S]):
         with self._lock:
             return self._connection().capabilities
 
+    def start(self) -> None:
+        """Start it, if it does not run. Raises SimulatorError."""
+        with self._lock:
+            self._connection()
+
     def cancel(self) -> None:
         """Make the call that another thread has in progress raise Cancelled."""
         self._stop.set()

@@ -6,6 +6,7 @@ the study waits for that thread only as long as the game answers (one that also 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -75,7 +76,7 @@ class _Evaluation:
     def _play(self) -> None:
         config = self._config
         try:
-            with games.opened(config.game, config.episodes) as game:
+            with contextlib.closing(games.make(config.game, config.episodes)) as game:
                 self._program = game if isinstance(game, ExternalGame) else None
                 found = examine(
                     self._policy, game, config.episodes, config.seed, first=self._first, stopped=self._stopped

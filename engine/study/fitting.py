@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ class Fitted(NamedTuple):
 def fitted(config: TrainConfig) -> Fitted:
     """What a study learns with, fresh. Raises ConfigError that names the field when the learner does not fit the game,
     or there is no such game, and SimulatorError when it begins otherwise than it describes itself."""
-    with games.opened(config.game, 1) as game:
+    with contextlib.closing(games.make(config.game, 1)) as game:
         spec = policy_spec(config, game)
         learner = _learner(config, spec)
         check_batch(game.spec.name, game.spec, 1, game.reset(np.array([config.seed], np.uint64)))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-
 from engine.config.train import TrainGame
 from engine.errors import ConfigError, SimulatorError
 from engine.mdp.vector import VectorMDP
+from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_loaders import KINDS, load_game, nearest
 
 SHORT = {
@@ -25,25 +23,19 @@ NAMES = (
 
 
 def make(game: TrainGame, battles: int) -> VectorMDP:
-    """The game for ``battles`` battles at a time. Raises ConfigError that names the field, SimulatorError when somebody
-    else's game does not start."""
+    """The game for ``battles`` battles at a time; a program of somebody else's has begun. Raises ConfigError that names
+    the field, also where such a program says that it cannot begin, and SimulatorError where it may another time."""
     try:
-        return load_game(_reference(game.name.strip()), battles, dict(game.settings))
+        made = load_game(_reference(game.name.strip()), battles, dict(game.settings))
+        if isinstance(made, ExternalGame):
+            made.start()
     except ConfigError as error:
         raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
-
-
-@contextlib.contextmanager
-def opened(game: TrainGame, battles: int) -> Iterator[VectorMDP]:
-    """``make`` for a ``with`` block, at whose end the game is closed. What cannot be helped about somebody else's game
-    (it is not there, it cannot begin) is a ConfigError that names the field too."""
-    try:
-        with contextlib.closing(make(game, battles)) as made:
-            yield made
     except SimulatorError as error:
         if not error.permanent:
             raise
         raise ConfigError([("game.name", str(error))]) from error
+    return made
 
 
 def _reference(name: str) -> str:
