@@ -201,3 +201,15 @@ def test_a_message_says_what_changed(team: Studio) -> None:
         "finished", 7, {"battles": 5}, True,
     )  # fmt: skip
     assert abs(message["at"] - timezone.now().timestamp()) < timedelta(minutes=1).total_seconds()
+
+
+def test_waiting_for_a_processor_is_a_note_and_no_incident(team: Studio) -> None:
+    job = search_job(team.project, status=Status.RUNNING)
+    said = [
+        Entry("incident", {"what": "waiting-for-capacity", "message": "Every processor is taken by other jobs."}),
+        status_entry("waiting", "Waits for a free place."),
+        Entry("incident", {"what": "lost-worker", "message": "A worker stopped."}),
+    ]
+    journal.append(job, {}, said)
+    told = [wire.message(event) for event in job.events.order_by("sequence")]
+    assert [(each["serious"], each["waits"]) for each in told] == [(False, True), (False, True), (True, False)]

@@ -26,28 +26,41 @@ class AtHand:
 
 @dataclass(frozen=True)
 class Pace:
-    """How far a job is, and how long it still needs at the pace so far."""
+    """How far a job is, and how long it still needs at the pace so far; else ``why`` nobody can say, while it runs."""
 
     share: float
-    seconds_left: float | None
+    seconds_left: float | None = None
+    why: str = ""
 
 
 def pace(job: Job) -> Pace:
-    """Progress of a job from its ticks, and within one from its evaluations or moves. No time is given before a
-    twentieth of the work is done."""
-    share = _trained(job) if job.trains else min(1.0, max(job.tick, _rounds(job)) / job.ticks) if job.ticks else 0.0
-    seconds = float(job.counters.get("seconds", 0.0))
-    known = job.status == Status.RUNNING and 0.05 <= share < 1.0 and seconds > 0
-    return Pace(share, seconds * (1 - share) / share if known else None)
+    """Progress of a job by its work or by its clock. No time is given before a twentieth of it is done."""
+    share, seconds = _share(job), float(job.counters.get("seconds", 0.0))
+    if job.status != Status.RUNNING:
+        return Pace(share)
+    if share < 0.05 or seconds <= 0:
+        return Pace(share, why="end not known yet")
+    return Pace(share, seconds * (1 - share) / share) if share < 1 else Pace(share, why="about to end")
 
 
-def _trained(job: Job) -> float:
-    """The share of its moves that a training has learned from, or of its minutes, whichever ends it first."""
-    if job.status == Status.FINISHED:
+def minutes_of(job: Job) -> float:
+    """Minutes after which a job ends whatever it has done; 0: it has all the time it needs."""
+    rules = (rule["most"] for rule in job.config.get("stop", ()) if rule["kind"] == "minutes")
+    return float(job.config.get("minutes", 0) or next(rules, 0))
+
+
+def _share(job: Job) -> float:
+    """The share of its moves that a training has learned from, or of its rounds that another job has behind it; or of
+    its minutes, whichever ends it first."""
+    if job.trains and job.status == Status.FINISHED:
         return 1.0
-    steps, minutes = job.config["steps"], job.config.get("minutes", 0)
+    if job.trains:
+        work = job.counters.get("steps", 0) / job.config["steps"]
+    else:
+        work = max(job.tick, _rounds(job)) / job.ticks if job.ticks else 0.0
+    minutes = minutes_of(job)
     by_clock = job.counters.get("seconds", 0.0) / (60 * minutes) if minutes else 0.0
-    return float(min(1.0, max(job.counters.get("steps", 0) / steps, by_clock)))
+    return float(min(1.0, max(work, by_clock)))
 
 
 def _rounds(job: Job) -> float:

@@ -16,6 +16,7 @@ from engine.config.noise import NoiseConfig
 from engine.lineups.schema import OTHER_GAME
 from webapp.lib.posts import posts_only
 from webapp.lib.words import number
+from webapp.projects import overview
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.studies import actions, front, journal, plans, progress, wire
 from webapp.studies.compare.differences import method_title, settings_told
@@ -74,7 +75,14 @@ def _live(job: Job, *pictures: str) -> dict[str, Any]:
     """What the script of any job's page starts from; ``pictures`` names what else of the job it fetches."""
     links = {name: reverse(f"studies:{name}", args=[job.project.slug, job.pk]) for name in ("rounds", *pictures)}
     links["events"] = reverse("studies:events")
-    return {"state": wire.state(job), "moving": _moving(job), "links": links, "project": job.project.slug}
+    return {
+        "state": wire.state(job),
+        "moving": _moving(job),
+        "links": links,
+        "project": job.project.slug,
+        "minutes": overview.minutes_of(job),
+        "early": any(rule["kind"] != "minutes" for rule in job.config.get("stop", ())),
+    }
 
 
 def _page_data(job: Job) -> dict[str, Any]:

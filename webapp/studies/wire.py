@@ -21,6 +21,8 @@ ENDS = {
 
 WISHES = {"stop": "Stop was asked for.", "pause": "Pause was asked for.", "": "The pause was taken back."}
 SERIOUS = frozenset({"incident", "failed"})
+SHORT = "waiting-for-capacity"
+"""What an incident is called that is none: nothing went wrong, a processor has to come free first."""
 
 
 def state(job: Job) -> dict[str, Any]:
@@ -58,7 +60,8 @@ def message(event: JobEvent) -> dict[str, Any]:
         "tick": event.tick,
         "at": event.at.timestamp(),
         "words": words(event),
-        "serious": event.kind in SERIOUS,
+        "serious": event.kind in SERIOUS and body.get("what") != SHORT,
+        "waits": body.get("what") == SHORT or body.get("status") == Status.WAITING,
     }
     told |= {key: body[key] for key in ("counters", "metrics", "ticks", "wish", "attempt") if key in body}
     if event.kind == "started":

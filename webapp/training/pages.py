@@ -53,7 +53,6 @@ def page_data(job: Job) -> dict[str, Any]:
     return {
         "columns": {"counters": list(COUNTERS), "metrics": []},
         "steps": config["steps"],
-        "minutes": config.get("minutes", 0),
         "in_step": config["sampling"] == "synchronous",
         "episodes": config["episodes"],
         "words": METRICS,

@@ -1,5 +1,5 @@
 // The two charts of a job: its growing edge, and how far it got round by round. Plotly draws; colours are the tokens.
-import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "./parts.js";
+import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText, wholeAxisOf } from "./parts.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 
@@ -136,7 +136,8 @@ export async function drawRounds(element, { y, rounds, ticks }) {
   const known = rounds.tick.map((_, i) => i).filter((i) => rounds.worst[i] !== null);
   const at = (name) => known.map((i) => rounds[name][i]);
   const values = [...at("worst"), ...at("worst_low"), ...at("worst_high"), ...(y.line === null ? [] : [y.line])];
-  layout.xaxis = { ...axisOf({ title: "Round", unit: "", toward: "later", direction: "max" }, theme, true), range: [0, Math.max(ticks, 1)] };
+  const span = [0, Math.max(ticks, 1)];
+  layout.xaxis = { ...wholeAxisOf({ title: "Round", unit: "", toward: "later", direction: "max" }, theme, true, span), range: span };
   const short = y.title.length + y.unit.length > 22 ? { ...y, unit: "" } : y; // the axis is no longer than that
   layout.yaxis = { ...axisOf({ ...short, toward: "" }, theme, true), range: padded(extent(values), 0.12) };
   const ticksKnown = at("tick");

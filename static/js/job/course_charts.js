@@ -1,5 +1,5 @@
 // The charts of how a search went. Plotly draws; colours are the tokens.
-import { axisOf, CONFIG, extent, layoutOf, padded, reference, valueText } from "./parts.js";
+import { axisOf, axisTitle, CONFIG, extent, layoutOf, padded, reference, valueText, wholeAxisOf } from "./parts.js";
 import { decimals } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded } from "../charts/theme.js";
@@ -9,11 +9,19 @@ const ROUND = { title: "Round", unit: "", toward: "later", direction: "max" };
 const plain = (title, toward = "") => ({ title, unit: "", toward, direction: "max" });
 const band = (x, low, high, color) => ({ x: [...x, ...x.slice().reverse()], y: [...high, ...low.slice().reverse()], fill: "toself", fillcolor: color, line: { width: 0 }, mode: "lines", hoverinfo: "skip" });
 
+const NARROW = 560;
 function layoutFor(element, theme, xAxis, yAxis) {
-  const narrow = element.clientWidth < 560;
+  const narrow = element.clientWidth < NARROW;
   const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 });
   layout.xaxis = axisOf(xAxis, theme, narrow);
   layout.yaxis = axisOf(yAxis, theme, true);
+  return layout;
+}
+
+/** A layout over these rounds. */
+function overRounds(element, theme, ticks, yAxis, xAxis = ROUND) {
+  const layout = layoutFor(element, theme, xAxis, yAxis);
+  layout.xaxis = wholeAxisOf(xAxis, theme, element.clientWidth < NARROW, ticks);
   return layout;
 }
 
@@ -22,33 +30,58 @@ async function put(element, traces, layout) {
   await Plotly.react(element, traces, layout, CONFIG);
 }
 
-/** Best of the edge with its 95 % range; the middle half and the middle of the round's lineups. */
-export async function drawBest(element, c, y, theme) {
-  const layout = layoutFor(element, theme, ROUND, { ...y, toward: element.clientWidth < 560 ? "" : y.toward });
-  const values = [c.best, c.best_low, c.best_high, c.low, c.high].flat().filter((v) => v !== null);
-  layout.yaxis.range = padded(extent([...values, ...(y.line === null ? [] : [y.line])]));
-  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(y, y.line)}` });
+const bestRange = (c, y) => padded(extent([c.best, c.best_low, c.best_high, c.low, c.high].flat().filter((v) => v !== null).concat(y.line === null ? [] : [y.line])));
+
+function bestTraces(c, y, theme) {
   const some = c.tick.map((_, i) => i).filter((i) => c.best_low[i] !== null);
   const pick = (column) => some.map((i) => column[i]);
-  const traces = [
+  const mode = c.tick.length > 1 ? "lines" : "markers";
+  return [
     band(c.tick, c.low, c.high, faded(theme["context-mark"], 0.28)),
-    { x: c.tick, y: c.median, mode: "lines", line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, hovertemplate: `Round %{x}: ${y.typical ?? "middle lineup"} %{y:.3g}<extra></extra>` },
+    { x: c.tick, y: c.median, mode, marker: { color: theme["context-mark"], size: 6 }, line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, hovertemplate: `Round %{x}: ${y.typical ?? "middle lineup"} %{y:.3g}<extra></extra>` },
     band(pick(c.tick), pick(c.best_low), pick(c.best_high), faded(theme.accent, 0.16)),
-    { x: c.tick, y: c.best, mode: "lines", line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: best %{y:.3g}<extra></extra>" },
+    { x: c.tick, y: c.best, mode, marker: { color: theme.accent, size: 7 }, line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: best %{y:.3g}<extra></extra>" },
   ];
+}
+
+/** Best of the edge with its 95 % range; the middle half and the middle of the round's lineups. */
+export async function drawBest(element, c, y, theme) {
+  const layout = overRounds(element, theme, c.tick, { ...y, toward: element.clientWidth < NARROW ? "" : y.toward });
+  layout.yaxis.range = bestRange(c, y);
+  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(y, y.line)}` });
+  await put(element, bestTraces(c, y, theme), layout);
+}
+
+const [PANEL, BETWEEN, AROUND] = [150, 34, 72];
+/** Pixels that panels take which stand above each other. */
+export const heightOf = (panels) => panels * PANEL + (panels - 1) * BETWEEN + AROUND;
+
+/** The same of several measures [{c, y}] over the same rounds, a panel each, with its title on top. */
+export async function drawBests(element, panels, theme) {
+  const layout = overRounds(element, theme, panels[0].c.tick, plain(""));
+  const room = heightOf(panels.length) - AROUND;
+  layout.margin.t = AROUND - layout.margin.b;
+  layout.xaxis.anchor = `y${panels.length}`;
+  const traces = panels.flatMap(({ c, y }, i) => {
+    const top = 1 - (i * (PANEL + BETWEEN)) / room;
+    const domain = [Math.max(0, top - PANEL / room), top];
+    layout[`yaxis${i ? i + 1 : ""}`] = { ...axisOf(plain(""), theme, true), domain, range: bestRange(c, y), nticks: 4 };
+    layout.annotations.push({ text: axisTitle(y), showarrow: false, xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left", yanchor: "bottom", font: { size: 12, color: theme.ink } });
+    return bestTraces(c, y, theme).map((trace) => ({ ...trace, yaxis: `y${i ? i + 1 : ""}` }));
+  });
   await put(element, traces, layout);
 }
 
 /** The hypervolume, round by round. */
 export async function drawVolume(element, c, theme) {
-  const layout = layoutFor(element, theme, ROUND, plain("Volume", "beats more"));
+  const layout = overRounds(element, theme, c.tick, plain("Volume", "beats more"));
   layout.yaxis.rangemode = "tozero";
-  await put(element, [{ x: c.tick, y: c.volume, mode: "lines", line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: %{y:.3f}<extra></extra>" }], layout);
+  await put(element, [{ x: c.tick, y: c.volume, mode: c.tick.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: %{y:.3f}<extra></extra>" }], layout);
 }
 
 /** Shares of lineups that hold the pieces held most lately, each line with its own shape now and then. */
 export async function drawPieces(element, c, theme) {
-  const layout = layoutFor(element, theme, ROUND, { ...plain("Lineups that hold it"), unit: "%" });
+  const layout = overRounds(element, theme, c.tick, { ...plain("Lineups that hold it"), unit: "%" });
   layout.yaxis.rangemode = "tozero";
   const few = Math.max(1, Math.ceil(c.tick.length / 8));
   const traces = c.pieces.map((piece, i) => ({
@@ -92,7 +125,7 @@ export async function drawGrid(element, g, theme) {
 
 /** Members as lines over their steps; a copy is a slanted line from the member that was copied. */
 export async function drawLineage(element, l, theme, { step: one = "Step", member = "Member" } = {}) {
-  const layout = layoutFor(element, theme, plain(one, "later"), plain(member));
+  const layout = overRounds(element, theme, l.step.map((step) => step + 1), plain(member), plain(one, "later"));
   layout.yaxis.dtick = Math.max(1, Math.ceil((Math.max(...l.member) + 1) / 12));
   const own = { x: [], y: [] };
   const copies = { x: [], y: [] };

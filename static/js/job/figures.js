@@ -2,7 +2,8 @@
 import { whole } from "../charts/format.js";
 import { range, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "./head.js";
-import { speedNow, speeds, timeLeft } from "./pace.js";
+import { ending } from "./ending.js";
+import { speedMean, speedNow, speeds } from "./pace.js";
 import { at, done, ended, page, rounds, search, state, totals, underWay, y } from "./state.js";
 
 const step = search ? "Round" : "Part"; // a re-check plays a list, part by part
@@ -31,13 +32,13 @@ export function showBeam() {
 }
 
 export function showTimes() {
-  placeTimes(state.status === "running" && !state.wish && page.moving ? timeLeft(rounds, state.ticks) : null);
+  placeTimes(ending());
 }
 
 export function showFigures() {
   const { battles, cached, seconds } = totals();
   const now = state.status === "running" ? speedNow(rounds.seconds, rounds.battles) : null;
-  const mean = seconds > 0 ? battles / seconds : null;
+  const mean = speedMean(rounds.seconds, rounds.battles) ?? (seconds > 0 ? battles / seconds : null);
   const pace = now ?? mean;
   at("speed").textContent = pace ? whole(pace >= 1000 ? Math.round(pace / 100) * 100 : pace) : "–";
   at("speed-note").textContent = now || !mean ? "battles a second" : "battles a second on average";

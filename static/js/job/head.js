@@ -1,7 +1,7 @@
 // The head of any job's page: its state, the beam with its times, and the small picture of its speed.
 import { whole } from "../charts/format.js";
 import { duration, said, span } from "./pace.js";
-import { at, ended, state } from "./state.js";
+import { at, ended, page, state } from "./state.js";
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const time = (seconds) => clock.format(new Date(seconds * 1000));
@@ -40,10 +40,11 @@ export function placeBeam(share, label) {
   text.textContent = label;
 }
 
-let shownLeft = null;
-/** When it began and ends, and the seconds left as [low, middle, high]; null while nobody can say. */
-export function placeTimes(left) {
-  shownLeft = left;
+let shown = {};
+/** When it began and ends: the seconds left as [low, middle, high], or why nobody can say. */
+export function placeTimes(told) {
+  shown = told;
+  const { left, why } = told;
   const element = at("left");
   element.replaceChildren();
   if (left) {
@@ -53,6 +54,8 @@ export function placeTimes(left) {
     range.className = "muted";
     range.textContent = ` (${span(left[0], left[2])})`;
     element.append(main, range);
+  } else if (why) {
+    element.append(Object.assign(document.createElement("span"), { className: "muted", textContent: why }));
   } else if (ended() && state.counters.seconds) {
     element.textContent = `took ${duration(state.counters.seconds)}`;
   }
@@ -67,7 +70,7 @@ export function placeTimes(left) {
   const [start, end] = words.children;
   start.textContent = state.started ? `${time(state.started)} start` : "";
   if (ended() && state.ended) end.textContent = `${time(state.ended)} end`;
-  else end.textContent = left ? `about ${time(Date.now() / 1000 + left[1])} end` : "";
+  else end.textContent = left ? `about ${time(Date.now() / 1000 + left[1])} end${page.early ? ", or earlier" : ""}` : "";
   makeRoom(ends, [start, end]);
 }
 
@@ -85,7 +88,7 @@ function makeRoom(box, words) {
   if (phone.matches) box.classList.toggle("with-ends", touched.length > 0);
   for (const word of words) word.classList.toggle("covered", !phone.matches && touched.includes(word));
 }
-addEventListener("resize", () => at("job") && placeTimes(shownLeft));
+addEventListener("resize", () => at("job") && placeTimes(shown));
 
 /** The last of these values as a line. */
 export function sparkline(all) {

@@ -6,8 +6,8 @@ const MOST_LINES = 60;
 const exact = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 let incidents = 0;
 
-function line({ at: when, words, serious }) {
-  const template = document.getElementById(serious ? "history-row-serious" : "history-row");
+function line({ at: when, words, serious, waits }) {
+  const template = document.getElementById(serious ? "history-row-serious" : waits ? "history-row-waits" : "history-row");
   const row = template.content.firstElementChild.cloneNode(true);
   const stamp = new Date(when * 1000);
   row.querySelector("time").textContent = exact.format(stamp);
@@ -36,7 +36,7 @@ function add(event) {
 }
 
 export function told(event) {
-  if (event.kind === "incident") incidents += 1;
+  if (event.kind === "incident" && event.serious) incidents += 1;
   if (event.words) add(event);
   while (at("history").children.length > MOST_LINES) at("history").lastElementChild.remove();
   showIncidents();

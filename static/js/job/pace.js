@@ -20,6 +20,13 @@ export function speedNow(seconds, counts) {
   return last > from && took > 0 ? (counts[last] - counts[from]) / took : null;
 }
 
+/** The same from the first round that was kept to the last, so without the start; null before there are two. */
+export function speedMean(seconds, counts) {
+  const last = seconds.length - 1;
+  const took = seconds[last] - seconds[0];
+  return took > 0 && counts[last] > counts[0] ? (counts[last] - counts[0]) / took : null;
+}
+
 /** Seconds left as [low, middle, high], from how evenly the last rounds went; null while it is too early to say. */
 export function timeLeft({ tick, seconds }, ticks) {
   const last = tick.length - 1;
@@ -37,6 +44,14 @@ export function timeLeft({ tick, seconds }, ticks) {
   const half = Math.max(0.06 * mean, (2 * spread) / Math.sqrt(paces.length));
   const left = ticks - tick[last];
   return [Math.max(0, left * (mean - half)), left * mean, left * (mean + half)];
+}
+
+const EARLY = 0.05;
+/** The same by the share that is done, while too few rounds are over: the start counts in it, so the range is wide. */
+export function timeLeftByShare(seconds, share) {
+  if (share < EARLY || share >= 1 || seconds <= 0) return null;
+  const middle = (seconds * (1 - share)) / share;
+  return [0.6 * middle, middle, 1.5 * middle];
 }
 
 const NBSP = "\u00a0";

@@ -36,6 +36,15 @@ export function axisOf(axis, theme, narrow) {
   };
 }
 
+/** The axis of whole things such as rounds, from the first to the last of `values`: its marks stand at whole numbers. */
+export function wholeAxisOf(axis, theme, narrow, values) {
+  const [low, high] = extent(values);
+  const rough = (high - low) / (narrow ? 5 : 9);
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, rough))));
+  const dtick = [1, 2, 5, 10].map((step) => step * power).find((step) => step >= rough);
+  return { ...axisOf(axis, theme, narrow), tick0: 0, dtick, tickformat: ",d" };
+}
+
 export function layoutOf(theme, margin) {
   return {
     paper_bgcolor: "rgba(0,0,0,0)",

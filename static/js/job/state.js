@@ -29,11 +29,12 @@ export function totals() {
   return { battles: rounds.battles[last], cached: rounds.cached[last], seconds: rounds.seconds[last] };
 }
 
-/** How much of the job is done, in [0, 1]; the round under way counts in part. */
+/** How much of the job is done, in [0, 1], by its work or its clock; the round under way counts in part. */
 export function done() {
   if (state.status === "finished") return 1;
-  if (page.steps) return Math.min(1, Math.max((state.counters.steps ?? 0) / page.steps, page.minutes ? (state.counters.seconds ?? 0) / (60 * page.minutes) : 0));
-  return state.ticks ? Math.min(1, (state.tick + underWay()[1]) / state.ticks) : 0;
+  const { steps = 0, seconds = 0 } = state.counters;
+  const played = state.ticks ? (state.tick + underWay()[1]) / state.ticks : 0;
+  return Math.min(1, Math.max(page.steps ? steps / page.steps : played, page.minutes ? seconds / (60 * page.minutes) : 0));
 }
 
 /** The rounds so far, from the server; false when it did not answer. */

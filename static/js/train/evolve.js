@@ -1,12 +1,14 @@
 // The live page of a search for training settings: its figures, one chart at a time with its table, and the best players.
 import { decimals, whole } from "../charts/format.js";
+import { plotly } from "../charts/plotly.js";
 import { tokens } from "../charts/theme.js";
 import { drawFront } from "../job/charts.js";
-import { drawBest, drawGrid, drawLineage, drawVolume } from "../job/course_charts.js";
+import { drawBests, drawGrid, drawLineage, drawVolume, heightOf } from "../job/course_charts.js";
 import { edgeAt, edgeRows, roundEntries } from "../job/edge.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
 import { follow } from "../job/live.js";
-import { speedNow, speeds, timeLeft } from "../job/pace.js";
+import { ending } from "../job/ending.js";
+import { speedMean, speedNow, speeds } from "../job/pace.js";
 import { at, done, ended, links, page, rounds, state } from "../job/state.js";
 import { drawSettings } from "./settings_chart.js";
 
@@ -40,21 +42,32 @@ function busy() {
   return "players learn and are measured";
 }
 
+const reached = (name) => `95\u00a0% range ${shown(last(`best_${name}_low`))} to ${shown(last(`best_${name}_high`))}`;
+/** The tile of a goal; with one goal a tile of its own tells the typical player. */
+function showGoal({ name, title, direction }, i) {
+  const tile = document.querySelectorAll("[data-best-tile]")[i];
+  const part = (what) => tile.querySelector(`[data-best-${what}]`);
+  part("name").textContent = `${direction === "max" ? "Highest" : "Lowest"} ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+  part("value").textContent = shown(last(`best_${name}`));
+  const typical = shown(last(`mean_${name}`));
+  const words = last(`best_${name}_low`) === null ? [] : [reached(name)];
+  if (at("typical")) at("typical").textContent = typical;
+  else words.push(`mean ${typical}`);
+  part("note").textContent = state.tick ? `round ${whole(state.tick)}: ${words.join("; ")}` : "";
+}
+
 function figures() {
   showState("Round", busy());
   const share = done();
   placeBeam(share, `${Math.floor(100 * share)}\u00a0%`);
-  placeTimes(state.status === "running" && !state.wish && page.moving ? timeLeft(rounds, state.ticks) : null);
+  placeTimes(ending());
   const { steps = 0, seconds = 0, evaluations = 0 } = state.counters;
-  const pace = (state.status === "running" ? speedNow(rounds.seconds, rounds.steps) : null) ?? (seconds > 0 && steps ? steps / seconds : null);
+  const now = state.status === "running" ? speedNow(rounds.seconds, rounds.steps) : null;
+  const pace = now ?? speedMean(rounds.seconds, rounds.steps) ?? (seconds > 0 && steps ? steps / seconds : null);
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("players").textContent = whole(evaluations);
-  const { name: first, title } = page.goals[0];
-  at("best-name").textContent = `Best player: ${title.toLowerCase()}`;
-  at("best").textContent = shown(last(`best_${first}`));
-  at("best-note").textContent = last(`best_${first}_low`) === null ? "" : `95\u00a0% range ${shown(last(`best_${first}_low`))} to ${shown(last(`best_${first}_high`))}`;
-  at("typical").textContent = shown(last(`mean_${first}`));
+  page.goals.forEach(showGoal);
   const own = at("own");
   if (own) {
     const value = last(own.dataset.own);
@@ -76,16 +89,18 @@ function pair() {
 
 const CHARTS = {
   best: {
-    read: async () => {
-      const { name } = aim();
-      return { tick: rounds.tick, best: column(`best_${name}`), best_low: column(`best_${name}_low`), best_high: column(`best_${name}_high`), median: column(`mean_${name}`) };
-    },
-    note: () => "The best player of each round with its 95\u00a0% range, by the episodes that chose it, and the mean of the round’s players.",
+    read: async () => page.goals.map(({ name, title, direction }) => {
+      const [median, best] = [column(`mean_${name}`), column(`best_${name}`)];
+      const c = { tick: rounds.tick, best, best_low: column(`best_${name}_low`), best_high: column(`best_${name}_high`), median, low: median, high: median };
+      return { c, y: { title, unit: "", toward: "better", direction, line: null, typical: "mean" } };
+    }),
+    note: () => `The best player of each round${page.goals.length > 1 ? " in each goal" : ""} with its 95\u00a0% range, by the episodes that chose it, and the mean of the round’s players.`,
     legend: () => [mark("legend-line legend-now", "Best, 95\u00a0% range"), mark("legend-line legend-typical", "Dotted: mean of the round")],
-    heads: () => ["Round", "Best", "from", "to", "Mean of the round"],
-    rows: (c) => c.tick.map((tick, i) => [whole(tick), ...["best", "best_low", "best_high", "median"].map((name) => shown(c[name][i]))]),
-    empty: (c) => !c.tick.length,
-    draw: (chart, c, theme) => drawBest(chart, { ...c, low: c.median, high: c.median }, { title: aim().title, unit: "", toward: "better", direction: aim().direction, line: null, typical: "mean" }, theme),
+    heads: (panels) => ["Round", ...panels.flatMap(({ y }) => [`${y.title}: best`, "from", "to", "Mean of the round"])],
+    rows: (panels) => rounds.tick.map((tick, i) => [whole(tick), ...panels.flatMap(({ c }) => ["best", "best_low", "best_high", "median"].map((name) => shown(c[name][i])))]),
+    empty: () => !rounds.tick.length,
+    height: (panels) => (panels.length > 1 ? `${heightOf(panels.length)}px` : ""),
+    draw: drawBests,
   },
   edge: {
     read: () => edgeAt(links, { tick: state.tick, ticks: state.ticks, fresh: page.fresh, along: pair().along }),
@@ -107,12 +122,12 @@ const CHARTS = {
   },
   settings: {
     read: () => read(`${playersLink}?tick=${state.tick}`),
-    note: (p) => `Each line is a player: its settings from the low to the high end of their ranges, and what it reached; the stronger its colour, the better. The thick line is the best.${p.count > p.players.length ? ` ${whole(p.players.length)} of ${whole(p.count)}, evenly from the best to the worst.` : ""}`,
+    note: (p) => `Each line is a player: its settings from the low to the high end of their ranges, and what it reached; the stronger its colour, the better${page.goals.length > 1 ? ` in ${aim().title.toLowerCase()}` : ""}. The thick line is the best.${p.count > p.players.length ? ` ${whole(p.players.length)} of ${whole(p.count)}, evenly from the best to the worst.` : ""}`,
     legend: () => [mark("legend-line legend-ink", "The best"), mark("legend-line legend-now", "The others, stronger is better")],
     heads: (p) => ["Player", ...p.genes.map((gene) => gene.title), ...page.goals.map(({ title }) => title)],
     rows: (p) => p.players.map((one) => [`#${one.id}`, ...one.genes.map(setting), ...one.goals.map(shown)]),
     empty: (p) => !p.players.length || !p.genes.length,
-    draw: (chart, p, theme) => drawSettings(chart, p, { index: goal, ...aim() }, shown, theme),
+    draw: (chart, p, theme) => drawSettings(chart, p, { all: page.goals, index: goal }, shown, theme),
   },
   grid: {
     read: () => read(`${links.grid}?tick=${state.tick}`),
@@ -145,11 +160,14 @@ async function drawChart() {
   at("note").textContent = nothing ? "" : chart.note(data);
   at("legend").replaceChildren(...(nothing ? [] : chart.legend(data)));
   const several = page.goals.length > 1;
-  at("goal-box").hidden = nothing || !several || !["best", "settings", "edge"].includes(told) || (told === "edge" && page.goals.length < 3);
+  at("goal-box").hidden = nothing || !several || !["settings", "edge"].includes(told) || (told === "edge" && page.goals.length < 3);
+  at("goal-label").textContent = told === "settings" ? "Coloured by" : "Goal";
   at("across-box").hidden = at("goal-box").hidden || told !== "edge";
   if (nothing) return;
   fill("head", "body", chart.heads(data), chart.rows(data));
+  at("chart").style.height = chart.height?.(data) ?? "";
   await chart.draw(at("chart"), data, tokens());
+  (await plotly()).Plots.resize(at("chart")); // the chart before may have been of another height
 }
 
 async function drawPlayers() {
@@ -157,7 +175,7 @@ async function drawPlayers() {
   at("best-card").hidden = !found?.best.length;
   if (!found?.best.length) return;
   at("best-about").textContent = found.fresh ? "Measured again on episodes the search never saw; ± is half of the 95\u00a0% range." : "By the episodes that chose them, so a little lucky; measured again at the end.";
-  const worth = (one) => one.goals.map((value, i) => `${shown(value)}${one.half[i] === null ? "" : ` ± ${shown(one.half[i])}`}`);
+  const worth = (one) => one.goals.map((value, i) => `${shown(value)}${one.half[i] === null ? "" : `\u00a0±\u00a0${shown(one.half[i])}`}`);
   fill("best-head", "best-body", ["Player", ...page.goals.map(({ title }) => title), ...found.genes.map((gene) => gene.title)], found.best.map((one) => [`#${one.id}`, ...worth(one), ...one.genes.map(setting)]));
   at("take").hidden = !found.policy;
 }

@@ -1,7 +1,8 @@
 // The figures of a training's page, written into the server's markup.
 import { decimals, plural, whole } from "../charts/format.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
-import { speedNow, speeds, timeLeft } from "../job/pace.js";
+import { ending } from "../job/ending.js";
+import { speedMean, speedNow, speeds } from "../job/pace.js";
 import { at, done, ended, page, rounds, state } from "../job/state.js";
 
 const rounded = (value) => (value >= 1000 ? Math.round(value / 100) * 100 : value);
@@ -19,15 +20,6 @@ function busy() {
   if (WISHED[state.wish]) return WISHED[state.wish];
   if (!page.moving) return state.tick ? "starting its samplers again" : "getting ready";
   return state.counters.steps ? "playing and learning" : "playing its first moves";
-}
-
-/** Seconds left as [low, middle, high]: until the last move, or until the clock ends it. */
-function left() {
-  if (state.status !== "running" || state.wish || !page.moving) return null;
-  const found = timeLeft(rounds, state.ticks);
-  if (!page.minutes) return found;
-  const clock = Math.max(0, 60 * page.minutes - (state.counters.seconds ?? 0));
-  return found ? found.map((seconds) => Math.min(seconds, clock)) : null;
 }
 
 const aside = (text) => Object.assign(document.createElement("span"), { className: "aside", textContent: text });
@@ -57,9 +49,10 @@ function showAge() {
 function showSpeed() {
   const { steps = 0, seconds = 0 } = state.counters;
   const now = state.status === "running" ? speedNow(rounds.seconds, rounds.steps) : null;
-  const pace = now ?? (seconds > 0 && steps ? steps / seconds : null);
+  const mean = now ?? speedMean(rounds.seconds, rounds.steps);
+  const pace = mean ?? (seconds > 0 && steps ? steps / seconds : null);
   at("speed").textContent = pace ? whole(rounded(pace)) : "–";
-  at("speed-note").textContent = now || !pace ? "moves a second" : "moves a second on average";
+  at("speed-note").textContent = `moves a second${now || !pace ? "" : mean ? ", on average after the start" : ", the start included"}`;
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("steps").textContent = whole(steps);
   at("of").textContent = `of ${whole(page.steps)}${page.minutes ? `, or ${decimals(page.minutes, Number.isInteger(page.minutes) ? 0 : 1)}\u00a0min` : ""}`;
@@ -83,7 +76,7 @@ export function showFigures() {
   showState("Round", busy());
   const share = done();
   placeBeam(share, `${Math.floor(100 * share)}\u00a0%`);
-  placeTimes(left());
+  placeTimes(ending());
   showSpeed();
   showReturn();
   showExamined();

@@ -16,14 +16,15 @@ function ends(values) {
   return high > low ? { low, high } : { low, high: low + 1 };
 }
 
-/** `goal`: {index, title, direction}; `shown`: how its values are written. */
-export async function drawSettings(chart, { genes, players }, goal, shown, theme) {
+/** `goals`: all that were reached for, of which the one at `index` colours the lines; `shown`: how values are written. */
+export async function drawSettings(chart, { genes, players }, { all: goals, index }, shown, theme) {
   const narrow = chart.clientWidth < NARROW;
-  const reached = (p) => p.goals[goal.index];
-  const span = ends(players.map(reached));
-  const axes = [...genes, { ...span, log: false, title: goal.title, range: `${shown(span.low)} to ${shown(span.high)}` }];
-  const line = (p) => [...p.genes, reached(p)].map((v, i) => place(axes[i], v));
-  const goodness = (p) => (goal.direction === "max" ? place(span, reached(p)) : 1 - place(span, reached(p)));
+  const spans = goals.map((_, i) => ends(players.map((p) => p.goals[i])));
+  const span = spans[index];
+  const axes = [...genes, ...goals.map(({ title }, i) => ({ ...spans[i], log: false, title, range: `${shown(spans[i].low)} to ${shown(spans[i].high)}` }))];
+  const line = (p) => [...p.genes, ...p.goals].map((v, i) => place(axes[i], v));
+  const rank = (p) => place(span, p.goals[index]);
+  const goodness = (p) => (goals[index].direction === "max" ? rank(p) : 1 - rank(p));
   const lines = (all) => ({ x: all.flatMap(() => [...axes.map((_, i) => i), null]), y: all.flatMap((p) => [...line(p), null]), hoverinfo: "skip" });
   const shade = (p) => Math.min(SHADES - 1, Math.floor(goodness(p) * SHADES));
   const traces = Array.from({ length: SHADES }, (_, k) => {
@@ -37,7 +38,7 @@ export async function drawSettings(chart, { genes, players }, goal, shown, theme
   traces.push({
     x: [0], y: [0], mode: "markers", hoverinfo: "skip",
     marker: {
-      opacity: 0, color: [span.low], cmin: span.low, cmax: span.high, reversescale: goal.direction === "min", colorscale: [[0, faded(theme.accent, 0.14)], [1, theme.accent]],
+      opacity: 0, color: [span.low], cmin: span.low, cmax: span.high, reversescale: goals[index].direction === "min", colorscale: [[0, faded(theme.accent, 0.14)], [1, theme.accent]],
       showscale: !narrow, colorbar: { thickness: 12, outlinewidth: 0, tickfont: { size: 12, color: theme.muted } },
     },
   });
