@@ -1,7 +1,7 @@
 // Searches side by side: their edges in one picture and the volume of each over what it compared. The server's
 // answer holds the volumes; the edges are the pictures that the jobs' own pages show.
 import { edgeRows } from "./job/edge.js";
-import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText } from "./job/parts.js";
+import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText, wholeAxisOf } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { whole } from "./charts/format.js";
@@ -18,7 +18,8 @@ at("lost").hidden = edges.length === jobs.length;
 
 const style = (place, theme) => ({ colour: theme.family[place - 1], symbol: SYMBOLS[place - 1] });
 
-function edgeTraces({ place, name, picture }, theme) {
+/** `over`: how many are drawn over it, so that one that lies under another can still be seen. */
+function edgeTraces({ place, name, picture }, theme, over) {
   const { colour, symbol } = style(place, theme);
   const [xs, ys, rows] = stairs(picture, x);
   const told = (i) => {
@@ -26,12 +27,12 @@ function edgeTraces({ place, name, picture }, theme) {
     return `${y.title}: <b>${valueText(y, picture.y[i])}</b>${half === null ? "" : ` (${range(y, picture.y[i] - half, picture.y[i] + half)})`}<br>${x.title}: <b>${valueText(x, picture.x[i])}</b>`;
   };
   return [
-    { x: xs, y: ys, mode: "lines", line: { color: faded(colour, 0.75), width: 2 }, hoverinfo: "skip" },
+    { x: xs, y: ys, mode: "lines", line: { color: faded(colour, 0.75), width: 2 + 2 * over }, hoverinfo: "skip" },
     {
       x: rows.map((i) => picture.x[i]),
       y: rows.map((i) => picture.y[i]),
       mode: "markers",
-      marker: { symbol, size: 8, color: colour, line: { width: 1, color: theme.surface } },
+      marker: { symbol, size: 8 + 4 * over, color: colour, line: { width: 1, color: theme.surface } },
       text: rows.map((i) => `${name}<br>${told(i)}`),
       hovertemplate: "%{text}<extra></extra>",
     },
@@ -47,7 +48,7 @@ async function drawEdges() {
   layout.xaxis = { ...axisOf(x, theme, narrow), range: padded(extent(edges.flatMap((e) => e.picture.x))) };
   layout.yaxis = { ...axisOf(y, theme, narrow), range: padded(extent([...edges.flatMap((e) => e.picture.y), ...(y.line === null ? [] : [y.line])])) };
   if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(y, y.line)}` });
-  await Plotly.react(element, edges.flatMap((edge) => edgeTraces(edge, theme)), layout, CONFIG);
+  await Plotly.react(element, edges.flatMap((edge, i) => edgeTraces(edge, theme, Math.min(2, edges.length - 1 - i))), layout, CONFIG);
 }
 
 async function drawVolumes() {
@@ -55,7 +56,8 @@ async function drawVolumes() {
   const theme = tokens();
   const layout = layoutOf(theme, { l: 52, r: 12, t: 8, b: 46 });
   const plain = { unit: "", direction: "max" };
-  layout.xaxis = { ...axisOf({ ...plain, title: `${many} compared`, toward: "later" }, theme, true), rangemode: "tozero" };
+  const compared = jobs.flatMap(({ rounds }) => rounds.lineups);
+  layout.xaxis = { ...wholeAxisOf({ ...plain, title: `${many} compared`, toward: "later" }, theme, true, [0, ...compared]), rangemode: "tozero" };
   layout.yaxis = { ...axisOf({ ...plain, title: "Volume", toward: "beats more" }, theme, true), rangemode: "tozero" };
   const traces = jobs.map(({ place, name, rounds }) => {
     const { colour, symbol } = style(place, theme);

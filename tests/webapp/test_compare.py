@@ -169,6 +169,33 @@ def test_what_else_differs_is_a_caution(team: Studio) -> None:
         assert says in cautions[0]
 
 
+def test_one_seed_of_the_draw_is_no_caution_whatever_the_searches_own_seeds_are(team: Studio) -> None:
+    drawn = {"kind": "drawn", "count": 3, "seed": 5}
+    job = another(search_job(team.project), "lineups.baselines", drawn)
+    other = another(job, "seed", 9)
+    assert Comparison(team.project, [job.pk, other.pk]).cautions == []
+    third = another(job, "lineups.baselines", {**drawn, "seed": 6})
+    assert "weaker baselines" in Comparison(team.project, [job.pk, third.pk]).cautions[0]
+
+
+def test_of_one_search_the_page_asks_for_a_second_and_offers_those_that_ask_the_same_first(
+    client: Client, team: Studio
+) -> None:
+    job = search_job(team.project, title="The chosen one")
+    alike = another(job, title="Asks the same")
+    another(job, "game.simulator", "builtin:wesnoth", title="In another game")
+    page = client.get(address(job)).content.decode()
+    assert "Choose a second search" in page
+    assert "data-edges" not in page
+    assert "What each found" not in page
+    order = [page.index(f": {title}</b>") for title in ("The chosen one", "Asks the same", "In another game")]
+    assert order == sorted(order)
+    assert page.count("asks something else") == 1
+    alike.delete()
+    Job.objects.exclude(pk=job.pk).delete()
+    assert "No other search has finished a round yet." in client.get(address(job)).content.decode()
+
+
 def test_fresh_battles_are_compared_where_all_have_them(team: Studio) -> None:
     job = search_job(team.project)
     fresh = another(job, artifacts={**job.artifacts, "fresh": store().put(bundle(archive(9, 4)))})
@@ -204,7 +231,7 @@ def test_searches_of_other_projects_and_junk_are_no_searches(client: Client, tea
     page = client.get(address(job, theirs, sample, more="&job=x&job=99999999999&job=-1")).content.decode()
     assert "A secret search" not in page
     assert "A sample" not in page
-    assert "Choose two searches or more" in page
+    assert "Choose a second search" in page
 
 
 def test_as_many_as_there_are_shapes(team: Studio) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +53,14 @@ class Side:
             return None
 
 
+def _baselines(job: Job) -> str:
+    """What decides which baseline teams a search met; a draw without a seed of its own takes the search's."""
+    found = dict(job.config["lineups"]["baselines"])
+    if found["kind"] == "drawn" and found.get("seed") is None:
+        found["seed"] = job.config["seed"]
+    return json.dumps(found, sort_keys=True)
+
+
 class Comparison:
     """``jobs`` in the order they were asked for. ``obstacle``: why they cannot be measured alike, or nothing."""
 
@@ -80,7 +89,7 @@ class Comparison:
                     "no volume measures both."
                 )
         if self.breeds and len(self.jobs[0].config["objectives"]) == 1:
-            return "They have one goal, so no edge; what is best stands on each one’s page."
+            return "With one goal there is no edge to compare; what is best stands on each search’s own page."
         return ""
 
     @property
@@ -101,11 +110,11 @@ class Comparison:
         if self.breeds:
             return self._cautions_of_players()
         found = []
-        drawn = any(job.config["lineups"]["baselines"]["kind"] == "drawn" for job in self.jobs)
-        if drawn and len({job.config["seed"] for job in self.jobs}) > 1:
+        if len({_baselines(job) for job in self.jobs}) > 1:
             found.append(
-                "Their seeds differ, so each met baseline teams of its own, and strength is told by those: a larger "
-                "volume may only mean weaker baselines. Compare searches of one seed, or with baselines of your own."
+                "Each met baseline teams of its own, and strength is told by those: a larger volume may only mean "
+                "weaker baselines. Compare searches with the same seed, the same seed of the draw, or baselines of "
+                "your own."
             )
         if len({job.game_version_id for job in self.jobs}) > 1:
             found.append("They were played on different game data.")
@@ -116,7 +125,7 @@ class Comparison:
 
     def _cautions_of_players(self) -> list[str]:
         """A player that has learned longer is better whatever chose its settings."""
-        moves = {(job.config["task"]["steps"], job.config["networks"] != "fresh") for job in self.jobs}
+        moves = {(str(job.config["task"]["steps"]), job.config["networks"] != "fresh") for job in self.jobs}
         kinds = {job.config["task"]["learner"]["kind"] for job in self.jobs}
         found = ["Their players learn from different numbers of moves, or begin differently."] * (len(moves) > 1)
         return found + ["Their players learn in different ways."] * (len(kinds) > 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
+from webapp.studies.compare import measures
 from webapp.studies.compare.differences import method_title
 from webapp.studies.compare.measures import Verdicts
 from webapp.studies.compare.side import COMPARED, MOST, Comparison, Side
@@ -49,12 +50,22 @@ def asked(query: QueryDict) -> list[int]:
     return [int(text) for text in query.getlist("job") if text.isdecimal() and len(text) < 10]
 
 
-def _offered(project: Project, found: Comparison) -> list[tuple[Job, bool]]:
-    """The latest searches that have a round, and those already chosen, each with whether it is."""
+class Offered(NamedTuple):
+    """A search that can be chosen. ``alike``: the same is asked in it as in the first that is chosen."""
+
+    job: Job
+    chosen: bool
+    alike: bool
+
+
+def _offered(project: Project, found: Comparison) -> list[Offered]:
+    """Those already chosen and the latest searches that have a round, the ones that can be measured alike first."""
     chosen = {job.pk for job in found.jobs}
+    asks = measures.question(found.jobs[0]) if found.jobs else None
     latest = project.jobs.filter(kind__in=COMPARED, tick__gt=0).select_related("game_version")[:OFFERED]
-    rows = {job.pk: job for job in [*found.jobs, *latest]}
-    return [(rows[pk], pk in chosen) for pk in sorted(rows, reverse=True)]
+    rows = {job.pk: job for job in [*found.jobs, *latest]}.values()
+    offered = [Offered(job, job.pk in chosen, asks in (None, measures.question(job))) for job in rows]
+    return sorted(offered, key=lambda one: (one.chosen, one.alike, one.job.pk), reverse=True)
 
 
 @require_safe
