@@ -34,6 +34,8 @@ def well_made(page: Page) -> None:
         while overflow(page) and time.monotonic() < deadline:
             page.wait_for_timeout(50)  # charts follow the window a moment later
         assert overflow(page) == 0
+        for tabs in page.locator(".segments").all():
+            assert tabs.evaluate("(tabs) => tabs.scrollWidth - tabs.clientWidth") <= 1
 
 
 def test_a_search_for_settings_is_composed_and_what_is_wrong_is_shown_where_it_is(enter: Enter, team: Studio) -> None:
@@ -55,7 +57,7 @@ def test_a_search_for_settings_is_composed_and_what_is_wrong_is_shown_where_it_i
     expect(page.get_by_label("Told apart by")).to_be_visible()
     page.locator("[data-method] .fold > summary").click()
     expect(page.get_by_label("Cells in each direction")).to_be_visible()
-    expect(page.get_by_label("When to copy another")).to_be_hidden()
+    expect(page.get_by_label("When a player copies another")).to_be_hidden()
     page.get_by_role("button", name="Another goal").click()
     expect(page.get_by_label("Goal 3", exact=True)).to_be_focused()
     page.get_by_label("Goal 2", exact=True).select_option("length")
@@ -80,9 +82,15 @@ def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team:
     job = evolved(team.project, config(kind))
     page = enter(team.designer, f"/p/{team.project.slug}/jobs/{job.pk}/")
     expect(page.locator("[data-round]")).to_have_text("Round 3 of 3", timeout=SOON)
-    expect(page.locator("[data-best]")).to_contain_text(re.compile(r"\d"))
+    expect(page.locator("[data-best-value]").first).to_contain_text(re.compile(r"\d"))
     expect(page.locator("[data-chart] .scatterlayer .trace").first).to_be_attached(timeout=SOON)
     expect(page.locator("[data-body] tr")).to_have_count(3)
+    expect(page.locator("[data-chart] .annotation")).to_have_text(
+        [re.compile("Return"), re.compile("Length of an episode")], timeout=SOON
+    )
+    rounds = page.locator("[data-chart] .xtick text").all_text_contents()
+    assert rounds == ["1", "2", "3"]
+    expect(page.locator("[data-best-name]")).to_have_text([re.compile("Highest return"), re.compile("Lowest length")])
     expect(page.locator("[data-best-body] tr").first).to_be_visible(timeout=SOON)
     page.get_by_role("button", name="Edge", exact=True).click()
     expect(page.locator("[data-head]")).to_contain_text("Length of an episode", timeout=SOON)

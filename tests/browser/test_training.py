@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import PHONE, let_in
+from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import Studio, studio
 from tests.webapp.trainings import learn, trained
@@ -81,18 +81,42 @@ def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, te
     rate = page.get_by_label("Learning rate", exact=True)
     expect(rate).to_have_attribute("placeholder", "0.001")
     rate.fill("9")
-    expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("from 0 to 1", timeout=SOON)
+    expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("more than 0, at most 1", timeout=SOON)
     page.get_by_text("The paper's Pendulum", exact=True).click()
     expect(page.get_by_label("Batch", exact=True)).to_have_attribute("placeholder", "8192", timeout=SOON)
     expect(rate).to_have_value("9")
     page.get_by_role("button", name="Start the training").click()
     expect(page.get_by_text("1 field needs a look")).to_be_visible(timeout=SOON)
     expect(rate).to_have_value("9")
-    expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("from 0 to 1")
+    expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("more than 0, at most 1")
     assert serious_violations(page) == []
-    page.set_viewport_size(PHONE)
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        field, told = rate.bounding_box(), page.locator('[data-errors="learner.rate"]').bounding_box()
+        assert field is not None
+        assert told is not None
+        assert abs(told["x"] - field["x"]) < 2
+        assert 0 <= told["y"] - field["y"] - field["height"] < 8
     assert overflow(page) == 0
     assert not Job.objects.filter(kind=Job.Kind.TRAIN).exists()
+
+
+def test_a_game_that_must_be_tried_first_is_waited_for_and_started_once_it_worked(
+    enter: Enter, team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "SAMPLE_TIME", 0.5)
+    page = enter(team.designer, f"/p/{team.project.slug}/train/")
+    page.get_by_text("Another Gymnasium game", exact=True).click()
+    page.get_by_label("Its name in Gymnasium").fill("Acrobot-v1")
+    page.get_by_role("button", name="Start the training").click()
+    expect(page.locator('[data-errors="gymnasium"] .field-wait')).to_contain_text("is being tried", timeout=SOON)
+    expect(page.locator(".field-error")).to_have_count(0)
+    expect(page.get_by_text("It starts by itself")).to_be_visible()
+    expect(page.locator("[data-note]")).to_contain_text("Training a few seconds", timeout=SOON)
+    trial = Job.objects.filter(kind=Job.Kind.SAMPLE, config__game__name="gym:Acrobot-v1").get()
+    runner.run(trial.pk)
+    expect(page.locator("[data-doing]")).to_contain_text("waits", timeout=SOON)
+    assert Job.objects.get(kind=Job.Kind.TRAIN).config["game"]["name"] == "gym:Acrobot-v1"
 
 
 def test_the_page_follows_a_training_in_two_browsers_one_of_them_offline_for_a_while(
@@ -132,8 +156,12 @@ def test_the_page_follows_a_training_in_two_browsers_one_of_them_offline_for_a_w
 
 
 def test_after_a_pause_the_curve_goes_on_as_one(enter: Enter, team: Studio) -> None:
-    job = trained(team.project, 10)
+    job = trained(team.project, 1)
     page = enter(team.designer, path(job))
+    expect(page.locator("[data-left]")).to_have_text("Too early to say when it ends", timeout=SOON)
+    for tick in range(2, 11):
+        learn(job, tick)
+    expect(page.locator("[data-left]")).to_contain_text("left (", timeout=SOON)
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("[data-doing]")).to_contain_text("pausing", timeout=SOON)
     journal.append(job, {}, [Entry("paused", {"artifacts": {}}, 10)], status=Status.PAUSED, wish="")

@@ -102,7 +102,7 @@ def test_settings_reach_the_search_and_come_back_in_a_clone(team: Studio) -> Non
         ({"algorithm": "map-elites", "map-elites-low": "1 two"}, "map-elites-low", "not a number"),
         ({"algorithm": "map-elites", "map-elites-quality": "beauty"}, "map-elites-quality", "objectives"),
         ({"algorithm": "nsga3", "nsga3-partitions": "40"}, "nsga3-partitions", "861 directions"),
-        ({"noise-error": "2"}, "noise-error", "from 0 to 1"),
+        ({"noise-error": "2"}, "noise-error", "more than 0, less than 1"),
         ({"noise-racing": "maybe"}, "noise-racing", "choice"),
         ({"noise-racing": "chance", "steady": "on"}, "noise-racing", "needs rounds"),
         ({"stop-plateau-window": "2"}, "stop-plateau-window", "from 4"),
@@ -160,7 +160,7 @@ def test_what_was_typed_for_a_method_is_kept_with_its_error(client: Client, team
     assert answer.status_code == 422
     assert 'value="1.7"' in page
     assert 'value="cem" data-title="Cross-entropy method"' in page
-    assert "Type a number from 0 to 1." in page
+    assert "Type a number: at least 0, less than 1." in page
     client.post(address("preview", team), filled(team, algorithm="cem", keep=1, **{"cem-tau": "0.5"}))
     assert 'value="0.5"' in client.get(address("new", team)).content.decode()
 

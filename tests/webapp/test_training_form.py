@@ -169,6 +169,23 @@ def test_bad_input_is_told_at_its_field(team: Studio, field: str, typed: str) ->
     assert set(wrong(team, **{field: typed})) == {field.replace("__", ".")}
 
 
+def test_whatever_is_wrong_is_told_in_one_go_and_nothing_that_only_follows_from_it(team: Studio) -> None:
+    typed = {"seed": "x", "learner__rate": "0", "learner__network__policy": "0", "samplers": "1.5", "atari": "$"}
+    found = wrong(team, game="atari", learner__network__lstm="-1", learner__rewards="score much", **typed)
+    named = {name.replace("__", ".") for name in typed}
+    assert set(found) == {*named, "learner.network.lstm", "learner.rewards"}
+    assert all(len(told) == 1 for told in found.values())
+    one = wrong(team, learner__network__policy="64 x", learner__network__critic="64 32", learner__rewards="a b c d e")
+    assert set(one) == {"learner.network.policy", "learner.rewards"}
+
+
+def test_an_open_end_is_told_where_the_number_is_typed(team: Studio) -> None:
+    fields = form(team).fields
+    assert fields["learner.rate"].help_text == "More than 0, at most 1."
+    assert fields["learner.clip"].help_text == "How far a probability ratio may count from 1. More than 0, at most 1."
+    assert fields["learner.discount"].help_text == "γ, a step. From 0 to 1."
+
+
 def test_a_critic_that_does_not_fit_is_told_at_the_critic(team: Studio) -> None:
     found = wrong(team, game="pong", learner__network__policy="64", learner__network__critic="32")
     assert list(found) == ["learner.network.critic"]
@@ -219,7 +236,10 @@ def test_a_trial_gives_an_honest_range(client: Client, team: Studio) -> None:
     # 100,000 moves: 40 µs of playing shared by two samplers and 60 µs of learning are 8 s. 8 s to start, and 9
     # evaluations of 50 episodes of 500 moves at most are another 9 s.
     assert "moves a second" in before["note"]
+    assert "if nothing else runs" in before["note"]
     assert before["time"] == "15\u00a0s to 30\u00a0s"
+    training(team.project)
+    assert "now 1 job does, so it may take longer" in asked(client, team)["before"]["note"]
 
 
 def test_earlier_trainings_tell_more_than_a_trial(client: Client, team: Studio) -> None:
@@ -245,8 +265,11 @@ def test_what_a_trial_finds_wrong_is_told_at_the_field(client: Client, team: Stu
 def test_a_game_nobody_knows_is_tried_before_it_starts(client: Client, team: Studio) -> None:
     typed = {"game": "gymnasium", "gymnasium": "LunarLander-v3"}
     answer = client.post(new(team), typed)
-    assert answer.status_code == 422
-    assert "is being tried" in answer.content.decode()
+    page = answer.content.decode()
+    assert answer.status_code == 202
+    assert "Whether this game works here is being tried." in page
+    assert "train-errors" not in page
+    assert not Job.objects.filter(kind=Job.Kind.TRAIN).exists()
     trial(team, built(team, **typed))
     assert client.post(new(team), typed).status_code == 302
 
@@ -254,8 +277,13 @@ def test_a_game_nobody_knows_is_tried_before_it_starts(client: Client, team: Stu
 def test_minutes_alone_need_a_pace_and_get_enough_moves(client: Client, team: Studio) -> None:
     assert built(team, minutes="10").steps == trials.UNSETTLED
     answer = client.post(new(team), {"minutes": "10"})
-    assert answer.status_code == 422
+    assert answer.status_code == 202
     assert "is being measured" in answer.content.decode()
+    nothing = trial(team, built(team, minutes="10"), summary={})
+    refused = client.post(new(team), {"minutes": "10"})
+    assert refused.status_code == 422
+    assert "Type the moves as well" in refused.content.decode()
+    nothing.delete()
     trial(team, built(team, minutes="10"))
     assert client.post(new(team), {"minutes": "10"}).status_code == 302
     job = Job.objects.get(kind=Job.Kind.TRAIN)

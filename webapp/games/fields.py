@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 
@@ -15,8 +15,33 @@ FAR = 1e12
 
 
 def words(value: float) -> str:
-    """A bound as pages write numbers: 10,000."""
-    return number(value, 0 if value == int(value) else None)
+    """A bound as pages write numbers, to the last digit: 10,000 and 0.999999."""
+    return number(value, 0) if value == int(value) else numbers.shown(value)
+
+
+class Span(NamedTuple):
+    """The numbers that a field takes. ``above``: not ``low`` itself; ``below``: not ``high`` itself."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False
+    below: bool = False
+
+    def takes(self, value: float) -> bool:
+        """Whether the number is one of them."""
+        high_enough = self.low < value if self.above else self.low <= value
+        return high_enough and (value < self.high if self.below else value <= self.high)
+
+    @property
+    def told(self) -> str:
+        """ "from 0 to 1", "more than 0, at most 1", "at least 1"; nothing where every number is taken."""
+        low = words(self.low) if self.low > -math.inf else ""
+        high = words(self.high) if self.high < FAR else ""
+        if low and high and not (self.above or self.below):
+            return f"from {low} to {high}"
+        least = low and f"{'more than' if self.above else 'at least'} {low}"
+        most = high and f"{'less than' if self.below else 'at most'} {high}"
+        return ", ".join(filter(None, (least, most)))
 
 
 class NumberField(forms.CharField):
@@ -27,6 +52,8 @@ class NumberField(forms.CharField):
         *,
         low: float = -math.inf,
         high: float = math.inf,
+        above: bool = False,
+        below: bool = False,
         unit: str = "",
         whole: bool = False,
         css: str = "",
@@ -36,7 +63,7 @@ class NumberField(forms.CharField):
         if css:
             attrs["class"] = css
         super().__init__(max_length=40, widget=forms.TextInput(attrs=attrs), **kwargs)
-        self.low, self.high, self.unit, self.whole = low, high, unit, whole
+        self.span, self.unit, self.whole = Span(low, high, above, below), unit, whole
 
     def clean(self, value: Any) -> Any:
         text: str = super().clean(value)
@@ -47,10 +74,10 @@ class NumberField(forms.CharField):
             raise forms.ValidationError(self._unread(text))
         if self.whole and found != int(found):
             raise forms.ValidationError("Type a whole number.")
-        if found > self.high >= FAR:
-            raise forms.ValidationError(f"Type a smaller number: at most {words(self.high)}.")
-        if not self.low <= found <= self.high:
-            raise forms.ValidationError(f"Type a number {self._range()}.")
+        if found > self.span.high >= FAR:
+            raise forms.ValidationError(f"Type a smaller number: at most {words(self.span.high)}.")
+        if not self.span.takes(found):
+            raise forms.ValidationError(f"Type a number{self._allowed()}.")
         return int(found) if self.whole else found
 
     def prepare_value(self, value: Any) -> Any:
@@ -61,11 +88,9 @@ class NumberField(forms.CharField):
         if len(two) == 2:
             point, comma = numbers.shown(two["."]), numbers.shown(two[","])
             return f"{text} can mean {point} or {comma}. Type it without a separator for thousands."
-        return f"{text} is not a number. Type one {self._range()}.".replace(" .", ".")
+        return f"{text} is not a number. Type one{self._allowed() or ' such as 2 or 0.5'}."
 
-    def _range(self) -> str:
-        low = words(self.low) if self.low > -math.inf else ""
-        high = words(self.high) if self.high < FAR else ""
-        if low and high:
-            return f"from {low} to {high}"
-        return f"of at least {low}" if low else f"of at most {high}" if high else "such as 2 or 0.5"
+    def _allowed(self) -> str:
+        """Which numbers may be typed, as it stands behind “a number”."""
+        told = self.span.told
+        return f" {told}" if told.startswith("from") else told and f": {told}"

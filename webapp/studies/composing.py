@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from engine.errors import ConfigError
 from webapp.balance.models import Draft
 from webapp.games.simulators import obstacle, plays_inside
 from webapp.lib.posts import posts_only
@@ -94,14 +95,14 @@ def _start(request: HttpRequest, project: Project, form: NewJobForm) -> Job | No
     if reason := obstacle(form.cleaned_data["version"].simulator):
         form.add_error("version", reason)
         return None
+    try:
+        search = form.search(pace_of(sample))
+    except ConfigError as error:  # the pace of a slow game makes its rounds smaller
+        form.refuse(error)
+        return None
     job = actions.submit(
-        project,
-        person(request),
-        form.search(pace_of(sample)),
-        title=form.asked.title,
-        parent=None,
-        **form.refers(),
-    )
+        project, person(request), search, title=form.asked.title, parent=None, **form.refers(),
+    )  # fmt: skip
     Draft.objects.filter(project=project, user=person(request)).delete()
     return job
 

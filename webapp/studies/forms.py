@@ -16,6 +16,7 @@ from engine.config import (
     PoolConfig,
     SampleConfig,
     SearchConfig,
+    parse,
 )
 from engine.errors import ConfigError
 from engine.lineups.rules import feasibility
@@ -108,7 +109,21 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         if self.measured is not None:
             names = [o.name for o in self.measured.objectives]
             self.check_method(names, len(names) - 1)
+            self._check_whole()
         return cleaned
+
+    def _check_whole(self) -> None:
+        """Say what of the search does not go together, once every field is right by itself."""
+        if not self.errors:
+            try:
+                self.search(None)
+            except ConfigError as error:
+                self.refuse(error)
+
+    def refuse(self, error: ConfigError) -> None:
+        """Put what the engine has against the search at its fields."""
+        for place, message in error.problems:
+            self.add_error(self.field_of(place), self.menu.told(sentence(message)))
 
     def _clean_objectives(self, cleaned: dict[str, Any], spec: GameSpec) -> None:
         own = cleaned["question"] == "own"
@@ -176,20 +191,21 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         return FRESH if typed is None else typed
 
     def search(self, pace: float | None) -> SearchConfig:
-        """The search that Start begins."""
+        """The search that Start begins. Raises ConfigError for what does not go together."""
         chosen = self.plan(pace)
         assert self.measured is not None
-        return SearchConfig(
+        found = {
             **self._shared(),
-            objectives=self.measured,
-            algorithm=self.algorithm_for(chosen.population),
-            noise=self.noise,
-            stop=self.stop,
-            ticks=chosen.rounds,
-            replicates=chosen.replicates,
-            fresh=self.fresh_replicates,
-            pool=PoolConfig(kind="ray", workers=self.worker_count),
-        )
+            "objectives": self.measured,
+            "algorithm": self.algorithm_for(chosen.population),
+            "noise": self.noise,
+            "stop": self.stop,
+            "ticks": chosen.rounds,
+            "replicates": chosen.replicates,
+            "fresh": self.fresh_replicates,
+            "pool": PoolConfig(kind="ray", workers=self.worker_count),
+        }
+        return parse(SearchConfig, found)
 
     def sample(self) -> SampleConfig:
         """The random lineups that show where the line falls; the line itself does not change what is played."""

@@ -27,8 +27,8 @@ def fields_of(menu: Menu) -> Any:
 
 
 class MethodForm(forms.Form):
-    """``algorithm_for(population)``, ``noise`` and ``stop`` are the engine's settings once the form is valid.
-    ``usual_population``: a round's size while nobody typed one."""
+    """``method_settings`` (None where one of them is wrong), ``noise`` and ``stop`` are the engine's settings once
+    ``check_method`` has looked. ``usual_population``: a round's size while nobody typed one."""
 
     menu: ClassVar[Menu]
     usual_population: ClassVar[int]
@@ -46,16 +46,21 @@ class MethodForm(forms.Form):
         if self.method.remeasures:
             settings = (*menu.noise, *menu.racing) if self.method.races else menu.noise
             self.noise = self._parsed(settings, values_typed(settings, self.cleaned_data), NoiseConfig) or self.noise
-        if isinstance(found, SearchAlgorithm):
+        self.method_settings: SearchAlgorithm | None = found
+        if found is not None:
             for place, message in checks.method(menu, found, self.noise, aims, ways):
-                self.add_error(self._field_of(place), message)
+                self.add_error(self.field_of(place), message)
 
-    def _field_of(self, place: str) -> str:
-        """The field of a method's setting, or of one of measuring again."""
-        part, _, name = place.partition(".")
-        if name == "kind":
-            return self.menu.choice
-        return f"{'noise' if part == 'noise' else self.method.kind}-{name}"
+    def field_of(self, place: str) -> str | None:
+        """The field of a method's setting, or of one of measuring again, by its place in a study; None for others."""
+        part, _, rest = place.partition(".")
+        key, menu = rest.partition(".")[0], self.menu
+        if part == "algorithm":
+            own = {s.key: s.name for s in menu.belonging(self.method)}
+            return "population" if key == "population" else own.get(key, menu.choice)
+        if part == "noise":
+            return next((s.name for s in (*menu.noise, *menu.racing) if s.key == key), menu.noise[0].name)
+        return None
 
     def algorithm_for(self, population: int) -> SearchAlgorithm:
         """The method's settings with so many candidates in a round."""

@@ -12,12 +12,20 @@ from webapp.studies.methods import LINEUPS, Menu, Method
 from webapp.studies.setting_fields import Setting, choices_of, shown_default
 
 Part = dict[str, Any]
-_RACING_WORDS = {
-    "off": "No racing",
-    "chance": "By chance: out when it can hardly stay",
-    "tests": "By tests: out when enough others are shown to beat it",
-    "halving": "By halves: a fixed share leaves at each step",
+CHOICES = {
+    "noise-racing": {
+        "off": "No racing",
+        "chance": "By chance: out when it can hardly stay",
+        "tests": "By tests: out when enough others are shown to beat it",
+        "halving": "By halves: a fixed share leaves at each step",
+    },
+    "pbt-exploit": {
+        "truncation": "The worst copy the best (truncation)",
+        "welch": "Whoever is shown to be worse than another (Welch’s t-test)",
+        "both": "The worst copy the best; others if shown to be worse (both)",
+    },
 }
+"""Choices of settings in words, by the setting's name."""
 _NUMBERS = (
     "This method moves through numbers. Each slot of a lineup is one number that picks its piece, so a small step can "
     "change a piece and the rest stays; whatever the numbers are, the lineup is valid."
@@ -135,7 +143,7 @@ def _as_shown(setting: Setting, typed: Mapping[str, Any]) -> dict[str, Any]:
         "value": "" if value is None else value,
     }
     if isinstance(field, forms.ChoiceField):
-        words = _RACING_WORDS if setting.name == "noise-racing" else {}
+        words = CHOICES.get(setting.name, {})
         found["choices"] = [(v, words.get(v, label)) for v, label in choices_of(field)]
         found |= {"value": value or setting.default, "usual": setting.default}
     return found

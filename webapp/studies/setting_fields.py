@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from engine.config import Config
 from webapp.games import numbers
-from webapp.games.fields import NumberField, words
+from webapp.games.fields import NumberField, Span
 
 
 class Setting(NamedTuple):
@@ -44,7 +44,7 @@ def field_of(info: FieldInfo) -> forms.Field:
         options = [(value, str(value).capitalize()) for value in get_args(kind)]
         return forms.ChoiceField(choices=options, initial=info.default, **shown)
     if get_origin(kind) is tuple:
-        return NumbersField(**{**shown, "help_text": f"{text} Several numbers: put spaces between them.".strip()})
+        return NumbersField(**{**shown, "help_text": _sentences(text, "Several numbers: put spaces between them")})
     if kind in (int, float):
         return _number(info, shown, whole=kind is int)
     most = next((m.max_length for m in info.metadata if isinstance(m, annotated_types.MaxLen)), 200)
@@ -57,20 +57,27 @@ def choices_of(field: forms.ChoiceField) -> list[tuple[str, str]]:
 
 
 def _number(info: FieldInfo, shown: dict[str, Any], *, whole: bool) -> NumberField:
-    low, high = bounds(info)
-    span = f"From {words(low)} to {words(high)}." if high < 1e9 else f"At least {words(low)}."
-    return NumberField(
-        whole=whole, low=low, high=high, **{**shown, "help_text": f"{shown['help_text']} {span}".strip()}
-    )
+    span = span_of(info)
+    text = _sentences(shown["help_text"], span.told.capitalize())
+    return NumberField(whole=whole, **span._asdict(), **{**shown, "help_text": text})
 
 
-def bounds(info: FieldInfo) -> tuple[float, float]:
-    """The lowest and highest number a setting takes; infinite where its model sets none."""
-    low, high = float("-inf"), float("inf")
+_ENDS = {"ge": ("low", "above"), "gt": ("low", "above"), "le": ("high", "below"), "lt": ("high", "below")}
+
+
+def span_of(info: FieldInfo) -> Span:
+    """The numbers that a setting takes, as its model bounds them."""
+    found: dict[str, Any] = {}
     for mark in info.metadata:
-        low = float(getattr(mark, "ge", getattr(mark, "gt", low)))
-        high = float(getattr(mark, "le", getattr(mark, "lt", high)))
-    return low, high
+        for name, (end, strict) in _ENDS.items():
+            if hasattr(mark, name):
+                open_end = name in ("gt", "lt") or getattr(mark, strict, False)
+                found |= {end: float(getattr(mark, name)), strict: open_end}
+    return Span(**found)
+
+
+def _sentences(*parts: str) -> str:
+    return " ".join(f"{part.removesuffix('.')}." for part in parts if part)
 
 
 def _plain(annotation: Any) -> Any:

@@ -27,6 +27,7 @@ from webapp.training.models import ADDRESSES, TrainDraft
 
 PAGE = TrainDraft.Page.TRAIN
 LONGEST_TEXT, MOST_FIELDS = 500, 150
+WRONG, NOT_YET = 422, 202
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,7 +39,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         job = _start(request, project, form)
         if job is not None:
             return redirect("studies:job", slug, job.pk)
-        return _page(request, project, form, status=422)
+        return _page(request, project, form, status=not_started(form))
     draft = drafts.of(project, person(request), PAGE)
     return _page(request, project, TrainForm(draft.form if draft else {}, project=project), draft=draft)
 
@@ -51,9 +52,14 @@ def _page(
         "ways": WAYS,
         "episodes": EPISODES,
         "default_staleness": TrainConfig.model_fields["max_staleness"].default,
-        **context_of(project, form, draft, errors=status != 200),
+        **context_of(project, form, draft, errors=status == WRONG),
     }
     return render(request, "training/new.html", context, status=status)
+
+
+def not_started(form: TrainForm) -> int:
+    """The status of a page that says what is wrong, or that only has to find something out before it starts."""
+    return WRONG if form.errors else NOT_YET
 
 
 def context_of(project: Project, form: TrainForm, draft: TrainDraft | None, *, errors: bool) -> dict[str, Any]:
@@ -64,6 +70,7 @@ def context_of(project: Project, form: TrainForm, draft: TrainDraft | None, *, e
         "earlier": bool(draft and draft.form.get(drafts.BEFORE)),
         "offers": OFFERS.values(),
         "errors": errors_of(form) if errors else None,
+        "waits": form.waits,
         **parts(form),
     }
 
@@ -110,7 +117,7 @@ def _start(request: HttpRequest, project: Project, form: TrainForm) -> Job | Non
     if config.steps == trials.UNSETTLED:
         found = form.estimate(trial)
         if found is None:
-            form.add_error("minutes", "How fast this goes is being measured. Wait a moment, or type the moves.")
+            _untimed(form, trial)
             return None
         config = config.model_copy(update={"steps": trials.budget(config.minutes, found.speed)})
     job = actions.submit(project, person(request), config, title=form.name, template=form.shown.key)
@@ -118,14 +125,21 @@ def _start(request: HttpRequest, project: Project, form: TrainForm) -> Job | Non
     return job
 
 
+def _untimed(form: TrainForm, trial: Job | None) -> None:
+    """Say that minutes need to be told in moves, for which a trial is awaited or has failed."""
+    if trial is None or trial.active:
+        form.waits["minutes"] = "How many moves fit into that is being measured."
+    else:
+        form.add_error("minutes", "How many moves fit into that could not be measured. Type the moves as well.")
+
+
 def tried(form: TrainForm, trial: Job | None) -> bool:
-    """Put what a trial found wrong at its fields; whether that, or a trial that is still needed, stands in the way."""
+    """Put what a trial found wrong at its fields; whether that, or a trial that is awaited, stands in the way."""
     for place, message in trials.problems(trial):
         form.point_at(place, message)
-    if trial is None or trial.active:
-        for name, why in form.unsure.items():
-            form.add_error(name, f"{why} is being tried. Wait a moment.")
-    return bool(form.errors)
+    if form.tried is not None and (trial is None or trial.active):
+        form.waits |= {name: f"{why} is being tried." for name, why in form.unsure.items()}
+    return bool(form.errors or form.waits)
 
 
 @posts_only("training:new", "slug")

@@ -33,7 +33,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         job = _start(request, project, form)
         if job is not None:
             return redirect("studies:job", slug, job.pk)
-        return _page(request, project, form, status=422)
+        return _page(request, project, form, status=composing.not_started(form))
     draft = drafts.of(project, person(request), PAGE)
     return _page(request, project, EvolveForm(draft.form if draft else START, project=project), draft=draft)
 
@@ -56,8 +56,8 @@ def _page(
     context = {
         "usual": {"population": POPULATION, "rounds": ROUNDS, "steps": STEPS, "episodes": EPISODES, "fresh": FRESH},
         "goals": evolve_page.goal_rows(form),
-        "method": evolve_page.method(form, form.errors if status != 200 else {}),
-        **composing.context_of(project, form, draft, errors=status != 200),
+        "method": evolve_page.method(form, form.errors if status == composing.WRONG else {}),
+        **composing.context_of(project, form, draft, errors=status == composing.WRONG),
     }
     return render(request, "training/evolve_new.html", context, status=status)
 

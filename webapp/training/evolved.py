@@ -13,21 +13,23 @@ from engine.config import parse
 from engine.config.evolve import TaskConfig
 from engine.config.genes import genes
 from engine.config.noise import NoiseConfig
+from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
 from engine.indicators import half_width
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import front
-from webapp.studies.compare.differences import settings_told
+from webapp.studies.compare.differences import ABSENT, settings_told, text_of
 from webapp.studies.explore_source import last_of_each
+from webapp.studies.method_menu import CHOICES
 from webapp.studies.methods import ends_when
 from webapp.studies.models import Job
 from webapp.training import games
 from webapp.training.curve import COUNTERS
 from webapp.training.goals import title_of
 from webapp.training.methods import ALGORITHMS
-from webapp.training.ranges import range_text, ranges_in
-from webapp.training.searching import in_players
+from webapp.training.ranges import is_range, range_text, ranges_in
+from webapp.training.searching import PLAYERS, in_players
 
 MOST, MOST_BEST, LATEST_ROUNDS = 200, 20, 30
 """Players that are drawn, evenly from the best to the worst; players of the edge; rounds of a search under way."""
@@ -36,13 +38,13 @@ MOST, MOST_BEST, LATEST_ROUNDS = 200, 20, 30
 def context(job: Job) -> dict[str, Any]:
     """What the template needs beside what every job's page has."""
     config, task = job.config, job.config["task"]
-    ranges = ranges_in(task["learner"], "")
+    steps = task["steps"]
     specialist = [
         ("Game", task["game"]["name"]),
         *_searching(config),
-        ("Moves a player, each round", number(task["steps"])),
+        ("Moves a player, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure a player", number(config["episodes"])),
-        *((_title(task["learner"]["kind"], key), text) for key, text in ranges.items()),
+        *((_title(task["learner"]["kind"], place), text) for place, text in _ranges(task).items()),
         ("Seed", config["seed"]),
         ("Workers", config["pool"]["workers"]),
         ("Attempt", job.attempt),
@@ -56,21 +58,38 @@ def context(job: Job) -> dict[str, Any]:
     }
 
 
+def _ranges(task: dict[str, Any]) -> dict[str, str]:
+    """The texts of a task's ranges but for its moves, by place."""
+    game = {f"game.settings.{name}": value for name, value in task["game"]["settings"].items()}
+    others = {"environments": task["environments"], **game}
+    found = {place: range_text(value) for place, value in others.items() if is_range(value)}
+    return ranges_in(task["learner"], "learner.") | found
+
+
 def _searching(config: dict[str, Any]) -> list[tuple[str, str]]:
     """How it is searched, and for what; what is as usual is left out."""
     noisy = config["noise"] != NoiseConfig().model_dump()
-    told = [*settings_told(config, "algorithm"), *(settings_told(config, "noise") if noisy else ())]
     behaviour = ", ".join(map(title_of, config["behaviour"]))
     networks = "" if config["networks"] == "fresh" else config["networks"].replace("_", " ")
     found = [
         ("Search method", METHODS[config["algorithm"]["kind"]].label),
-        *((in_players(title), value) for title, value in told),
+        ("Players", number(config["algorithm"]["population"])),
+        *_method(config["algorithm"]),
+        *((in_players(title), value) for title, value in (settings_told(config, "noise") if noisy else ())),
         ("Goals", "; ".join(_aim(aim) for aim in config["objectives"])),
         ("Kinds of play", behaviour),
         ("Networks of new players", networks),
         *(("Ends early", ends_when(rule)) for rule in config["stop"]),
     ]
-    return [(name, value) for name, value in found if value]
+    return [(name, value) for name, value in found if value not in ("", ABSENT)]
+
+
+def _method(algorithm: dict[str, Any]) -> list[tuple[str, str]]:
+    """The settings of a method, in the words of its form; what is switched off is left out."""
+    settings = PLAYERS.belonging(PLAYERS.of(algorithm["kind"]))
+    found = [(s, algorithm[s.key]) for s in settings if algorithm.get(s.key, False) is not False]
+    plain = [(s, tuple(value) if isinstance(value, list) else value) for s, value in found]
+    return [(str(s.field.label), CHOICES.get(s.name, {}).get(str(v)) or text_of(v)) for s, v in plain]
 
 
 def _aim(aim: dict[str, Any]) -> str:
@@ -100,9 +119,23 @@ def _searched(task: dict[str, Any]) -> bool:
 
 
 def _title(kind: str, place: str) -> str:
-    """A setting of a learner as its form calls it."""
-    field = LEARNERS[kind].config.model_fields.get(place.removeprefix("learner."))
-    return (field.title if field is not None else None) or place
+    """A setting of a task as its form calls it."""
+    match place.split("."):
+        case ["learner", "network", ("policy" | "critic") as part, layer]:
+            return f"Layer {int(layer) + 1} of the {part}"
+        case ["learner", "network", "conv", layer, part]:
+            return f"Convolution {int(layer) + 1}: {part}"
+        case ["learner", "rewards", name, part]:
+            return f"Reward {name}: {part}"
+        case ["game", "settings", name]:
+            return f"The game’s {name.replace('_', ' ')}"
+        case ["learner", "network", key]:
+            field = NetworkConfig.model_fields.get(key)
+        case ["learner", key]:
+            field = LEARNERS[kind].config.model_fields.get(key)
+        case [key, *_]:
+            field = TaskConfig.model_fields.get(key)
+    return in_players((field.title if field is not None else None) or place)
 
 
 def players(job: Job, tick: int) -> dict[str, Any]:

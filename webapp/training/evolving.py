@@ -9,7 +9,8 @@ from typing import Any
 from django import forms
 from django.conf import settings as site
 
-from engine.config import EvolveConfig, TrainConfig, parse
+from engine.config import AnyStudy, EvolveConfig, TrainConfig, parse
+from engine.config.rl import NetworkConfig
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
 from webapp.games.fields import NumberField
@@ -22,8 +23,8 @@ from webapp.training.forms import TrainForm
 from webapp.training.games import OFFERS
 from webapp.training.goals import GoalsForm
 from webapp.training.methods import PRESET_LIST
-from webapp.training.ranges import opened, ranges_in
-from webapp.training.searching import PLAYERS
+from webapp.training.ranges import RangeField, has_range, number_text, opened, ranges_in
+from webapp.training.searching import PLAYERS, in_players
 
 POPULATION, ROUNDS, STEPS, EPISODES, FRESH = 8, 10, 5_000, 20, 50
 START = {"learner.rate": "0.0001 to 0.01", "learner.entropy_weight": "0 to 0.03"}
@@ -31,7 +32,6 @@ START = {"learner.rate": "0.0001 to 0.01", "learner.entropy_weight": "0 to 0.03"
 first."""
 CERTAIN = ("return", "length")
 """What every game tells."""
-_PLACES = {"algorithm": PLAYERS.choice, "ticks": "rounds", "objectives": "goal-1", "behaviour": "behaviour-1"}
 NO_RANGE = "Nothing is left to search. Write at least one setting as a range, such as 0.0001 to 0.01."
 
 
@@ -68,6 +68,11 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
     menu, usual_population = PLAYERS, POPULATION
     # None takes a field out of a form that is made from another.
     minutes = sampling = max_staleness = None  # type: ignore[assignment]
+    steps = RangeField(  # type: ignore[assignment]
+        label="Moves each player learns from", required=False, max_length=60,
+        help_text="In each round; may be a range, such as 2000 to 8000. Population based training goes on from round "
+        "to round.",
+    )  # fmt: skip
     population = NumberField(
         label="Players", required=False, whole=True, low=2, high=10_000, help_text="Trained in each round."
     )
@@ -81,16 +86,13 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     def __init__(self, data: dict[str, Any], *, project: Project) -> None:
         super().__init__(data, project=project)
-        steps: Any = self.fields["steps"]
-        steps.label, steps.low = "Moves each player learns from", 0
-        steps.help_text = "In each round. Population based training goes on from round to round."
         self.fields["episodes"].help_text = "Each player’s, on fresh seeds, without exploring."
         self.fields["seed"].help_text = "Same seed, same result, where there are rounds."
         self.study: EvolveConfig | None = None
 
     def _groups(self, samplers: int) -> list[settings.Group]:
-        learning, *others = settings.groups(self.offer, self.shown, samplers)[1:]
-        return [opened(learning, type(self.shown.learner)), *others]
+        learning, network, *others = settings.groups(self.offer, self.shown, samplers)[1:]
+        return [opened(learning, type(self.shown.learner)), opened(network, NetworkConfig), *others]
 
     @property
     def shape(self) -> str:
@@ -139,13 +141,6 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         assert self.study is not None
         return forecast.estimate(self.study, trial, self.offer.longest)
 
-    def plan(self) -> tuple[int, int, int]:
-        """Players, rounds and moves as typed, or as they are when nothing is."""
-        usual = {"population": POPULATION, "rounds": ROUNDS, "steps": STEPS}
-        found = (self.cleaned_data.get(name) for name in usual)
-        players, rounds, steps = (u if v is None else int(v) for v, u in zip(found, usual.values(), strict=True))
-        return players, rounds, steps
-
     @property
     def _maps(self) -> bool:
         return self.method.kind == "map-elites"
@@ -159,8 +154,8 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         super()._check(cleaned)
         self.check_goals(self.told, self.title_of_game, ways=self._maps)
         self.check_method([aim.measure for aim in self.goals.values()], len(self.ways) or len(self.goals) - 1)
-        learning = [s.name for s in self.groups[0].settings if s.key != "conv"]
-        ranges = any(isinstance(cleaned.get(name), list) for name in learning)
+        learning = [setting.name for group in self.groups for setting in group.settings]
+        ranges = has_range([settings.typed(self.groups, cleaned), cleaned.get("steps")])
         if not ranges and not self._bred and not self.errors.keys() & set(learning):
             self.add_error("learner.rate", NO_RANGE)
         if cleaned.get("steps") == 0 and not self._bred:
@@ -170,30 +165,30 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
             why = "Each player is measured on as many anyway, so racing would save nothing. Type more."
             self.add_error("noise-most", why)
 
-    def _build(self, cleaned: dict[str, Any]) -> None:
-        found = self._loaded(cleaned)
-        assert found is None or isinstance(found, EvolveConfig)
-        self.study = found
+    def _keep(self, study: AnyStudy | None) -> None:
+        assert isinstance(study, EvolveConfig)
+        self.study = study
 
     def _data(self, cleaned: dict[str, Any]) -> dict[str, Any]:
-        players, rounds, steps = self.plan()
         own = settings.typed(self.groups, cleaned)
         learner = settings.merged(self.shown.learner.model_dump(), own.get("learner", {}))
         inherited = {"learnt_is_inherited": cleaned["learnt_is_inherited"] != "off"}
         networks = values_typed(NETWORKS, cleaned) | inherited if self._bred else {}
+        usual = {"seed": 1, "rounds": ROUNDS, "steps": STEPS, "fresh": FRESH}
+        typed = {name: value if cleaned[name] is None else cleaned[name] for name, value in usual.items()}
         return {
             "kind": "evolve",
             "name": self.name,
-            "seed": 1 if cleaned["seed"] is None else cleaned["seed"],
+            "seed": typed["seed"],
             "task": {"game": {"name": self.game_name, **own.get("game", {})}, "learner": learner,
-                     "steps": steps, "environments": self.shown.battles},
+                     "steps": typed["steps"], "environments": self.shown.battles},
             "objectives": [aim.model_dump() for aim in self.goals.values()],
             "behaviour": tuple(self.ways.values()) if self._maps else (),
             **networks,
-            "algorithm": self.algorithm_for(players).model_dump(),
-            "ticks": rounds,
+            "algorithm": self.method_settings and self.method_settings.model_dump(),
+            "ticks": typed["rounds"],
             "episodes": cleaned["episodes"] or EPISODES,
-            "fresh": FRESH if cleaned["fresh"] is None else cleaned["fresh"],
+            "fresh": typed["fresh"],
             "noise": self.noise.model_dump(),
             "stop": [rule.model_dump() for rule in self.stop],
             "pool": {"kind": "ray", "workers": site.CPUS},
@@ -201,8 +196,16 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     def point_at(self, place: str, message: str) -> None:
         place = place.removeprefix("task.")
-        first, _, _ = place.partition(".")
-        super().point_at(_PLACES.get(first, place), message)
+        if place.startswith("algorithm") and self.method_settings is None:
+            return  # it was said at the method's own fields
+        super().point_at(self.field_of(place) or self._field_below(place), in_players(message))
+
+    def _field_below(self, place: str) -> str:
+        """The field of a goal, of a kind of play or of the rounds; any other place stays as it is."""
+        first, _, rest = place.partition(".")
+        number = int(rest.partition(".")[0]) if rest[:1].isdecimal() else 0
+        fields = {"objectives": list(self.goals), "behaviour": list(self.ways), "ticks": ["rounds"]}.get(first, [])
+        return fields[number] if number < len(fields) else place
 
 
 def values_of(job: Job, project: Project) -> dict[str, str]:
@@ -225,7 +228,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         **typed_of(NETWORKS, {**config, **inherited}),
         "population": config["algorithm"]["population"],
         "rounds": config["ticks"],
-        "steps": task["steps"],
+        "steps": number_text(task["steps"]),
         "episodes": config["episodes"],
         "fresh": config["fresh"],
         "seed": config["seed"],

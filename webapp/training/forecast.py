@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, sqrt
 
-from engine.config import EvolveConfig, TrainConfig
+from engine.config import EvolveConfig, TaskConfig, TrainConfig
 from engine.config.genes import Gene, express, genes
 from engine.errors import ConfigError
 from webapp.lib.words import number, plural
@@ -18,11 +18,18 @@ LONGER = 4.0
 """Times as long as an untrained player's episodes those of a good one may be, where the game sets no end to them."""
 
 
-def training_of(study: EvolveConfig) -> TrainConfig | None:
-    """A training as its players have it, ranges at their middle; None where such a one does not go together."""
+def middle(study: EvolveConfig) -> TaskConfig | None:
+    """The task of a player in the middle of every range; None where such a one does not go together."""
     try:
-        task = express(study.task, {gene.place: _middle(gene) for gene in genes(study.task)})
+        return express(study.task, {gene.place: _halfway(gene) for gene in genes(study.task)})
     except ConfigError:
+        return None
+
+
+def training_of(study: EvolveConfig) -> TrainConfig | None:
+    """A training as that player has it."""
+    task = middle(study)
+    if task is None:
         return None
     return TrainConfig(
         name=study.name, game=task.game, learner=task.learner, steps=UNSETTLED, samplers=1,
@@ -30,25 +37,24 @@ def training_of(study: EvolveConfig) -> TrainConfig | None:
     )  # fmt: skip
 
 
-def _middle(gene: Gene) -> float:
+def _halfway(gene: Gene) -> float:
     value = sqrt(gene.low * gene.high) if gene.log else (gene.low + gene.high) / 2
     return round(value) if gene.whole else value
 
 
 def estimate(study: EvolveConfig, trial: Job | None, longest: int) -> Estimate | None:
     """How long it takes; None while nothing is known. ``longest``: moves of the game's longest episode, or 0."""
-    pace = trials.pace_of(trial)
-    if pace is None or trial is None:
+    pace, task = trials.pace_of(trial), middle(study)
+    if pace is None or trial is None or task is None:
         return None
-    short, long = _lengths(trial, longest)
-    low, high = (_seconds(study, pace, length) for length in (short, long))
+    low, high = (_seconds(study, task.steps, pace, length) for length in _lengths(trial, longest))
     players, workers = study.algorithm.population, study.pool.workers
     least, most = START_S + FASTER * low, START_S + SLOWER * high
     for rule in study.stop:
         if rule.kind == "minutes":
             least, most = (min(seconds, START_S + 60 * rule.most) for seconds in (least, most))
     note = (
-        f"{plural(players, 'player')} × {plural(study.ticks, 'round')} × {number(study.task.steps)} moves on "
+        f"{plural(players, 'player')} × {plural(study.ticks, 'round')} × {number(task.steps)} moves on "
         f"{plural(workers, 'worker')}, and {number(study.episodes)} episodes to measure each. On one processor "
         f"{trials.speed_told(pace)} moves a second were learned from just now."
     )
@@ -66,9 +72,9 @@ def _lengths(trial: Job, longest: int) -> tuple[float, float]:
     return min(untrained, longest or untrained), longest or LONGER * untrained
 
 
-def _seconds(study: EvolveConfig, pace: Pace, length: float) -> float:
-    """Seconds of a whole search with episodes of that length."""
-    players, workers, steps = study.algorithm.population, study.pool.workers, study.task.steps
+def _seconds(study: EvolveConfig, steps: int, pace: Pace, length: float) -> float:
+    """Seconds of a whole search in which each player learns from so many moves, with episodes of that length."""
+    players, workers = study.algorithm.population, study.pool.workers
     measuring = length * pace.playing
     each = steps * (pace.playing + pace.learning) + study.episodes * measuring
     steady = getattr(study.algorithm, "steady", False)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings as site
+from django.core.exceptions import NON_FIELD_ERRORS
 
 from engine.config import AnyStudy, TrainConfig, load
 from engine.errors import ConfigError
@@ -31,7 +32,8 @@ FIRST = {"game": "cartpole", "algorithm": "ppo", "sampling": "synchronous", "ata
 
 class TrainForm(forms.Form):
     """``config`` is the training once the form is valid. ``shown``: the algorithm and preset that the page shows, which
-    are the nearest that exist when those that were typed do not."""
+    are the nearest that exist when those that were typed do not. ``waits``: what must be found out before it can start,
+    in a sentence by its field; nothing is wrong with that."""
 
     game = forms.ChoiceField(choices=[(o.key, o.title) for o in OFFERS.values()], label="Game")
     gymnasium = forms.CharField(
@@ -79,6 +81,7 @@ class TrainForm(forms.Form):
         for group in self.groups:
             self.fields |= {setting.name: setting.field for setting in group.settings}
         self.config: TrainConfig | None = None
+        self.waits: dict[str, str] = {}
 
     def _groups(self, samplers: int) -> Sequence[settings.Group]:
         return settings.groups(self.offer, self.shown, samplers)
@@ -150,9 +153,16 @@ class TrainForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         self._check(cleaned)
+        found = self._loaded(self._as_typed(cleaned))
         if not self.errors:
-            self._build(cleaned)
+            self._keep(found)
         return cleaned
+
+    def _as_typed(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
+        """The value of every field. One that is wrong goes to the engine as it was typed: with something else in its
+        place, what is right might seem wrong."""
+        wrong = {name: self._said(name) for name in self.errors if name in self.fields}
+        return {**dict.fromkeys(self.fields), **cleaned, **wrong}
 
     def _check(self, cleaned: dict[str, Any]) -> None:
         """Say whatever is wrong with what was typed."""
@@ -175,10 +185,10 @@ class TrainForm(forms.Form):
         elif reason := obstacle(row):
             self.add_error(SIMULATOR, reason)
 
-    def _build(self, cleaned: dict[str, Any]) -> None:
-        found = self._loaded(cleaned)
-        assert found is None or isinstance(found, TrainConfig)
-        self.config = found
+    def _keep(self, study: AnyStudy | None) -> None:
+        """What the form describes, once nothing is wrong with it."""
+        assert isinstance(study, TrainConfig)
+        self.config = study
 
     def _loaded(self, cleaned: dict[str, Any]) -> AnyStudy | None:
         """The study; None after each problem was said at its field."""
@@ -217,13 +227,16 @@ class TrainForm(forms.Form):
         return self._said("title")[:100] or f"An agent for {title}"[:100]
 
     def point_at(self, place: str, message: str) -> None:
-        """Show a problem of the engine's at the field it is about, or above the form when none is."""
+        """Show a problem of the engine's at the field it is about. One of the whole stands above the form, unless a
+        field is wrong already: the whole may be wrong only because of it."""
         if place in ("game", "game.name"):
             name: str | None = self.game_field
         elif place in ("learner", "learner.kind"):
             name = "algorithm"
         else:
             name = self._nearest(place)
+        if name is None and self.errors.keys() - {NON_FIELD_ERRORS}:
+            return
         if name is None or name not in self.errors:  # of a number's several readings the first is told
             self.add_error(name, sentence(message))
 

@@ -1,4 +1,4 @@
-"""Training settings that a search may choose: fields that take a number, or a range such as "0.0001 to 0.01"."""
+"""Training settings that a search may choose: fields that take numbers, or ranges such as "0.0001 to 0.01"."""
 
 from __future__ import annotations
 
@@ -10,29 +10,75 @@ from django import forms
 
 from engine.config.genes import Evolvable
 from webapp.games.numbers import value_of
-from webapp.studies.setting_fields import Setting
-from webapp.training.settings import Group
+from webapp.studies.setting_fields import NumbersField, Setting
+from webapp.training.settings import ConvField, Group, conv_text
 
-_APART = re.compile(r"\s*(?:\bto\b|,|;|–)\s*", re.IGNORECASE)
+_APART = re.compile(r"\s*(?:\bto\b|,|;|–)\s*|(?<=\d)-(?=\d)", re.IGNORECASE)
 _SCALE = re.compile(r"[\s,;]*\b(linear|log)\s*$", re.IGNORECASE)
+_NUMBER = r"[^\s,;\[\]–]+"
+_ITEM = re.compile(rf"\[[^\[\]]*\]|{_NUMBER}(?:\s*(?:\bto\b|–)\s*{_NUMBER})?(?:\s+(?:linear|log)\b)?", re.IGNORECASE)
+"""One number or range of several."""
+_LAYERS = ("policy", "critic")
 HOW = "Type a number, or a range such as 0.0001 to 0.01."
+HOW_LAYERS = (
+    "Type the units of each layer with spaces between them, such as 64 64; a layer may be a range: 16 to 64 64."
+)
+IN_LAYERS = (
+    "Units in each, with spaces between them. A layer may be a range: 16 to 64 64. Not with population based training, "
+    "whose players hand their networks on."
+)
+IN_CONVOLUTIONS = "Channels, kernel and stride of each, such as 32K4S2; for pictures. Each may be a range: 16-64K4S2."
+
+
+def read(text: str) -> Any:
+    """The number that a text stands for, or its range as a tuple with how it is searched behind, where that is said;
+    None for what is neither."""
+    inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    scale = _SCALE.search(inside)
+    ends = [value_of(part, ".") for part in _APART.split(_SCALE.sub("", inside).strip())]
+    numbers = [end for end in ends if end is not None]
+    if len(numbers) < len(ends) or len(ends) > 2 or (scale and len(ends) == 1):
+        return None
+    return numbers[0] if len(numbers) == 1 else (*numbers, *((scale[1].lower(),) if scale else ()))
+
+
+def has_range(value: Any) -> bool:
+    """Whether a field's value is a range, or holds one."""
+    if isinstance(value, Mapping):
+        return any(map(has_range, value.values()))
+    return isinstance(value, tuple) or (isinstance(value, list) and any(map(has_range, value)))
 
 
 class RangeField(forms.CharField):
     """A number, or a range: ``0.0001 to 0.01``, ``[0.0001, 0.01]``; with ``log`` or ``linear`` behind it where how it
-    is searched should be said. A range is a list."""
+    is searched should be said. A range is a tuple."""
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
-        if not text:
-            return None
-        inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-        scale = _SCALE.search(inside)
-        ends = [value_of(part, ".") for part in _APART.split(_SCALE.sub("", inside).strip())]
-        numbers = [end for end in ends if end is not None]
-        if len(numbers) < len(ends) or len(ends) > 2 or (scale and len(ends) == 1):
+        found = read(text) if text else None
+        if text and found is None:
             raise forms.ValidationError(f"{text[:40]} is neither a number nor a range. {HOW}")
-        return numbers[0] if len(numbers) == 1 else [*numbers, *([scale[1].lower()] if scale else [])]
+        return found
+
+
+class LayersField(forms.CharField):
+    """Layers with spaces between them, each a number of units or a range: ``16 to 64 64``. Empty: an empty list."""
+
+    def clean(self, value: Any) -> list[Any]:
+        text = super().clean(value).replace(";", " ")
+        found = [read(item) for item in _ITEM.findall(text)]
+        if None in found or _ITEM.sub("", text).strip():
+            raise forms.ValidationError(f"{text[:40]} cannot be read. {HOW_LAYERS}")
+        return found
+
+
+class ConvRangesField(ConvField):
+    """Convolutions of which any number may be a range: ``16-64K4S2``."""
+
+    number = r"\d{1,4}(?:-\d{1,4}(?:log|linear)?)?"
+
+    def read(self, text: str) -> Any:
+        return read(re.sub(r"(?=log|linear)", " ", text))
 
 
 def opened(group: Group, model: type[Any]) -> Group:
@@ -41,11 +87,15 @@ def opened(group: Group, model: type[Any]) -> Group:
 
 
 def _opened(setting: Setting, model: type[Any]) -> Setting:
-    info = model.model_fields.get(setting.key)
+    info, old = model.model_fields.get(setting.key), setting.field
+    shown: dict[str, Any] = {"label": old.label, "required": False, "max_length": 200}
+    if isinstance(old, ConvField):
+        return setting._replace(field=ConvRangesField(**shown, help_text=IN_CONVOLUTIONS))
+    if isinstance(old, NumbersField):
+        return setting._replace(field=LayersField(**shown, help_text=IN_LAYERS))
     if info is None or not any(isinstance(mark, Evolvable) for mark in info.metadata):
         return setting
-    old = setting.field
-    return setting._replace(field=RangeField(label=old.label, help_text=old.help_text, required=False, max_length=60))
+    return setting._replace(field=RangeField(**{**shown, "max_length": 60}, help_text=old.help_text))
 
 
 def range_text(value: Iterable[Any]) -> str:
@@ -54,7 +104,26 @@ def range_text(value: Iterable[Any]) -> str:
     return " ".join((f"{low:.12g} to {high:.12g}", *scale))
 
 
+def number_text(value: Any) -> str:
+    """A number or a range as it is typed."""
+    return range_text(value) if is_range(value) else f"{value:.12g}"
+
+
+def is_range(value: Any) -> bool:
+    """Whether a value of a study, as JSON, is a range."""
+    known = isinstance(value, list | tuple) and len(value) in (2, 3)
+    return known and all(isinstance(end, int | float) for end in value[:2])
+
+
 def ranges_in(learner: Mapping[str, Any], prefix: str) -> dict[str, str]:
-    """The texts of a learner's ranges, by field."""
-    found = {key: value for key, value in learner.items() if isinstance(value, list | tuple) and len(value) in (2, 3)}
-    return {f"{prefix}{key}": range_text(value) for key, value in found.items()}
+    """The texts of a learner's ranges, by field, and of lists that hold one."""
+    network, inside = learner.get("network", {}), f"{prefix}network."
+    found = {f"{prefix}{key}": range_text(value) for key, value in learner.items() if is_range(value)}
+    for key, value in network.items():
+        if key in _LAYERS and any(map(is_range, value)):
+            found[inside + key] = " ".join(map(number_text, value))
+        elif key == "conv" and any(is_range(number) for layer in value for number in layer.values()):
+            found[inside + key] = conv_text(value)
+        elif key not in _LAYERS and is_range(value):
+            found[inside + key] = range_text(value)
+    return found

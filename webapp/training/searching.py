@@ -40,7 +40,23 @@ _INSTEAD = {
     ),
     "pbt-ready": (
         "Rounds between comparisons",
-        "After so many a player that lags may copy a better one. At least 1.",
+        "After so many a player that lags may copy a better one (ready interval). At least 1.",
+    ),
+    "pbt-exploit": (
+        "When a player copies another (exploit)",
+        "It takes the other’s network and settings; then the settings change a little.",
+    ),
+    "pbt-share": (
+        "Share of the worst that copy, and of the best that are copied (truncation)",
+        "Of all players; where the worst copy the best. More than 0, at most 0.5.",
+    ),
+    "pbt-level": (
+        "How likely a mistaken copy may be (p)",
+        "The smaller, the surer that the other is better (Welch’s t-test). More than 0, less than 1.",
+    ),
+    "pbt-resample": (
+        "Chance that a copied setting is drawn anew (explore)",
+        "From its whole range (resample); else it moves up or down by a fifth (perturb). From 0 to 1.",
     ),
     "stop-evaluations-most": ("Players trained and measured, at most", "At least 1."),
     "stop-steps-most": ("Moves of all players, at most", "Those that measure them included. At least 1."),

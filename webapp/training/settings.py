@@ -21,23 +21,26 @@ LEARNER, NETWORK = "learner.", "learner.network."
 CONV, REWARDS, GAME = "learner.network.conv", "learner.rewards", "game.settings"
 NAMES = re.compile(rf"learner\.[a-z_.]{{1,60}}|{re.escape(GAME)}|{'|'.join(SAMPLING)}")
 """What a detail's field may be called, whatever the algorithm."""
-_SPAN = re.compile(r"(?<=[^.]) (?=From [−-]?\d|At least \d|Several numbers)")
-"""Where what the engine says of a setting ends and its bounds begin."""
-_LAYER = re.compile(r"(\d{1,4})[kK](\d{1,2})[sS](\d{1,2})")
 
 
 class ConvField(forms.CharField):
-    """Convolutions as the paper writes them, channels in front: ``32K4S2 32K4S2``. Empty: the preset's."""
+    """Convolutions as the paper writes them, channels in front: ``32K4S2 32K4S2``. Empty: the preset's. ``number``:
+    how each of the three may be written; ``read``: what it stands for."""
 
-    def clean(self, value: Any) -> list[dict[str, int]]:
+    number = r"\d{1,4}"
+
+    def read(self, text: str) -> Any:
+        return int(text)
+
+    def clean(self, value: Any) -> list[dict[str, Any]]:
         found = []
         for text in super().clean(value).replace(",", " ").split():
-            layer = _LAYER.fullmatch(text)
+            layer = re.fullmatch(rf"({self.number})K({self.number})S({self.number})", text, re.IGNORECASE)
             if layer is None:
                 raise forms.ValidationError(
                     f"{text[:40]} is not a convolution. Write 32K4S2: channels, kernel, stride."
                 )
-            found.append(dict(zip(ConvConfig.model_fields, map(int, layer.groups()), strict=True)))
+            found.append(dict(zip(ConvConfig.model_fields, map(self.read, layer.groups()), strict=True)))
         return found
 
 
@@ -106,14 +109,18 @@ def _conv(network: NetworkConfig) -> Setting:
     return Setting(CONV, "conv", field, tuple(conv_text([layer.model_dump() for layer in network.conv]).split()))
 
 
-def conv_text(layers: Iterable[Mapping[str, int]]) -> str:
-    """Convolutions as they are typed."""
-    return " ".join(f"{layer['channels']}K{layer['kernel']}S{layer['stride']}" for layer in layers)
+def conv_text(layers: Iterable[Mapping[str, Any]]) -> str:
+    """Convolutions as they are typed; a range has a hyphen between its ends."""
+    return " ".join(f"{_part(c['channels'])}K{_part(c['kernel'])}S{_part(c['stride'])}" for c in layers)
+
+
+def _part(value: Any) -> str:
+    return str(value) if isinstance(value, int) else f"{value[0]}-{value[1]}{''.join(value[2:])}"
 
 
 def _worded(setting: Setting) -> Setting:
     """What the engine says of a setting, as sentences."""
-    if text := _SPAN.sub(". ", str(setting.field.help_text)):
+    if text := str(setting.field.help_text):
         # Not a Greek letter, nor a letter that carries a mark: those are the paper's symbols.
         setting.field.help_text = sentence(text) if text[:2].isascii() else f"{text.removesuffix('.')}."
     return setting
@@ -153,6 +160,8 @@ def typed(groups: Iterable[Group], cleaned: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _engine_value(setting: Setting, value: Any) -> Any:
+    if isinstance(value, str) and setting.name in (REWARDS, GAME):
+        return value  # it could not be read: the engine says the same of it
     if setting.name == REWARDS:
         return {name: dict(zip(("weight", "discount", "trace"), v, strict=False)) for name, v in value.items()}
     if setting.name == GAME:
@@ -163,9 +172,11 @@ def _engine_value(setting: Setting, value: Any) -> Any:
 
 
 def _plain(name: str, values: list[str]) -> Any:
-    """A game's setting as the value it stands for; rewards are always a list."""
+    """A game's setting as the value it stands for: a range where it says “1 to 5”. Rewards are always a list."""
     found = [number if (number := value_of(text, None, "")) is not None else text for text in values]
     whole = [int(v) if isinstance(v, float) and v == int(v) else v for v in found]
+    if len(whole) > 2 and whole[1] == "to":
+        return (whole[0], *whole[2:])
     return [str(v) for v in values] if name == "rewards" else whole[0]
 
 
@@ -197,12 +208,19 @@ def _text_of(setting: Setting, value: Any) -> str:
     if setting.name == REWARDS:
         return "\n".join(" ".join(_number(v) for v in (name, *_terms(terms))) for name, terms in value.items())
     if setting.name == GAME:
-        return "\n".join(
-            f"{k} {' '.join(map(str, v)) if isinstance(v, list) else _number(v)}" for k, v in value.items()
-        )
+        return "\n".join(f"{name} {_said(v)}" for name, v in value.items())
     if isinstance(setting.default, bool):
         return "" if value == setting.default else "on" if value else "off"
     return str(typed_of([setting], {setting.key: value}).get(setting.name, ""))
+
+
+def _said(value: Any) -> str:
+    """A game's setting, as JSON, as it is typed."""
+    if not isinstance(value, list):
+        return _number(value)
+    if value and not isinstance(value[0], str):
+        value = [value[0], "to", *value[1:]]
+    return " ".join(map(_number, value))
 
 
 def _terms(terms: Mapping[str, Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from django.conf import settings
 from engine.config import TrainConfig, parse
 from engine.config.train import TrainPool
 from engine.errors import ConfigError
-from webapp.lib.words import NBSP, duration, number
+from webapp.lib.words import NBSP, duration, number, plural
 from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.models import Job, Status
@@ -183,7 +183,15 @@ def told(found: Estimate | None, trial: Job | None, minutes: float) -> dict[str,
     time = f"About {high}" if low == high else f"{low} to {high}"
     clock = f"Ends after {number(minutes)}{NBSP}min at the latest, and a last evaluation." if minutes else ""
     long = "That is long. It goes on when you close the page, and can be paused." if found.low > LONG else ""
-    return {"time": time, "note": f"{found.note} {clock}".strip(), "long": long}
+    return {"time": time, "note": " ".join(filter(None, (found.note, _beside(), clock))), "long": long}
+
+
+def _beside() -> str:
+    """What the estimate leaves out: jobs that share the processors."""
+    running = Job.objects.filter(status=Status.RUNNING).exclude(kind=Job.Kind.SAMPLE).count()
+    if not running:
+        return "That is if nothing else runs at the time."
+    return f"That is if nothing else runs; now {plural(running, 'job does', 'jobs do')}, so it may take longer."
 
 
 def _waiting(trial: Job | None) -> str:

@@ -13,6 +13,9 @@ const WAIT_MS = 350;
 const BESIDE = ["gymnasium", "atari", "simulator"];
 let trial = null;
 let number = 0;
+const told = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "null");
+/** What Start waits for (field to sentence), once somebody pressed it; null while nobody has. */
+let waits = told("train-waits");
 
 /* ---------- asking ---------- */
 function filled(extra) {
@@ -60,7 +63,14 @@ function showParts(answer) {
 
 function show(answer) {
   showParts(answer);
-  showErrors(form, answer.errors);
+  const wrong = Object.keys(answer.errors).length > 0;
+  if (waits && !wrong && answer.trial === null) {
+    start();
+    return;
+  }
+  if (wrong) waits = null;
+  showErrors(form, answer.errors, waits ?? {});
+  showWaiting();
   if (answer.kept) {
     at("kept").hidden = false;
     at("kept-at").textContent = when(new Date(answer.kept));
@@ -80,6 +90,16 @@ function show(answer) {
   at("again").hidden = !answer.failed;
   if (answer.name) form.elements.title.placeholder = answer.name;
   form.elements.steps.placeholder = answer.steps;
+}
+
+function showWaiting() {
+  at("awaited").hidden = !waits;
+  at("start").setAttribute("aria-busy", String(Boolean(waits)));
+}
+/** Start again, now that is found out what it waited for. */
+function start() {
+  waits = null;
+  form.requestSubmit();
 }
 
 function showBeside() {
@@ -106,6 +126,8 @@ at("more-goals")?.addEventListener("click", () => {
 
 /* ---------- what people do ---------- */
 form.addEventListener("input", ({ target }) => {
+  waits = null; // whoever changes something has not asked for that to be started
+  showWaiting();
   showBeside();
   if (target.matches("[data-parts]")) showMethod(form);
   changed();
@@ -128,5 +150,7 @@ listen(form.dataset.events, ({ type, data }) => {
   if (type === "snapshot" && data.jobs.some((job) => job.job === trial && ENDED.has(job.status))) ask();
 });
 
-const wrong = document.getElementById("train-errors");
-ask().then(() => wrong && showErrors(form, JSON.parse(wrong.textContent)));
+const refused = told("train-errors");
+if (waits) showErrors(form, {}, waits);
+showWaiting();
+ask().then(() => refused && showErrors(form, refused));

@@ -13,7 +13,7 @@ from engine.config.genes import Evolvable
 from engine.errors import ConfigError
 from webapp.lib.words import number
 from webapp.studies.models import Job
-from webapp.training.ranges import range_text
+from webapp.training.ranges import is_range, range_text
 from webapp.training.searching import in_players
 
 ABSENT = "–"
@@ -89,7 +89,10 @@ def _one(value: Any, path: tuple[str, ...], subject: str, info: FieldInfo) -> It
     elif isinstance(value, Config):
         yield from _walk(value, path, _SUBJECTS.get(path[-1], title))
     elif isinstance(value, Mapping):
-        yield from ((f"{place}.{key}", f"{title}: {key}", _text(each)) for key, each in value.items())
+        yield from (
+            (f"{place}.{key}", f"{title}: {key}", range_text(each) if is_range(each) else text_of(each))
+            for key, each in value.items()
+        )
     elif isinstance(value, tuple) and value and isinstance(value[0], Config):
         for i, each in enumerate(value):
             name = (
@@ -100,10 +103,11 @@ def _one(value: Any, path: tuple[str, ...], subject: str, info: FieldInfo) -> It
             )
             yield from _walk(each, (*path, str(i)), str(name).capitalize() if path[-1] == "stop" else str(name))
     else:
-        yield place, (f"{subject}: {title}" if subject else title), _text(value)
+        yield place, (f"{subject}: {title}" if subject else title), text_of(value)
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A setting's value as people read it."""
     if value is None or value == "" or value == ():
         return ABSENT
     if isinstance(value, bool):
@@ -113,5 +117,5 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.6g}"
     if isinstance(value, tuple):
-        return ", ".join(_text(each) for each in value)
+        return ", ".join(range_text(each) if isinstance(each, tuple) else text_of(each) for each in value)
     return str(value)
