@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from engine.catalog import ALGORITHMS
-from engine.config import EvolveConfig, load
+from engine.config import EvolveConfig, TaskConfig, load
 from engine.config.algorithms import SearchAlgorithm
-from engine.config.genes import express, genes
+from engine.config.genes import Evolvable, express, genes
 from engine.errors import ConfigError
 
 
@@ -199,3 +199,9 @@ def test_a_place_is_what_was_written_and_nothing_is_told_twice(data: dict[str, A
 
 def test_a_list_that_really_is_too_short_is_said() -> None:
     assert wrong(settings(objectives=[])) == [("objectives", "must have at least 1")]
+
+
+def test_every_number_below_the_task_may_be_a_range() -> None:
+    numbers = {name: field for name, field in TaskConfig.model_fields.items() if field.annotation in (int, float)}
+    assert numbers.keys() == {"steps", "environments", "checkpoint_every"}
+    assert all(any(isinstance(mark, Evolvable) for mark in field.metadata) for field in numbers.values())

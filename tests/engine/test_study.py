@@ -218,7 +218,7 @@ def test_a_study_that_cannot_run_says_everything_that_is_wrong_before_any_battle
             {
                 **STUDY,
                 "game": {"simulator": "builtin:herobattle", "patch": {"warhorn.price": 3.0}, "fidelity": "half"},
-                "lineups": {"budget_high": 3.0},
+                "lineups": {"budget_high": 3.0, "baselines": {"kind": "pasted", "teams": [{"slots": {"hero": "x"}}]}},
                 "objectives": {"objectives": [{"name": "a", "title": "A", "formula": "1 +"}]},
             }
         ),
@@ -230,6 +230,7 @@ def test_a_study_that_cannot_run_says_everything_that_is_wrong_before_any_battle
         "game.patch.warhorn.price",
         "game.fidelity",
         "lineups.budget_high",
+        "lineups.baselines.teams.0.slots.hero",
         "objectives.objectives.0.formula",
     ):
         assert place in failed.message
