@@ -136,8 +136,8 @@ API: tuple[tuple[str, Callable[[Studio], dict[str, Any]]], ...] = (
     ("schema", lambda team: {"kind": "search"}),
     ("project", _below),
     *(("jobs", _below),) * 2,
-    *((name, _its_job) for name in ("job", "stop", "pause", "resume", "clone", "events", "results", "rounds", "policy",
-                                    "onnx")),
+    *((name, _its_job) for name in ("job", "stop", "pause", "resume", "clone", "recheck", "events", "results", "rounds",
+                                    "policy", "onnx")),
 )  # fmt: skip
 OPERATORS, OWNERS, REGISTRARS = frozenset({"operator"}), frozenset({"owner"}), frozenset({"engineer", "operator"})
 ROWS = (
