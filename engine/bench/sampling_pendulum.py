@@ -32,7 +32,7 @@ LEAST, BEST = 0.8, -250.0
 CAP_S = 600.0
 STUDY: dict[str, Any] = {
     "game": "gym:Pendulum-v1", "sampling": "asynchronous", "samplers": 2, "environments": 128, "max_staleness": 2,
-    "checkpoint_every": 81_920,
+    "checkpoint_every": 327_680,
     "learner": {"preset": "table3-pendulum", "fragment": 16, "network": {"policy": [256, 128], "critic": [256, 128]}},
 }  # fmt: skip
 
