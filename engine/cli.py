@@ -117,8 +117,10 @@ def _resume(args: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    from engine.config.overrides import read
+
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = read(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError([("study", f"there is no file {path}")]) from error
     except yaml.MarkedYAMLError as error:

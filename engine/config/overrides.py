@@ -11,6 +11,19 @@ import yaml
 from engine.errors import ConfigError
 
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
+_POWER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
+
+
+class _Loader(yaml.SafeLoader):
+    """Takes 1e-4 for the number that it is in YAML 1.2; 1.1 has it as text."""
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _POWER, list("-+0123456789"))
+
+
+def read(text: str) -> Any:
+    """What a YAML or JSON text says. Raises yaml.YAMLError."""
+    return yaml.load(text, _Loader)
 
 
 def overridden(data: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
@@ -23,7 +36,7 @@ def overridden(data: Mapping[str, Any], settings: Sequence[str]) -> dict[str, An
         try:
             if not sign or not path.strip():
                 raise ValueError("write it as path=value, such as algorithm.population=50")
-            values.append((path.strip(), yaml.safe_load(text)))
+            values.append((path.strip(), read(text)))
         except (ValueError, yaml.YAMLError) as error:
             wrong.append((path.strip() or "-m", " ".join(str(error).split())))
     try:

@@ -143,6 +143,7 @@ def test_settings_from_the_command_line_replace_the_file_s() -> None:
     assert found["stop"] == [{"kind": "evaluations", "count": 7}]
     assert found["game"] == {"patch": {"warhorn.cost": [80, 160]}}
     assert (found["name"], found["fresh"]) == ("a=b", 0)
+    assert overridden({}, ["a=[1e-4, 1E+2]", "b=1e-4x"]) == {"a": [0.0001, 100.0], "b": "1e-4x"}
     assert data["algorithm"] == {"kind": "nsga2", "population": 30}, "the file's own table stays as it is"
 
 
