@@ -105,6 +105,8 @@ def test_settings_reach_the_search_and_come_back_in_a_clone(team: Studio) -> Non
         ({"noise-error": "2"}, "noise-error", "more than 0, less than 1"),
         ({"noise-racing": "maybe"}, "noise-racing", "choice"),
         ({"noise-racing": "chance", "steady": "on"}, "noise-racing", "needs rounds"),
+        ({"noise-racing": "tests"}, "noise-racing", "by one objective"),
+        ({"fair": "on"}, "fair", "without rounds"),
         ({"stop-plateau-window": "2"}, "stop-plateau-window", "from 4"),
         ({"stop-minutes-most": "0"}, "stop-minutes-most", "more than 0"),
         ({"stop-battles-most": "1.5"}, "stop-battles-most", "whole number"),
