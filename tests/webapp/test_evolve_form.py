@@ -112,6 +112,8 @@ def test_any_number_of_a_network_may_be_a_range_and_the_page_of_the_job_names_it
 def test_whatever_is_wrong_with_a_search_is_told_in_one_go(team: Studio) -> None:
     typed = {"population": "7", "method": "nsga2", "rounds": "0", "learner__rate": "0.1 to 9", "goal-2": "return"}
     assert set(wrong(team, **typed)) == {"population", "rounds", "learner.rate", "goal-2"}
+    layers = wrong(team, learner__network__policy="16 to 64", learner__rate="0.1 to 9")
+    assert set(layers) == {"learner.network.policy", "learner.rate"}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ def test_whatever_is_wrong_with_a_search_is_told_in_one_go(team: Studio) -> None
         ({"learner__rate": "0.1 to 9"}, "learner.rate", "at most 1"),
         ({"learner__entropy_weight": "0 to 1 log"}, "learner.entropy_weight", "above 0"),
         ({"learner__reuse": "1.5 to 4"}, "learner.reuse", "whole"),
-        ({"learner__network__policy": "16 to 64 64"}, "learner.network.policy", "hand this on to one another"),
+        ({"learner__network__policy": "16 to 64 64"}, "learner.network.policy", "so it is one for all"),
         ({"learner__network__policy": "16 to", "method": "ga"}, "learner.network.policy", "a layer may be a range"),
         ({"learner__network__policy": "0", "method": "ga"}, "learner.network.policy", "at least 1"),
         ({"steps": "9 to 5"}, "steps", "from low to high"),
@@ -375,12 +377,12 @@ def test_population_based_training_is_told_in_a_designer_s_words_with_the_field_
     for words in (
         "When a player copies another (exploit)",
         "drawn anew (explore)",
-        "The worst copy the best (truncation)",
+        "Worst copy best (truncation)",
     ):
         assert words in form_page
     job = evolution(team.project, config("pbt", algorithm={"kind": "pbt", "population": 4, "exploit": "truncation"}))
     page = client.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
-    told = "<dt>When a player copies another (exploit)</dt><dd>The worst copy the best (truncation)</dd>"
+    told = "<dt>When a player copies another (exploit)</dt><dd>Worst copy best (truncation)</dd>"
     assert told in page
     assert "<dt>Players</dt><dd>4</dd>" in page
 

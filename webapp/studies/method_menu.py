@@ -20,9 +20,9 @@ CHOICES = {
         "halving": "By halves: a fixed share leaves at each step",
     },
     "pbt-exploit": {
-        "truncation": "The worst copy the best (truncation)",
-        "welch": "Whoever is shown to be worse than another (Welch’s t-test)",
-        "both": "The worst copy the best; others if shown to be worse (both)",
+        "truncation": "Worst copy best (truncation)",
+        "welch": "By test (Welch’s t-test)",
+        "both": "Worst copy best, else by test",
     },
 }
 """Choices of settings in words, by the setting's name."""

@@ -3,6 +3,7 @@ searched."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -158,12 +159,22 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         ranges = has_range([settings.typed(self.groups, cleaned), cleaned.get("steps")])
         if not ranges and not self._bred and not self.errors.keys() & set(learning):
             self.add_error("learner.rate", NO_RANGE)
+        self._check_network(cleaned)
         if cleaned.get("steps") == 0 and not self._bred:
             why = "Without moves nothing is learned. Type how many, or hand networks on: then they alone are bred."
             self.add_error("steps", why)
         if self.noise.racing != "off" and self.noise.most <= (cleaned.get("episodes") or EPISODES):
             why = "Each player is measured on as many anyway, so racing would save nothing. Type more."
             self.add_error("noise-most", why)
+
+    def _check_network(self, cleaned: Mapping[str, Any]) -> None:
+        """Say at its field which number of a network is a range although networks are handed on."""
+        trains = self.method.kind == PLAYERS.usual
+        free = "choose another method" if trains else "fresh networks"
+        why = f"Players hand this on to one another, so it is one for all. Type a number, or {free}."
+        for setting in self.groups[1].settings if trains or self._bred else ():
+            if has_range(cleaned.get(setting.name)):
+                self.add_error(setting.name, why)
 
     def _keep(self, study: AnyStudy | None) -> None:
         assert isinstance(study, EvolveConfig)

@@ -44,7 +44,8 @@ _INSTEAD = {
     ),
     "pbt-exploit": (
         "When a player copies another (exploit)",
-        "It takes the other’s network and settings; then the settings change a little.",
+        "It takes the other’s network and settings, and the settings then change a little. By test: when it is shown "
+        "to be worse.",
     ),
     "pbt-share": (
         "Share of the worst that copy, and of the best that are copied (truncation)",
