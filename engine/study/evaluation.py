@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-import time
 import traceback
 from concurrent.futures import Future, wait
 
@@ -42,7 +41,7 @@ class _Evaluation:
 
     def __init__(self, config: TrainConfig, policy: Policy, first: int, control: Control) -> None:
         self._config, self._policy, self._first, self._control = config, policy, first, control
-        self._answered_at = time.monotonic()
+        self._answers = 0
         self._program: ExternalGame | None = None
         self._found: Future[Examination] = Future()
         self._thread = threading.Thread(target=self._play, name="evaluation", daemon=True)
@@ -50,13 +49,16 @@ class _Evaluation:
     def examination(self) -> Examination:
         """Raises Cancelled, SimulatorError, and what the game raises."""
         self._thread.start()
-        while not self._found.done():
-            wait([self._found], _POLL_S)
-            self._look(time.monotonic() - self._answered_at)
+        silent_s, heard = 0.0, 0
+        while not wait([self._found], _POLL_S).done:
+            # Counted and not measured: a process that was frozen for a while blames no game for that.
+            silent_s = silent_s + _POLL_S if heard == self._answers else 0.0
+            heard = self._answers
+            self._look(silent_s)
         return self._found.result()
 
     def _look(self, silent_s: float) -> None:
-        if self._found.done() or silent_s < PATIENT_S:
+        if silent_s < PATIENT_S:
             return
         if self._control():
             if self._program is None:
@@ -88,5 +90,5 @@ class _Evaluation:
 
     def _stopped(self) -> bool:
         """Asked at every decision: the game has just answered."""
-        self._answered_at = time.monotonic()
+        self._answers += 1
         return self._control() != ""
