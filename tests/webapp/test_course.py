@@ -107,6 +107,14 @@ def test_the_map_has_axes_in_the_objectives_words(client: Client, team: Studio) 
     assert "immutable" in answer["Cache-Control"]
 
 
+def test_the_map_of_the_end_is_the_one_measured_on_fresh_battles(client: Client, team: Studio) -> None:
+    job = drawn(team, grid=grid_artifact())
+    assert client.get(address("grid", job, "?of=fresh")).status_code == 404
+    Job.objects.update(artifacts={"fresh_grid": grid_artifact(5)})
+    assert len(client.get(address("grid", job, "?of=fresh")).json()["cells"][0]) == 5
+    assert len(client.get(address("grid", job, "?tick=1")).json()["cells"][0]) == 12
+
+
 def test_cells_that_lie_above_each_other_show_the_best(team: Studio) -> None:
     job = drawn(team)
     where = np.array([[0, 1], [0, 1], [3, 3]], dtype=np.int64)

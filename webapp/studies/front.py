@@ -70,7 +70,8 @@ def of_job(job: Job) -> ObjectiveSetConfig:
 
 
 def artifact(job: Job, role: str, tick: int | None) -> str:
-    """The hash of the ``front`` or ``chunk`` of a round, or the job's final ``front`` or ``fresh``; or nothing."""
+    """The hash of what a round has in a role (``front``, ``chunk``, ``grid``), or without one the end of the job
+    (``front``, ``fresh``, ``fresh_grid``); or nothing."""
     if tick is None:
         return str(job.artifacts.get(role, ""))
     bodies = job.events.filter(kind="progressed", tick=tick).values_list("body", flat=True)

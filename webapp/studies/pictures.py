@@ -87,10 +87,10 @@ def _drawn(request: HttpRequest, job: Job, digest: str, *, dots: bool) -> HttpRe
 
 @require_safe
 def grid(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The map that the search has filled after a round."""
+    """The map that the search has filled after a round (``tick``), or as the end measured it anew (``of=fresh``)."""
     job = job_for(request, slug, pk)
-    drawn = job.kind in (Job.Kind.SEARCH, Job.Kind.EVOLVE)
-    digest = drawing.artifact(job, "grid", _tick(request) or job.tick) if drawn else ""
+    role, tick = ("fresh_grid", None) if request.GET.get("of") == "fresh" else ("grid", _tick(request) or job.tick)
+    digest = drawing.artifact(job, role, tick) if job.kind in (Job.Kind.SEARCH, Job.Kind.EVOLVE) else ""
     return _kept(request, digest, drawing.tag(digest), lambda d: json.dumps(telling.grid(job, d)).encode())
 
 

@@ -82,6 +82,7 @@ def _live(job: Job, *pictures: str) -> dict[str, Any]:
         "project": job.project.slug,
         "minutes": overview.minutes_of(job),
         "early": any(rule["kind"] != "minutes" for rule in job.config.get("stop", ())),
+        "fresh_map": "fresh_grid" in job.artifacts,
     }
 
 

@@ -5,7 +5,7 @@ import { tokens } from "../charts/theme.js";
 import { family } from "../marks.js";
 import { drawBest, drawGrid, drawLineage, drawPieces, drawVolume } from "./course_charts.js";
 import { valueText } from "./parts.js";
-import { state, y } from "./state.js";
+import { page, state, y } from "./state.js";
 
 const LOOK_MS = 2500;
 const card = document.querySelector("[data-course]");
@@ -56,8 +56,8 @@ const CHARTS = {
     draw: drawPieces,
   },
   grid: {
-    link: () => `${links.grid}?tick=${state.tick}`,
-    note: (g) => `Each cell is a kind of lineup; its colour is the best found of that kind in ${g.quality.title.toLowerCase()}. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled.${g.hidden ? " Kinds that differ only in a third number share a cell." : ""}`,
+    link: () => `${links.grid}?${page.fresh_map ? "of=fresh" : `tick=${state.tick}`}`,
+    note: (g) => `Each cell is a kind of lineup; its colour is the best found of that kind in ${g.quality.title.toLowerCase()}. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled.${page.fresh_map ? " Measured on battles the search never saw." : ""}${g.hidden ? " Kinds that differ only in a third number share a cell." : ""}`,
     legend: () => [],
     heads: (g) => [...g.axes.map((axis) => axis.title), g.quality.title, "Lineup"],
     rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => `${valueText(axis, axis.edges[g.cells[k][i]])} to ${valueText(axis, axis.edges[g.cells[k][i] + 1])}`), valueText(g.quality, g.cells[2][i]), `#${g.cells[3][i]}`]),

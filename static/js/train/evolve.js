@@ -130,8 +130,8 @@ const CHARTS = {
     draw: (chart, p, theme) => drawSettings(chart, p, { all: page.goals, index: goal }, shown, theme),
   },
   grid: {
-    read: () => read(`${links.grid}?tick=${state.tick}`),
-    note: (g) => `Each cell is a kind of play; its colour is the best ${g.quality.title.toLowerCase()} of that kind. ${whole(g.cells[0].length)} cells are filled.`,
+    read: () => read(`${links.grid}?${page.fresh_map ? "of=fresh" : `tick=${state.tick}`}`),
+    note: (g) => `Each cell is a kind of play; its colour is the best ${g.quality.title.toLowerCase()} of that kind. ${whole(g.cells[0].length)} cells are filled.${page.fresh_map ? " Measured on episodes the search never saw." : ""}`,
     legend: () => [],
     heads: (g) => [...g.axes.map((axis) => axis.title), g.quality.title, "Player"],
     rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => `${shown(axis.edges[g.cells[k][i]])} to ${shown(axis.edges[g.cells[k][i] + 1])}`), shown(g.cells[2][i]), `#${g.cells[3][i]}`]),
