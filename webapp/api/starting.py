@@ -91,8 +91,8 @@ def start(project: Project, user: User, wanted: Wanted, kept: Kept) -> Job:
             raise ConfigError(wrong)
         study, refers = _trained(kind, wanted.config, wanted.set, project)
         return _submit(project, user, study, refers | kept)
-    study, refers = _searched(pins_of(project, user, wanted), wanted.config, wanted.set)
-    return _submit(project, user, study, refers | kept)
+    search, refers = _searched(pins_of(project, user, wanted), wanted.config, wanted.set)
+    return _submit(project, user, search, refers | kept)
 
 
 def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
@@ -103,8 +103,8 @@ def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
         return _submit(job.project, user, study, {**refers, **kept, "template": refers["template"] or job.template})
     if job.kind != Job.Kind.SEARCH or job.game_version is None:
         raise actions.Refused("Only a search, a training or a search for training settings can be started again.")
-    study, refers = _searched(pins_of_job(job, user), job.config, changes.set)
-    return _submit(job.project, user, study, refers | kept)
+    search, refers = _searched(pins_of_job(job, user), job.config, changes.set)
+    return _submit(job.project, user, search, refers | kept)
 
 
 def _submit(project: Project, user: User, study: AnyStudy, refers: Refers) -> Job:
