@@ -69,6 +69,23 @@ def test_every_method_of_the_menu_makes_a_search_from_its_defaults(team: Studio,
     assert built(team, method=kind).algorithm.kind == kind
 
 
+def test_weights_of_rewards_and_battles_may_be_ranges(team: Studio) -> None:
+    found = built(team, learner__rewards="score 0.5 to 2 log 0.99\nhit 1 0.9 0.5 to 0.9", environments="8 to 32")
+    score, hit = (found.task.learner.rewards[name] for name in ("score", "hit"))
+    assert (score.weight, score.discount) == ((0.5, 2, "log"), 0.99)
+    assert (hit.weight, hit.discount, hit.trace) == (1, 0.9, (0.5, 0.9))
+    assert found.task.environments == (8, 32)
+    job = evolution(team.project, found, template="cartpole-ppo")
+    again = EvolveForm(values_of(job, team.project), project=team.project)
+    assert again.is_valid(), again.errors
+    assert again.study == found.model_copy(update={"name": job.title})
+
+
+@pytest.mark.parametrize("text", ["score", "score much", "score 1 to", "score 2 to 1", "score 1 2 3 4"])
+def test_a_line_of_rewards_that_cannot_be_read_is_said_there(team: Studio, text: str) -> None:
+    assert "learner.rewards" in wrong(team, learner__rewards=text)
+
+
 @pytest.mark.parametrize("text", ["0.001 to 0.1", "[0.001, 0.1]", "[0.001, 0.1, log]", "0.001 – 0.1 log"])
 def test_a_range_may_be_written_in_several_ways(team: Studio, text: str) -> None:
     rate = genes(built(team, learner__rate=text).task)[0]

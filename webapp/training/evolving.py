@@ -80,6 +80,10 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
     rounds = NumberField(
         label="Rounds", required=False, whole=True, low=1, high=1_000_000, help_text="Search steps, one after another."
     )
+    environments = RangeField(
+        label="Battles at once", required=False, max_length=60,
+        help_text="Which a player learns from side by side. From 1 to 100,000; may be a range.",
+    )  # fmt: skip
     fresh = NumberField(
         label="Fresh episodes at the end", required=False, whole=True, low=0, high=100_000,
         help_text="The best players are measured again on so many that the search never saw. 0: they are not.",
@@ -156,7 +160,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         self.check_goals(self.told, self.title_of_game, ways=self._maps)
         self.check_method([aim.measure for aim in self.goals.values()], len(self.ways) or len(self.goals) - 1)
         learning = [setting.name for group in self.groups for setting in group.settings]
-        ranges = has_range([settings.typed(self.groups, cleaned), cleaned.get("steps")])
+        ranges = has_range([settings.typed(self.groups, cleaned), *map(cleaned.get, ("steps", "environments"))])
         if not ranges and not self._bred and not self.errors.keys() & set(learning):
             self.add_error("learner.rate", NO_RANGE)
         self._check_network(cleaned)
@@ -192,7 +196,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
             "name": self.name,
             "seed": typed["seed"],
             "task": {"game": {"name": self.game_name, **own.get("game", {})}, "learner": learner,
-                     "steps": typed["steps"], "environments": self.shown.battles},
+                     "steps": typed["steps"], "environments": cleaned["environments"] or self.shown.battles},
             "objectives": [aim.model_dump() for aim in self.goals.values()],
             "behaviour": tuple(self.ways.values()) if self._maps else (),
             **networks,
@@ -240,6 +244,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "population": config["algorithm"]["population"],
         "rounds": config["ticks"],
         "steps": number_text(task["steps"]),
+        "environments": "" if task["environments"] == chosen.battles else number_text(task["environments"]),
         "episodes": config["episodes"],
         "fresh": config["fresh"],
         "seed": config["seed"],

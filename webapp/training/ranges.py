@@ -11,7 +11,7 @@ from django import forms
 from engine.config.genes import Evolvable
 from webapp.games.numbers import value_of
 from webapp.studies.setting_fields import NumbersField, Setting
-from webapp.training.settings import ConvField, Group, conv_text
+from webapp.training.settings import REWARDS, ConvField, Group, LinesField, conv_text
 
 _APART = re.compile(r"\s*(?:\bto\b|,|;|–)\s*|(?<=\d)-(?=\d)", re.IGNORECASE)
 _SCALE = re.compile(r"[\s,;]*\b(linear|log)\s*$", re.IGNORECASE)
@@ -26,6 +26,10 @@ HOW_LAYERS = (
 IN_LAYERS = (
     "Units in each, with spaces between them. A layer may be a range: 16 to 64 64. Not with population based training, "
     "whose players hand their networks on."
+)
+IN_REWARDS = (
+    "A line for each: its name and weight, then, where they differ, its discount and trace: score 1 0.99. Each may be "
+    "a range: score 0.5 to 2."
 )
 IN_CONVOLUTIONS = "Channels, kernel and stride of each, such as 32K4S2; for pictures. Each may be a range: 16-64K4S2."
 
@@ -81,6 +85,17 @@ class ConvRangesField(ConvField):
         return read(re.sub(r"(?=log|linear)", " ", text))
 
 
+class RewardsField(LinesField):
+    """Named rewards whose weight, discount and trace may be ranges: ``score 0.5 to 2 0.99``."""
+
+    def read(self, values: list[str]) -> list[Any]:
+        text = " ".join(values)
+        found = [read(item) for item in _ITEM.findall(text)]
+        if None in found or _ITEM.sub("", text).strip():
+            raise forms.ValidationError(f"{text[:40]} cannot be read. {HOW}")
+        return found
+
+
 def opened(group: Group, model: type[Any]) -> Group:
     """The group with a field that takes a range wherever the engine does."""
     return group._replace(settings=tuple(_opened(setting, model) for setting in group.settings))
@@ -89,6 +104,8 @@ def opened(group: Group, model: type[Any]) -> Group:
 def _opened(setting: Setting, model: type[Any]) -> Setting:
     info, old = model.model_fields.get(setting.key), setting.field
     shown: dict[str, Any] = {"label": old.label, "required": False, "max_length": 200}
+    if setting.name == REWARDS:
+        return setting._replace(field=RewardsField(label=old.label, most=3, help_text=IN_REWARDS))
     if isinstance(old, ConvField):
         return setting._replace(field=ConvRangesField(**shown, help_text=IN_CONVOLUTIONS))
     if isinstance(old, NumbersField):

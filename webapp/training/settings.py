@@ -51,18 +51,23 @@ class LinesField(forms.CharField):
         super().__init__(max_length=500, widget=forms.Textarea(attrs={"rows": 2}), required=False, **kwargs)
         self.known, self.most = tuple(known), most
 
-    def clean(self, value: Any) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+    def clean(self, value: Any) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {}
         for line in super().clean(value).splitlines():
             name, *values = line.replace("=", " ").split() or [""]
             if not name:
                 continue
             if self.known and name not in self.known:
                 raise forms.ValidationError(f"There is no setting {name[:40]}. There are {', '.join(self.known)}.")
+            values = self.read(values)
             if not 1 <= len(values) <= self.most:
                 raise forms.ValidationError(f"Write {name[:40]} and its value behind it, on a line of their own.")
             found[name] = values
         return found
+
+    def read(self, values: list[str]) -> list[Any]:
+        """What stands behind a name."""
+        return values
 
 
 class Group(NamedTuple):
@@ -206,7 +211,7 @@ def _text_of(setting: Setting, value: Any) -> str:
         text = conv_text(value)
         return "" if text.split() == list(setting.default) else text
     if setting.name == REWARDS:
-        return "\n".join(" ".join(_number(v) for v in (name, *_terms(terms))) for name, terms in value.items())
+        return "\n".join(" ".join(_said(v) for v in (name, *_terms(terms))) for name, terms in value.items())
     if setting.name == GAME:
         return "\n".join(f"{name} {_said(v)}" for name, v in value.items())
     if isinstance(setting.default, bool):
@@ -215,7 +220,7 @@ def _text_of(setting: Setting, value: Any) -> str:
 
 
 def _said(value: Any) -> str:
-    """A game's setting, as JSON, as it is typed."""
+    """A value of a line, as JSON, as it is typed."""
     if not isinstance(value, list):
         return _number(value)
     if value and not isinstance(value[0], str):
