@@ -140,7 +140,10 @@ def _execute(
     from engine.study import run
 
     config = _config(data)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ConfigError([("--job-dir", f"{error.filename} is a file; name a folder")]) from error
     _listen_to_signals()
     write = _to_descriptor(events) if events is not None else _to_folder(folder, config.model_dump(mode="json"))
     code = 1

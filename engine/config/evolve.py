@@ -16,7 +16,7 @@ from engine.config import fitting
 from engine.config.algorithms import AlgorithmConfig, PBTConfig, SearchAlgorithm
 from engine.config.base import Config, refuse
 from engine.config.genes import Evolvable, Gene, genes
-from engine.config.noise import NoiseConfig, StopRule
+from engine.config.noise import NoiseConfig, StepsRule, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.rl import PPOConfig
 from engine.config.train import Game, Learner
@@ -168,6 +168,12 @@ class EvolveConfig(Config):
             aims, episodes = len(info.data.get("objectives", (1,))), info.data.get("episodes", 1)
             refuse(fitting.noise(noise, algorithm, aims, episodes), beside=True)
         return noise
+
+    @field_validator("stop")
+    @classmethod
+    def _may_hold(cls, stop: tuple[StopRule, ...]) -> tuple[StopRule, ...]:
+        refuse(fitting.stops(stop, StepsRule), beside=True)
+        return stop
 
 
 def _again(names: Sequence[str]) -> list[int]:

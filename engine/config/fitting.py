@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import comb
 
 from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
-from engine.config.noise import NoiseConfig
+from engine.config.noise import BattlesRule, NoiseConfig, StepsRule, StopRule
 
 Misfit = tuple[str, str]
 
@@ -33,6 +33,14 @@ def _map(algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> Iterator
         yield "algorithm.low", f"give {ways} lower and {ways} upper bounds, or none"
     if algorithm.quality and algorithm.quality not in aims:
         yield "algorithm.quality", f"there is no goal {algorithm.quality!r}; there are {', '.join(aims)}"
+
+
+def stops(rules: Sequence[StopRule], counted: type[BattlesRule] | type[StepsRule]) -> Iterator[Misfit]:
+    """Which rules can never hold: a study counts battles or steps, never both."""
+    for i, rule in enumerate(rules):
+        if isinstance(rule, BattlesRule | StepsRule) and not isinstance(rule, counted):
+            unit = counted.model_fields["kind"].default
+            yield f"stop.{i}.kind", f"this study counts {unit}, not {rule.kind}: take {unit}, evaluations or minutes"
 
 
 def noise(chosen: NoiseConfig, algorithm: SearchAlgorithm, aims: int, replicates: int) -> Iterator[Misfit]:

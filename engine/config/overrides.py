@@ -10,6 +10,8 @@ import yaml
 
 from engine.errors import ConfigError
 
+_SHORT = {"game": "name", "learner": "preset"}
+"""What a text stands for where it is written in place of such a table."""
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
 _POWER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
 
@@ -22,8 +24,11 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _POWER, list("-+0123456
 
 
 def read(text: str) -> Any:
-    """What a YAML or JSON text says. Raises yaml.YAMLError."""
-    return yaml.load(text, _Loader)
+    """What a YAML or JSON text says. Raises yaml.YAMLError, also for what holds itself or is nested too deep."""
+    try:
+        return _copied(yaml.load(text, _Loader))
+    except RecursionError as error:
+        raise yaml.YAMLError("its tables are nested too deep, or hold themselves") from error
 
 
 def overridden(data: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
@@ -83,6 +88,8 @@ def _put(at: Any, parts: Sequence[str], value: Any) -> None:
         if depth == len(parts) - 1:
             at[key] = value
         else:
+            if key in _SHORT and isinstance(at, dict) and isinstance(at.get(key), str):
+                at[key] = {_SHORT[key]: at[key]}
             at = at[key] if isinstance(at, list) else at.setdefault(key, {})
 
 

@@ -11,7 +11,7 @@ from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorit
 from engine.config.base import Config, refuse
 from engine.config.evolve import EvolveConfig
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig
-from engine.config.noise import NoiseConfig, StopRule
+from engine.config.noise import BattlesRule, NoiseConfig, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.train import TrainConfig
 
@@ -70,6 +70,12 @@ class SearchConfig(BalanceStudy):
             aims, replicates = len(goals.objectives) if goals else 1, info.data.get("replicates", 1)
             refuse(fitting.noise(noise, algorithm, aims, replicates), beside=True)
         return noise
+
+    @field_validator("stop")
+    @classmethod
+    def _may_hold(cls, stop: tuple[StopRule, ...]) -> tuple[StopRule, ...]:
+        refuse(fitting.stops(stop, BattlesRule), beside=True)
+        return stop
 
 
 class RecheckConfig(BalanceStudy):

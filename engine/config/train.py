@@ -27,6 +27,15 @@ def _named(given: Any) -> Any:
     return {"name": given} if isinstance(given, str) else given
 
 
+def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """``base`` with the settings of ``own`` in their places, tables in tables included."""
+    found = dict(base)
+    for key, value in own.items():
+        inner = found.get(key)
+        found[key] = merged(inner, value) if isinstance(inner, Mapping) and isinstance(value, Mapping) else value
+    return found
+
+
 def _preset(given: Any) -> Any:
     """A preset's name, or settings with a preset to begin from."""
     name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
@@ -35,7 +44,7 @@ def _preset(given: Any) -> Any:
     if not isinstance(name, str) or name not in PRESETS:
         raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
     own = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "preset"}
-    return {**PRESETS[name].model_dump(), **own}
+    return merged(PRESETS[name].model_dump(), own)
 
 
 Game = Annotated[TrainGame, BeforeValidator(_named)]

@@ -57,7 +57,7 @@ class Resampling:
         if racing != "off" and search.steady:
             raise ConfigError([("noise.racing", "needs rounds; switch steady state off, or racing")])
         if racing != "off" and not search.foreseeable:
-            why = "can only foresee who survives in NSGA-II and the genetic algorithm; choose one of them, or no racing"
+            why = "can only foresee who survives with NSGA-II, the genetic algorithm and random search; or no racing"
             raise ConfigError([("noise.racing", why)])
         self.search, self.reevaluate, self.again = search, reevaluate, again
         self.racing, self.levels, self.error = racing, rungs(search.replicates, most), error

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
@@ -17,7 +18,7 @@ from pydantic import Field
 from engine.config import load
 from engine.config.base import Config, parse
 from engine.config.genes import Evolvable, Gene, Number, Whole, express, genes
-from engine.config.overrides import overridden
+from engine.config.overrides import overridden, read
 from engine.errors import ConfigError
 from engine.evolution.genes import GeneSpace
 
@@ -147,6 +148,19 @@ def test_settings_from_the_command_line_replace_the_file_s() -> None:
     assert data["algorithm"] == {"kind": "nsga2", "population": 30}, "the file's own table stays as it is"
 
 
+def test_a_game_and_a_learner_by_name_alone_take_further_settings() -> None:
+    short = {"kind": "evolve", "task": {"game": "pong", "learner": "cartpole-ppo"}}
+    found = overridden(short, ["task.learner.rate=[1e-4, 1e-2]", "task.game.settings.frame_skip=[1, 8]"])
+    assert found["task"]["game"] == {"name": "pong", "settings": {"frame_skip": [1, 8]}}
+    assert found["task"]["learner"] == {"preset": "cartpole-ppo", "rate": [1e-4, 1e-2]}
+
+
+@pytest.mark.parametrize("text", ["a: &a [*a]", "[" * 3000 + "]" * 3000])
+def test_a_study_that_holds_itself_or_is_too_deep_cannot_be_read(text: str) -> None:
+    with pytest.raises(yaml.YAMLError, match="nested too deep"):
+        read(text)
+
+
 @pytest.mark.parametrize(
     ("setting", "place"),
     [
@@ -192,6 +206,9 @@ def test_the_command_line_takes_settings_and_names_what_is_wrong_with_them(tmp_p
     study = tmp_path / "study.yaml"
     study.write_text("game: {simulator: 'builtin:herobattle'}\n")
     command = [sys.executable, "-m", "engine", "run", str(study), "--job-dir", str(tmp_path / "job")]
+    (tmp_path / "file").touch()
+    lost = subprocess.run([*command[:-1], str(tmp_path / "file")], capture_output=True, text=True)
+    assert (lost.returncode, "is a file; name a folder" in lost.stderr) == (2, True)
     bad = subprocess.run([*command, "-m", "algorithm.population=1", "-m", "sped=3"], capture_output=True, text=True)
     assert bad.returncode == 2
     assert "algorithm.population:" in bad.stderr

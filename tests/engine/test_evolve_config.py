@@ -187,6 +187,8 @@ def lineups(baselines: dict[str, Any]) -> dict[str, Any]:
         ({"kind": "train", "game": "pong", "learner": {"preset": "pong-ppo", "clipp": 1}}, "learner.clipp"),
         (settings(algorithm={"populatoin": 4}), "algorithm.populatoin"),
         (settings(stop=[{"kind": "steps", "most": 0}]), "stop.0.most"),
+        (settings(stop=[{"kind": "minutes"}, {"kind": "battles"}]), "stop.1.kind"),
+        ({"game": {"simulator": "builtin:herobattle"}, "stop": [{"kind": "steps"}]}, "stop.0.kind"),
         (lineups({"kind": "drawn", "count": 0}), "lineups.baselines.count"),
         (lineups({"kind": "pasted", "teams": [{"slots": {"hero": [1]}}]}), "lineups.baselines.teams.0.slots.hero"),
         (settings(task={"game": {"name": "pong", "settings": {"points": {}}}}), "task.game.settings.points"),

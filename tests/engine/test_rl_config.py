@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.catalog import LEARNERS
+from engine.config import TrainConfig, load
 from engine.config.base import Config, parse
 from engine.config.genes import Evolvable, express, genes
 from engine.config.rl import (
@@ -120,3 +121,11 @@ def test_settings_of_learners_load_no_torch() -> None:
     code = "import sys, engine.config.rl, engine.catalog; print('torch' in sys.modules or 'numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
     assert DQNConfig().network.policy == (256, 256)
+
+
+def test_what_stands_beside_a_preset_changes_that_alone() -> None:
+    """As it does on the forms: the other settings of the network stay the preset's."""
+    asked = {"kind": "train", "game": "pendulum", "learner": {"preset": "cartpole-ppo", "network": {"log_std": -1}}}
+    found = load(asked)
+    assert isinstance(found, TrainConfig)
+    assert found.learner.network == PRESETS["cartpole-ppo"].network.model_copy(update={"log_std": -1})

@@ -101,10 +101,12 @@ def script(site: str, slug: str) -> str:
 api() {{ curl -sS --fail-with-body -H "Authorization: Bearer $TOKEN" "$@"; }}
 jobs={site}/api/v1/projects/{slug}/jobs
 started=$(api --retry 3 -H "Idempotency-Key: $BUILD" \\
-  -H "Content-Type: application/json" -d @study.json "$jobs") || {{ echo "$started" >&2; exit 2; }}
+  -H "Content-Type: application/json" -d @study.json "$jobs") ||
+  {{ code=$?; echo "$started" >&2; [ "$code" = 22 ] && exit 2; exit 1; }}  # 22: refused; else not reached
 job=$(echo "$started" | jq .job)
-until code=$(api "$jobs/$job" | jq -e .exit_code); do sleep 10; done
-[ "$code" = 0 ] && api "$jobs/$job/results?as=csv" -o front.csv
+until told=$(api --retry 5 "$jobs/$job") || {{ echo "$told" >&2; exit 1; }}
+  code=$(echo "$told" | jq -e .exit_code); do sleep 10; done
+[ "$code" != 0 ] || api "$jobs/$job/results?as=csv" -o front.csv  # not for a training: it has no front
 exit "$code"
 """
 

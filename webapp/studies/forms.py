@@ -64,7 +64,14 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         label="Fresh replicates at the end", required=False, whole=True, low=0, high=4096,
         help_text="The final edge is played again this often on battles the search never saw.",
     )  # fmt: skip
-    seed = NumberField(label="Seed", required=False, whole=True, low=0, high=2**53, help_text="Same seed, same result.")
+    seed = NumberField(
+        label="Seed",
+        required=False,
+        whole=True,
+        low=0,
+        high=2**53,
+        help_text="Same seed, same result, where there are rounds.",
+    )
     workers = NumberField(label="Workers", required=False, whole=True, low=1, high=256)
 
     def __init__(self, data: Mapping[str, Any] | None, *, project: Project, user: Any) -> None:

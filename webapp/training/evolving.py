@@ -12,7 +12,7 @@ from django.conf import settings as site
 
 from engine.config import AnyStudy, EvolveConfig, TrainConfig, parse
 from engine.config.rl import NetworkConfig
-from engine.config.train import TrainGame
+from engine.config.train import TrainGame, merged
 from engine.errors import ConfigError
 from webapp.games.fields import NumberField
 from webapp.projects.models import Project
@@ -186,7 +186,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     def _data(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         own = settings.typed(self.groups, cleaned)
-        learner = settings.merged(self.shown.learner.model_dump(), own.get("learner", {}))
+        learner = merged(self.shown.learner.model_dump(), own.get("learner", {}))
         inherited = {"learnt_is_inherited": cleaned["learnt_is_inherited"] != "off"}
         networks = values_typed(NETWORKS, cleaned) | inherited if self._bred else {}
         usual = {"seed": 1, "rounds": ROUNDS, "steps": STEPS, "fresh": FRESH}

@@ -10,6 +10,7 @@ from django.conf import settings as site
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from engine.config import AnyStudy, TrainConfig, load
+from engine.config.train import merged
 from engine.errors import ConfigError
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
@@ -218,7 +219,7 @@ class TrainForm(forms.Form):
         }
         own = settings.typed(self.groups, cleaned)
         own["game"] = {"settings": own["game"]["settings"]} if "game" in own else {}
-        return settings.merged(base | sampling, own)
+        return merged(base | sampling, own)
 
     @property
     def name(self) -> str:

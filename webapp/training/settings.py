@@ -185,15 +185,6 @@ def _plain(name: str, values: list[str]) -> Any:
     return [str(v) for v in values] if name == "rewards" else whole[0]
 
 
-def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """``base`` with the settings of ``own`` in their places."""
-    found = dict(base)
-    for key, value in own.items():
-        inner = found.get(key)
-        found[key] = merged(inner, value) if isinstance(inner, Mapping) and isinstance(value, Mapping) else value
-    return found
-
-
 def texts(groups: Iterable[Group], config: Mapping[str, Any]) -> dict[str, str]:
     """What would have to be typed to get a job's settings: those that differ from the preset's."""
     found: dict[str, str] = {}

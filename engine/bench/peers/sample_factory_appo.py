@@ -33,8 +33,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="eqp-bench-") as folder:
         options = {
             "algo": "APPO", "env": "atari_pong", "experiment": "bench", "train_dir": folder, "device": "cpu",
-            "num_workers": 2, "num_envs_per_worker": environments, "worker_num_splits": 2, "batch_size": 8192,
-            "num_epochs": 1, "num_batches_per_epoch": 1, "rollout": 32, "train_for_seconds": seconds, "async_rl": True,
+            "num_workers": 2, "num_envs_per_worker": environments, "worker_num_splits": 2, "batch_size": 256,
+            "num_epochs": 1, "num_batches_per_epoch": 32, "rollout": 32, "train_for_seconds": seconds, "async_rl": True,
             "serial_mode": False, "use_rnn": False, "save_every_sec": 100_000,
         }  # fmt: skip
         arguments = [f"--{name}={value}" for name, value in options.items()]
