@@ -207,15 +207,24 @@ def _to_folder(folder: Path, config: dict[str, Any]) -> Callable[[AnyEvent], Non
     """Events into events.jsonl, and one line each for the person who watches."""
     (folder / "study.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     log = open(folder / "events.jsonl", "ab")  # noqa: SIM115 - open as long as the study runs
+    empty = log.tell() == 0
 
     def write(event: AnyEvent) -> None:
+        print(telling.line(event, config), flush=True)
+        if isinstance(event, Failed) and event.permanent and empty and log.tell() == 0:
+            _forget(folder)  # it never began: mended, it may have the same folder
+            return
         log.write(encode(event) + b"\n")
         log.flush()
-        print(telling.line(event, config), flush=True)
         if isinstance(event, Finished | Stopped | Paused):
             _keep_results(folder, event)
 
     return write
+
+
+def _forget(folder: Path) -> None:
+    for name in ("events.jsonl", "study.json"):
+        (folder / name).unlink()
 
 
 def _keep_results(folder: Path, event: Finished | Stopped | Paused) -> None:

@@ -88,6 +88,7 @@ def problems(error: ValidationError, data: Any, annotation: Any) -> list[tuple[s
         if _follows(item):
             continue
         place, reading = _place(item, annotation)
+        place = place or ("kind" if item["type"].startswith("union_tag") else "")
         message = words(item, _why_one(place, study))
         if reading and found and found[-1][0] == place:
             found[-1] = place, f"{found[-1][1]}, or {message}"

@@ -4,11 +4,12 @@ evolution (``engine.config.genes``); a learner is made of a configuration withou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from engine.config.base import Config, KeyPath
+from engine.config.base import Config, KeyPath, refuse
 from engine.config.genes import Evolvable
 
 Share = Annotated[float, Evolvable(0.0, 1.0)]
@@ -171,6 +172,19 @@ class DQNConfig(LearnerConfig):
     explore: Rate = Field(0.16, title="Share of training over which exploration falls")
     epsilon: Share = Field(0.04, title="Exploration after that", description="chance of a random action")
     max_gradient: Norm = Field(10.0, title="Largest norm of a gradient", description="0: any")
+
+    @model_validator(mode="after")
+    def _learns_one_sum(self) -> Self:
+        refuse(self._unused())
+        return self
+
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        """Its targets are of the rewards' weighted sum, in the game's own units."""
+        if self.scale_rewards:
+            yield "scale_rewards", "DQN learns from rewards as they are: switch this off"
+        why = "DQN learns the weighted sum of all rewards, with one discount and no trace: give each a weight alone"
+        for name, terms in self.rewards.items():
+            yield from ((f"rewards.{name}.{t}", why) for t in ("discount", "trace") if getattr(terms, t) is not None)
 
 
 AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig

@@ -9,13 +9,13 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from engine.config.base import Config, refuse
 from engine.config.genes import OpenSetting, genes
-from engine.config.rl import PRESETS, AnyLearner, PPOConfig
+from engine.config.rl import PRESETS, AnyLearner, DQNConfig, PPOConfig
 
 Setting = Annotated[bool | int | float | str | tuple[str, ...], OpenSetting(-1e15, 1e15)]
 
 
 class TrainGame(Config):
-    """Which game: ``pong``, ``image-pong``, ``cartpole``, ``pendulum``, or any reference: ``gym:ID``, ``ale:ID``,
+    """Which game: ``pong``, ``image-pong``, ``cartpole``, ``pendulum``, or any reference: ``gym:ID``, ``ale:NAME``,
     ``python:module:factory``, ``command:program …``."""
 
     name: str = Field(min_length=1, max_length=500, title="Game", description="Such as pong or gym:Pendulum-v1.")
@@ -118,10 +118,21 @@ class TrainConfig(Config):
 
     def _misfits(self) -> Iterator[tuple[str, str]]:
         if self.each > 2 * 10**9:
-            yield "", "samplers × environments × fragment is more than two thousand million steps an update"
+            yield "environments", "samplers × environments × fragment is more than two thousand million steps an update"
         if self.gradients and self.learner.normalise_observations:
             why = "samplers that learn on the spot (A3C, asynchronous) share no scale; train in step"
             yield "learner.normalise_observations", why
+        if isinstance(self.learner, DQNConfig):
+            yield from self._memory(self.learner)
+
+    def _memory(self, learner: DQNConfig) -> Iterator[tuple[str, str]]:
+        """What of a replay does not fit the training; a range is refused elsewhere."""
+        warmup, capacity = learner.warmup, learner.capacity
+        if isinstance(warmup, int) and warmup >= self.steps:
+            yield "learner.warmup", f"learning would begin after the {self.steps:,} steps of the training: give fewer"
+        together = self.each if self.sampling == "synchronous" else self.environments * learner.fragment
+        if isinstance(capacity, int) and capacity < together:
+            yield "learner.capacity", f"{together:,} steps arrive together, and all must be kept: give as many at least"
 
     @property
     def gradients(self) -> bool:

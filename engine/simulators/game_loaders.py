@@ -76,6 +76,7 @@ def _gymnasium(name: str, settings: dict[str, Any]) -> VectorMDP:
         spec = gymnasium.spec(name)
     except gymnasium.error.Error as error:
         near = nearest(name, gymnasium.registry)
+        near = ". Atari games are ale:NAME, such as ale:pong" if name.startswith("ALE/") else near
         raise ConfigError([("game", f"Gymnasium has no {name!r}{near}")]) from error
     reference = f"gymnasium:{name}"
     with making(reference, settings, (ImportError, gymnasium.error.DependencyNotInstalled)):

@@ -129,3 +129,24 @@ def test_what_stands_beside_a_preset_changes_that_alone() -> None:
     found = load(asked)
     assert isinstance(found, TrainConfig)
     assert found.learner.network == PRESETS["cartpole-ppo"].network.model_copy(update={"log_std": -1})
+
+
+@pytest.mark.parametrize(
+    ("learner", "place"),
+    [
+        ({"rewards": {"hit": {"discount": 0.5}}}, "learner.rewards.hit.discount"),
+        ({"rewards": {"hit": {"trace": 0.5}}}, "learner.rewards.hit.trace"),
+        ({"scale_rewards": True}, "learner.scale_rewards"),
+        ({"warmup": 1000}, "learner.warmup"),
+        ({"capacity": 100, "fragment": 8}, "learner.capacity"),
+    ],
+)
+def test_what_dqn_would_not_use_or_could_not_keep_is_refused(learner: dict[str, Any], place: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load({"kind": "train", "game": "pong", "steps": 1000, "learner": {"kind": "dqn", "warmup": 100, **learner}})
+    assert [problem.place for problem in caught.value.problems] == [place]
+
+
+def test_an_unknown_kind_of_study_is_said_at_its_kind() -> None:
+    with pytest.raises(ConfigError, match="kind: its kind must be one of search"):
+        load({"kind": "trian"})
