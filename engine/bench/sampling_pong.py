@@ -1,5 +1,6 @@
 """Environment steps/s that a learner consumes on image Pong: ALE, four pictures of 84 × 84, four moments a decision,
-four convolutions of kernel 4 and stride 2 and a layer of 256, batches of 8,192, one pass in minibatches of 256.
+four convolutions of kernel 4 and stride 2 and a layer of 256, batches of 8,192, one pass. Ours makes one optimiser step
+a batch, whose gradient is added up in parts; the limit and the peers make one for each minibatch of 256.
 
 ``limit``: ours beside what this machine could do if nothing but stepping, inference and learning took time.
 ``rllib``: RLlib's PPO with two runners, the best of several numbers of environments a runner. ``sample-factory``: its
