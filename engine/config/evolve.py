@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from engine.config import fitting
 from engine.config.algorithms import AlgorithmConfig, PBTConfig, SearchAlgorithm
@@ -124,7 +124,9 @@ class EvolveConfig(Config):
         "search itself took",
     )
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
-    stop: tuple[StopRule, ...] = Field((), max_length=5, title="Stop early", description="At the first that holds.")
+    stop: Annotated[tuple[StopRule, ...], AfterValidator(fitting.stops(StepsRule))] = Field(
+        (), max_length=5, title="Stop early", description="At the first that holds."
+    )
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
     @property
@@ -168,12 +170,6 @@ class EvolveConfig(Config):
             aims, episodes = len(info.data.get("objectives", (1,))), info.data.get("episodes", 1)
             refuse(fitting.noise(noise, algorithm, aims, episodes), beside=True)
         return noise
-
-    @field_validator("stop")
-    @classmethod
-    def _may_hold(cls, stop: tuple[StopRule, ...]) -> tuple[StopRule, ...]:
-        refuse(fitting.stops(stop, StepsRule), beside=True)
-        return stop
 
 
 def _again(names: Sequence[str]) -> list[int]:

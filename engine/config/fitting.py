@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import comb
 
 from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
+from engine.config.base import refuse
 from engine.config.noise import BattlesRule, NoiseConfig, StepsRule, StopRule
 
 Misfit = tuple[str, str]
+Rules = tuple[StopRule, ...]
 
 
 def method(algorithm: SearchAlgorithm, aims: Sequence[str], ways: int) -> Iterator[Misfit]:
@@ -35,12 +37,19 @@ def _map(algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> Iterator
         yield "algorithm.quality", f"there is no goal {algorithm.quality!r}; there are {', '.join(aims)}"
 
 
-def stops(rules: Sequence[StopRule], counted: type[BattlesRule] | type[StepsRule]) -> Iterator[Misfit]:
-    """Which rules can never hold: a study counts battles or steps, never both."""
-    for i, rule in enumerate(rules):
-        if isinstance(rule, BattlesRule | StepsRule) and not isinstance(rule, counted):
-            unit = counted.model_fields["kind"].default
-            yield f"stop.{i}.kind", f"this study counts {unit}, not {rule.kind}: take {unit}, evaluations or minutes"
+def stops(counted: type[BattlesRule] | type[StepsRule]) -> Callable[[Rules], Rules]:
+    """A validator that refuses rules which can never hold: a study counts battles or steps, never both."""
+    unit = counted.model_fields["kind"].default
+
+    def checked(rules: Rules) -> Rules:
+        other = [i for i, rule in enumerate(rules) if rule.kind in ("battles", "steps") and rule.kind != unit]
+        refuse(
+            (f"{i}.kind", f"this study counts {unit}, not {rules[i].kind}: take {unit}, evaluations or minutes")
+            for i in other
+        )
+        return rules
+
+    return checked
 
 
 def noise(chosen: NoiseConfig, algorithm: SearchAlgorithm, aims: int, replicates: int) -> Iterator[Misfit]:

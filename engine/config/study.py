@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
 from engine.config import fitting
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
@@ -52,7 +52,9 @@ class SearchConfig(BalanceStudy):
     )
     cache: bool = Field(True, title="Answer battles already played from memory")
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
-    stop: tuple[StopRule, ...] = Field((), max_length=5, title="Stop early", description="At the first that holds.")
+    stop: Annotated[tuple[StopRule, ...], AfterValidator(fitting.stops(BattlesRule))] = Field(
+        (), max_length=5, title="Stop early", description="At the first that holds."
+    )
 
     @field_validator("algorithm")
     @classmethod
@@ -70,12 +72,6 @@ class SearchConfig(BalanceStudy):
             aims, replicates = len(goals.objectives) if goals else 1, info.data.get("replicates", 1)
             refuse(fitting.noise(noise, algorithm, aims, replicates), beside=True)
         return noise
-
-    @field_validator("stop")
-    @classmethod
-    def _may_hold(cls, stop: tuple[StopRule, ...]) -> tuple[StopRule, ...]:
-        refuse(fitting.stops(stop, BattlesRule), beside=True)
-        return stop
 
 
 class RecheckConfig(BalanceStudy):
