@@ -12,6 +12,11 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from engine.config.base import Config, refuse
 
+LINEUP_OPERATORS = ("grouping", "swapping")
+SETTING_OPERATORS = ("settings_crossover", "settings_mutation")
+OPERATORS = ("crossover", "mutation", *LINEUP_OPERATORS, *SETTING_OPERATORS)
+"""How ``Breeding`` algorithms vary genomes: any, lineups only, and settings that are numbers only."""
+
 
 class SearchAlgorithm(Config):
     """What every algorithm has: a tick is ``population`` evaluations.
@@ -25,10 +30,9 @@ class SearchAlgorithm(Config):
     population: int = Field(200, ge=2, le=10_000, title="Lineups in a round")
 
     def settings(self) -> dict[str, Any]:
-        """Keyword arguments for the algorithm's class: all but its name and its population, and but the operators'
-        shares, which belong to the space that varies the genomes, and but the fair queue, which is put around the
-        algorithm."""
-        return self.model_dump(exclude={"kind", "population", "crossover", "grouping", "mutation", "fair"})
+        """Keyword arguments for the algorithm's class: all but its name and its population, and but the operators,
+        which belong to the space that varies the genomes, and but the fair queue, which is put around the algorithm."""
+        return self.model_dump(exclude={"kind", "population", "fair", *OPERATORS})
 
 
 class Steady(SearchAlgorithm):
@@ -79,6 +83,24 @@ class Breeding(Steady):
         le=1,
         title="Chance that a lineup is changed",
         description="A few pieces are replaced or emptied, counts moved, or a slot swapped between two teams.",
+    )
+    swapping: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        title="Share of changes that swap between teams",
+        description="A slot of one team changes places with that of another, which regroups the same pieces; the rest "
+        "replace or empty a piece or move a count, which brings in others.",
+    )
+    settings_crossover: Literal["simulated_binary", "uniform"] = Field(
+        "simulated_binary",
+        title="How settings are combined",
+        description="simulated_binary: near or between both parents' numbers; uniform: each number is one parent's.",
+    )
+    settings_mutation: Literal["polynomial", "uniform"] = Field(
+        "polynomial",
+        title="How a setting is changed",
+        description="polynomial: by a small step, seldom a large one; uniform: drawn anew from its whole range.",
     )
 
 

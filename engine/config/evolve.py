@@ -192,6 +192,7 @@ def _nothing_left(task: TaskConfig) -> Iterator[fitting.Misfit]:
 
 def _misfits(algorithm: SearchAlgorithm, given: Mapping[str, Any]) -> Iterator[fitting.Misfit]:
     """What of an algorithm does not fit the study, of which ``given`` is all that is right by itself."""
+    yield from fitting.operators(algorithm, lineups=False)
     aims = [aim.measure for aim in given.get("objectives", ())]
     if aims and "behaviour" in given:
         yield from fitting.method(algorithm, aims, len(given["behaviour"]) or len(aims) - 1)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import comb
 
-from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
+from engine.config.algorithms import (
+    LINEUP_OPERATORS,
+    SETTING_OPERATORS,
+    Breeding,
+    MAPElitesConfig,
+    NSGA3Config,
+    SearchAlgorithm,
+)
 from engine.config.base import refuse
 from engine.config.noise import BattlesRule, NoiseConfig, StepsRule, StopRule
 
@@ -25,6 +32,16 @@ def method(algorithm: SearchAlgorithm, aims: Sequence[str], ways: int) -> Iterat
                 f"makes {directions:,} directions, more than the {algorithm.population:,} of a round: give fewer, or 0"
             )
             yield "algorithm.partitions", why
+
+
+def operators(algorithm: SearchAlgorithm, *, lineups: bool) -> Iterator[Misfit]:
+    """Which operators were chosen that vary nothing here: settings where ``lineups`` are searched, or the reverse."""
+    if not isinstance(algorithm, Breeding):
+        return
+    here, there = ("lineups", "settings of players") if lineups else ("settings of players", "lineups")
+    for name in SETTING_OPERATORS if lineups else LINEUP_OPERATORS:
+        if getattr(algorithm, name) != Breeding.model_fields[name].default:
+            yield f"algorithm.{name}", f"varies {there}, and here {here} are searched: leave it out"
 
 
 def _map(algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> Iterator[Misfit]:

@@ -58,10 +58,12 @@ class SearchConfig(BalanceStudy):
 
     @field_validator("algorithm")
     @classmethod
-    def _suits_objectives(cls, algorithm: SearchAlgorithm, info: ValidationInfo) -> SearchAlgorithm:
+    def _searches_lineups(cls, algorithm: SearchAlgorithm, info: ValidationInfo) -> SearchAlgorithm:
+        misfits = list(fitting.operators(algorithm, lineups=True))
         if (goals := info.data.get("objectives")) is not None:
             aims = [objective.name for objective in goals.objectives]
-            refuse(fitting.method(algorithm, aims, len(aims) - 1), beside=True)
+            misfits += fitting.method(algorithm, aims, len(aims) - 1)
+        refuse(misfits, beside=True)
         return algorithm
 
     @field_validator("noise")

@@ -10,15 +10,18 @@ from engine.config.genes import Gene
 from engine.evolution.operators.coding import Coding, Reals
 from engine.evolution.operators.integer import IntegerSpace
 from engine.evolution.operators.mixture import MixtureSpace
-from engine.evolution.operators.real import RealSpace
+from engine.evolution.operators.real import Crossover, Mutation, RealSpace
 from engine.problem import Genome
 
 
 class GeneSpace(MixtureSpace):
     """Genomes are float64[n, genes]: part ``real`` has the genes that are not whole, in their order, as logarithms
-    where they are searched so (whole ones too, then); part ``whole`` the others."""
+    where they are searched so (whole ones too, then); part ``whole`` the others. Both cross and mutate alike."""
 
-    def __init__(self, genes: Sequence[Gene]) -> None:
+    def __init__(
+        self, genes: Sequence[Gene], *, crossover_by: Crossover = "simulated_binary",
+        mutation_by: Mutation = "polynomial",
+    ) -> None:  # fmt: skip
         self.real = [gene for gene in genes if not gene.whole or gene.log]
         self.whole = [gene for gene in genes if gene.whole and not gene.log]
         parts: dict[str, Coding] = {}
@@ -26,9 +29,12 @@ class GeneSpace(MixtureSpace):
             ends = np.array([[gene.low, gene.high] for gene in self.real])
             logs = np.array([gene.log for gene in self.real])
             low, high = np.where(logs, np.log(ends, where=logs[:, None], out=np.zeros_like(ends)).T, ends.T)
-            parts["real"] = RealSpace(low, high)
+            parts["real"] = RealSpace(low, high, crossover_by=crossover_by, mutation_by=mutation_by)
         if self.whole:
-            parts["whole"] = IntegerSpace([gene.low for gene in self.whole], [gene.high for gene in self.whole])
+            parts["whole"] = IntegerSpace(
+                [gene.low for gene in self.whole], [gene.high for gene in self.whole], crossover_by=crossover_by,
+                mutation_by=mutation_by,
+            )  # fmt: skip
         super().__init__(parts)
 
     def values(self, genome: Reals) -> dict[str, float]:

@@ -44,10 +44,11 @@ class LineupSpace:
     """Lineups under compiled rules; a ``Space``. Genomes are int32[n, teams, slots] in canonical form."""
 
     def __init__(
-        self, rules: CompiledRules, crossover: float = 0.9, mutation: float = 0.9, grouping: float = 0.5
-    ) -> None:
+        self, rules: CompiledRules, crossover: float = 0.9, mutation: float = 0.9, grouping: float = 0.5,
+        swapping: float = 0.2,
+    ) -> None:  # fmt: skip
         self.rules = rules
-        self.crossover, self.mutation, self.grouping = crossover, mutation, grouping
+        self.shares = crossover, mutation, grouping, swapping
         self.slots = len(rules.is_count)
         self.width = rules.teams * self.slots
 
@@ -62,10 +63,7 @@ class LineupSpace:
     def offspring(self, rng: np.random.Generator, mothers: Lineups, fathers: Lineups) -> Lineups:
         """One valid child for each pair of parents."""
         seeds = _seeds(rng, len(mothers))
-        children = operators.offspring(
-            seeds, mothers, fathers, self.rules, self.crossover, self.mutation, self.grouping
-        )
-        return np.asarray(children)
+        return np.asarray(operators.offspring(seeds, mothers, fathers, self.rules, *self.shares))
 
     def canonical(self, lineups: Lineups) -> Lineups:
         """The canonical form of each lineup, in a new array."""

@@ -8,6 +8,7 @@ from itertools import groupby
 import msgspec
 import numpy as np
 
+from engine.config.algorithms import Breeding
 from engine.config.lineups import Baselines, PastedBaselines
 from engine.config.study import STUDY, BalanceStudy
 from engine.errors import ConfigError
@@ -20,9 +21,6 @@ from engine.lineups.schema import OTHER_GAME, check_patch, team_costs, team_row
 from engine.problem import Evaluation, Problem, Request, ShouldStop, failed
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
 from engine.simulators.loaders import load
-
-OPERATORS = ("crossover", "mutation", "grouping")
-"""Settings of an algorithm that belong to the space, which varies the genomes."""
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -109,8 +107,9 @@ class LineupEvaluator:
 
 def _space(rules: CompiledRules, study: object) -> LineupSpace:
     algorithm = getattr(study, "algorithm", None)
-    chosen = {name: getattr(algorithm, name) for name in OPERATORS if hasattr(algorithm, name)}
-    return LineupSpace(rules, **chosen)
+    if not isinstance(algorithm, Breeding):
+        return LineupSpace(rules)
+    return LineupSpace(rules, algorithm.crossover, algorithm.mutation, algorithm.grouping, algorithm.swapping)
 
 
 def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:

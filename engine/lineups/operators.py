@@ -315,12 +315,12 @@ def _swap(state: Any, child: Any, rules: Any) -> None:
 
 
 @_jit
-def _mutate(state: Any, child: Any, rules: Any) -> None:
+def _mutate(state: Any, child: Any, rules: Any, swapping: float) -> None:
     changes = 1
     while changes < 6 and _chance(state, 0.4):
         changes += 1
     for _ in range(changes):
-        if child.shape[0] > 1 and _chance(state, 0.2):
+        if child.shape[0] > 1 and _chance(state, swapping):
             _swap(state, child, rules)
         else:
             _change(state, child, rules, _below(state, child.shape[0]))
@@ -386,10 +386,12 @@ def sample(seeds: Any, rules: Any, slots: int) -> Any:
 
 @_jit
 def offspring(
-    seeds: Any, mothers: Any, fathers: Any, rules: Any, crossover: float, mutation: float, grouping: float
-) -> Any:
+    seeds: Any, mothers: Any, fathers: Any, rules: Any,
+    crossover: float, mutation: float, grouping: float, swapping: float,
+) -> Any:  # fmt: skip
     """One valid child for each pair of valid parents int32[n, teams, slots] and uint64 seed. ``crossover``,
-    ``mutation``: the chance of each; ``grouping``: the share of crossovers that inject whole teams."""
+    ``mutation``: the chance of each; ``grouping``: the share of crossovers that inject whole teams; ``swapping``: the
+    share of a mutation's changes that swap a slot between two teams."""
     out = mothers.copy()
     n, teams, slots = out.shape
     state = np.empty(1, dtype=np.uint64)
@@ -407,7 +409,7 @@ def offspring(
                 else:
                     _blend(state, child, fathers[i], rules, taken)
             if whole and _chance(state, mutation):
-                _mutate(state, child, rules)
+                _mutate(state, child, rules, swapping)
             if whole and _place_required(state, child, rules) and _repair(state, child, rules, cost, units, kept):
                 break
             child[:] = mothers[i]

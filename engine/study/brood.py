@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
 from engine.catalog import LEARNERS
+from engine.config.algorithms import Breeding, SearchAlgorithm
 from engine.config.evolve import EvolveConfig, TaskConfig, measure_names
 from engine.config.genes import Gene, express, genes
 from engine.errors import ConfigError, StoreError, below
@@ -68,7 +70,7 @@ class Brood(MixtureSpace):
     def __init__(self, config: EvolveConfig, spec: PolicySpec, store: Store) -> None:
         self.task, self.spec = config.task, spec
         self.genes: tuple[Gene, ...] = genes(config.task)
-        self.settings = GeneSpace(self.genes)
+        self.settings = GeneSpace(self.genes, **_ways(config.algorithm))
         self.bred, self.store = config.networks != "fresh", store
         self.lamarckian = self.bred and config.learnt_is_inherited
         parts: dict[str, Coding] = {_GENES: self.settings} if self.genes else {}
@@ -109,6 +111,13 @@ class Brood(MixtureSpace):
         parts = self.parts(genome[None])
         weights = unpack(self.store.get(evaluation.genome)).arrays["weights"]
         return np.asarray(self.row({**parts, _NETWORK: weights[None]})[0])
+
+
+def _ways(algorithm: SearchAlgorithm) -> dict[str, Any]:
+    """How settings cross and mutate, where the algorithm says so."""
+    if not isinstance(algorithm, Breeding):
+        return {}
+    return {"crossover_by": algorithm.settings_crossover, "mutation_by": algorithm.settings_mutation}
 
 
 def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.float32]]:

@@ -38,6 +38,14 @@ def integers(d: int) -> IntegerSpace:
     return IntegerSpace(np.arange(d) - 2, np.arange(d) * 3)
 
 
+def uniform_reals(d: int) -> RealSpace:
+    return RealSpace(np.linspace(-3, 1, d), np.linspace(1, 5, d), crossover_by="uniform", mutation_by="uniform")
+
+
+def uniform_integers(d: int) -> IntegerSpace:
+    return IntegerSpace(np.arange(d) - 2, np.arange(d) * 3, crossover_by="uniform", mutation_by="uniform")
+
+
 def mixture(d: int) -> MixtureSpace:
     inner = MixtureSpace({"order": PermutationSpace(d + 1), "bits": BinarySpace(d)})
     parts = {"weights": BlobSpace(BLOB, strength=0.1), "teams": TeamSpace(2 * d + 1, 2, d), "rates": reals(d)}
@@ -46,7 +54,9 @@ def mixture(d: int) -> MixtureSpace:
 
 CODINGS: dict[str, Callable[[int], Coding]] = {
     "real": reals,
+    "real, uniform": uniform_reals,
     "integer": integers,
+    "integer, uniform": uniform_integers,
     "binary": lambda d: BinarySpace(d),
     "binary, one point": lambda d: BinarySpace(d, points="one_point"),
     "categorical": lambda d: CategoricalSpace([1 + i % 4 for i in range(d)]),
@@ -155,8 +165,8 @@ def crossed(space: TwoStep, seed: int) -> tuple[Any, Any, Any]:
     return mothers, fathers, space._cross(rng, mothers, fathers)
 
 
-POSITIONAL = ["real", "integer", "binary", "binary, one point", "categorical", "order, PMX", "order, CX",
-              "network, best", "network, single point"]  # fmt: skip
+POSITIONAL = ["real", "real, uniform", "integer", "integer, uniform", "binary", "binary, one point", "categorical",
+              "order, PMX", "order, CX", "network, best", "network, single point"]  # fmt: skip
 
 
 @given(name=st.sampled_from(POSITIONAL), d=st.integers(1, 9), seed=seeds)
@@ -167,7 +177,8 @@ def test_a_gene_that_both_parents_have_at_one_place_is_kept(name: str, d: int, s
     np.testing.assert_array_equal(children[common], mothers[common])
 
 
-PARENTS = ["binary", "binary, one point", "categorical", "order, CX", "network, best", "network, single point"]
+PARENTS = ["real, uniform", "integer, uniform", "binary", "binary, one point", "categorical", "order, CX",
+           "network, best", "network, single point"]  # fmt: skip
 
 
 @given(name=st.sampled_from(PARENTS), d=st.integers(1, 9), seed=seeds)
@@ -267,9 +278,23 @@ def test_genes_change_at_the_stated_rate(name: str, rate: float) -> None:
 
 def test_one_gene_changes_in_a_mutation_on_average() -> None:
     rng, d, n = np.random.default_rng(2), 40, 4000
-    for space in (RealSpace(np.zeros(d), np.ones(d)), IntegerSpace(np.zeros(d), np.full(d, 9)), BinarySpace(d)):
+    anew = RealSpace(np.zeros(d), np.ones(d), mutation_by="uniform")
+    whole = IntegerSpace(np.zeros(d), np.full(d, 99))
+    for space in (RealSpace(np.zeros(d), np.ones(d)), anew, whole, BinarySpace(d)):
         parents = space.sample(rng, n)
         assert (space._mutate(rng, parents) != parents).sum() / n == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_uniform_mutation_forgets_the_number_and_a_polynomial_one_stays_near_it() -> None:
+    rng, parents = np.random.default_rng(3), np.full((20_000, 1), 0.9)
+    ways: tuple[Any, ...] = ("uniform", "polynomial")
+    moved = {}
+    for way in ways:
+        children = RealSpace([0.0], [1.0], mutation_by=way)._mutate(rng, parents)
+        moved[way] = children[children != parents]
+    assert moved["uniform"].mean() == pytest.approx(0.5, abs=0.02)
+    assert moved["uniform"].std() == pytest.approx(1 / np.sqrt(12), abs=0.02)
+    assert abs(moved["polynomial"] - 0.9).mean() < 0.1
 
 
 @pytest.mark.parametrize("name", ["swap", "insertion", "inversion"])

@@ -189,6 +189,16 @@ def test_children_go_on_with_their_parent_s_network_as_it_was_trained_or_as_it_b
     players.close()
 
 
+@pytest.mark.parametrize(("way", "inherited"), [("uniform", True), ("simulated_binary", False)])
+def test_settings_are_combined_as_chosen(way: str, inherited: bool, store: FolderStore) -> None:
+    """Uniformly every child has numbers of the first round, and only those."""
+    algorithm = {"kind": "ga", "population": 4, "crossover": 1, "mutation": 0, "settings_crossover": way}
+    left = results(list(run(study(algorithm=algorithm, objectives=[{"measure": "return"}]), store)))
+    bred = bundle(store, left["archive"]).arrays["genome"]
+    assert len(bred) == 12
+    assert all(bool(np.isin(bred[4:, i], bred[:4, i]).all()) is inherited for i in range(2))
+
+
 def test_networks_alone_are_bred_without_any_training(store: FolderStore) -> None:
     task = {**settings()["task"], "steps": 0, "learner": {**LEARNER, "rate": 0.001, "entropy_weight": 0.0}}
     for kind in ("ga", "openai-es"):

@@ -86,6 +86,7 @@ def test_population_based_training_is_what_is_taken_when_nothing_is_said() -> No
         ({"task": {"game": "pong", "learner": {"kind": "ppo", "rate": [0.1, 0.01]}}}, "task.learner.rate"),
         ({"task": {"game": "pong", "learner": "no-such"}}, "task.learner: there is no preset"),
         ({"episodes": 1}, "episodes: must be 2 or more"),
+        ({"algorithm": {"kind": "ga", "swapping": 0.5}}, "algorithm.swapping: varies lineups, and here settings of"),
         ({"task": {"game": "pong", "learner": WIDE}}, "task.learner.network.policy.0: candidates hand this on"),
         (
             {"task": {"game": "pong", "learner": WIDE}, "algorithm": {"kind": "ga"}, "networks": "best"},

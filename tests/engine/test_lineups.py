@@ -92,6 +92,21 @@ def test_whole_teams_are_injected_as_often_as_asked(grouping: float, whole: bool
     assert bool(np.mean(inherited) > 0.5) is whole
 
 
+def test_changes_that_swap_between_teams_keep_the_pieces_of_the_lineup() -> None:
+    """Unless a rule is then broken and mended; changes of the other kind bring in others."""
+    rules = compile_rules(spec(), LineupConfig(cost_tolerance=None))
+    kept = {}
+    for share in (1.0, 0.0):
+        lineups, rng = LineupSpace(rules, crossover=0.0, mutation=1.0, swapping=share), np.random.default_rng(3)
+        mothers = lineups.sample(rng, 300)
+        children = lineups.offspring(rng, mothers, mothers)
+        pieces = [np.sort(some[..., ~rules.is_count].reshape(300, -1), axis=1) for some in (mothers, children)]
+        assert (mothers != children).any(axis=(1, 2)).mean() > 0.5
+        kept[share] = (pieces[0] == pieces[1]).all(axis=1).mean()
+    assert kept[1.0] > 0.5
+    assert kept[0.0] < 0.2
+
+
 def test_mutation_reaches_every_piece_from_a_small_start() -> None:
     lineups, rng = space(LineupConfig()), np.random.default_rng(5)
     parents = np.repeat(lineups.sample(rng, 1), 400, axis=0)
@@ -125,10 +140,10 @@ def test_children_do_not_depend_on_how_the_batch_is_cut() -> None:
     lineups = space(LineupConfig())
     parents = lineups.sample(np.random.default_rng(1), 64)
     seeds = np.arange(64, dtype=np.uint64)
-    whole = operators.offspring(seeds, parents, parents[::-1].copy(), lineups.rules, 0.9, 0.9, 0.5)
+    whole = operators.offspring(seeds, parents, parents[::-1].copy(), lineups.rules, *lineups.shares)
     alone = [
         operators.offspring(
-            seeds[i : i + 1], parents[i : i + 1], parents[::-1][i : i + 1].copy(), lineups.rules, 0.9, 0.9, 0.5
+            seeds[i : i + 1], parents[i : i + 1], parents[::-1][i : i + 1].copy(), lineups.rules, *lineups.shares
         )
         for i in range(64)
     ]

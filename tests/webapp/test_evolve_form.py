@@ -257,7 +257,8 @@ def test_as_many_goals_as_the_engine_takes_with_differences_that_matter(team: St
 
 
 def test_a_method_s_settings_reach_the_search_and_come_back(team: Studio) -> None:
-    typed = {"method": "ga", "ga-tournament": "3", "crossover": "0.8", "mutation": "0.4", "noise-reevaluate": "2",
+    typed = {"method": "ga", "ga-tournament": "3", "crossover": "0.8", "mutation": "0.4",
+             "settings_crossover": "uniform", "settings_mutation": "uniform", "noise-reevaluate": "2",
              "noise-again": "8", "noise-racing": "tests", "noise-most": "64", "stop-steps-most": "90000",
              "stop-minutes-most": "7.5", "networks": "single_point", "network_noise": "0.1",
              "learnt_is_inherited": "off", "goal-1": "length", "goal-1-way": "min", "goal-1-epsilon": "3",
@@ -265,6 +266,7 @@ def test_a_method_s_settings_reach_the_search_and_come_back(team: Studio) -> Non
     found = built(team, **typed)
     algorithm = found.algorithm.model_dump()
     assert (algorithm["tournament"], algorithm["crossover"], algorithm["mutation"]) == (3, 0.8, 0.4)
+    assert (algorithm["settings_crossover"], algorithm["settings_mutation"]) == ("uniform", "uniform")
     assert (found.noise.reevaluate, found.noise.racing, found.noise.most) == (2, "tests", 64)
     assert [rule.kind for rule in found.stop] == ["steps", "minutes"]
     assert (found.networks, found.network_noise, found.learnt_is_inherited) == ("single_point", 0.1, False)

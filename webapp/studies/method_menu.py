@@ -24,6 +24,14 @@ CHOICES = {
         "welch": "By test (Welch’s t-test)",
         "both": "Worst copy best, else by test",
     },
+    "settings_crossover": {
+        "simulated_binary": "Between both parents’ (simulated binary)",
+        "uniform": "From either parent (uniform)",
+    },
+    "settings_mutation": {
+        "polynomial": "By a small step (polynomial)",
+        "uniform": "Drawn anew (uniform)",
+    },
 }
 """Choices of settings in words, by the setting's name."""
 _NUMBERS = (

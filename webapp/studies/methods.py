@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.catalog import ALGORITHMS
 from engine.config import Config
-from engine.config.algorithms import Breeding, Steady
+from engine.config.algorithms import OPERATORS, SETTING_OPERATORS, Breeding, Steady
 from engine.config.noise import BattlesRule, EvaluationsRule, MinutesRule, NoiseConfig, PlateauRule
 from webapp.lib.words import number
 from webapp.studies.setting_fields import Setting, settings_of
@@ -22,7 +22,7 @@ GROUPS = {
     SINGLE: "The best in one objective",
     OTHER: "Many different lineups, and the control",
 }
-_STEADY, _BREEDING = ("steady", "fair"), ("crossover", "grouping", "mutation")
+_STEADY = ("steady", "fair")
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Menu:
     @cached_property
     def own(self) -> dict[str, tuple[Setting, ...]]:
         """Settings that no other method has, by the method's kind."""
-        shared = ("population", *_STEADY, *_BREEDING)
+        shared = ("population", *_STEADY, *OPERATORS)
         return {kind: self._settings(m.model, f"{kind}-", shared) for kind, m in self.methods.items()}
 
     @cached_property
@@ -223,7 +223,14 @@ class Menu:
 
 
 _RACING = ("racing", "most", "error")
-LINEUPS = Menu("algorithm", "nsga2", METHODS, GROUPS, (PlateauRule, EvaluationsRule, BattlesRule, MinutesRule))
+LINEUPS = Menu(
+    "algorithm",
+    "nsga2",
+    METHODS,
+    GROUPS,
+    (PlateauRule, EvaluationsRule, BattlesRule, MinutesRule),
+    leave=frozenset(SETTING_OPERATORS),
+)
 
 
 def ends_when(rule: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from engine.config.algorithms import LINEUP_OPERATORS
 from engine.config.noise import EvaluationsRule, MinutesRule, PlateauRule, StepsRule
 from webapp.studies.methods import GROUPS, METHODS, OTHER, SINGLE, TOGETHER, Menu, Method
 
@@ -31,7 +32,17 @@ _INSTEAD = {
     ),
     "mutation": (
         "Chance that a player is changed",
-        "Some of its settings move a little within their ranges. From 0 to 1.",
+        "Some of its settings take other numbers of their ranges. From 0 to 1.",
+    ),
+    "settings_crossover": (
+        "How their settings are combined",
+        "Between: the child’s numbers lie near or between those of both parents, which refines. From either: each "
+        "number is one parent’s as it is, which keeps numbers that work.",
+    ),
+    "settings_mutation": (
+        "How a setting is changed",
+        "A small step looks around a good number, and seldom leaps. Drawn anew from its whole range, it finds what "
+        "lies far away but keeps less of what works.",
     ),
     "steady": (
         "No rounds",
@@ -105,5 +116,5 @@ PLAYERS = Menu(
     (PlateauRule, EvaluationsRule, StepsRule, MinutesRule),
     told=in_players,
     instead=_INSTEAD,
-    leave=frozenset({"grouping"}),
+    leave=frozenset(LINEUP_OPERATORS),
 )

@@ -3,8 +3,8 @@ row, so that columns, checkpoints and artifacts hold any of them.
 
 | coding | genome | crossover | mutation |
 |---|---|---|---|
-| RealSpace | float64[d] | simulated binary (pymoo) | polynomial (pymoo) |
-| IntegerSpace | int64[d] | simulated binary, rounded (pymoo) | polynomial, rounded (pymoo) |
+| RealSpace | float64[d] | simulated binary, uniform (pymoo) | polynomial (pymoo), uniform |
+| IntegerSpace | int64[d] | those of real vectors, rounded | those of real vectors, rounded |
 | BinarySpace | uint8[d] | uniform or one point (pymoo) | bit flips (pymoo) |
 | CategoricalSpace | int32[d] | uniform or one point (pymoo) | another option |
 | PermutationSpace | int32[n] | order (pymoo), partially mapped, cycle | inversion (pymoo), swap, insertion |

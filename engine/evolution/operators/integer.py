@@ -1,4 +1,4 @@
-"""Integer vectors: pymoo's real-coded operators, rounded."""
+"""Integer vectors: the operators of real vectors, rounded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engine.evolution.operators.coding import Reals, TwoStep
-from engine.evolution.operators.real import RealSpace
+from engine.evolution.operators.real import Crossover, Mutation, RealSpace
 
 Integers = NDArray[np.int64]
 
@@ -14,17 +14,21 @@ Integers = NDArray[np.int64]
 class IntegerSpace(TwoStep):
     """Whole numbers within bounds, ends included. Genomes are int64[n, d].
 
-    The operators work on the interval that rounds to the bounds, so that the ends are as likely as the rest. A mutation
-    too small to reach another number goes one step its way.
+    The operators work on the interval that rounds to the bounds, so that the ends are as likely as the rest. A
+    polynomial mutation too small to reach another number goes one step its way.
     """
 
-    def __init__(self, low: ArrayLike, high: ArrayLike, *, eta_crossover: float = 15, eta_mutation: float = 20) -> None:
+    def __init__(
+        self, low: ArrayLike, high: ArrayLike, *, crossover_by: Crossover = "simulated_binary",
+        mutation_by: Mutation = "polynomial", eta_crossover: float = 15, eta_mutation: float = 20,
+    ) -> None:  # fmt: skip
         self.lowest, self.highest = np.asarray(low, np.int64), np.asarray(high, np.int64)
         self.shape, self.dtype, self.width = self.lowest.shape, np.dtype(np.int64), len(self.lowest)
         half = np.where(self.highest > self.lowest, 0.5, 0.0)  # a single number stays one for the operators, too
         self.reals = RealSpace(
-            self.lowest - half, self.highest + half, eta_crossover=eta_crossover, eta_mutation=eta_mutation
-        )
+            self.lowest - half, self.highest + half, crossover_by=crossover_by, mutation_by=mutation_by,
+            eta_crossover=eta_crossover, eta_mutation=eta_mutation,
+        )  # fmt: skip
 
     def sample(self, rng: np.random.Generator, n: int) -> Integers:
         """n uniform points."""
@@ -40,6 +44,8 @@ class IntegerSpace(TwoStep):
     def _mutate(self, rng: np.random.Generator, children: Integers) -> Integers:
         moved = self.reals._mutate(rng, children.astype(float))
         rounded = self._rounded(moved)
+        if self.reals.mutation_by == "uniform":
+            return rounded
         step = np.sign(moved - children).astype(np.int64)
         return np.where(rounded == children, np.clip(children + step, self.lowest, self.highest), rounded)
 

@@ -1,24 +1,39 @@
 """Real vectors: simulated binary crossover and polynomial mutation (Deb & Agrawal 1995), pymoo's own functions at
-NSGA-II's usual settings."""
+NSGA-II's usual settings; or uniform crossover (pymoo) and uniform mutation (Michalewicz 1992)."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from pymoo.operators.crossover.sbx import cross_sbx
 from pymoo.operators.mutation.pm import mut_pm
+from pymoo.util.misc import crossover_mask
 
 from engine.evolution.operators.coding import Reals, TwoStep
 
+Crossover = Literal["simulated_binary", "uniform"]
+Mutation = Literal["polynomial", "uniform"]
+
 
 class RealSpace(TwoStep):
-    """Real vectors within bounds. Genomes are float64[n, d]."""
+    """Real vectors within bounds. Genomes are float64[n, d].
 
-    def __init__(self, low: ArrayLike, high: ArrayLike, *, eta_crossover: float = 15, eta_mutation: float = 20) -> None:
+    Crossovers: ``simulated_binary`` (near or between both parents, spread by ``eta_crossover``) and ``uniform`` (each
+    variable from one of them as it is). Mutations: ``polynomial`` (small steps, by ``eta_mutation``) and ``uniform``
+    (drawn anew from the whole range).
+    """
+
+    def __init__(
+        self, low: ArrayLike, high: ArrayLike, *, crossover_by: Crossover = "simulated_binary",
+        mutation_by: Mutation = "polynomial", eta_crossover: float = 15, eta_mutation: float = 20,
+    ) -> None:  # fmt: skip
         self.low, self.high = np.asarray(low, float), np.asarray(high, float)
         self.shape, self.dtype, self.width = self.low.shape, np.dtype(np.float64), len(self.low)
         self.eta_crossover, self.eta_mutation = eta_crossover, eta_mutation
         self.exchange = 0.5
+        self.crossover_by, self.mutation_by = crossover_by, mutation_by
 
     def sample(self, rng: np.random.Generator, n: int) -> Reals:
         """n uniform points."""
@@ -29,7 +44,10 @@ class RealSpace(TwoStep):
         return np.asarray(np.clip(self.low + numbers * (self.high - self.low), self.low, self.high))
 
     def _cross(self, rng: np.random.Generator, mothers: Reals, fathers: Reals) -> Reals:
-        """One of SBX's two children, at random."""
+        """One of the two children, at random."""
+        if self.crossover_by == "uniform":
+            from_father = rng.random(mothers.shape) < 0.5
+            return np.asarray(crossover_mask(np.stack([mothers, fathers]), from_father)[0])
         column = np.ones((len(mothers), 1))
         two = cross_sbx(
             np.stack([mothers, fathers]), self.low, self.high, self.eta_crossover * column, 0.5 * column,
@@ -40,6 +58,8 @@ class RealSpace(TwoStep):
     def _mutate(self, rng: np.random.Generator, children: Reals) -> Reals:
         """Each variable with chance 1/d."""
         n, d = children.shape
+        if self.mutation_by == "uniform":
+            return np.where(rng.random((n, d)) < min(0.5, 1 / d), self.sample(rng, n), children)
         eta, rate = np.full(n, self.eta_mutation), np.full(n, min(0.5, 1 / d))
         changed = mut_pm(children, self.low, self.high, eta, rate, at_least_once=False, random_state=rng)
         return np.asarray(changed)
