@@ -27,8 +27,7 @@ _TEXTS = {
 _INSTEAD = {
     "crossover": (
         "Chance that two players are combined",
-        "A child’s settings lie between or near those of both parents; else it begins as a copy of the first. From 0 "
-        "to 1.",
+        "A child’s settings come from both parents; else it begins as a copy of the first. From 0 to 1.",
     ),
     "mutation": (
         "Chance that a player is changed",
