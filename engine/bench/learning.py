@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from engine.bench.row import row
-from engine.catalog import LEARNERS
 from engine.config.rl import PRESETS, ActorCriticConfig, AnyLearner, TrainingConfig
 from engine.games.pong import VectorPong
 from engine.mdp.gym import GymVector
@@ -25,6 +24,7 @@ from engine.mdp.vector import VectorMDP
 from engine.rl.examine import Examination, examine
 from engine.rl.policy import PolicySpec
 from engine.rl.training import Training
+from engine.study.fitting import learner_for
 
 NAME = "learning"
 EPISODES, SEEDS = 100, (1, 2, 3, 4, 5)
@@ -82,7 +82,7 @@ def trained(goal: Goal, seed: int) -> tuple[float, str]:
     )  # fmt: skip
     game = goal.game()
     spec = PolicySpec(game.spec.seats[0], algorithm.network, normalise=algorithm.normalise_observations)
-    learner = LEARNERS[algorithm.kind].load()(spec, algorithm, seed, plan.steps)
+    learner = learner_for(algorithm, spec, seed, plan.steps)
     for update in Training(plan, game, learner, examined=goal.game if every else None).run():
         reached = update.examination is not None and _value(goal, update.examination)[0] >= goal.least + _MARGIN
         if goal.seconds and (reached or time.perf_counter() - began > goal.seconds):

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
-from engine.catalog import LEARNERS
 from engine.config.algorithms import Breeding, SearchAlgorithm
 from engine.config.evolve import EvolveConfig, TaskConfig, measure_names
 from engine.config.genes import Gene, express, genes
@@ -27,6 +26,7 @@ from engine.rl.examine import Examination
 from engine.rl.policy import PolicySpec
 from engine.rng import generator
 from engine.store import Store
+from engine.study.fitting import learner_for
 from engine.study.sampling import policy_spec
 
 TIMES = ("began", "busy", "seconds")
@@ -153,15 +153,12 @@ def check(config: EvolveConfig, game: VectorMDP) -> None:
         spec = policy_spec(task, game)
     wrong = Measures(spec.seat).untold(config)
     try:
-        LEARNERS[task.learner.kind].load()(spec, task.learner, config.seed, max(1, task.steps))
+        with below("task"):
+            learner_for(task.learner, spec, config.seed, max(1, task.steps))
     except ConfigError as error:
-        wrong += [(_place(problem.place), problem.message) for problem in error.problems]
+        wrong += error.problems
     if wrong:
         raise ConfigError(wrong)
-
-
-def _place(place: str) -> str:
-    return f"task.learner.{'kind' if place == 'algorithm' else place}"
 
 
 def problem_of(config: EvolveConfig, game: VectorMDP, store: Store) -> tuple[Problem, Brood]:

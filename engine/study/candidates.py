@@ -19,7 +19,6 @@ import msgspec
 import numpy as np
 
 from engine.arrays import pack, unpack
-from engine.catalog import LEARNERS
 from engine.config.base import parse
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.rl import TrainingConfig
@@ -29,11 +28,12 @@ from engine.evolution.algorithm import Arrays
 from engine.mdp.vector import VectorMDP
 from engine.problem import Evaluation, Genome, Problem, Request, ShouldStop
 from engine.rl.examine import Examination, examine
-from engine.rl.learner import Learner, on_threads
+from engine.rl.learner import on_threads
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.training import Training
 from engine.study import games
 from engine.study.brood import Measures, estimate, example, problem_of, weights_of
+from engine.study.fitting import learner_for
 from engine.study.workshop import Workshop, key_of
 
 _ROUNDS = 10
@@ -157,7 +157,7 @@ class Players:
         start = unpack(self.workshop.store.get(request.start)) if request.start else None
         before = start.meta["learner"]["steps"] if start else 0
         whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
-        learner: Learner = LEARNERS[task.learner.kind].load()(spec, task.learner, seed, whole)
+        learner = learner_for(task.learner, spec, seed, whole)
         plan = TrainingConfig(
             algorithm=task.learner, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
             checkpoint_every=task.checkpoint_every or max(1, task.steps // _ROUNDS), episodes=0,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.catalog import LEARNERS
+from engine.config.rl import AnyLearner
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.checks import check_batch
@@ -31,16 +32,17 @@ def fitted(config: TrainConfig) -> Fitted:
     or there is no such game, and SimulatorError when it begins otherwise than it describes itself."""
     with contextlib.closing(games.make(config.game, 1)) as game:
         spec = policy_spec(config, game)
-        learner = _learner(config, spec)
+        learner = learner_for(config.learner, spec, config.seed, config.steps)
         check_batch(game.spec.name, game.spec, 1, game.reset(np.array([config.seed], np.uint64)))
         own = config.learner.rewards
         weights = [own[name].weight if name in own else 1.0 for name in spec.seat.rewards]
         return Fitted(learner, Curve(spec.seat.rewards, weights, spec.seat.signals), game.spec.max_ticks)
 
 
-def _learner(config: TrainConfig, spec: PolicySpec) -> Learner:
+def learner_for(chosen: AnyLearner, spec: PolicySpec, seed: int, steps: int) -> Learner:
+    """A fresh learner. Raises ConfigError at ``learner.…`` when it does not fit what the policy sees and does."""
     try:
-        learner: Learner = LEARNERS[config.learner.kind].load()(spec, config.learner, config.seed, config.steps)
+        learner: Learner = LEARNERS[chosen.kind].load()(spec, chosen, seed, steps)
     except ConfigError as error:
         raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
     return learner
