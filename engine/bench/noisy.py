@@ -1,4 +1,4 @@
-"""Noisy problems whose truth is known: pymoo's test problems with normal noise on every replicate.
+"""Noisy problems whose truth is known: pymoo's test problems with normal noise on every replicate, and planted ones.
 
 Noise is a hash of (study seed, candidate, replicate, objective), like a battle's seed: never of order or worker.
 ``common``: the candidate is left out, so that all share the noise of a replicate (common random numbers).
@@ -47,12 +47,57 @@ class Noisy:
 
     def answer(self, request: Request) -> Evaluation:
         """The mean of the request's replicates, and its covariance where there are two or more."""
-        r, m = request.last - request.first, self.task.n_obj
+        m = self.task.n_obj
         key = np.zeros(1, np.uint64) if self.common else self.space.keys(request.genome[None])
         seeds = battle_seeds(request.seed, key, request.first, request.last)[0]
         bits = combine64(seeds[:, None], np.arange(m, dtype=np.uint64))
         uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-        found = self.truth(request.genome[None])[0] + self.sigma * ndtri(uniform)
-        covariance = np.cov(found.T) / r if r > 1 else np.zeros((m, m))
-        return Evaluation(request.id, found.mean(axis=0), np.asarray(covariance).reshape(m, m), r, np.empty(0), cost=r,
-                          values=found)  # fmt: skip
+        return _answer(request, self.truth(request.genome[None])[0] + self.sigma * ndtri(uniform))
+
+
+class Planted:
+    """Candidates whose replicates float64[n, most, m] are known beforehand (all objectives are minimised): an
+    ``Evaluator`` and its ``Space``. A genome is the number of its row; rows are handed out one after the other, to the
+    first generation and then to its offspring. ``told``: answers tell each replicate, so that races are paired."""
+
+    def __init__(self, replicates: Floats, told: bool = False) -> None:
+        self.replicates, self.told, self.given = replicates, told, 0
+
+    def describe(self) -> Problem:
+        objectives = (Objective(f"f{j}", f"f{j}", "min") for j in range(self.replicates.shape[2]))
+        return Problem(self, tuple(objectives))
+
+    def sample(self, rng: np.random.Generator, n: int) -> Genome:
+        """The next n rows."""
+        self.given += n
+        return np.arange(self.given - n, self.given)[:, None]
+
+    def offspring(self, rng: np.random.Generator, mothers: Genome, fathers: Genome) -> Genome:
+        """As many of the next rows, whoever the parents are."""
+        return self.sample(rng, len(mothers))
+
+    def keys(self, genomes: Genome) -> NDArray[np.uint64]:
+        return genomes[:, 0].astype(np.uint64)
+
+    def answer(self, request: Request) -> Evaluation:
+        """The planted replicates that are asked for."""
+        found = _answer(request, self.replicates[int(request.genome[0]), request.first : request.last])
+        return found if self.told else found._replace(values=None)
+
+
+def planted(rng: np.random.Generator, n: int, most: int, m: int, common: float) -> tuple[Floats, Floats]:
+    """True costs float64[n, m] of candidates in the middle of a search (a front, and what lies behind it), and noisy
+    replicates float64[n, most, m] of them; ``common``: share of the noise's variance that all have in common."""
+    x = rng.random(n)
+    truth = (np.stack([x, 1 - np.sqrt(x)], axis=1) + 1.5 * rng.random((n, 1)))[:, :m]
+    own, shared = rng.standard_normal((n, most, m)), rng.standard_normal((1, most, m))
+    return truth, truth[:, None] + 0.2 * (np.sqrt(1 - common) * own + np.sqrt(common) * shared)
+
+
+def _answer(request: Request, found: Floats) -> Evaluation:
+    """The mean of replicates float64[r, m], and its covariance where there are two or more."""
+    r, m = found.shape
+    covariance = np.cov(found.T) / r if r > 1 else np.zeros((m, m))
+    return Evaluation(
+        request.id, found.mean(axis=0), np.asarray(covariance).reshape(m, m), r, np.empty(0), cost=r, values=found
+    )

@@ -1,8 +1,9 @@
 """What racing saves, and whether it keeps its word.
 
-``selection``: 200 planted generations (60 candidates of which 30 survive, normal noise, 4 to 32 replicates): how often
-the race ends with the survivors of full sampling, and the share of replicates it needs; ``-tests``: one goal,
-sequential tests; ``-paired``: nine tenths of the noise's variance are common random numbers, compared pair by pair.
+``selection``: 200 planted generations of NSGA-II (30 candidates join 30 that are known, normal noise, 4 to 32
+replicates): how often the race ends with the survivors of full sampling, and the replicates it saves; ``-tests``: one
+goal, the genetic algorithm and sequential tests; ``-paired``: nine tenths of the noise's variance are common random
+numbers, compared pair by pair.
 ``search``: NSGA-II on noisy ZDT1, raced and with every candidate played to the end; the true hypervolume of what each
 would hand over. ``intervals``: 95 % intervals from 16 fresh replicates of members of noisy fronts.
 """
@@ -15,24 +16,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.bench.noisy import Floats, Noisy
+from engine.bench.noisy import Floats, Noisy, Planted, planted
 from engine.bench.row import row
-from engine.evolution.algorithm import Individual, Population
-from engine.evolution.noise import Resampling
-from engine.evolution.nsga2 import NSGA2, survivors
-from engine.evolution.racing import Standing, out_by_chance, out_by_tests, rungs
+from engine.evolution.ga import GA
+from engine.evolution.noise import Racing, Resampling
+from engine.evolution.nsga2 import NSGA2
 from engine.indicators import half_width, hypervolume
-from engine.problem import Evaluation, Request
+from engine.problem import Request
 
 NAME = "racing"
 CASES = ("selection", "selection-tests", "selection-tests-paired", "search", "intervals")
 FIRST, MOST, ERROR = 4, 32, 0.05
-N, KEEP = 60, 30
+N = 30
 _NOISY = Noisy(sigma=0.2)
 
 
 class Outcome(NamedTuple):
-    """Who survives, and the replicates that were played."""
+    """Who survives a generation, and the replicates that its newcomers played."""
 
     survivors: frozenset[int]
     replicates: int
@@ -48,21 +48,11 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
 
 def selection(case: str, quick: bool) -> dict[str, Any]:
     """Races beside full sampling, replicate for replicate the same noise."""
-    m, common = 1 if "tests" in case else 2, 0.9 if "paired" in case else 0.0
     seeds = range(50 if quick else 200)
-    same, shares, gaps = 0, [], []
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        truth = planted(rng)[:, :m]
-        own, shared = rng.standard_normal((N, MOST, m)), rng.standard_normal((1, MOST, m))
-        noisy = truth[:, None] + 0.2 * (np.sqrt(1 - common) * own + np.sqrt(common) * shared)
-        full = _kept(noisy.mean(axis=1))
-        found = raced(noisy, np.random.default_rng([seed, 7]), tests="tests" in case, paired=common > 0)
-        same += found.survivors == full
-        shares.append(found.replicates / (N * MOST))
-        gaps.append(_volume(truth[sorted(found.survivors)]) - _volume(truth[sorted(full)]))
-    share = same / len(seeds)
-    saved = 1 - float(np.mean(shares))
+    both = [_both(case, seed) for seed in seeds]
+    share = float(np.mean([race.survivors == full.survivors for race, full, _ in both]))
+    saved = 1 - sum(race.replicates for race, _, _ in both) / sum(full.replicates for _, full, _ in both)
+    gaps = [volume(truth[sorted(race.survivors)]) - volume(truth[sorted(full.survivors)]) for race, full, truth in both]
     detail = (
         f"replicates saved {saved:.1%}; true hypervolume of the raced minus the full selection {np.mean(gaps):+.5f}"
     )
@@ -70,9 +60,34 @@ def selection(case: str, quick: bool) -> dict[str, Any]:
                meets=share >= 1 - ERROR, seeds=[seeds[0], seeds[-1]], detail=detail)  # fmt: skip
 
 
+def _both(case: str, seed: int) -> tuple[Outcome, Outcome, Floats]:
+    """The race of a planted generation, its full sampling, and the true costs."""
+    tests, paired = "tests" in case, "paired" in case
+    truth, noisy = planted(np.random.default_rng(seed), 2 * N, MOST, 1 if tests else 2, 0.9 if paired else 0.0)
+    race = generation(noisy, "tests" if tests else "chance", paired, seed)
+    return race, generation(noisy, "off", paired, seed), truth
+
+
+def generation(noisy: Floats, racing: Racing, paired: bool, seed: int) -> Outcome:
+    """The first half of the candidates float64[2 N, most, m] is known to the end; the second joins as a search's next
+    generation, raced or played to the end."""
+    evaluator, n, most = Planted(noisy, paired), len(noisy) // 2, noisy.shape[1]
+    method = NSGA2 if noisy.shape[2] > 1 else GA
+    search = method(evaluator.describe(), n, 2, seed, FIRST if racing != "off" else most)
+    algorithm = Resampling(search, racing=racing, most=most, error=ERROR)
+    replicates = 0
+    while not algorithm.done:
+        for request in algorithm.ask(1):
+            answer = evaluator.answer(request)
+            replicates += answer.cost if request.genome[0] >= n else 0
+            algorithm.tell(answer)
+    assert search.P is not None
+    return Outcome(frozenset(search.P.genomes[:, 0].tolist()), replicates)
+
+
 def search(quick: bool) -> dict[str, Any]:
     """Whole searches; the value is the share of battles that racing leaves out."""
-    seeds, ticks = range(1, 3 if quick else 6), 15 if quick else 40
+    seeds, ticks = range(1, 3 if quick else 21), 15 if quick else 40
     full = [_searched(MOST, "off", ticks, seed) for seed in seeds]
     race = [_searched(FIRST, "chance", ticks, seed) for seed in seeds]
     saved = 1 - median(r[0] for r in race) / median(f[0] for f in full)
@@ -107,37 +122,7 @@ def intervals(quick: bool) -> dict[str, Any]:
                meets=0.94 <= share <= 0.96, seeds=range(3 if quick else 10), detail=f"{count:,} intervals")  # fmt: skip
 
 
-def planted(rng: np.random.Generator) -> Floats:
-    """True costs of a generation in the middle of a search: a front, and what lies behind it."""
-    x = rng.random(N)
-    return np.asarray(np.stack([x, 1 - np.sqrt(x)], axis=1) + 1.5 * rng.random((N, 1)))
-
-
-def raced(noisy: Floats, rng: np.random.Generator, *, tests: bool = False, paired: bool = False) -> Outcome:
-    """The race over replicates float64[n, most, m]."""
-    levels, open_, samples, m = rungs(FIRST, MOST), np.ones(N, dtype=bool), np.full(N, FIRST), noisy.shape[2]
-    spent = ERROR / (len(levels) - 1)
-    for level in levels[1:]:
-        played = [x[:s] for x, s in zip(noisy, samples, strict=True)]
-        covariance = np.stack([np.cov(x.T).reshape(m, m) / len(x) for x in played])
-        mean = np.stack([x.mean(axis=0) for x in played])
-        at = Standing(mean, covariance, samples, open_, played if paired else None)
-        leave = out_by_tests(at, MOST, KEEP, spent) if tests else out_by_chance(at, MOST, KEEP, spent, rng)
-        open_ = open_ & ~leave
-        samples = np.where(open_, level if open_.sum() > KEEP else MOST, samples)
-    mean = np.stack([x[:s].mean(axis=0) for x, s in zip(noisy, samples, strict=True)])
-    inside = np.flatnonzero(open_)
-    return Outcome(frozenset(inside[sorted(_kept(mean[inside]))].tolist()), int(samples.sum()))
-
-
-def _kept(mean: Floats) -> frozenset[int]:
-    """Who survives, by the means."""
-    if mean.shape[1] == 1:
-        return frozenset(np.argsort(mean[:, 0], kind="stable")[:KEEP].tolist())
-    return frozenset(survivors(_population(mean), KEEP).tolist())
-
-
-def _searched(replicates: int, racing: Any, ticks: int, seed: int) -> tuple[int, float]:
+def _searched(replicates: int, racing: Racing, ticks: int, seed: int) -> tuple[int, float]:
     """(battles, true hypervolume of the final front)."""
     algorithm = Resampling(NSGA2(_NOISY.describe(), 40, ticks, seed, replicates), racing=racing, most=MOST, error=ERROR)
     battles = 0
@@ -146,15 +131,10 @@ def _searched(replicates: int, racing: Any, ticks: int, seed: int) -> tuple[int,
             answer = _NOISY.answer(request)
             battles += answer.cost
             algorithm.tell(answer)
-    return battles, _volume(_NOISY.truth(np.stack([i.genome for i in algorithm.front()])))
+    return battles, volume(_NOISY.truth(np.stack([i.genome for i in algorithm.front()])))
 
 
-def _volume(truth: Floats) -> float:
+def volume(truth: Floats) -> float:
+    """The hypervolume of true costs float64[n, m]."""
     m = truth.shape[1]
     return hypervolume(truth, (-1,) * m, (3,) * m)
-
-
-def _population(cost: Floats) -> Population:
-    nothing, metrics = np.zeros((2, 2)), np.empty(0)
-    rows = [Individual(np.zeros(10), Evaluation(i, c, nothing, 1, metrics), 0) for i, c in enumerate(cost)]
-    return Population(_NOISY.describe(), rows)

@@ -11,15 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.arrays import pack, unpack
-from engine.bench.noisy import Noisy
+from engine.bench.noisy import Noisy, planted
+from engine.bench.racing import generation, volume
 from engine.errors import ConfigError
 from engine.evolution.algorithm import Algorithm, Individual, Population
 from engine.evolution.estimates import merged
-from engine.evolution.noise import FURTHER, Resampling
+from engine.evolution.noise import FURTHER, Racing, Resampling
 from engine.evolution.nsga2 import NSGA2, survivors
 from engine.evolution.pbt import PBT
-from engine.evolution.racing import Standing, _chosen, out_by_chance, out_by_halves, out_by_tests, rungs
-from engine.indicators import half_width, hypervolume
+from engine.evolution.racing import _chosen, out_by_halves
+from engine.indicators import half_width
 from engine.problem import Evaluation, Request, failed
 from tests.contracts.algorithm import AlgorithmContract, drive, problem
 
@@ -206,44 +207,6 @@ def test_a_race_draws_the_survivors_nsga2_would_choose(seed: int, n: int) -> Non
     assert set(np.flatnonzero(_chosen(cost, keep))) == set(survivors(population(cost), keep).tolist())
 
 
-def raced(
-    noise: np.ndarray, keep: int, error: float, seed: int, racing: str = "chance", paired: bool = False
-) -> tuple[set[int], int]:
-    """Race n candidates whose replicates are float64[n, most, m]: who survives, and the replicates that were played."""
-    n, most, m = noise.shape
-    levels = rungs(4, most)
-    open_, samples = np.ones(n, dtype=bool), np.full(n, 4)
-    rng = np.random.default_rng([seed, 7])
-    for level in levels[1:]:
-        played = [x[:s] for x, s in zip(noise, samples, strict=True)]
-        mean = np.stack([x.mean(axis=0) for x in played])
-        covariance = np.stack([np.cov(x.T).reshape(m, m) / len(x) for x in played])
-        at, spent = Standing(mean, covariance, samples, open_, played if paired else None), error / (len(levels) - 1)
-        leave = out_by_tests(at, most, keep, spent) if racing == "tests" else out_by_chance(at, most, keep, spent, rng)
-        open_ = open_ & ~leave
-        samples = np.where(open_, level if open_.sum() > keep else most, samples)
-    mean = np.stack([x[:s].mean(axis=0) for x, s in zip(noise, samples, strict=True)])
-    inside = np.flatnonzero(open_)
-    return {int(inside[k]) for k in chosen(mean[inside], keep)}, int(samples.sum())
-
-
-def chosen(mean: np.ndarray, keep: int) -> set[int]:
-    """Who survives, by the means."""
-    if mean.shape[1] == 1:
-        return set(np.argsort(mean[:, 0], kind="stable")[:keep].tolist())
-    return set(survivors(population(mean), keep).tolist())
-
-
-def planted(seed: int, n: int, most: int, m: int, common: float) -> tuple[np.ndarray, np.ndarray]:
-    """True costs float64[n, m] and replicates float64[n, most, m]; ``common``: share of the noise's variance that all
-    candidates have in common in a replicate."""
-    rng = np.random.default_rng(seed)
-    x = rng.random(n)
-    truth = (np.stack([x, 1 - np.sqrt(x)], axis=1) + 1.5 * rng.random((n, 1)))[:, :m]
-    own, shared = rng.standard_normal((n, most, m)), rng.standard_normal((1, most, m))
-    return truth, truth[:, None] + 0.2 * (np.sqrt(1 - common) * own + np.sqrt(common) * shared)
-
-
 @pytest.mark.parametrize(
     ("racing", "m", "paired", "common", "saves"),
     [
@@ -254,22 +217,21 @@ def planted(seed: int, n: int, most: int, m: int, common: float) -> tuple[np.nda
     ],
 )
 def test_racing_selects_as_full_sampling_does_but_for_its_stated_error(
-    racing: str, m: int, paired: bool, common: float, saves: float
+    racing: Racing, m: int, paired: bool, common: float, saves: float
 ) -> None:
     """200 planted generations: the same survivors in at least 1 - 0.05 of them, hypervolume of the truth not lower, and
     fewer replicates; with common random numbers, paired, fewer still."""
-    n, keep, most, same, played, gap = 20, 10, 32, 0, 0, []
+    n, most, same, played, gap = 20, 32, 0, 0, []
     for seed in range(200):
-        truth, noise = planted(seed, n, most, m, common)
-        full = chosen(noise.mean(axis=1), keep)
-        found, replicates = raced(noise, keep, 0.05, seed, racing, paired)
-        same += found == full
-        played += replicates
-        volumes = [hypervolume(truth[sorted(s)], (-1,) * m, (3,) * m) for s in (found, full)]
-        gap.append(volumes[0] - volumes[1])
+        truth, noisy = planted(np.random.default_rng(seed), n, most, m, common)
+        race, full = (generation(noisy, way, paired, seed) for way in (racing, "off"))
+        same += race.survivors == full.survivors
+        assert full.replicates == n // 2 * most
+        played += race.replicates
+        gap.append(volume(truth[sorted(race.survivors)]) - volume(truth[sorted(full.survivors)]))
     assert same >= 0.95 * 200
     assert np.mean(gap) > -1e-3
-    assert played < (1 - saves) * 200 * n * most
+    assert played < (1 - saves) * 200 * n // 2 * most
 
 
 def test_halving_lets_the_same_share_go_at_each_rung_but_never_fewer_than_survive_remain() -> None:
