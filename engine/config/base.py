@@ -49,7 +49,7 @@ _WORDS = {
     "less_than": "must be less than {lt:g}",
     "multiple_of": "must be a multiple of {multiple_of:g}",
     "too_short": "must have at least {min_length}",
-    "too_long": "must have {max_length} at most",
+    "too_long": "must have {max_length} entries at most",
     "tuple_type": "must be a list",
     "list_type": "must be a list",
     "dict_type": "must be a table of settings",

@@ -62,6 +62,9 @@ class _Evolve(Drive):
         with below("task"):
             game = games.make(example(config.task).game, 1)
         try:
+            if saved is None:
+                with below("task"):
+                    games.begin(game, config.seed)
             check(config, game)
             problem, self.space = problem_of(config, game, self.workshop.store)
         finally:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import NamedTuple
 
-import numpy as np
-
 from engine.catalog import LEARNERS
 from engine.config.rl import AnyLearner
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
-from engine.mdp.checks import check_batch
 from engine.rl.learner import Learner
 from engine.rl.policy import PolicySpec
 from engine.study import games
@@ -27,13 +24,14 @@ class Fitted(NamedTuple):
     longest: int
 
 
-def fitted(config: TrainConfig) -> Fitted:
+def fitted(config: TrainConfig, *, begun: bool = False) -> Fitted:
     """What a study learns with, fresh. Raises ConfigError that names the field when the learner does not fit the game,
-    or there is no such game, and SimulatorError when it begins otherwise than it describes itself."""
+    there is no such game, or no battle of it begins; in a study that has ``begun`` nobody tries that again."""
     with contextlib.closing(games.make(config.game, 1)) as game:
         spec = policy_spec(config, game)
         learner = learner_for(config.learner, spec, config.seed, config.steps)
-        check_batch(game.spec.name, game.spec, 1, game.reset(np.array([config.seed], np.uint64)))
+        if not begun:
+            games.begin(game, config.seed)
         own = config.learner.rewards
         weights = [own[name].weight if name in own else 1.0 for name in spec.seat.rewards]
         return Fitted(learner, Curve(spec.seat.rewards, weights, spec.seat.signals), game.spec.max_ticks)

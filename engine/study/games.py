@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.config.train import TrainGame
 from engine.errors import ConfigError, SimulatorError
+from engine.mdp.checks import check_batch
 from engine.mdp.vector import VectorMDP
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_loaders import KINDS, load_game, nearest
@@ -36,6 +39,15 @@ def make(game: TrainGame, battles: int) -> VectorMDP:
             raise
         raise ConfigError([("game.name", str(error))]) from error
     return made
+
+
+def begin(game: VectorMDP, seed: int) -> None:
+    """Begin a battle, as a study does before anything else. Raises ConfigError at ``game.name`` where the game cannot,
+    or begins otherwise than it describes itself."""
+    try:
+        check_batch(game.spec.name, game.spec, 1, game.reset(np.array([seed], np.uint64)))
+    except SimulatorError as error:
+        raise ConfigError([("game.name", str(error))]) from error
 
 
 def _reference(name: str) -> str:

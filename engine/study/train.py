@@ -2,7 +2,8 @@
 
 Synchronous: every sampler waits for each version of the weights, and a batch is put together in the order of samplers,
 so the curve does not depend on where they run. At every round all battles begin afresh, so a study that goes on from a
-checkpoint is the study that was never interrupted; a lost sampler sends the training back to the last round.
+checkpoint is the study that was never interrupted; a lost sampler, and a pause, send the training back to the last
+round.
 Asynchronous: batches are put together as fragments arrive, fragments older than ``max_staleness`` updates are dropped,
 and a lost sampler is replaced while the others play on.
 """
@@ -59,14 +60,15 @@ class _Train:
         self.config, self.store, self.control = config, store, control
         self.waiting = config.sampling == "synchronous"
         self.pulse = Pulse()
-        self.tick, self.epoch, self.saved, self.losses = 0, 0, "", 0
+        self.tick, self.epoch, self.losses = 0, 0, 0
+        self.saved, self.kept = "", 0
         self.over = self.warned = False
         self.unsaid: Metrics = {}
         self.held: list[Arrival] = []
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
-        self.learner, self.curve, self.longest = fitted(config)
+        self.learner, self.curve, self.longest = fitted(config, begun=bool(resume))
         if resume:
             self._restore(resume)
         with on_threads(config.threads), open_crew(config, self.tick) as crew:
@@ -78,12 +80,32 @@ class _Train:
             except EngineError:
                 yield from self._troubles(crew)
                 raise
+        if wish:
+            yield from self._kept(wish)
         if wish == "pause":
             yield self._say(Paused, artifacts={"checkpoint": self.saved})
         elif wish == "stop":
             yield self._say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary=self._summary())
         else:
             yield self._say(Finished, artifacts=self._results(), summary=self._summary())
+
+    def _kept(self, wish: Wish) -> Iterator[AnyEvent]:
+        """What was learned since the last round, as somebody wishes otherwise: kept, but where a study in step is to go
+        on as if it had never been interrupted. That begins with the round again."""
+        since = self.learner.steps - self.kept
+        if not since:
+            return
+        if not self.waiting:
+            self.saved = self._checkpoint()
+        elif wish == "stop":
+            told = (
+                f"The agent has learned from all of it; whoever goes on begins {since:,} moves earlier, with the round."
+            )
+            yield self._say(Logged, message=told)
+        else:
+            self._restore(self.saved)
+            told = f"In step a training goes on from its last round: the {since:,} moves since then are played again."
+            yield self._say(Logged, message=told)
 
     def _drive(self, crew: Crew) -> Generator[AnyEvent, None, Wish]:
         """Until all steps are learned from or the time is up, or somebody wishes otherwise."""
@@ -240,6 +262,7 @@ class _Train:
         study, curve = study_hash(self.config), self.curve.state()
         state = {"study": study, "learner": meta, "curve": curve, "tick": self.tick, "over": self.over,
                  "unsaid": self.unsaid}  # fmt: skip
+        self.kept = self.learner.steps
         return self.store.put(pack(state, arrays))
 
     def _restore(self, digest: str) -> None:
@@ -250,7 +273,7 @@ class _Train:
         self.learner.load(bundle.arrays, bundle.meta["learner"])
         self.curve.load(bundle.meta["curve"])
         self.tick, self.over, self.unsaid = (bundle.meta[name] for name in ("tick", "over", "unsaid"))
-        self.saved = digest
+        self.saved, self.kept = digest, self.learner.steps
 
     def _results(self) -> dict[str, str]:
         policy = self.learner.policy()

@@ -287,6 +287,7 @@ def test_a_stop_keeps_the_networks_and_the_end_leaves_no_workshop(store: FolderS
         ),
         ({"behaviour": ["speed"]}, "behaviour.0"),
         ({"task": {**settings()["task"], "game": "chess"}}, "game.name"),
+        ({"task": {**settings()["task"], "game": "python:tests.engine.train_games:Locked"}}, "task.game.name: "),
     ],
 )
 def test_what_cannot_be_evolved_here_is_said_before_anything_starts(

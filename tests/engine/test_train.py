@@ -267,6 +267,24 @@ def test_a_stop_keeps_what_was_learned(store: FolderStore) -> None:
     assert 0 < end.counters.steps < 1024
 
 
+@pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+def test_a_pause_tells_what_is_kept_and_going_on_begins_there(store: FolderStore, sampling: str) -> None:
+    """In step that is the last round; otherwise all that was learned."""
+    found = events(study(sampling=sampling), store, control=control("pause", 8))
+    end, rounds = found[-1], [e for e in found if isinstance(e, Progressed)]
+    assert isinstance(end, Paused)
+    again = events(study(sampling=sampling), store, resume=end.artifacts["checkpoint"], control=lambda: "pause")
+    assert again[0].counters.steps == end.counters.steps
+    learned = max(e.counters.steps for e in found)
+    said = [e.message for e in found if isinstance(e, Logged) and e.message]
+    if sampling == "asynchronous":
+        assert end.counters.steps == learned > rounds[-1].counters.steps
+        assert not said
+    else:
+        assert end.counters.steps == rounds[-1].counters.steps
+        assert "goes on from its last round" in said[-1]
+
+
 def test_a_checkpoint_of_another_study_is_refused(store: FolderStore) -> None:
     end = events(study(), store, control=control("pause", 8))[-1]
     assert isinstance(end, Paused)
@@ -392,7 +410,9 @@ def test_a_game_that_does_not_begin_as_it_should_ends_the_study_before_it_starts
 ) -> None:
     (failed,) = events(study(game=f"python:tests.engine.train_games:{game}"), store)
     assert isinstance(failed, Failed)
+    assert failed.message.startswith("game.name: ")
     assert said in failed.message
+    assert failed.permanent, "asked again it would begin no better"
 
 
 def test_a_game_that_hangs_ends_the_study_once_its_time_is_over(
