@@ -14,6 +14,7 @@ from engine.errors import ConfigError
 M = TypeVar("M", bound="Config")
 KeyPath = tuple[str | int, ...]
 _BELOW, _BESIDE = "below", "beside"
+SEARCHED = "searched"
 
 
 class Config(BaseModel):
@@ -90,6 +91,8 @@ def problems(error: ValidationError, data: Any, annotation: Any) -> list[tuple[s
         place, reading = _place(item, annotation)
         place = place or ("kind" if item["type"].startswith("union_tag") else "")
         message = words(item, _why_one(place, study))
+        if study == "train":  # has no ranges, though its settings are those that others search
+            message = message.removesuffix(item.get("ctx", {}).get(SEARCHED, ""))
         if reading and found and found[-1][0] == place:
             found[-1] = place, f"{found[-1][1]}, or {message}"
         else:
@@ -114,7 +117,8 @@ def refuse(wrong: Iterable[tuple[str, str]], *, beside: bool = False) -> None:
 def words(item: Mapping[str, Any], why_one: str = "") -> str:
     """What is wrong, for people, of one of pydantic's errors; ``why_one``: why a number there may be no range."""
     given = item.get("input")
-    if item["type"].startswith(("float_", "int_")) and _like_a_range(given):
+    single = item["type"].startswith(("float_", "int_")) or (why_one and item["type"] == "evolvable")
+    if single and _like_a_range(given):
         return f"must be one number: {why_one}" if why_one else "must be one number"
     said = _WORDS.get(item["type"])
     if said is None:

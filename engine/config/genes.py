@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from engine.config.base import Config, KeyPath, M, parse
+from engine.config.base import SEARCHED, Config, KeyPath, M, parse
 from engine.config.places import annotation_of, leaves
 from engine.errors import ConfigError
 
@@ -31,6 +31,7 @@ Number = float | tuple[float, float] | tuple[float, float, Scale]
 Whole = int | tuple[int, int] | tuple[int, int, Scale]
 """The same of whole numbers, with ``Evolvable(low, high, whole=True)``."""
 _DECADES = 100.0
+RANGED = ", or a range [low, high]"
 
 
 class Evolvable(NamedTuple):
@@ -88,7 +89,7 @@ class Evolvable(NamedTuple):
         except (TypeError, ValueError, OverflowError):
             found = float("nan")
         if found != found or (self.whole and not found.is_integer()):
-            raise _wrong(f"must be a {'whole ' if self.whole else ''}number, or a range [low, high]")
+            raise _wrong(f"must be a {'whole ' if self.whole else ''}number", RANGED)
         if found > self.high or found < self.low or (self.above and not ranged and found == self.low):
             raise _wrong(
                 f"must be {'above' if self.above else 'at least'} {self.low:,.10g} and at most {self.high:,.10g}"
@@ -211,5 +212,6 @@ def _evolvable(annotation: Any) -> Evolvable | None:
     return None
 
 
-def _wrong(message: str) -> PydanticCustomError:
-    return PydanticCustomError("evolvable", "{message}", {"message": message})
+def _wrong(message: str, or_else: str = "") -> PydanticCustomError:
+    """``or_else``: what else it may be, in a study that searches it."""
+    return PydanticCustomError("evolvable", f"{{message}}{{{SEARCHED}}}", {"message": message, SEARCHED: or_else})

@@ -193,7 +193,8 @@ class Connection:
         (the program has then obeyed CANCEL, or is gone).
         """
         self.send(message, arrays)
-        doing = f"{protocol.type_name(message)} of {len(next(iter(arrays.values()))):,} battles"
+        count = len(next(iter(arrays.values())))
+        doing = f"{protocol.type_name(message)} of {count:,} battle{'s' if count != 1 else ''}"
         until = time.monotonic() + message.deadline_ms / 1000
         try:
             wait = _Wait(until, f"did not answer {doing} within {message.deadline_ms / 1000:g} s", stopped)

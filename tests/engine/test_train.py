@@ -331,6 +331,18 @@ def lines(path: Path) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize(
+    ("rate", "said"), [("abc", "must be a number"), ([0.1, 0.001], "must be one number: this is one")]
+)
+def test_a_training_is_offered_no_range(rate: Any, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        study(learner={"kind": "ppo", "rate": rate})
+    ((place, message),) = caught.value.problems
+    assert place == "learner.rate"
+    assert message.startswith(said)
+    assert "range" not in message
+
+
+@pytest.mark.parametrize(
     ("change", "place"),
     [
         ({"lerning": 1}, "lerning"),
