@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+from django.forms import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.games import numbers
+from webapp.games.fields import NumberField, words
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,31 @@ def test_other_cells_prove_the_decimal_mark() -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(numbers.MARKS))
 def test_a_shown_number_reads_back_as_itself(value: float, mark: numbers.Mark) -> None:
     assert numbers.value_of(numbers.shown(value, mark), mark) == value
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_what_stands_in_a_field_reads_back_without_a_question(value: float) -> None:
+    assert numbers.value_of(numbers.field_text(value), None) == value
+    assert NumberField().clean(NumberField().prepare_value(value)) == value
+
+
+def test_a_fraction_that_could_be_thousands_gets_a_zero_in_a_field() -> None:
+    assert [numbers.field_text(value) for value in (1.125, 1500.5, 0.125, 3000, 1.125e-7)] == [
+        "1.1250", "1500.5", "0.125", "3000", "1.1250e-07",
+    ]  # fmt: skip
+
+
+@given(st.integers(-(10**12), 10**12), st.sampled_from([",", ".", " ", "'", "\u202f"]))
+def test_a_field_of_whole_numbers_takes_thousands_as_anybody_separates_them(value: int, separator: str) -> None:
+    field = NumberField(whole=True)
+    texts = (words(value), numbers.shown(value), numbers.field_text(value), f"{value:,}".replace(",", separator))
+    assert [field.clean(text) for text in texts] == [value] * 4
+
+
+@pytest.mark.parametrize(("text", "whole"), [("1.5", True), ("0,500", True), ("3,000.5", True), ("3,000", False)])
+def test_fractions_are_no_whole_numbers_and_other_fields_ask_which_was_meant(text: str, whole: bool) -> None:
+    with pytest.raises(ValidationError, match="whole number" if whole else "can mean 3000 or 3"):
+        NumberField(whole=whole).clean(text)
 
 
 @given(st.text(max_size=60), st.sampled_from([*numbers.MARKS, None]), st.sampled_from(["", "%", "gold"]))

@@ -16,7 +16,7 @@ from engine.simulators.contract import GameSpec
 from webapp.balance.forms import sentence
 from webapp.balance.samples import on_made_up
 from webapp.games.fields import NumberField
-from webapp.games.numbers import shown
+from webapp.games.numbers import field_text
 from webapp.lib.words import number
 
 MOST = 6
@@ -218,7 +218,7 @@ class ObjectiveSetForm:
 
 
 def _text(value: object) -> str:
-    return "" if value is None else shown(value) if isinstance(value, float | int) else str(value)
+    return "" if value is None else field_text(value) if isinstance(value, float | int) else str(value)
 
 
 def _index(text: str) -> int:

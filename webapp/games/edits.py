@@ -37,17 +37,11 @@ def read(spec: GameSpec, fields: Mapping[str, str]) -> Edits:
             continue
         value = numbers.value_of(text, None, parameter.unit)
         if value is None:
-            typed.problems[path] = _why(text, parameter.unit) or f"This is not a number. Type one {allowed(parameter)}."
+            typed.problems[path] = (
+                numbers.question(text, parameter.unit) or f"This is not a number. Type one {allowed(parameter)}."
+            )
         elif not parameter.low <= value <= parameter.high:
             typed.problems[path] = f"{text} {outside(parameter)}"
         else:
             values[path] = value
     return Edits(typed, values)
-
-
-def _why(text: str, unit: str) -> str:
-    found = numbers.readings(text, unit)
-    if len(found) < 2:
-        return ""
-    point, comma = numbers.shown(found["."]), numbers.shown(found[","])
-    return f"{text} can mean {point} or {comma}. Type it without a separator for thousands."

@@ -45,7 +45,8 @@ class Span(NamedTuple):
 
 
 class NumberField(forms.CharField):
-    """A number with a decimal point or comma; a text with two readings is an error, not a guess. Empty: None."""
+    """A number with a decimal point or comma; a text with two readings is an error, not a guess, but in a ``whole``
+    number a separator can only be one of thousands. Empty: None."""
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class NumberField(forms.CharField):
         text: str = super().clean(value)
         if not text:
             return None
-        found = numbers.value_of(text, None, self.unit)
+        found = numbers.whole_of(text, self.unit) if self.whole else numbers.value_of(text, None, self.unit)
         if found is None:
             raise forms.ValidationError(self._unread(text))
         if self.whole and found != int(found):
@@ -81,14 +82,11 @@ class NumberField(forms.CharField):
         return int(found) if self.whole else found
 
     def prepare_value(self, value: Any) -> Any:
-        return numbers.shown(value) if isinstance(value, int | float) else value
+        return numbers.field_text(value) if isinstance(value, int | float) else value
 
     def _unread(self, text: str) -> str:
-        two = numbers.readings(text, self.unit)
-        if len(two) == 2:
-            point, comma = numbers.shown(two["."]), numbers.shown(two[","])
-            return f"{text} can mean {point} or {comma}. Type it without a separator for thousands."
-        return f"{text} is not a number. Type one{self._allowed() or ' such as 2 or 0.5'}."
+        plain = f"{text} is not a number. Type one{self._allowed() or ' such as 2 or 0.5'}."
+        return numbers.question(text, self.unit) or plain
 
     def _allowed(self) -> str:
         """Which numbers may be typed, as it stands behind “a number”."""

@@ -1,7 +1,8 @@
 """Numbers as designers type them: decimal points or commas, thousands separators, units behind the number.
 
 A text such as ``1,234`` has two readings (1.234 and 1234). Which one is meant is never guessed from the cell itself:
-either other cells of the same sheet settle it, or the designer is asked.
+either other cells of the same sheet settle it, or the designer is asked. Where only whole numbers make sense it has
+one.
 """
 
 from __future__ import annotations
@@ -87,6 +88,28 @@ def value_of(text: str, mark: Mark | None, unit: str = "") -> float | None:
     if len(set(found.values())) == 1:
         return next(iter(found.values()))
     return found.get(mark) if mark else None
+
+
+def whole_of(text: str, unit: str = "") -> float | None:
+    """The number ``text`` stands for where a whole one is wanted: three digits behind a separator are then thousands.
+    What can only be a fraction is read as one. None: not a number."""
+    return max(readings(text, unit).values(), key=abs, default=None)
+
+
+def field_text(value: float) -> str:
+    """``shown``, for a field: the shortest text that reads back as exactly ``value`` without anybody being asked. A
+    fraction of three digits gets a zero: 1.125 could be thousands, 1.1250 cannot."""
+    text = shown(value)
+    number, e, exponent = text.partition("e")
+    return f"{number}0{e}{exponent}" if ambiguous(text) else text
+
+
+def question(text: str, unit: str = "") -> str:
+    """What the designer is asked about a text with two readings; empty for any other."""
+    if not ambiguous(text, unit):
+        return ""
+    point, comma = map(field_text, readings(text, unit).values())
+    return f"{text} can mean {point} or {comma}. Type it as one of these."
 
 
 def shown(value: float, mark: Mark = ".") -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from engine.simulators.contract import Category, GameSpec, Parameter, Piece
 from webapp.games.exports import PARAMETERS
-from webapp.games.numbers import shown
+from webapp.games.numbers import field_text, shown
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _cell(p: Parameter, patch: Mapping[str, float], label: str, typed: Typed) ->
     value = patch.get(p.path, p.default)
     return TableCell(
         path=p.path,
-        text=typed.texts.get(p.path, shown(value)),
+        text=typed.texts.get(p.path, field_text(value)),
         default=shown(p.default),
         changed=value != p.default,
         label=label if not p.title else f"{p.title}: {label.lower()}",

@@ -26,6 +26,7 @@ from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults
 from webapp.games.fields import NumberField
 from webapp.games.models import GameVersion, Simulator
+from webapp.games.numbers import field_text
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
 from webapp.projects.models import Project
@@ -278,4 +279,4 @@ def values_of(job: Job) -> dict[str, Any]:
         **typed_of_method(LINEUPS, search),
         **({"aim": main["name"]} if len(measures) == 1 and LINEUPS.of(algorithm.get("kind", "")).single else {}),
     }
-    return {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in found.items() if v is not None}
+    return {name: field_text(v) if isinstance(v, float) else str(v) for name, v in found.items() if v is not None}

@@ -12,6 +12,7 @@ from engine.config.algorithms import SearchAlgorithm
 from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError
 from webapp.balance.forms import sentence
+from webapp.games.numbers import field_text
 from webapp.studies import checks
 from webapp.studies.methods import Menu, Method
 from webapp.studies.setting_fields import Setting, typed_of, values_typed
@@ -109,5 +110,5 @@ def typed_of_method(menu: Menu, study: Mapping[str, Any]) -> dict[str, Any]:
     for rule in study.get("stop", []):
         if rule["kind"] in menu.stops:
             first, *others = menu.stops[rule["kind"]][1]
-            found |= {first.name: f"{rule[first.key]:.12g}", **typed_of(others, rule)}
+            found |= {first.name: field_text(rule[first.key]), **typed_of(others, rule)}
     return {menu.choice: method.kind, **found}

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.config import PastedBaselines
 from engine.errors import StoreError
+from webapp.games.numbers import field_text
 from webapp.games.simulators import plays_inside
 from webapp.lib.words import number, percent, plural
 from webapp.studies import plans, sampling
@@ -63,7 +64,7 @@ def errors(form: NewJobForm) -> dict[str, list[str]]:
 def _fill(form: NewJobForm) -> dict[str, Any] | None:
     """The measure and line to show where nobody chose one; None until there is a line to propose."""
     line = form.cleaned_data["line"]
-    return None if line is None else {"measure": form.cleaned_data["measure"], "line": f"{line:g}"}
+    return None if line is None else {"measure": form.cleaned_data["measure"], "line": field_text(line)}
 
 
 def _sample(form: NewJobForm, job: Job | None, found: Sample | None) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _text(value: Any) -> Any:
         return "on" if value else ""
     if isinstance(value, list | tuple):
         return " ".join(_text(each) for each in value)
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return numbers.field_text(value) if isinstance(value, float) else str(value)
 
 
 def shown_default(setting: Setting) -> str:
@@ -132,4 +132,4 @@ def shown_default(setting: Setting) -> str:
     value = setting.default
     if value is None or isinstance(value, bool) or value in ("", ()):
         return ""
-    return numbers.shown(value) if isinstance(value, int | float) else _text(value)
+    return str(_text(value))

@@ -15,6 +15,7 @@ from engine.errors import ConfigError
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.models import Simulator
+from webapp.games.numbers import field_text
 from webapp.games.simulators import by_moves, obstacle
 from webapp.projects.models import Project
 from webapp.studies.models import Job
@@ -266,7 +267,7 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         "algorithm": learner["kind"],
         "preset": chosen.key,
         "steps": config["steps"],
-        "minutes": f"{config['minutes']:g}" if config.get("minutes") else "",
+        "minutes": field_text(config["minutes"]) if config.get("minutes") else "",
         "sampling": config["sampling"],
         "max_staleness": config["max_staleness"],
         "episodes": config["episodes"],

@@ -11,6 +11,7 @@ from django import forms
 from engine.config.evolve import AimConfig, measure_names
 from engine.errors import StoreError
 from webapp.games.fields import NumberField
+from webapp.games.numbers import field_text
 from webapp.lib.storage import store
 from webapp.projects.models import Project
 from webapp.studies.models import Job
@@ -130,5 +131,5 @@ def values_of(config: Mapping[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for i, goal in enumerate(config["objectives"], 1):
         found |= {f"goal-{i}": goal["measure"], f"goal-{i}-way": goal["direction"]}
-        found |= {f"goal-{i}-epsilon": f"{goal['epsilon']:.12g}"} if goal.get("epsilon") else {}
+        found |= {f"goal-{i}-epsilon": field_text(goal["epsilon"])} if goal.get("epsilon") else {}
     return found | {f"behaviour-{i}": name for i, name in enumerate(config["behaviour"], 1)}

@@ -11,7 +11,7 @@ from django import forms
 from engine.config import TrainConfig
 from engine.config.rl import ConvConfig, NetworkConfig
 from webapp.balance.forms import sentence
-from webapp.games.numbers import value_of
+from webapp.games.numbers import field_text, value_of
 from webapp.studies.setting_fields import Setting, choices_of, settings_of, typed_of, values_typed
 from webapp.training.games import Offer
 from webapp.training.methods import Preset
@@ -225,4 +225,4 @@ def _terms(terms: Mapping[str, Any]) -> list[Any]:
 
 
 def _number(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return field_text(value) if isinstance(value, float) else str(value)

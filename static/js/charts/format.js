@@ -40,6 +40,9 @@ export function typed(text) {
   return plain === "" ? null : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
 }
 
+/** A number as ``typed`` reads it: without separators of thousands. */
+export const asTyped = (value, digits) => decimals(value, digits).replaceAll(",", "");
+
 /** The short name of an objective as a word: "Weakest". */
 export const shortTitle = ({ name }) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 

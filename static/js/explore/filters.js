@@ -1,5 +1,5 @@
 // The left column: number boxes, pieces, marks and families. Everything a drag in a chart can do is typed here.
-import { decimals, typed, whole } from "../charts/format.js";
+import { asTyped, typed, whole } from "../charts/format.js";
 import { family } from "../marks.js";
 import { cover, make } from "./dom.js";
 
@@ -70,7 +70,7 @@ export class Filters {
     for (const box of this.boxes) {
       const [end, name] = box.dataset.bound.split(":");
       const j = lineups.objectives.findIndex((o) => o.name === name);
-      if (lineups.count) box.placeholder = decimals(lineups.extent[j][end === "min" ? 0 : 1], lineups.objectives[j].digits);
+      if (lineups.count) box.placeholder = asTyped(lineups.extent[j][end === "min" ? 0 : 1], lineups.objectives[j].digits);
       if (document.activeElement !== box) box.value = state[end][name] ?? "";
     }
     for (const name of ["best", "listed"]) this.column.querySelector(`[name=${name}]`).checked = state[name];
