@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -379,6 +380,19 @@ def test_events_come_in_order_and_none_twice(team: Studio, script: Script) -> No
     assert script.get(f"{where}?after=5") == {"events": [], "next": 5, "more": False}
     learn(job, 6)
     assert script.get(f"{where}?after=5")["events"][0]["metrics"]["return"] == 60.0
+
+
+def test_every_point_in_time_is_written_alike(team: Studio, script: Script) -> None:
+    job = trained(team.project, 2)
+    Job.objects.filter(pk=job.pk).update(started_at=job.created_at, finished_at=job.created_at)
+    detail, (listed,) = script.get(f"{JOBS}/{job.pk}"), script.get(JOBS)["jobs"]
+    version = script.get("/api/v1/projects/herobattle")["game_versions"][0]
+    told = script.get(f"{JOBS}/{job.pk}/events")["events"]
+    times = [row[name] for row in (detail, listed) for name in ("created", "started", "ended")]
+    times += [version["created"], *(event["at"] for event in told)]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z", time) for time in times), times
+    waiting = script.post(JOBS, {"kind": "search"})
+    assert (waiting["started"], waiting["ended"]) == (None, None)
 
 
 def test_the_front_and_the_archive_come_as_rows_and_as_csv(team: Studio, script: Script) -> None:

@@ -58,7 +58,7 @@ def opens(text: str) -> int:
 
 
 def test_a_token_is_shown_once_and_opens_the_api_until_it_is_revoked(team: Studio, designer: Client) -> None:
-    answer = designer.post(TOKENS, form(project=team.project.pk))
+    answer = designer.post(TOKENS, form(project=team.project.pk), follow=True)
     text = shown(answer.content.decode())
     assert "no-store" in answer["Cache-Control"]
     token = Token.objects.get()
@@ -67,10 +67,20 @@ def test_a_token_is_shown_once_and_opens_the_api_until_it_is_revoked(team: Studi
     assert opens(text) == 200
     again = designer.get(TOKENS).content.decode()
     assert text not in again
+    assert text not in str(dict(designer.session))
     assert "Last used" in again
     designer.post(f"{TOKENS}{token.pk}/revoke/")
     assert opens(text) == 401
     assert "Revoked" in designer.get(TOKENS).content.decode()
+
+
+def test_reloading_the_page_with_a_new_token_makes_no_other(team: Studio, designer: Client) -> None:
+    answer = designer.post(TOKENS, form())
+    assert (answer.status_code, answer["Location"]) == (302, TOKENS)
+    designer.head(TOKENS)  # shows nothing, so it uses nothing up
+    assert shown(designer.get(TOKENS).content.decode())
+    assert not shown(designer.get(TOKENS).content.decode())
+    assert Token.objects.count() == 1
 
 
 def test_what_is_typed_wrong_is_said_at_its_field_and_kept(team: Studio, designer: Client) -> None:
@@ -86,7 +96,7 @@ def test_nobody_has_more_tokens_than_anybody_can_watch(
     team: Studio, designer: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens, "MOST", 1)
-    assert designer.post(TOKENS, form()).status_code == 200
+    assert designer.post(TOKENS, form()).status_code == 302
     assert b"Revoke one first" in designer.post(TOKENS, form()).content
 
 

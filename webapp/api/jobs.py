@@ -40,7 +40,7 @@ def _sends(model: type[Config], example: dict[str, Any]) -> dict[str, Any]:
 
 
 def shape(job: Job) -> dict[str, Any]:
-    """A job as it is now: what the event stream's snapshot says, and how far it is."""
+    """A job as it is now: what the event stream's snapshot says, and how far it is. Points in time are ISO 8601."""
     how = pace(job)
     return {
         **wire.state(job),
@@ -48,6 +48,8 @@ def shape(job: Job) -> dict[str, Any]:
         "share": how.share,
         "seconds_left": how.seconds_left,
         "created": job.created_at,
+        "started": job.started_at,
+        "ended": job.finished_at,
         "created_by": str(job.created_by or ""),
     }
 
@@ -167,5 +169,5 @@ def events(request: HttpRequest, project: str, number: int, query: Query[EventsQ
     """The job's events in order, from the one after number after on; each has its own number, sequence."""
     job = job_of(request, project, number)
     rows = list(job.events.filter(sequence__gt=query.after).order_by("sequence")[: query.limit + 1])
-    told = [wire.message(event) for event in rows[: query.limit]]
+    told = [{**wire.message(event), "at": event.at} for event in rows[: query.limit]]
     return {"events": told, "next": told[-1]["sequence"] if told else query.after, "more": len(rows) > query.limit}

@@ -21,19 +21,23 @@ from webapp.studies.pictures import person
 
 ENDED = 10
 """Tokens that work no more and are still listed."""
+MADE = "made_token"
+"""Where a session keeps a new token's text from its making to the page that shows it."""
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def listing(request: HttpRequest) -> HttpResponse:
-    """One's tokens; POST makes one, whose text is on the answer and nowhere else."""
+    """One's tokens; POST makes one, whose text the page shows the next time it is opened and never again."""
     user = person(request)
-    form, text, made = TokenForm(request.POST or None, user=user), "", None
+    form = TokenForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
         typed = form.cleaned_data
         made, text = tokens.make(user, typed["name"], typed["project"], typed["days"])
-        form = TokenForm(user=user)
-    context = {"form": form, "made": made, "text": text, **_listed(user)}
+        request.session[MADE] = {"name": str(made), "text": text}
+        return redirect("api:tokens")
+    fresh = request.session.pop(MADE, None) if request.method == "GET" else None
+    context = {"form": form, "fresh": fresh, **_listed(user)}
     return render(request, "api/tokens.html", context, status=422 if form.errors else 200)
 
 

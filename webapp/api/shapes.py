@@ -1,4 +1,5 @@
-"""What the API is asked and answers with. Events and a job's state are the event stream's (``studies.wire``)."""
+"""What the API is asked and answers with. Events and a job's state are the event stream's (``studies.wire``), but that
+points in time are ISO 8601, UTC, here."""
 
 from __future__ import annotations
 
@@ -80,8 +81,8 @@ class JobShape(Schema):
     metrics: dict[str, Any] = Field(description="Of the last round.")
     created: datetime
     created_by: str
-    started: float | None = Field(description="Seconds since 1970.")
-    ended: float | None = Field(description="Seconds since 1970.")
+    started: datetime | None = Field(description="Null before it first runs.")
+    ended: datetime | None = Field(description="Null while it is not over.")
 
 
 class JobDetail(JobShape):
@@ -110,7 +111,7 @@ class JobPage(Schema):
 class Events(Schema):
     """Events of a job in order."""
 
-    events: list[dict[str, Any]] = Field(description="As the event stream tells them.")
+    events: list[dict[str, Any]] = Field(description="As the event stream tells them; at is when, in ISO 8601, UTC.")
     next: int = Field(description="Ask with after= this number for what comes next.")
     more: bool = Field(description="Whether there is more already.")
 
