@@ -21,8 +21,9 @@ from webapp.studies import actions, previews
 from webapp.studies.forms import NewJobForm, first_values, values_of
 from webapp.studies.method_menu import lineups
 from webapp.studies.models import Job
+from webapp.studies.paces import pace_of
 from webapp.studies.pictures import job_for, person
-from webapp.studies.plans import EFFORTS, OWN, PLAN, pace_of
+from webapp.studies.plans import EFFORTS, OWN, PLAN
 from webapp.studies.questions import QUESTIONS
 
 BEFORE = "before"

@@ -8,8 +8,7 @@ from django.conf import settings
 
 from engine.config import LineupConfig, PastedBaselines
 from webapp.lib.words import NBSP, duration, number
-from webapp.studies.models import Job, Status
-from webapp.studies.sampling import speed
+from webapp.studies.paces import Pace
 
 SLOW = 2000.0
 """Battles a second of one worker below which the efforts are measured in time instead of in lineups."""
@@ -96,40 +95,13 @@ def plan(effort: Effort, rules: LineupConfig, pace: float | None) -> Plan:
     return Plan(population, max(4, int(lineups / population)), 2)
 
 
-def seconds(battles: int, workers: int, pace: float, measured: tuple[float, float] | None) -> tuple[float, float]:
-    """(shortest, longest) a search may take. ``measured``: battles a second of a worker in earlier searches of the
-    game, lowest and highest; without any, one worker of a sample is what there is to go by."""
-    low, high = measured if measured else (0.55 * pace, 1.15 * pace)
+def seconds(battles: int, workers: int, pace: Pace) -> tuple[float, float] | None:
+    """(shortest, longest) a search may take. None: nobody knows."""
+    if pace.ends is None:
+        return None
+    low, high = pace.ends
     start = 6.0  # the workers come up
     return start + battles / (high * workers), start + 1.08 * battles / (low * workers)
-
-
-def earlier_paces(job: Job) -> tuple[float, float] | None:
-    """Battles a second of one worker in the latest searches on the same simulator and with as large lineups."""
-    if job.game_version is None:
-        return None
-    done = Job.objects.filter(
-        kind=Job.Kind.SEARCH, status=Status.FINISHED, game_version__spec_hash=job.game_version.spec_hash
-    ).order_by("-pk")[:5]
-    paces = []
-    for other in done:
-        took, workers = other.counters.get("seconds", 0.0), other.config.get("pool", {}).get("workers", 1)
-        same = other.config["lineups"]["teams"] == job.config["lineups"]["teams"]
-        if same and took > 2 and other.counters.get("battles"):
-            paces.append(other.counters["battles"] / took / workers)
-    return (0.9 * min(paces), 1.1 * max(paces)) if paces else None
-
-
-def pace_of(sample: Job | None) -> float | None:
-    """Battles a second of one worker: as a sample found it, or an earlier one of the game while that has not begun."""
-    if sample is None:
-        return None
-    found = speed(sample)
-    if found is None and sample.game_version is not None:
-        others = Job.objects.filter(kind=Job.Kind.SAMPLE, game_version__spec_hash=sample.game_version.spec_hash)
-        paces = (speed(other) for other in others.exclude(pk=sample.pk).order_by("-pk")[:3])
-        found = next((pace for pace in paces if pace is not None), None)
-    return found
 
 
 def about(low: float, high: float) -> str:

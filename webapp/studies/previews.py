@@ -9,10 +9,11 @@ from engine.errors import StoreError
 from webapp.games.numbers import field_text
 from webapp.games.simulators import plays_inside
 from webapp.lib.words import number, percent, plural
-from webapp.studies import plans, sampling
+from webapp.studies import paces, plans, sampling
 from webapp.studies.forms import NewJobForm
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job, Status
+from webapp.studies.paces import Pace
 from webapp.studies.sampling import Sample
 
 
@@ -41,7 +42,7 @@ def preview(form: NewJobForm, job: Job | None) -> dict[str, Any]:
         return {"errors": errors(form)}
     if form.measured is None:
         return {"errors": errors(form)}
-    found = settle(form, job)
+    found, pace = settle(form, job), paces.known(job)
     return {
         "errors": errors(form),
         "counts": form.asked.counts,
@@ -51,8 +52,8 @@ def preview(form: NewJobForm, job: Job | None) -> dict[str, Any]:
         "unit": form.main.unit,
         "direction": form.main.direction,
         "sample": _sample(form, job, found),
-        "efforts": _efforts(form, job),
-        "before": _before(form, job),
+        "efforts": _efforts(form, pace),
+        "before": _before(form, job, pace),
     }
 
 
@@ -142,35 +143,30 @@ def _strong(form: NewJobForm, found: Sample) -> str:
     return f"“Strong” means {team} the median of your {many} baseline teams ({level} left)."
 
 
-def _times(form: NewJobForm, plan: plans.Plan, job: Job | None) -> tuple[float, float] | None:
-    pace = plans.pace_of(job)
-    measured = plans.earlier_paces(job) if job is not None else None
-    if pace is None and measured is None:
-        return None
+def _times(form: NewJobForm, plan: plans.Plan, pace: Pace) -> tuple[float, float] | None:
     battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
     battles += plans.edge_battles(plan, form.lineups, form.fresh_replicates)
-    return plans.seconds(battles, form.worker_count, pace or 0.0, measured)
+    return plans.seconds(battles, form.worker_count, pace)
 
 
-def _efforts(form: NewJobForm, job: Job | None) -> dict[str, Any]:
+def _efforts(form: NewJobForm, pace: Pace) -> dict[str, Any]:
     """What each effort would be; the numbers that somebody typed are one of their own."""
-    pace = plans.pace_of(job)
-    offered = {effort.key: plans.plan(effort, form.lineups, pace) for effort in plans.EFFORTS.values()}
+    offered = {effort.key: plans.plan(effort, form.lineups, pace.sampled) for effort in plans.EFFORTS.values()}
     if form.own_numbers:
-        offered[plans.OWN] = form.plan(pace)
+        offered[plans.OWN] = form.plan(pace.sampled)
     found = {}
     for key, plan in offered.items():
-        times = _times(form, plan, job)
+        times = _times(form, plan, pace)
         found[key] = {"time": plans.about(*times) if times else "", "text": plans.words(plan, form.lineups)}
     return found
 
 
-def _before(form: NewJobForm, job: Job | None) -> dict[str, Any]:
-    plan = form.plan(plans.pace_of(job))
-    times = _times(form, plan, job)
+def _before(form: NewJobForm, job: Job | None, pace: Pace) -> dict[str, Any]:
+    plan = form.plan(pace.sampled)
+    times = _times(form, plan, pace)
     return {
         "time": plans.about(*times) if times else "not known yet",
-        "range": f"{plans.span(*times)} on this machine, {_measured(job)}" if times else _unknown(job),
+        "range": f"{plans.span(*times)} on this machine, {_measured(job, pace)}" if times else _unknown(job),
         "long": _long(times) if times else "",
         "rows": _rows(form, plan),
         "plan": vars(plan),
@@ -187,8 +183,8 @@ def _long(times: tuple[float, float]) -> str:
     )
 
 
-def _measured(job: Job | None) -> str:
-    if job is not None and plans.earlier_paces(job):
+def _measured(job: Job | None, pace: Pace) -> str:
+    if pace.earlier is not None:
         return "measured on earlier searches of this game"
     played = sample_of(job)
     if played is None:

@@ -15,14 +15,14 @@ COUNTERS = ("seconds", "battles", "cached", "evaluations")
 METRICS = ("over", "strong", "worst", "worst_low", "worst_high", "hypervolume")
 
 
-def rounds(job: Job) -> dict[str, list[float | None]]:
-    """Columns ``tick``, the counters (totals so far) and the metrics of at most ``MOST_POINTS`` rounds, evenly spread.
+def rounds(job: Job, most: int = MOST_POINTS) -> dict[str, list[float | None]]:
+    """Columns ``tick``, the counters (totals so far) and the metrics of at most about ``most`` rounds, evenly spread.
 
     A metric a round did not report is None there.
     """
     if job.teaches:
-        return curve.columns(job, MOST_POINTS)
-    step = max(1, -(-job.tick // MOST_POINTS))
+        return curve.columns(job, most)
+    step = max(1, -(-job.tick // most))
     wanted = sorted({*range(step, job.tick + 1, step), job.tick} - {0})
     told = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick").values_list("tick", "body")
     columns: dict[str, list[float | None]] = {name: [] for name in ("tick", *COUNTERS, *METRICS)}
