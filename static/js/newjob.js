@@ -1,5 +1,6 @@
 // The New job page. Whatever changes is sent to the server, which keeps it as a draft and answers with everything the
 // page shows: what is wrong at which field, where the line falls among random lineups, battles and minutes.
+import { awaited } from "./awaited.js";
 import { decimals, withUnit } from "./charts/format.js";
 import { axisTitle } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
@@ -16,6 +17,7 @@ const field = (name) => form.elements[name];
 const WAIT_MS = 350;
 const measure = field("measure");
 const chosen = { measure: form.dataset.measure, byHand: Boolean(form.dataset.measure) };
+const start = awaited(form, "new-job-waits");
 let sampleJob = null;
 let last = null;
 let number = 0;
@@ -124,7 +126,9 @@ function showKept(kept) {
 }
 
 function show(answer) {
-  showErrors(form, answer.errors);
+  const wrong = Object.keys(answer.errors).length > 0;
+  if (wrong) start.forget();
+  showErrors(form, answer.errors, start.waits);
   showKept(answer.kept);
   if (!answer.measures) return;
   at("counts").textContent = answer.counts;
@@ -133,6 +137,7 @@ function show(answer) {
   offer(form, "objectives", answer.objectives);
   showSample(answer.sample);
   showEstimates(answer);
+  if (sampleJob === null) start.found();
 }
 
 /* ---------- the histogram ---------- */
@@ -206,6 +211,7 @@ function keepInStep(target) {
 }
 
 form.addEventListener("input", (event) => {
+  start.forget();
   if (event.target.name === "question" || event.target.name === "objectives") {
     Object.assign(chosen, { measure: "", byHand: false });
     at("own").hidden = form.elements.question.value !== "own";
@@ -255,8 +261,6 @@ listen(form.dataset.events, ({ type, data }) => {
   if (type === "snapshot" && data.jobs.some((job) => job.job === sampleJob && ended(job.status))) ask();
 });
 
-const wrong = document.getElementById("new-job-errors");
-ask().then(() => {
-  if (!wrong) return;
-  showErrors(form, JSON.parse(wrong.textContent));
-});
+const refused = document.getElementById("new-job-errors");
+showErrors(form, {}, start.waits);
+ask().then(() => refused && showErrors(form, JSON.parse(refused.textContent)));

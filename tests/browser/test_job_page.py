@@ -215,6 +215,22 @@ def test_another_question_brings_its_own_measure_and_line(enter: Enter, composin
     expect(page.get_by_label("Objectives", exact=True)).to_be_visible(timeout=SOON)
 
 
+def test_a_search_that_waits_for_its_line_says_so_and_starts_by_itself(enter: Enter, composing: Studio) -> None:
+    team = composing
+    page = enter(team.designer, f"/p/{team.project.slug}/jobs/new/")
+    page.get_by_text("Does going first decide?").click()
+    expect(page.locator("#id_measure")).to_have_value("seat", timeout=SOON)
+    page.get_by_role("button", name="Start the search").click()
+    expect(page.locator('[data-errors="line"] .field-wait')).to_contain_text("The line is proposed", timeout=SOON)
+    expect(page.locator(".field-error")).to_have_count(0)
+    expect(page.get_by_text("It starts by itself")).to_be_visible()
+    sample = Job.objects.filter(kind=Job.Kind.SAMPLE).latest("pk")
+    finished_sample(sample, lambda name: np.linspace(0, 1, 200))
+    journal.append(Job.objects.get(pk=sample.pk), {}, [Entry("finished", {"artifacts": {}})])
+    expect(page.get_by_role("heading", name="Does going first decide?")).to_be_visible(timeout=SOON)
+    assert Job.objects.get(kind=Job.Kind.SEARCH).config["objectives"]["objectives"][0]["threshold"] == 0.95
+
+
 def test_a_mistake_is_shown_at_its_field(enter: Enter, composing: Studio) -> None:
     team = composing
     page = enter(team.designer, f"/p/{team.project.slug}/jobs/new/")

@@ -386,8 +386,10 @@ def test_a_game_beside_the_engine_is_not_started_before_its_speed_is_known(clien
     client.post(address("preview", team), typed)
     assert Job.objects.get(kind=Job.Kind.SAMPLE).config["replicates"] == 2
     refused = client.post(address("new", team), typed)
-    assert (refused.status_code, Job.objects.filter(kind=Job.Kind.SEARCH).exists()) == (422, False)
-    assert "How fast this game plays is being measured" in refused.content.decode()
+    assert (refused.status_code, Job.objects.filter(kind=Job.Kind.SEARCH).exists()) == (202, False)
+    page = refused.content.decode()
+    assert "How fast this game plays is being measured" in page
+    assert ("new-job-waits" in page, "new-job-errors" in page, "needs a look" in page) == (True, False, False)
     assert client.post(address("new", team), filled(team, population=20, rounds=9, replicates=2)).status_code == 302
 
 
@@ -398,7 +400,7 @@ def test_a_question_without_a_usual_line_gets_one_from_the_sample(client: Client
     typed = filled(team, question="price", measure="", line="")
     assert client.post(address("preview", team), typed).json()["fill"] is None
     refused = client.post(address("new", team), typed)
-    assert refused.status_code == 422
+    assert refused.status_code == 202
     assert "The line is proposed once the random lineups are played" in refused.content.decode()
     finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(10, 30, 200))
     fill = client.post(address("preview", team), typed).json()["fill"]

@@ -26,6 +26,8 @@ from webapp.studies.pictures import job_for, person
 from webapp.studies.plans import EFFORTS, OWN, PLAN
 from webapp.studies.questions import QUESTIONS
 
+WRONG, NOT_YET = 422, 202
+"""The status of a page that says what is wrong, or that only has to find something out before it starts."""
 BEFORE = "before"
 """Where a draft keeps the one that a clone took the place of."""
 
@@ -41,7 +43,8 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         job = _start(request, project, form)
         if job is not None:
             return redirect("studies:job", slug, job.pk)
-        return _page(request, project, form, dict(request.POST.items()), status=422)
+        status = WRONG if form.errors else NOT_YET
+        return _page(request, project, form, dict(request.POST.items()), status=status)
     draft = Draft.objects.filter(project=project, user=person(request)).first()
     # A blank form, so that the project has its first rules and objectives before their numbers are looked up.
     NewJobForm(None, project=project, user=person(request))
@@ -71,14 +74,14 @@ def _page(
         "questions": QUESTIONS.values(),
         "efforts": [*((e.key, e.title) for e in EFFORTS.values()), (OWN, "Your own numbers")],
         "effort": OWN if any(typed.get(name) for name in PLAN) else typed.get("effort", "usual"),
-        "method": lineups(typed, form.errors if status != 200 else {}),
-        "errors": previews.errors(form) if status != 200 else None,
+        "method": lineups(typed, form.errors if status == WRONG else {}),
+        "errors": previews.errors(form) if status == WRONG else None,
     }
     return render(request, "studies/new.html", context, status=status)
 
 
 def _start(request: HttpRequest, project: Project, form: NewJobForm) -> Job | None:
-    """The job that the form describes, started; None when something is wrong with it."""
+    """The job that the form describes, started; None when something is wrong with it, or has to be found out first."""
     if not form.is_valid() or form.measured is None:
         return None
     sample = Job.objects.filter(
@@ -86,15 +89,16 @@ def _start(request: HttpRequest, project: Project, form: NewJobForm) -> Job | No
     ).first()
     previews.settle(form, sample)
     if form.proposes and form.cleaned_data["line"] is None:
-        ended = "Too few random lineups could be played to propose a line. Type one."
-        waits = "The line is proposed once the random lineups are played. Wait a moment, or type one."
-        form.add_error("line", ended if sample is not None and sample.terminal else waits)
-        return None
-    if _unmeasured(form, sample):
-        form.add_error(None, "How fast this game plays is being measured: that decides how far we look. Wait a moment.")
+        if sample is not None and sample.terminal:
+            form.add_error("line", "Too few random lineups could be played to propose a line. Type one.")
+        else:
+            form.waits["line"] = "The line is proposed once the random lineups are played. Or type one."
         return None
     if reason := obstacle(form.cleaned_data["version"].simulator):
         form.add_error("version", reason)
+        return None
+    if _unmeasured(form, sample):
+        form.waits[""] = "How fast this game plays is being measured: that decides how far we look."
         return None
     try:
         search = form.search(pace_of(sample))

@@ -41,7 +41,8 @@ SAMPLE_SIZE = 200
 
 
 class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its fields are made from the engine's models
-    """``search(pace)`` and ``sample()`` build configurations once the form is valid."""
+    """``search(pace)`` and ``sample()`` build configurations once the form is valid. ``waits``: what must be found out
+    before it can start, field to sentence."""
 
     menu, usual_population = LINEUPS, 200
     aim = forms.CharField(label="What is the best?", max_length=40, required=False)
@@ -87,6 +88,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         self.offered: ObjectiveSetConfig | None = None
         self.measured: ObjectiveSetConfig | None = None
         self.proposes = False
+        self.waits: dict[str, str] = {}
 
     def _offer(self, name: str, rows: Any, data: Mapping[str, Any] | None) -> None:
         """The current rows to choose from, and an older one where that was chosen before it was replaced."""

@@ -1,6 +1,7 @@
 // The Train-an-agent page and the one that searches for good settings. Whatever changes is sent to the server, which
 // keeps it as a draft and answers with what the page shows: what can be chosen now, what is wrong at which field, and
 // how long it will take.
+import { awaited } from "../awaited.js";
 import { listen } from "../events.js";
 import { showErrors } from "../field_errors.js";
 import { offer, showMethod } from "../newjob/method.js";
@@ -13,9 +14,7 @@ const WAIT_MS = 350;
 const BESIDE = ["gymnasium", "atari", "simulator"];
 let trial = null;
 let number = 0;
-const told = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "null");
-/** What Start waits for (field to sentence), once somebody pressed it; null while nobody has. */
-let waits = told("train-waits");
+const start = awaited(form, "train-waits");
 
 /* ---------- asking ---------- */
 function filled(extra) {
@@ -64,13 +63,9 @@ function showParts(answer) {
 function show(answer) {
   showParts(answer);
   const wrong = Object.keys(answer.errors).length > 0;
-  if (waits && !wrong && answer.trial === null) {
-    start();
-    return;
-  }
-  if (wrong) waits = null;
-  showErrors(form, answer.errors, waits ?? {});
-  showWaiting();
+  if (wrong) start.forget();
+  if (answer.trial === null && start.found()) return;
+  showErrors(form, answer.errors, start.waits);
   if (answer.kept) {
     at("kept").hidden = false;
     at("kept-at").textContent = when(new Date(answer.kept));
@@ -90,16 +85,6 @@ function show(answer) {
   at("again").hidden = !answer.failed;
   if (answer.name) form.elements.title.placeholder = answer.name;
   form.elements.steps.placeholder = answer.steps;
-}
-
-function showWaiting() {
-  at("awaited").hidden = !waits;
-  at("start").setAttribute("aria-busy", String(Boolean(waits)));
-}
-/** Start again, now that is found out what it waited for. */
-function start() {
-  waits = null;
-  form.requestSubmit();
 }
 
 function showBeside() {
@@ -126,8 +111,7 @@ at("more-goals")?.addEventListener("click", () => {
 
 /* ---------- what people do ---------- */
 form.addEventListener("input", ({ target }) => {
-  waits = null; // whoever changes something has not asked for that to be started
-  showWaiting();
+  start.forget();
   showBeside();
   if (target.matches("[data-parts]")) showMethod(form);
   changed();
@@ -150,7 +134,6 @@ listen(form.dataset.events, ({ type, data }) => {
   if (type === "snapshot" && data.jobs.some((job) => job.job === trial && ENDED.has(job.status))) ask();
 });
 
-const refused = told("train-errors");
-if (waits) showErrors(form, {}, waits);
-showWaiting();
-ask().then(() => refused && showErrors(form, refused));
+const refused = document.getElementById("train-errors");
+showErrors(form, {}, start.waits);
+ask().then(() => refused && showErrors(form, JSON.parse(refused.textContent)));
