@@ -1,20 +1,23 @@
-// Searches side by side: their edges in one picture and the volume of each over what it compared. The server's
-// answer holds the volumes; the edges are the pictures that the jobs' own pages show.
+// Searches side by side: their edges in one picture, and over what each compared the volume of its edge; with one goal,
+// where there is no edge, its best. The server's answer holds the course of those numbers; the edges are the pictures
+// that the jobs' own pages show.
 import { edgeRows } from "./job/edge.js";
 import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText, wholeAxisOf } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
-import { whole } from "./charts/format.js";
+import { decimals, whole } from "./charts/format.js";
 import { family } from "./marks.js";
 
-const { x, y, many, jobs } = JSON.parse(document.getElementById("compare-data").textContent);
+const { x, y, course, many, jobs } = JSON.parse(document.getElementById("compare-data").textContent);
 const at = (name) => document.querySelector(`[data-${name}]`);
 const SYMBOLS = ["circle", "square", "triangle-up", "cross", "hexagon", "triangle-down", "hourglass", "star"];
 const NARROW = 560;
 
-const fetched = await Promise.all(jobs.map((job) => fetch(job.front).then((answer) => (answer.ok ? answer.json() : null)).catch(() => null)));
-const edges = jobs.map((job, i) => ({ ...job, picture: fetched[i] })).filter((job) => job.picture);
-at("lost").hidden = edges.length === jobs.length;
+const single = !x;
+const wanted = single ? [] : jobs;
+const fetched = await Promise.all(wanted.map((job) => fetch(job.front).then((answer) => (answer.ok ? answer.json() : null)).catch(() => null)));
+const edges = wanted.map((job, i) => ({ ...job, picture: fetched[i] })).filter((job) => job.picture);
+if (!single) at("lost").hidden = edges.length === jobs.length;
 
 const style = (place, theme) => ({ colour: theme.family[place - 1], symbol: SYMBOLS[place - 1] });
 
@@ -51,25 +54,31 @@ async function drawEdges() {
   await Plotly.react(element, edges.flatMap((edge, i) => edgeTraces(edge, theme, Math.min(2, edges.length - 1 - i))), layout, CONFIG);
 }
 
-async function drawVolumes() {
+const told = ({ value, half }, i) => {
+  if (course.digits) return `<b>${decimals(value[i], course.digits)}</b>`;
+  return `<b>${valueText(course, value[i])}</b>${half[i] === null ? "" : ` (${range(course, value[i] - half[i], value[i] + half[i])})`}`;
+};
+
+async function drawCourse() {
   const Plotly = await plotly();
   const theme = tokens();
   const layout = layoutOf(theme, { l: 52, r: 12, t: 8, b: 46 });
   const plain = { unit: "", direction: "max" };
   const compared = jobs.flatMap(({ rounds }) => rounds.lineups);
   layout.xaxis = { ...wholeAxisOf({ ...plain, title: `${many} compared`, toward: "later" }, theme, true, [0, ...compared]), rangemode: "tozero" };
-  layout.yaxis = { ...axisOf({ ...plain, title: "Volume", toward: "beats more" }, theme, true), rangemode: "tozero" };
+  layout.yaxis = { ...axisOf(course, theme, true), ...(course.from_zero ? { rangemode: "tozero" } : {}) };
+  if (course.line !== null) reference(layout, theme, { axis: "y", value: course.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(course, course.line)}` });
   const traces = jobs.map(({ place, name, rounds }) => {
     const { colour, symbol } = style(place, theme);
     const few = Math.max(1, Math.ceil(rounds.tick.length / 8));
     return {
       x: rounds.lineups,
-      y: rounds.volume,
+      y: rounds.value,
       mode: "lines+markers",
       line: { color: colour, width: 2 },
       // a mark now and then tells the lines apart without colour
       marker: { symbol, size: rounds.tick.map((_, i) => (i % few === few - 1 || i === rounds.tick.length - 1 ? 8 : 0)), color: colour, line: { width: 1, color: theme.surface } },
-      text: rounds.tick.map((tick, i) => `${name}<br>Round ${whole(tick)}: <b>${rounds.volume[i].toFixed(3)}</b>`),
+      text: rounds.tick.map((tick, i) => `${name}<br>Round ${whole(tick)}: ${told(rounds, i)}`),
       hovertemplate: "%{text}<extra></extra>",
     };
   });
@@ -101,8 +110,8 @@ function table() {
   at("edges-body").replaceChildren(...rows);
 }
 
-const draw = () => Promise.all([drawEdges(), drawVolumes()]);
+const draw = () => Promise.all(single ? [drawCourse()] : [drawEdges(), drawCourse()]);
 legend();
-table();
+if (!single) table();
 draw();
 document.addEventListener("equipoise:theme", draw);

@@ -1,4 +1,5 @@
 // Keeps the list of jobs as it is now: any event of the project asks for it again, at most once a second.
+import { keepAlike } from "./alike.js";
 import { listen } from "./events.js";
 
 const PAUSE_MS = 1000;
@@ -18,6 +19,7 @@ const boxes = () => document.querySelectorAll('[form="compare-jobs"]');
 function show() {
   const label = ticked.size ? `Compare the ${ticked.size} ticked` : "Compare searches";
   document.querySelector("[data-compare] span").textContent = label;
+  keepAlike([...boxes()], document.querySelector("[data-apart]"));
 }
 document.addEventListener("change", ({ target }) => {
   if (!target.matches('[form="compare-jobs"]')) return;

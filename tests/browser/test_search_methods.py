@@ -12,7 +12,7 @@ from tests.browser.conftest import PHONE
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import Studio, archive, bundle, game_version, search_job, studio
 from tests.webapp.rounds import grid_artifact, play, played
-from tests.webapp.test_compare import another
+from tests.webapp.test_compare import alone, another
 from tests.webapp.test_jobs_new import finished_sample
 from webapp.lib.storage import store
 from webapp.studies import journal
@@ -123,13 +123,36 @@ def test_ticked_searches_are_compared_in_one_picture(enter: Enter, team: Studio)
 
 def test_searches_that_cannot_be_compared_are_told_so(enter: Enter, team: Studio) -> None:
     first, _ = two(team)
-    other = another(first, "objectives.objectives.0.formula", "mean(cost)")
+    other = another(first, "objectives.objectives.0.formula", "mean(cost)", title="Another question")
     page = enter(team.designer, f"/p/{team.project.slug}/jobs/{first.pk}/")
     page.get_by_role("link", name="compare with other searches").click()
-    page.locator(f'.compare-choice [value="{other.pk}"]').check()
-    page.get_by_role("button", name="Compare").click()
+    page.get_by_text("1 search that cannot be measured like").click()
+    expect(page.get_by_text("it pushes other objectives")).to_be_visible()
+    page.get_by_role("link", name="compare this one instead").click()
+    expect(page.get_by_text("“Another question” is ticked.")).to_be_visible()
+    page.goto(f"/p/{team.project.slug}/jobs/compare/?job={first.pk}&job={other.pk}")
     expect(page.get_by_text("These cannot be measured alike.")).to_be_visible()
-    expect(page.get_by_text("pushes other objectives")).to_be_visible()
+    expect(page.get_by_text("it pushes other objectives").first).to_be_visible()
+
+
+def test_searches_with_one_goal_are_ticked_and_compared_by_their_best(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project, title="All three")
+    asked = [job.config["objectives"]["objectives"][1]]
+    first, second = (
+        another(job, "objectives.objectives", asked, artifacts=alone(mean, fresh), title=title)
+        for title, mean, fresh in (("Far", 40.0, 38.0), ("Near", 30.0, 20.0))
+    )
+    page = enter(team.producer, f"/p/{team.project.slug}/jobs/")
+    page.get_by_label(f"job {first.pk}", exact=False).check()
+    expect(page.get_by_label(f"job {job.pk}", exact=False)).to_be_disabled()
+    expect(page.get_by_text("ask something else than the ticked one")).to_be_visible()
+    page.get_by_label(f"job {second.pk}", exact=False).check()
+    page.get_by_role("button", name="Compare the 2 ticked").click()
+    expect(page.get_by_text(f"Search {first.pk} is clearly better than {second.pk}.")).to_be_visible()
+    expect(page.locator("[data-volume] .main-svg").first).to_be_visible(timeout=SOON)
+    assert serious_violations(page) == []
+    page.set_viewport_size(PHONE)
+    page.wait_for_function("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
 def test_how_a_search_went_is_told_in_charts_and_tables(enter: Enter, team: Studio) -> None:
@@ -145,7 +168,10 @@ def test_how_a_search_went_is_told_in_charts_and_tables(enter: Enter, team: Stud
     expect(card.locator("[data-course-body] tr")).to_have_count(6)
     card.get_by_role("button", name="Map").click()
     expect(card.locator("[data-course-chart] .heatmaplayer image")).to_be_attached(timeout=SOON)
-    expect(card.locator("[data-course-note]")).to_contain_text("12 of 16 cells are filled")
+    expect(card.locator("[data-course-note]")).to_contain_text("12 of 16 cells are filled; those at the ends also hold")
+    expect(card.locator("[data-course-body] tr").first).to_contain_text("up to 10 pts")
+    expect(card.locator("[data-course-body] tr").last).to_contain_text("25 % and more")
+    expect(card.locator("[data-course-chart] .xaxislayer-above")).to_contain_text("30 pts and more")
     expect(card.locator("[data-course-body] tr")).to_have_count(12)
     card.get_by_role("button", name="Pieces").click()
     expect(card.locator("[data-course-legend] .with-mark")).to_have_count(8, timeout=SOON)

@@ -12,14 +12,16 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.arrays import unpack
 from tests.factories import Studio, archive, bundle, search_job, studio
 from tests.webapp.evolutions import config, evolved
 from tests.webapp.rounds import played
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
 from webapp.studies.compare import measures
+from webapp.studies.compare.best import BEST, UNSURE, WORSE
 from webapp.studies.compare.differences import differences, same
-from webapp.studies.compare.side import MOST, Comparison
+from webapp.studies.compare.side import MOST, Comparison, Side
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -190,7 +192,8 @@ def test_of_one_search_the_page_asks_for_a_second_and_offers_those_that_ask_the_
     assert "What each found" not in page
     order = [page.index(f": {title}</b>") for title in ("The chosen one", "Asks the same", "In another game")]
     assert order == sorted(order)
-    assert page.count("asks something else") == 1
+    assert page.count("it was played in another game") == 1
+    assert page.count('type="checkbox" name="job"') == 2
     alike.delete()
     Job.objects.exclude(pk=job.pk).delete()
     assert "No other search has finished a round yet." in client.get(address(job)).content.decode()
@@ -209,13 +212,14 @@ def test_rounds_carry_the_volume_of_their_edge(team: Studio) -> None:
     job = played(team.project, 5)
     box = measures.box_of(job)
     assert box is not None
-    columns = measures.rounds_of(job, box)
+    side = Side(1, job, "", box)
+    columns = measures.rounds_of(job, side.at)
     assert columns["tick"] == [1, 2, 3, 4, 5]
     assert columns["lineups"] == [30, 60, 90, 120, 150]
-    assert all(volume > 0 for volume in columns["volume"])
+    assert all(volume and volume > 0 for volume in columns["value"])
     store().discard([job.events.get(tick=3).body["artifacts"]["front"]])
     measures._volume.cache_clear()
-    assert measures.rounds_of(job, box)["tick"] == [1, 2, 4, 5]
+    assert measures.rounds_of(job, side.at)["tick"] == [1, 2, 4, 5]
 
 
 def test_a_search_that_still_runs_is_compared_by_its_latest_round(client: Client, team: Studio) -> None:
@@ -284,6 +288,9 @@ def test_a_job_names_every_setting_of_its_method(client: Client, team: Studio) -
         assert f"<dt>{title}</dt><dd>{value}</dd>" in page
 
 
+ONE_GOAL = [{"measure": "return"}]
+
+
 def players(team: Studio, **more: Any) -> Job:
     return evolved(team.project, config("nsga2", ticks=2, **more))
 
@@ -312,7 +319,7 @@ def test_searches_of_players_are_compared_by_the_same_measures(client: Client, t
     ("path", "value", "says"),
     [
         ("objectives.1.direction", "max", "pushes other goals"),
-        ("task.game.settings.points", 2, "in another game than"),
+        ("task.game.settings.points", 2, "in another game, or with other settings of it"),
     ],
 )
 def test_players_that_cannot_be_compared_say_why(team: Studio, path: str, value: Any, says: str) -> None:
@@ -322,13 +329,132 @@ def test_players_that_cannot_be_compared_say_why(team: Studio, path: str, value:
     assert found.sides == []
 
 
-def test_lineups_and_players_are_not_compared_nor_players_with_one_goal(client: Client, team: Studio) -> None:
-    lineups, one = search_job(team.project), players(team, objectives=[{"measure": "return"}])
-    for jobs in ((lineups, one), (one, lineups)):
-        says = Comparison(team.project, [job.pk for job in jobs]).obstacle
-        assert says.endswith(f"({lineups.pk}) searches lineups and “{one.title}” ({one.pk}) training settings.")
+def test_lineups_and_players_are_not_compared(client: Client, team: Studio) -> None:
+    lineups, one = search_job(team.project), players(team, objectives=ONE_GOAL)
+    for jobs, says in (
+        ((lineups, one), "searches training settings, not lineups"),
+        ((one, lineups), "searches lineups, not"),
+    ):
+        assert says in Comparison(team.project, [job.pk for job in jobs]).obstacle
         assert client.get(address(*jobs)).status_code == 200
-    assert "one goal" in Comparison(team.project, [one.pk, another(one).pk]).obstacle
+
+
+def test_searches_with_one_goal_are_compared_by_the_best_of_each(client: Client, team: Studio) -> None:
+    one = players(team, objectives=ONE_GOAL)
+    other = another(one, "algorithm.settings_mutation", "uniform", title="Drawn anew")
+    found = Comparison(team.project, [one.pk, other.pk])
+    assert (found.obstacle, found.box) == ("", None)
+    for (side, stands), expected in zip(found.standings, (BEST, UNSURE), strict=True):
+        fresh = unpack(store().get(one.artifacts["fresh"])).arrays
+        assert side.again
+        assert side.own
+        assert side.again.id == side.own.id
+        assert side.again.value == fresh["objective"][fresh["id"] == side.own.id][0, 0]
+        assert stands == expected
+    page = client.get(address(one, other)).content.decode()
+    assert f"Search {one.pk} did best; that it is ahead of {other.pk} may be luck." in page
+    assert "data-edges" not in page
+    assert "How the best changed" in page
+    assert "<td>By a small step (polynomial)</td><td>Drawn anew (uniform)</td>" in page
+    chart = found.chart_data()
+    assert chart["course"]["title"] == "Return (sum of rewards)"
+    assert "x" not in chart
+
+
+@pytest.mark.parametrize("goal", ["max", "min"])
+def test_of_lineups_with_one_objective_the_clearly_better_is_told_on_fresh_battles(
+    client: Client, team: Studio, goal: str
+) -> None:
+    job = search_job(team.project)
+    asked = [{**job.config["objectives"]["objectives"][1], "direction": goal}]
+    jobs = [
+        another(job, "objectives.objectives", asked, artifacts=alone(mean, fresh))
+        for mean, fresh in ((20.0, 30.0), (40.0, 20.0), (25.0, 29.5), (90.0, None))
+    ]
+    found = Comparison(team.project, [each.pk for each in jobs])
+    first, second, third, unmeasured = (side.job.pk for side in found.sides)
+    stands = [stands for _, stands in found.standings]
+    if goal == "max":
+        assert stands == [BEST, WORSE, UNSURE, ""]
+        assert found.verdict == (
+            f"Search {first} did best and is clearly better than {second}; that it is ahead of {third} may be luck."
+        )
+    else:
+        assert stands == [WORSE, BEST, WORSE, ""]
+        assert found.verdict == f"Search {second} is clearly better than {first} and {third}."
+    assert "can be said once two" in Comparison(team.project, [first, unmeasured]).verdict
+    rows = list(csv.DictReader(io.StringIO(
+        client.get(address(*jobs, name="compare-csv")).content.decode("utf-8-sig"))))  # fmt: skip
+    assert [row["Best on fresh"] for row in rows] == ["30.0", "20.0", "29.5", ""]
+    assert [row["Stands"] for row in rows] == stands
+
+
+def alone(mean: float, fresh: float | None) -> dict[str, str]:
+    """The artifacts of a search with one objective: its best, and what that was worth on fresh battles."""
+    found = {}
+    for role, value in (("front", mean), ("fresh", fresh)):
+        if value is not None:
+            columns = archive(1, 1)
+            columns |= {"objective": np.array([[value]]), "error": np.array([[0.5]])}
+            found[role] = store().put(bundle(columns | {"covariance": np.array([[[0.25]]])}))
+    return found
+
+
+def test_a_search_that_still_runs_tells_how_its_best_changed(client: Client, team: Studio) -> None:
+    job = played(team.project, 3)
+    one = [job.config["objectives"]["objectives"][1]]
+    for tick in (1, 2, 3):
+        event = job.events.get(tick=tick)
+        event.body["artifacts"] = alone(10.0 * tick, None)
+        event.save()
+    job.config["objectives"]["objectives"] = one
+    job.save()
+    other = another(job, "seed", 2, artifacts=alone(20.0, 19.0))
+    found = Comparison(team.project, [job.pk, other.pk])
+    assert found.chart_data()["jobs"][0]["rounds"]["value"] == [10.0, 20.0, 30.0]
+    page = client.get(address(job, other)).content.decode()
+    assert "not measured" in page
+    assert "a better value may only mean weaker baselines" in page
+    text = client.get(address(job, other, name="compare-csv", more="&of=rounds")).content.decode("utf-8-sig")
+    assert [row["Best"] for row in csv.DictReader(io.StringIO(text))] == ["10.0", "20.0", "30.0"]
+
+
+def test_settings_that_mean_nothing_to_a_search_are_not_compared(team: Studio) -> None:
+    for job, never in ((players(team), "teams"), (search_job(team.project), "settings are combined")):
+        drawn = another(job, "algorithm", {"kind": "random", "population": 4})
+        titles = [row.title for row in differences([job, drawn])]
+        assert any(title.startswith("Method: Chance that two") for title in titles)
+        assert not any(never in title for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "row"),
+    [
+        ("algorithm.swapping", 0.7, ("Method: Share of changes that swap between teams", ("0.2", "0.7"))),
+        ("noise.racing", "halving", ("Luck: Racing", ("No racing", "By halves: a fixed share leaves at each step"))),
+    ],
+)
+def test_choices_are_told_in_words(team: Studio, path: str, value: Any, row: Any) -> None:
+    job = search_job(team.project)
+    rows = differences([job, another(job, path, value)])
+    assert [tuple(each) for each in rows] == [row]
+
+
+def test_a_training_is_left_out_and_the_page_says_so(client: Client, team: Studio) -> None:
+    job = search_job(team.project)
+    training = another(job, kind=Job.Kind.TRAIN)
+    page = client.get(address(job, training)).content.decode()
+    assert f">job {training.pk}</a>. Only searches are compared here" in page
+    assert "Single trainings are not" in page
+
+
+def test_the_list_of_jobs_marks_which_ask_the_same(client: Client, team: Studio) -> None:
+    job = search_job(team.project)
+    another(job, "seed", 2)
+    another(job, "game.simulator", "builtin:wesnoth")
+    page = client.get(reverse("studies:jobs", args=["herobattle"])).content.decode()
+    marks = re.findall(r'data-asks="(\w+)"', page)
+    assert sorted(marks.count(mark) for mark in set(marks)) == [1, 2]
 
 
 def test_players_that_learned_longer_are_a_caution(team: Studio) -> None:

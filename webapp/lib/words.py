@@ -21,6 +21,18 @@ def number(value: float | None, digits: int | None = None) -> str:
     return f"{value:,.{digits}f}".replace("-", "\u2212")
 
 
+def measured(value: float | None, half: float | None) -> str:
+    """A value with as many digits as its 95 % range is worth, of which ``half`` is half: "130.6 ± 12.4"."""
+    size = abs(value or 0.0)
+    digits = 0 if size >= 1000 else 1 if size >= 10 else 2
+    return number(value, digits) + ("" if half is None else f" ± {number(half, digits)}")
+
+
+def lower_first(text: str) -> str:
+    """A title in the middle of a sentence."""
+    return text[:1].lower() + text[1:]
+
+
 def power_of_ten(value: float) -> str:
     """Two digits of a large number: 113208652 → "1.1 × 10⁸"; below a million in full, rounded: 16246 → "16,000"."""
     if not isfinite(value) or value <= 0:

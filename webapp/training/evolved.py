@@ -75,7 +75,7 @@ def _searching(config: dict[str, Any]) -> list[tuple[str, str]]:
         ("Search method", METHODS[config["algorithm"]["kind"]].label),
         ("Players", number(config["algorithm"]["population"])),
         *_method(config["algorithm"]),
-        *((in_players(title), value) for title, value in (settings_told(config, "noise") if noisy else ())),
+        *(settings_told(config, "noise") if noisy else ()),
         ("Goals", "; ".join(_aim(aim) for aim in config["objectives"])),
         ("Kinds of play", behaviour),
         ("Networks of new players", networks),
@@ -106,6 +106,7 @@ def page_data(job: Job) -> dict[str, Any]:
         "axes": [front.axis(objectives, i)._asdict() for i in range(len(objectives))],
         "method": config["algorithm"]["kind"],
         "fresh": "fresh" in job.artifacts,
+        "fresh_coverage": job.summary.get("fresh_coverage"),
         "genes": _searched(config["task"]),
     }
 

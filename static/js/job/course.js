@@ -3,7 +3,7 @@
 import { decimals, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
 import { family } from "../marks.js";
-import { drawBest, drawGrid, drawLineage, drawPieces, drawVolume } from "./course_charts.js";
+import { cellText, drawBest, drawGrid, drawLineage, drawPieces, drawVolume } from "./course_charts.js";
 import { valueText } from "./parts.js";
 import { page, state, y } from "./state.js";
 
@@ -57,10 +57,10 @@ const CHARTS = {
   },
   grid: {
     link: () => `${links.grid}?${page.fresh_map ? "of=fresh" : `tick=${state.tick}`}`,
-    note: (g) => `Each cell is a kind of lineup; its colour is the best found of that kind in ${g.quality.title.toLowerCase()}. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled.${page.fresh_map ? " Measured on battles the search never saw." : ""}${g.hidden ? " Kinds that differ only in a third number share a cell." : ""}`,
+    note: (g) => `Each cell is a kind of lineup; its colour is the best found of that kind in ${g.quality.title.toLowerCase()}. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled; those at the ends also hold what lies beyond.${page.fresh_map ? " Measured on battles the search never saw." : ""}${g.hidden ? " Kinds that differ only in a third number share a cell." : ""}`,
     legend: () => [],
     heads: (g) => [...g.axes.map((axis) => axis.title), g.quality.title, "Lineup"],
-    rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => `${valueText(axis, axis.edges[g.cells[k][i]])} to ${valueText(axis, axis.edges[g.cells[k][i] + 1])}`), valueText(g.quality, g.cells[2][i]), `#${g.cells[3][i]}`]),
+    rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => cellText(axis, g.cells[k][i])), valueText(g.quality, g.cells[2][i]), `#${g.cells[3][i]}`]),
     empty: (g) => !g.cells[0].length,
     draw: drawGrid,
   },

@@ -96,22 +96,49 @@ export async function drawPieces(element, c, theme) {
   await put(element, traces, layout);
 }
 
+/** What a cell of a map holds along one of its axes: the cells at the ends are open, they also take what lies beyond. */
+export function cellText(axis, i) {
+  const last = axis.edges.length - 2;
+  if (!last) return "any";
+  const [low, high] = [axis.edges[i], axis.edges[i + 1]].map((edge) => valueText(axis, edge));
+  if (i === 0) return `up to ${high}`;
+  return i === last ? `${low} and more` : `${low} to ${high}`;
+}
+
+/** An axis of a map: the open cells at its ends are marked in words in their middles, others at their edges. */
+function cellAxis(axis, theme, narrow) {
+  const { edges } = axis;
+  const last = edges.length - 2;
+  const step = Math.ceil((last + 1) / (narrow ? 4 : 8));
+  const inner = edges.map((_, i) => i).filter((i) => i % step === 0 && i > step && i <= last - step);
+  const ends = [...new Set([0, last])];
+  return {
+    ...axisOf(axis, theme, narrow),
+    tickvals: [...ends.map((i) => (edges[i] + edges[i + 1]) / 2), ...inner.map((i) => edges[i])],
+    ticktext: [...ends.map((i) => cellText(axis, i)), ...inner.map((i) => valueText(axis, edges[i]))],
+    tickangle: 0,
+    automargin: true,
+    showgrid: false,
+  };
+}
+
 /** The filled cells of a map; empty ones stay the colour of the ground. */
 export async function drawGrid(element, g, theme) {
   const [across, up] = [g.axes[0], g.axes[1] ?? { ...plain(""), edges: [0, 1] }];
   const layout = layoutFor(element, theme, across, up);
-  if (g.axes.length < 2) Object.assign(layout.yaxis, { showticklabels: false, ticks: "", showgrid: false });
+  layout.xaxis = cellAxis(across, theme, element.clientWidth < NARROW);
+  layout.yaxis = { ...cellAxis(up, theme, true), ...(g.axes.length < 2 ? { showticklabels: false, ticks: "" } : {}) };
   const z = up.edges.slice(1).map(() => across.edges.slice(1).map(() => null));
   g.cells[0].forEach((a, i) => (z[g.cells[1][i]][a] = g.cells[2][i]));
   layout.plot_bgcolor = theme.sunken;
   layout.margin.r = 84;
-  const text = (v) => (v === null ? "" : `${g.quality.title}: <b>${valueText(g.quality, v)}</b>`);
+  const told = (v, cell) => [...g.axes.map((axis, k) => `${axis.title}: ${cellText(axis, cell[k])}`), `${g.quality.title}: <b>${valueText(g.quality, v)}</b>`].join("<br>");
   const heat = {
     type: "heatmap",
     x: across.edges,
     y: up.edges,
     z,
-    text: z.map((row) => row.map(text)),
+    text: z.map((row, b) => row.map((v, a) => (v === null ? "" : told(v, [a, b])))),
     hovertemplate: "%{text}<extra></extra>",
     hoverongaps: false,
     xgap: 1,
@@ -135,13 +162,13 @@ export async function drawLineage(element, l, theme, { step: one = "Step", membe
     if (from >= 0) copies.x.push(step - 1, step, null), copies.y.push(from + 1, m + 1, null);
   });
   const traces = [
-    { ...own, mode: "lines", line: { color: theme["context-mark"], width: 1.4 }, hoverinfo: "skip" },
-    { ...copies, mode: "lines", line: { color: theme.accent, width: 1.8 }, hoverinfo: "skip" },
+    { ...own, mode: "lines", line: { color: theme["control-edge"], width: 1.6 }, hoverinfo: "skip" },
+    { ...copies, mode: "lines", line: { color: theme.accent, width: 2.4 }, hoverinfo: "skip" },
     {
       x: l.step.map((s) => s + 1),
       y: l.member.map((m) => m + 1),
       mode: "markers",
-      marker: { size: l.copied.map((c) => (c >= 0 ? 7 : 4)), symbol: l.copied.map((c) => (c >= 0 ? "triangle-up" : "circle")), color: l.copied.map((c) => (c >= 0 ? theme.accent : theme["context-mark"])) },
+      marker: { opacity: 1, size: l.copied.map((c) => (c >= 0 ? 11 : 7)), symbol: l.copied.map((c) => (c >= 0 ? "triangle-up" : "circle")), color: l.copied.map((c) => (c >= 0 ? theme.accent : theme.muted)) },
       text: l.copied.map((c) => (c >= 0 ? `copied ${member.toLowerCase()} ${decimals(c + 1, 0)}` : "went on by itself")),
       hovertemplate: `${member} %{y}, ${one.toLowerCase()} %{x}: %{text}<extra></extra>`,
     },

@@ -3,7 +3,7 @@ import { decimals, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { tokens } from "../charts/theme.js";
 import { drawFront } from "../job/charts.js";
-import { drawBests, drawGrid, drawLineage, drawVolume, heightOf } from "../job/course_charts.js";
+import { cellText, drawBests, drawGrid, drawLineage, drawVolume, heightOf } from "../job/course_charts.js";
 import { edgeAt, edgeRows, roundEntries } from "../job/edge.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
 import { follow } from "../job/live.js";
@@ -68,11 +68,15 @@ function figures() {
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("players").textContent = whole(evaluations);
   page.goals.forEach(showGoal);
-  const own = at("own");
-  if (own) {
-    const value = last(own.dataset.own);
-    own.textContent = value === null ? "–" : own.dataset.own === "coverage" ? `${decimals(100 * value, 0)}\u00a0%` : whole(value);
-  }
+  const own = at("own")?.dataset.own;
+  if (own === "coverage") showFilled(page.fresh_coverage ?? null);
+  else if (own) at("own").textContent = last(own) === null ? "–" : whole(last(own));
+}
+/** The filled share of the map, once there is one of the map as fresh episodes have it, which is then the one shown. */
+function showFilled(fresh) {
+  const value = fresh ?? last("coverage");
+  at("own").textContent = value === null ? "–" : `${decimals(100 * value, 0)}\u00a0%`;
+  at("own-note").textContent = `share of the map that is filled${fresh === null ? "" : ", on fresh episodes"}`;
 }
 
 /* ---------- charts, each with its note, legend, table and drawing ---------- */
@@ -131,10 +135,10 @@ const CHARTS = {
   },
   grid: {
     read: () => read(`${links.grid}?${page.fresh_map ? "of=fresh" : `tick=${state.tick}`}`),
-    note: (g) => `Each cell is a kind of play; its colour is the best ${g.quality.title.toLowerCase()} of that kind. ${whole(g.cells[0].length)} cells are filled.${page.fresh_map ? " Measured on episodes the search never saw." : ""}`,
+    note: (g) => `Each cell is a kind of play; its colour is the best ${g.quality.title.toLowerCase()} of that kind. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled; those at the ends also hold what lies beyond.${page.fresh_map ? " Measured on episodes the search never saw." : ""}${g.hidden ? " Kinds that differ only in a third number share a cell, so more is filled here than of the whole map." : ""}`,
     legend: () => [],
     heads: (g) => [...g.axes.map((axis) => axis.title), g.quality.title, "Player"],
-    rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => `${shown(axis.edges[g.cells[k][i]])} to ${shown(axis.edges[g.cells[k][i] + 1])}`), shown(g.cells[2][i]), `#${g.cells[3][i]}`]),
+    rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => cellText(axis, g.cells[k][i])), shown(g.cells[2][i]), `#${g.cells[3][i]}`]),
     empty: (g) => !g.cells[0].length,
     draw: drawGrid,
   },

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.lib import words
 from webapp.projects import overview
 from webapp.projects.overview import Pace
+from webapp.studies.compare.measures import asks
 from webapp.studies.models import Job
 
 register = template.Library()
@@ -25,6 +26,9 @@ register.filter("number", words.number)
 register.filter("percent", words.percent)
 register.filter("duration", words.duration)
 register.filter("plural", words.plural)
+register.filter("measured", words.measured)
+register.filter("lower_first", words.lower_first)
+register.filter("asks", asks)
 
 DIAMOND = "M8 1.2 14.8 8 8 14.8 1.2 8Z"
 MARKS = {

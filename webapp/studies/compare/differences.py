@@ -1,24 +1,35 @@
-"""What is set differently in several jobs, in the words of the settings' own titles."""
+"""What is set differently in several jobs, in the words of the settings' own titles and of the forms' choices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_origin
 
+from django import forms
 from pydantic.fields import FieldInfo
 
 from engine.catalog import ALGORITHMS
-from engine.config import Config, load
+from engine.config import AnyStudy, Config, load
 from engine.config.genes import Evolvable
 from engine.errors import ConfigError
 from webapp.lib.words import number
+from webapp.studies.method_menu import CHOICES
+from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
+from webapp.studies.setting_fields import Setting, choices_of
+from webapp.training.evolving import NETWORKS
+from webapp.training.goals import WAYS, title_of
 from webapp.training.ranges import is_range, range_text
-from webapp.training.searching import in_players
+from webapp.training.searching import PLAYERS
 
 ABSENT = "–"
 _LEFT_OUT = frozenset({"name", "game.spec"})
 _SUBJECTS = {"algorithm": "Method", "lineups": "Lineup rules", "pool": "Workers", "noise": "Luck", "stop": "Ends early"}
+_MEASURES = frozenset({"measure", "behaviour", "quality"})
+"""Settings of a search for training settings that name what is measured of players."""
+_PUSHED = {"max": "High values", "min": "Low values"}
+Told = tuple[str, str, str, str]
+"""A setting: its place, what it belongs to, its title and its value."""
 
 
 class Difference(NamedTuple):
@@ -55,10 +66,11 @@ def method_title(job: Job) -> str:
 def settings_told(config: Mapping[str, Any], part: str) -> list[tuple[str, str]]:
     """(title, value) of every setting in one part of a study's configuration; none where it cannot be read any more."""
     try:
-        found = getattr(load(config), part)
+        study = load(config)
+        found = getattr(study, part)
     except (ConfigError, AttributeError):
         return []
-    return [(title, text) for _, title, text in _walk(found, (), "") if text != ABSENT]
+    return [(title, text) for _, _, title, text in _worded(study, _walk(found, (part,), "")) if text != ABSENT]
 
 
 def _told(job: Job) -> Iterator[tuple[str, str, str]]:
@@ -70,11 +82,48 @@ def _told(job: Job) -> Iterator[tuple[str, str, str]]:
         config = load(job.config)
     except ConfigError:
         return
-    told = in_players if job.evolves else str
-    yield from ((place, told(title), text) for place, title, text in _walk(config, (), ""))
+    for place, subject, title, text in _worded(config, _walk(config, (), "")):
+        yield place, f"{subject}: {title}" if subject else title, text
 
 
-def _walk(config: Config, path: tuple[str, ...], subject: str) -> Iterator[tuple[str, str, str]]:
+def _worded(study: AnyStudy, rows: Iterable[Told]) -> Iterator[Told]:
+    """Settings as the form of such a study calls them and their choices; what means nothing to it is left out."""
+    menu = PLAYERS if study.kind == "evolve" else LINEUPS
+    asked = _asked(study)
+    for place, subject, title, text in rows:
+        setting = asked.get(place)
+        if setting is not None:
+            yield place, subject, str(setting.field.label), _choices(setting).get(text, text)
+        elif place.removeprefix("algorithm.") not in menu.leave:
+            yield place, menu.told(subject), menu.told(title), _named(study, place, text)
+
+
+def _asked(study: AnyStudy) -> dict[str, Setting]:
+    """The settings of a search that its form asks for, by their places."""
+    menu = PLAYERS if study.kind == "evolve" else LINEUPS
+    method = menu.methods.get(getattr(getattr(study, "algorithm", None), "kind", ""))
+    parts = {"algorithm.": menu.belonging(method) if method else (), "noise.": (*menu.noise, *menu.racing)}
+    found = {f"{part}{setting.key}": setting for part, settings in parts.items() for setting in settings}
+    return found | ({setting.key: setting for setting in NETWORKS} if study.kind == "evolve" else {})
+
+
+def _choices(setting: Setting) -> Mapping[str, str]:
+    """The words of a setting's choices, by their values as texts."""
+    own = dict(choices_of(setting.field)) if isinstance(setting.field, forms.ChoiceField) else {}
+    return {value.replace("_", " "): words for value, words in (own | CHOICES.get(setting.name, {})).items()}
+
+
+def _named(study: AnyStudy, place: str, text: str) -> str:
+    """A value in words, where it is the name of a measure or of a way."""
+    key, players = place.rpartition(".")[2], study.kind == "evolve"
+    if key == "direction":
+        return (dict(WAYS) if players else _PUSHED).get(text, text)
+    if players and key in _MEASURES and text != ABSENT:
+        return ", ".join(title_of(name) for name in text.split(", "))
+    return text
+
+
+def _walk(config: Config, path: tuple[str, ...], subject: str) -> Iterator[Told]:
     for key, info in type(config).model_fields.items():
         place = ".".join((*path, key))
         if key != "kind" and place not in _LEFT_OUT:
@@ -82,15 +131,15 @@ def _walk(config: Config, path: tuple[str, ...], subject: str) -> Iterator[tuple
             yield from _one(value, (*path, key), subject, info)
 
 
-def _one(value: Any, path: tuple[str, ...], subject: str, info: FieldInfo) -> Iterator[tuple[str, str, str]]:
+def _one(value: Any, path: tuple[str, ...], subject: str, info: FieldInfo) -> Iterator[Told]:
     place, title = ".".join(path), info.title or path[-1].replace("_", " ").capitalize()
     if isinstance(value, tuple) and any(isinstance(mark, Evolvable) for mark in info.metadata):
-        yield place, (f"{subject}: {title}" if subject else title), range_text(value)
+        yield place, subject, title, range_text(value)
     elif isinstance(value, Config):
         yield from _walk(value, path, _SUBJECTS.get(path[-1], title))
     elif isinstance(value, Mapping):
         yield from (
-            (f"{place}.{key}", f"{title}: {key}", range_text(each) if is_range(each) else text_of(each))
+            (f"{place}.{key}", title, key, range_text(each) if is_range(each) else text_of(each))
             for key, each in value.items()
         )
     elif isinstance(value, tuple) and value and isinstance(value[0], Config):
@@ -103,7 +152,8 @@ def _one(value: Any, path: tuple[str, ...], subject: str, info: FieldInfo) -> It
             )
             yield from _walk(each, (*path, str(i)), str(name).capitalize() if path[-1] == "stop" else str(name))
     else:
-        yield place, (f"{subject}: {title}" if subject else title), text_of(value)
+        text = text_of(value)
+        yield place, subject, title, text.replace("_", " ") if get_origin(info.annotation) is Literal else text
 
 
 def text_of(value: Any) -> str:

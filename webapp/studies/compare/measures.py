@@ -1,4 +1,5 @@
-"""The same measures for several searches: the volume of their edges beyond one fixed corner, and their verdicts.
+"""The same measures for several searches: what they share, the volume of their edges beyond one fixed corner, and
+their verdicts.
 
 The corner and the units of the volume are the box that the first round of the project's oldest such search spans: they
 stay as they are whatever is compared, so volumes of different days can be compared as well.
@@ -6,7 +7,9 @@ stay as they are whatever is compared, so volumes of different days can be compa
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -66,6 +69,11 @@ def question(job: Job) -> tuple[Any, ...]:
     return (job.kind, *game(job), *pushed)
 
 
+def asks(job: Job) -> str:
+    """The same as one short word, for scripts."""
+    return hashlib.sha256(repr(question(job)).encode()).hexdigest()[:12]
+
+
 def signs(job: Job) -> tuple[float, ...]:
     """+1 for each objective to push up, -1 for each to push down."""
     return tuple(1.0 if o.direction == "max" else -1.0 for o in front.of_job(job).objectives)
@@ -99,20 +107,20 @@ def _first_round(job: Job) -> str:
     return front.artifact(job, "chunk", 1) or str(job.artifacts.get("archive", ""))
 
 
-def volume_at(job: Job, digest: str, box: Box) -> float | None:
-    """The volume of one edge; None where its artifact is lost."""
+def volume_at(job: Job, digest: str, box: Box) -> tuple[float, None] | None:
+    """The volume of one edge, of which no range is known; None where its artifact is lost."""
     try:
-        return _volume(digest, box, signs(job))
+        return _volume(digest, box, signs(job)), None
     except StoreError:
         return None
 
 
 @lru_cache(maxsize=4096)
 def _volume(digest: str, box: Box, directions: tuple[float, ...]) -> float:
-    return _measured(_usable(digest)["objective"], box, directions)
+    return _measured(usable(digest)["objective"], box, directions)
 
 
-def _usable(digest: str) -> dict[str, NDArray[Any]]:
+def usable(digest: str) -> dict[str, NDArray[Any]]:
     """Lineups of an artifact that could be played and keep the constraints. Raises StoreError."""
     arrays = unpack(store().get(digest)).arrays
     good = (arrays["status"] == 0) & np.isfinite(arrays["objective"]).all(axis=1) & ~(arrays["violation"] > 0)
@@ -129,7 +137,7 @@ def _measured(points: Floats, box: Box, directions: tuple[float, ...]) -> float:
 def volume_with_range(digest: str, box: Box, directions: tuple[float, ...]) -> Volume:
     """The volume of one edge and how far luck may have moved it: draws of every lineup from its mean and covariance.
     Raises StoreError."""
-    arrays = _usable(digest)
+    arrays = usable(digest)
     value = _measured(arrays["objective"], box, directions)
     covariance = arrays["covariance"]
     known = len(covariance) > 0 and np.isfinite(covariance).all() and covariance.any()
@@ -142,25 +150,27 @@ def volume_with_range(digest: str, box: Box, directions: tuple[float, ...]) -> V
     return Volume(value, float(NORMAL * np.std([_measured(draw, box, directions) for draw in moved])))
 
 
-def rounds_of(job: Job, box: Box) -> dict[str, list[float]]:
-    """The volume after rounds that are evenly spread over the search, with the lineups compared by then."""
+def rounds_of(job: Job, measure: Callable[[str], tuple[float, float | None] | None]) -> dict[str, list[float | None]]:
+    """What ``measure`` finds in the edge, as a value and half of its 95 % range, after rounds that are evenly spread
+    over the search, with the lineups compared by then."""
     step = max(1, -(-job.tick // MOST_ROUNDS))
     wanted = sorted({1, *range(step, job.tick + 1, step), job.tick} - {0})
     told = job.events.filter(kind="progressed", tick__in=wanted).order_by("tick").values_list("tick", "body")
-    columns: dict[str, list[float]] = {"tick": [], "lineups": [], "volume": []}
+    columns: dict[str, list[float | None]] = {"tick": [], "lineups": [], "value": [], "half": []}
     for tick, body in told:
-        volume = volume_at(job, body.get("artifacts", {}).get("front", ""), box)
-        if volume is not None:
+        found = measure(body.get("artifacts", {}).get("front", ""))
+        if found is not None:
             columns["tick"].append(tick)
             columns["lineups"].append(body.get("counters", {}).get("evaluations", 0))
-            columns["volume"].append(float(f"{volume:.6g}"))
+            for name, number in zip(("value", "half"), found, strict=True):
+                columns[name].append(None if number is None else float(f"{number:.6g}"))
     return columns
 
 
 def verdicts_of(job: Job, digest: str) -> Verdicts:
     """How many lineups of an edge are over the job's own line. Raises StoreError."""
     bundle = unpack(store().get(digest))
-    arrays, objectives = _usable(digest), front.of_job(job).objectives
+    arrays, objectives = usable(digest), front.of_job(job).objectives
     median = bundle.meta.get("median_baseline")
     strength = next((i for i, o in enumerate(objectives) if o.strength), None)
     half = half_width(arrays["error"], arrays["samples"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from django.urls import reverse
 
@@ -14,24 +14,40 @@ from engine.errors import StoreError
 from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.studies import front
-from webapp.studies.compare import measures
+from webapp.studies.compare import best, measures
+from webapp.studies.compare.best import Best
 from webapp.studies.compare.differences import Difference, differences, method_title, same
 from webapp.studies.compare.measures import Box, Verdicts, Volume
+from webapp.studies.front import Axis
 from webapp.studies.models import Job
 
 MOST = 8
 """As many as there are shapes and colours."""
 COMPARED = (Job.Kind.SEARCH, Job.Kind.EVOLVE)
+VOLUME = Axis(-1, "Volume", "", "beats more", "max", None)._asdict() | {"digits": 3, "from_zero": True}
+"""The measure of edges as charts know it."""
+
+
+T = TypeVar("T")
+
+
+def _kept(read: Callable[[], T | None]) -> T | None:
+    """What is read of an artifact; None where it was lost."""
+    try:
+        return read()
+    except StoreError:
+        return None
 
 
 @dataclass(frozen=True)
 class Side:
-    """One search: its place (1 to 8) gives shape and colour. ``digest``: the edge that is compared."""
+    """One search: its place (1 to 8) gives shape and colour. ``digest``: the edge that is compared; ``box``: what its
+    volume is told by, None with one goal."""
 
     place: int
     job: Job
     digest: str
-    box: Box
+    box: Box | None
 
     @property
     def method(self) -> str:
@@ -40,17 +56,26 @@ class Side:
     @cached_property
     def volume(self) -> Volume | None:
         """None where the edge was lost."""
-        try:
-            return measures.volume_with_range(self.digest, self.box, measures.signs(self.job))
-        except StoreError:
-            return None
+        box = self.box
+        return _kept(lambda: box and measures.volume_with_range(self.digest, box, measures.signs(self.job)))
 
     @cached_property
     def verdicts(self) -> Verdicts | None:
-        try:
-            return measures.verdicts_of(self.job, self.digest)
-        except StoreError:
-            return None
+        return _kept(lambda: measures.verdicts_of(self.job, self.digest))
+
+    @cached_property
+    def own(self) -> Best | None:
+        """The best by the search's own estimates, which chose it; None where the edge was lost."""
+        return _kept(lambda: best.best_of(self.job, self.digest))
+
+    @cached_property
+    def again(self) -> Best | None:
+        """The same one on fresh seeds; None where it was not measured there."""
+        return _kept(lambda: self.own and best.again(front.artifact(self.job, "fresh", None), self.own))
+
+    def at(self, digest: str) -> tuple[float, float | None] | None:
+        """The measure of a round's edge with half of its 95 % range; None where the edge was lost."""
+        return measures.volume_at(self.job, digest, self.box) if self.box else best.best_at(self.job, digest)
 
 
 def _baselines(job: Job) -> str:
@@ -61,36 +86,41 @@ def _baselines(job: Job) -> str:
     return json.dumps(found, sort_keys=True)
 
 
+def why_apart(job: Job, first: Job) -> str:
+    """What one search asks that another does not, so that both cannot be measured alike; nothing where they can."""
+    if job.kind != first.kind:
+        return "it searches training settings, not lineups" if job.evolves else "it searches lineups, not settings"
+    if measures.game(job) != measures.game(first):
+        return f"it was played in another game{', or with other settings of it' * job.evolves}"
+    if measures.question(job) != measures.question(first):
+        return f"it pushes other {'goals' if job.evolves else 'objectives'}"
+    return ""
+
+
 class Comparison:
-    """``jobs`` in the order they were asked for. ``obstacle``: why they cannot be measured alike, or nothing."""
+    """``jobs`` in the order they were asked for. ``obstacle``: why they cannot be measured alike, or nothing.
+    ``others``: numbers of jobs of the project that were asked for too, and are no searches."""
 
     def __init__(self, project: Project, asked: Sequence[int]) -> None:
-        rows = {
-            job.pk: job
-            for job in project.jobs.filter(kind__in=COMPARED, pk__in=asked).select_related("game_version", "project")
-        }
+        rows = {job.pk: job for job in project.jobs.filter(pk__in=asked).select_related("game_version", "project")}
+        found = [rows[pk] for pk in dict.fromkeys(asked) if pk in rows]
         self.project = project
-        self.jobs = [rows[pk] for pk in dict.fromkeys(asked) if pk in rows][:MOST]
+        self.jobs = [job for job in found if job.kind in COMPARED][:MOST]
+        self.others = [job for job in found if job.kind not in COMPARED]
         self.fresh = bool(self.jobs) and all("fresh" in job.artifacts for job in self.jobs)
         self.obstacle = self._obstacle()
 
     def _obstacle(self) -> str:
         for job in self.jobs[1:]:
             first = self.jobs[0]
-            one, other = f"“{job.title}” ({job.pk})", f"“{first.title}” ({first.pk})"
-            if {job.kind, first.kind} == set(COMPARED):
-                lineups, players = (other, one) if job.evolves else (one, other)
-                return f"{lineups} searches lineups and {players} training settings."
-            if measures.game(job) != measures.game(first):
-                return f"{one} was played in another game than {other}{', or with other settings' * job.evolves}."
-            if measures.question(job) != measures.question(first):
-                return (
-                    f"{one} pushes other {self.words['objectives']} than {other}, so their edges lie on other axes and "
-                    "no volume measures both."
-                )
-        if self.breeds and len(self.jobs[0].config["objectives"]) == 1:
-            return "With one goal there is no edge to compare; what is best stands on each search’s own page."
+            if why := why_apart(job, first):
+                return f"Beside “{first.title}” ({first.pk}), “{job.title}” ({job.pk}) does not fit: {why}."
         return ""
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether one goal is all that counts, so that there is a best and no edge."""
+        return bool(self.jobs) and len(front.of_job(self.jobs[0]).objectives) == 1
 
     @property
     def breeds(self) -> bool:
@@ -110,11 +140,11 @@ class Comparison:
         if self.breeds:
             return self._cautions_of_players()
         found = []
+        better = "better value" if self.single else "larger volume"
         if len({_baselines(job) for job in self.jobs}) > 1:
             found.append(
-                "Each met baseline teams of its own, and strength is told by those: a larger volume may only mean "
-                "weaker baselines. Compare searches with the same seed, the same seed of the draw, or baselines of "
-                "your own."
+                f"Each met baseline teams of its own, and strength is told by those: a {better} may only mean weaker "
+                "baselines. Compare searches with the same seed, the same seed of the draw, or baselines of your own."
             )
         if len({job.game_version_id for job in self.jobs}) > 1:
             found.append("They were played on different game data.")
@@ -136,21 +166,38 @@ class Comparison:
 
     @cached_property
     def box(self) -> Box | None:
-        return measures.box_of(self.jobs[0]) if self.jobs else None
+        return measures.box_of(self.jobs[0]) if self.jobs and not self.single else None
 
     @cached_property
     def sides(self) -> list[Side]:
         """The searches that have an edge; empty where they cannot be measured alike."""
-        if not self.measurable or self.box is None:
+        if not self.measurable or not (self.single or self.box):
             return []
-        found = []
-        for place, job in enumerate(self.jobs, 1):
-            digest = front.artifact(job, "fresh" if self.fresh else "front", None) or front.artifact(
-                job, "front", job.tick
-            )
-            if digest:
-                found.append(Side(place, job, digest, self.box))
-        return found
+        edges = [self._edge(job) for job in self.jobs]
+        return [
+            Side(place, job, digest, self.box)
+            for place, (job, digest) in enumerate(zip(self.jobs, edges, strict=True), 1)
+            if digest
+        ]
+
+    def _edge(self, job: Job) -> str:
+        """The edge that is compared; with one goal the search's own, which chose the best."""
+        last = front.artifact(job, "fresh" if self.fresh and not self.single else "front", None)
+        return last or front.artifact(job, "front", job.tick)
+
+    @cached_property
+    def standings(self) -> list[tuple[Side, str]]:
+        """Of searches with one goal each with where it stands on fresh seeds."""
+        if not self.single or not self.sides:
+            return []
+        sign = measures.signs(self.jobs[0])[0]
+        return list(zip(self.sides, best.standing([side.again for side in self.sides], sign), strict=True))
+
+    @property
+    def verdict(self) -> str:
+        """Which of searches with one goal are clearly better."""
+        told = best.verdict([str(side.job.pk) for side, _ in self.standings], [stand for _, stand in self.standings])
+        return told or f"Which is better can be said once two of them are measured on fresh {self.words['played']}."
 
     @cached_property
     def differences(self) -> list[Difference]:
@@ -175,17 +222,17 @@ class Comparison:
             return {}
         x, y = front.axes(front.of_job(self.sides[0].job).objectives)
         lines = {front.axes(front.of_job(side.job).objectives)[1].line for side in self.sides}
-        line = lines.pop() if len(lines) == 1 else None
+        up = y._replace(line=lines.pop() if len(lines) == 1 else None)._asdict()
+        found = {"course": up} if self.single else {"x": x._replace(line=None)._asdict(), "y": up, "course": VOLUME}
         return {
-            "x": x._replace(line=None)._asdict(),
-            "y": y._replace(line=line)._asdict(),
+            **found,
             "many": self.words["many"],
             "jobs": [
                 {
                     "place": side.place,
                     "name": f"{side.job.pk}: {side.method}",
                     "front": self._picture(side),
-                    "rounds": measures.rounds_of(side.job, side.box),
+                    "rounds": measures.rounds_of(side.job, side.at),
                 }
                 for side in self.sides
             ],

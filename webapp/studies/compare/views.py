@@ -15,7 +15,7 @@ from webapp.projects.models import Project
 from webapp.studies.compare import measures
 from webapp.studies.compare.differences import method_title
 from webapp.studies.compare.measures import Verdicts
-from webapp.studies.compare.side import COMPARED, MOST, Comparison, Side
+from webapp.studies.compare.side import COMPARED, MOST, Comparison, Side, why_apart
 from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
 
@@ -33,16 +33,17 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "found": found,
         "chart": chart,
         "rounds": [(told["name"], _rows(told["rounds"])) for told in chart.get("jobs", [])],
-        "offered": _offered(project, found),
+        "course": chart.get("course"),
+        **_offered(project, found),
         "most": MOST,
         "query": request.GET.urlencode(),
     }
     return render(request, "studies/compare.html", context)
 
 
-def _rows(columns: dict[str, list[float]]) -> list[tuple[float, ...]]:
-    """(round, lineups compared, volume) of each round."""
-    return list(zip(columns["tick"], columns["lineups"], columns["volume"], strict=True))
+def _rows(columns: dict[str, list[float | None]]) -> list[tuple[float | None, ...]]:
+    """(round, lineups compared, value, half of its range) of each round."""
+    return list(zip(*(columns[name] for name in ("tick", "lineups", "value", "half")), strict=True))
 
 
 def asked(query: QueryDict) -> list[int]:
@@ -51,21 +52,26 @@ def asked(query: QueryDict) -> list[int]:
 
 
 class Offered(NamedTuple):
-    """A search that can be chosen. ``alike``: the same is asked in it as in the first that is chosen."""
+    """A search that can be chosen. ``asks``: the same for those that can be measured alike; ``why``: why it cannot be,
+    beside the first that is chosen."""
 
     job: Job
     chosen: bool
-    alike: bool
+    asks: str
+    why: str
 
 
-def _offered(project: Project, found: Comparison) -> list[Offered]:
-    """Those already chosen and the latest searches that have a round, the ones that can be measured alike first."""
+def _offered(project: Project, found: Comparison) -> dict[str, list[Offered]]:
+    """Those already chosen and the latest searches that have a round: ``offered`` fit the first, ``apart`` do not."""
     chosen = {job.pk for job in found.jobs}
-    asks = measures.question(found.jobs[0]) if found.jobs else None
     latest = project.jobs.filter(kind__in=COMPARED, tick__gt=0).select_related("game_version")[:OFFERED]
     rows = {job.pk: job for job in [*found.jobs, *latest]}.values()
-    offered = [Offered(job, job.pk in chosen, asks in (None, measures.question(job))) for job in rows]
-    return sorted(offered, key=lambda one: (one.chosen, one.alike, one.job.pk), reverse=True)
+    every = [
+        Offered(job, job.pk in chosen, measures.asks(job), why_apart(job, found.jobs[0]) if found.jobs else "")
+        for job in rows
+    ]
+    every.sort(key=lambda one: (one.chosen, one.job.pk), reverse=True)
+    return {"offered": [one for one in every if not one.why], "apart": [one for one in every if one.why]}
 
 
 @require_safe
@@ -85,19 +91,27 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 HEAD = ("Job", "Title", "Method", "Status", "Rounds", "Compared", "Battles", "Moves", "Seconds")
+BESTS = ("Best on fresh", "Half of its 95 % range", "Stands", "Best by its own", "Half of that 95 % range")
 MEASURES = ("Of the edge", "Over the line and strong", "Over, weak or unsure", "Strong share, low",
             "Strong share, high", "Hypervolume", "Hypervolume, half of the 95 % range", "Corner from job")  # fmt: skip
 
 
 def _by_job(found: Comparison) -> list[list[Any]]:
     others = [row for row in found.differences if row.title not in HEAD]
-    rows: list[list[Any]] = [[*HEAD, *MEASURES, *(row.title for row in others)]]
-    measured = {side.job.pk: side for side in found.sides}
+    heads = BESTS if found.single else MEASURES
+    rows: list[list[Any]] = [[*HEAD, *heads, *(row.title for row in others)]]
+    measured = {side.job.pk: _best(side, stands) for side, stands in found.standings} or {
+        side.job.pk: _measured(side) for side in found.sides
+    }
     for i, job in enumerate(found.jobs):
-        side = measured.get(job.pk)
-        told = _measured(side) if side else [None] * len(MEASURES)
+        told = measured.get(job.pk, [None] * len(heads))
         rows.append([*_facts(job), *told, *(row.values[i] for row in others)])
     return rows
+
+
+def _best(side: Side, stands: str) -> list[Any]:
+    fresh, own = (each[:2] if each else (None, None) for each in (side.again, side.own))
+    return [*fresh, stands, *own]
 
 
 def _facts(job: Job) -> list[Any]:
@@ -107,11 +121,12 @@ def _facts(job: Job) -> list[Any]:
 
 def _measured(side: Side) -> list[Any]:
     verdicts, volume = side.verdicts, side.volume
-    return [*(verdicts or [None] * len(Verdicts._fields)), *(volume or (None, None)), side.box.job]
+    return [*(verdicts or [None] * len(Verdicts._fields)), *(volume or (None, None)), side.box and side.box.job]
 
 
 def _by_round(found: Comparison) -> list[list[Any]]:
-    rows: list[list[Any]] = [["Job", "Title", "Round", "Compared", "Hypervolume"]]
+    measure = ["Best", "Half of its 95 % range"] if found.single else ["Hypervolume"]
+    rows: list[list[Any]] = [["Job", "Title", "Round", "Compared", *measure]]
     for job, told in zip((side.job for side in found.sides), found.chart_data().get("jobs", []), strict=True):
-        rows += [[job.pk, job.title, *cells] for cells in _rows(told["rounds"])]
+        rows += [[job.pk, job.title, *cells[: 2 + len(measure)]] for cells in _rows(told["rounds"])]
     return rows

@@ -1,0 +1,6 @@
+// Searches are ticked for a comparison: while one is, those that ask something else cannot be, and a line says why.
+export function keepAlike(boxes, line) {
+  const first = boxes.find((box) => box.checked);
+  for (const box of boxes) box.disabled = Boolean(first) && !box.checked && box.dataset.asks !== first.dataset.asks;
+  if (line) line.hidden = !boxes.some((box) => box.disabled);
+}
