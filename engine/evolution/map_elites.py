@@ -2,7 +2,8 @@
 there. Children come from the space's own operators, their parents drawn uniformly from the filled cells.
 
 The descriptor is the evaluation's own where the problem names one, else the objectives but the quality. Bounds of the
-grid may be given; else they are those of the first N evaluations, and what lies beyond counts to the outermost cells.
+grid may be given; else they are those of the first N evaluations. Either way the outermost cells are open: the first
+holds all that is below its upper bound, and what has no number; the last all from its lower bound on.
 
 Departures:
 

@@ -77,6 +77,17 @@ def test_a_search_for_settings_is_composed_and_what_is_wrong_is_shown_where_it_i
     assert (job.config["algorithm"]["bins"], len(job.config["objectives"])) == (4, 1)
 
 
+def the_map_is_told_as_it_is(page: Page) -> None:
+    """Tile and note tell the same share, and the cells at the ends are told as open."""
+    filled = re.search(r"(\d+) of (\d+) cells are filled", page.locator("[data-note]").inner_text())
+    assert filled
+    share = int(100 * int(filled[1]) / int(filled[2]) + 0.5)
+    expect(page.locator("[data-own]")).to_have_text(f"{share}\u00a0%")
+    expect(page.locator("[data-own-note]")).to_have_text("share of the map that is filled, on fresh episodes")
+    expect(page.locator("[data-chart] .xtick text").filter(has_text="and more")).to_have_count(1)
+    expect(page.locator("[data-chart] .xtick text").filter(has_text="up to")).to_have_count(1)
+
+
 @pytest.mark.parametrize(("kind", "own"), [("pbt", "Who copied whom"), ("map-elites", "Map")])
 def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team: Studio, kind: str, own: str) -> None:
     job = evolved(team.project, config(kind))
@@ -105,6 +116,8 @@ def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team:
     page.get_by_role("button", name=own).click()
     expect(page.locator("[data-head]")).to_contain_text("Player", timeout=SOON)
     well_made(page)
+    if kind == "map-elites":
+        the_map_is_told_as_it_is(page)
     with page.expect_download() as taken:
         page.get_by_role("link", name="Download the best player").click()
     assert taken.value.suggested_filename == f"policy-{job.pk}.zip"

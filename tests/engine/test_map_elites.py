@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,17 @@ def test_it_fills_the_grid_with_skilled_candidates_of_every_behaviour() -> None:
         assert (
             np.minimum(x[:2] * 8, 7).astype(int) == grid["cell"][list(grid["id"]).index(individual.evaluation.id)]
         ).all()
+
+
+@pytest.mark.parametrize("bounds", [{"low": (0.4, 0.4), "high": (0.6, 0.6)}, {}])
+def test_the_cells_at_the_ends_also_hold_what_lies_beyond(bounds: dict[str, Any]) -> None:
+    search = MAPElites(PLANE, 4, 2, 1, bins=4, **bounds)
+    behaviour = [(0.4, 0.4), (0.6, 0.6), (0.5, 0.5), (0.55, 0.55), (-9.0, 9.0), (9.0, 0.5), (np.nan, 0.5), (0.45, 0.45)]
+    for _ in range(2):
+        for request in search.ask(4):
+            search.tell(answer(request)._replace(descriptor=np.array(behaviour[request.id])))
+    cells = {int(i): cell.tolist() for i, cell in zip(search.grid()["id"], search.grid()["cell"], strict=True)}
+    assert (cells[4], cells[5], cells[6]) == ([0, 3], [3, 2], [0, 2])
 
 
 def test_coverage_and_score_never_fall_without_noise() -> None:

@@ -52,7 +52,8 @@ def evolved(project: Project, study: EvolveConfig | None = None) -> Job:
             assert journal.append(job, {}, [Entry("progressed", body, event.tick)], **changes)
         if isinstance(event, Finished):
             body = {"artifacts": event.artifacts, "summary": event.summary, "counters": _counters(event)}
-            ended = {"status": Status.FINISHED, "artifacts": event.artifacts, "finished_at": timezone.now()}
+            ended = {"status": Status.FINISHED, "artifacts": event.artifacts, "summary": event.summary,
+                     "finished_at": timezone.now()}  # fmt: skip
             assert journal.append(job, {}, [Entry("finished", body, job.ticks)], **ended)
     return Job.objects.get(pk=job.pk)
 

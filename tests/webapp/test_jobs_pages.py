@@ -49,6 +49,16 @@ def test_the_list_shows_searches_and_rechecks_but_no_samples(client: Client, tea
     assert running.title in page
 
 
+@pytest.mark.parametrize(("kind", "says"), [("sample", "where the line falls"), ("train", "short trial")])
+def test_what_was_played_for_a_form_has_no_page_but_says_what_it_was(
+    client: Client, team: Studio, kind: str, says: str
+) -> None:
+    job = search_job(team.project, rows=30, kind=Job.Kind.SAMPLE, config={"kind": kind})
+    answer = client.get(address("job", job), follow=True)
+    assert answer.redirect_chain == [(reverse("studies:jobs", args=[team.project.slug]), 302)]
+    assert says in answer.content.decode()
+
+
 def test_htmx_gets_the_list_alone(client: Client, team: Studio) -> None:
     answer = client.get(reverse("studies:jobs", args=[team.project.slug]), HTTP_HX_REQUEST="true").content.decode()
     assert answer.lstrip().startswith('<div id="jobs-list"')
@@ -200,6 +210,11 @@ def test_a_message_says_what_changed(team: Studio) -> None:
     assert (message["status"], message["tick"], message["counters"], message["fresh"]) == (
         "finished", 7, {"battles": 5}, True,
     )  # fmt: skip
+    assert (message["fresh_map"], message["fresh_coverage"]) == (False, None)
+    mapped = {"artifacts": {"fresh": "f", "fresh_grid": "g"}, "summary": {"fresh_coverage": 0.5}}
+    journal.append(job, {}, [Entry("finished", mapped, 7)])
+    again = wire.message(job.events.last())
+    assert (again["fresh_map"], again["fresh_coverage"]) == (True, 0.5)
     assert abs(message["at"] - timezone.now().timestamp()) < timedelta(minutes=1).total_seconds()
 
 

@@ -67,7 +67,9 @@ def message(event: JobEvent) -> dict[str, Any]:
     if event.kind == "started":
         told["planned"] = body.get("battles", 0)
     if event.kind == "finished":
-        told["fresh"] = bool(body.get("artifacts", {}).get("fresh"))
+        artifacts = body.get("artifacts", {})
+        told |= {"fresh": bool(artifacts.get("fresh")), "fresh_map": "fresh_grid" in artifacts}
+        told["fresh_coverage"] = body.get("summary", {}).get("fresh_coverage")
     status = body.get("status") if event.kind == STATUS else ENDS.get(event.kind)
     if status:
         told |= {"status": str(status), "message": str(body.get("message") or body.get("reason") or "")}

@@ -64,7 +64,7 @@ export function apply(event) {
     state.ticks = event.ticks || state.ticks;
     page.battles = event.planned || page.battles;
   }
-  if (event.kind === "finished" && event.fresh) page.fresh = true;
+  if (event.kind === "finished") for (const name of ["fresh", "fresh_map", "fresh_coverage"]) page[name] = event[name];
   state.ended = ended() ? (state.ended ?? event.at) : null;
   if (event.kind !== "progressed") return "";
   state.tick = event.tick;
