@@ -3,7 +3,7 @@ import { whole } from "../charts/format.js";
 import { range, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "./head.js";
 import { ending } from "./ending.js";
-import { speedMean, speedNow, speeds } from "./pace.js";
+import { speeds, speedTold } from "./pace.js";
 import { at, done, ended, page, rounds, search, state, totals, underWay, y } from "./state.js";
 
 const step = search ? "Round" : "Part"; // a re-check plays a list, part by part
@@ -37,11 +37,10 @@ export function showTimes() {
 
 export function showFigures() {
   const { battles, cached, seconds } = totals();
-  const now = state.status === "running" ? speedNow(rounds.seconds, rounds.battles) : null;
-  const mean = speedMean(rounds.seconds, rounds.battles) ?? (seconds > 0 ? battles / seconds : null);
-  const pace = now ?? mean;
+  const counted = { times: rounds.seconds, counts: rounds.battles, total: battles, seconds };
+  const [pace, what] = speedTold("battles", state.status === "running", counted);
   at("speed").textContent = pace ? whole(pace >= 1000 ? Math.round(pace / 100) * 100 : pace) : "–";
-  at("speed-note").textContent = now || !mean ? "battles a second" : "battles a second on average";
+  at("speed-note").textContent = what;
   at("battles").textContent = whole(battles);
   at("cached").textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% of them from memory` : "";
   const { strong = 0, evaluated = 0, hypervolume } = state.metrics;

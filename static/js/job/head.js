@@ -77,7 +77,8 @@ export function placeTimes(told) {
 const phone = matchMedia("(max-width: 767.98px)");
 const APART = 8;
 
-/** The times at the beam's ends share a line with its label: the one it would touch gives way, on a phone to a line below. */
+/** The times at the beam's ends share a line with its label: the one it would touch gives way. On a phone, and of a job
+ * that is over, to a line below; in between it comes back as the beam moves on. */
 function makeRoom(box, words) {
   box.classList.remove("with-ends");
   const label = box.querySelector(".beam > text").getBoundingClientRect();
@@ -85,8 +86,9 @@ function makeRoom(box, words) {
     const own = word.getBoundingClientRect();
     return own.width > 0 && own.left < label.right + APART && own.right > label.left - APART;
   });
-  if (phone.matches) box.classList.toggle("with-ends", touched.length > 0);
-  for (const word of words) word.classList.toggle("covered", !phone.matches && touched.includes(word));
+  const below = phone.matches || ended();
+  box.classList.toggle("with-ends", below && touched.length > 0);
+  for (const word of words) word.classList.toggle("covered", !below && touched.includes(word));
 }
 addEventListener("resize", () => at("job") && placeTimes(shown));
 

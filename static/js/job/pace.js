@@ -13,7 +13,7 @@ export function speeds(seconds, counts) {
 }
 
 /** How many a second over the last tenth of the rounds, five at least; null before there are two. */
-export function speedNow(seconds, counts) {
+function speedNow(seconds, counts) {
   const last = seconds.length - 1;
   const from = Math.max(0, last - Math.max(5, Math.floor(last / 10)));
   const took = seconds[last] - seconds[from];
@@ -21,10 +21,20 @@ export function speedNow(seconds, counts) {
 }
 
 /** The same from the first round that was kept to the last, so without the start; null before there are two. */
-export function speedMean(seconds, counts) {
+function speedMean(seconds, counts) {
   const last = seconds.length - 1;
   const took = seconds[last] - seconds[0];
   return took > 0 && counts[last] > counts[0] ? (counts[last] - counts[0]) / took : null;
+}
+
+/** [how many a second, or null; what the number is]: now while the job is ``running``, else on average from the first
+ * round to the last, else of the ``total`` in all of its ``seconds``. ``counts`` and ``times``: the rounds' totals so far. */
+export function speedTold(unit, running, { times, counts, total, seconds }) {
+  const now = running ? speedNow(times, counts) : null;
+  const steady = now ?? speedMean(times, counts);
+  const found = steady ?? (seconds > 0 && total ? total / seconds : null);
+  const how = now || !found ? "" : steady ? ", on average after the start" : ", the start included";
+  return [found, `${unit} a second${how}`];
 }
 
 /** Seconds left as [low, middle, high], from how evenly the last rounds went; null while it is too early to say. */

@@ -8,7 +8,7 @@ import { edgeAt, edgeRows, roundEntries } from "../job/edge.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
 import { follow } from "../job/live.js";
 import { ending } from "../job/ending.js";
-import { speedMean, speedNow, speeds } from "../job/pace.js";
+import { speeds, speedTold } from "../job/pace.js";
 import { at, done, ended, links, page, rounds, state } from "../job/state.js";
 import { drawSettings } from "./settings_chart.js";
 
@@ -62,9 +62,10 @@ function figures() {
   placeBeam(share, `${Math.floor(100 * share)}\u00a0%`);
   placeTimes(ending());
   const { steps = 0, seconds = 0, evaluations = 0 } = state.counters;
-  const now = state.status === "running" ? speedNow(rounds.seconds, rounds.steps) : null;
-  const pace = now ?? speedMean(rounds.seconds, rounds.steps) ?? (seconds > 0 && steps ? steps / seconds : null);
+  const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds };
+  const [pace, what] = speedTold("moves of all players", state.status === "running", counted);
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
+  at("speed-note").textContent = what;
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("players").textContent = whole(evaluations);
   page.goals.forEach(showGoal);

@@ -2,7 +2,7 @@
 import { decimals, plural, whole } from "../charts/format.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
 import { ending } from "../job/ending.js";
-import { speedMean, speedNow, speeds } from "../job/pace.js";
+import { speeds, speedTold } from "../job/pace.js";
 import { at, done, ended, page, rounds, state } from "../job/state.js";
 
 const rounded = (value) => (value >= 1000 ? Math.round(value / 100) * 100 : value);
@@ -48,11 +48,10 @@ function showAge() {
 
 function showSpeed() {
   const { steps = 0, seconds = 0 } = state.counters;
-  const now = state.status === "running" ? speedNow(rounds.seconds, rounds.steps) : null;
-  const mean = now ?? speedMean(rounds.seconds, rounds.steps);
-  const pace = mean ?? (seconds > 0 && steps ? steps / seconds : null);
+  const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds };
+  const [pace, what] = speedTold("moves", state.status === "running", counted);
   at("speed").textContent = pace ? whole(rounded(pace)) : "–";
-  at("speed-note").textContent = `moves a second${now || !pace ? "" : mean ? ", on average after the start" : ", the start included"}`;
+  at("speed-note").textContent = what;
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("steps").textContent = whole(steps);
   at("of").textContent = `of ${whole(page.steps)}${page.minutes ? `, or ${decimals(page.minutes, Number.isInteger(page.minutes) ? 0 : 1)}\u00a0min` : ""}`;
