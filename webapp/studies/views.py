@@ -28,6 +28,8 @@ from webapp.training import pages as training
 
 A_PAGE = 50
 LATEST = 60
+TRIED = "was a short trial: it measured how fast a game plays, for the form of a training"
+SAMPLED = "played random lineups, to show on the New job page where the line falls"
 
 
 @require_safe
@@ -44,8 +46,11 @@ def jobs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One job, live."""
+    """One job, live. What was played for a form has no page: its numbers are told there."""
     found = job_for(request, slug, pk)
+    if found.kind == Job.Kind.SAMPLE:
+        messages.info(request, f"Job {found.pk} {TRIED if found.teaches else SAMPLED}, and has no page of its own.")
+        return redirect("studies:jobs", slug)
     context = {
         "job": found,
         "project": found.project,
