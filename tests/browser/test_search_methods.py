@@ -148,7 +148,7 @@ def test_searches_with_one_goal_are_ticked_and_compared_by_their_best(enter: Ent
     expect(page.get_by_text("ask something else than the ticked one")).to_be_visible()
     page.get_by_label(f"job {second.pk}", exact=False).check()
     page.get_by_role("button", name="Compare the 2 ticked").click()
-    expect(page.get_by_text(f"Search {first.pk} is clearly better than {second.pk}.")).to_be_visible()
+    expect(page.get_by_text(f"Search {first.pk} did best and is clearly better than {second.pk}.")).to_be_visible()
     expect(page.locator("[data-volume] .main-svg").first).to_be_visible(timeout=SOON)
     assert serious_violations(page) == []
     page.set_viewport_size(PHONE)

@@ -19,7 +19,7 @@ from tests.webapp.rounds import played
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
 from webapp.studies.compare import measures
-from webapp.studies.compare.best import BEST, UNSURE, WORSE
+from webapp.studies.compare.best import BEST, UNSURE, WORSE, Best, standing, verdict
 from webapp.studies.compare.differences import differences, same
 from webapp.studies.compare.side import MOST, Comparison, Side
 from webapp.studies.models import Job
@@ -344,15 +344,15 @@ def test_searches_with_one_goal_are_compared_by_the_best_of_each(client: Client,
     other = another(one, "algorithm.settings_mutation", "uniform", title="Drawn anew")
     found = Comparison(team.project, [one.pk, other.pk])
     assert (found.obstacle, found.box) == ("", None)
-    for (side, stands), expected in zip(found.standings, (BEST, UNSURE), strict=True):
+    for side, stands in found.standings:
         fresh = unpack(store().get(one.artifacts["fresh"])).arrays
         assert side.again
         assert side.own
         assert side.again.id == side.own.id
         assert side.again.value == fresh["objective"][fresh["id"] == side.own.id][0, 0]
-        assert stands == expected
+        assert stands == BEST
     page = client.get(address(one, other)).content.decode()
-    assert f"Search {one.pk} did best; that it is ahead of {other.pk} may be luck." in page
+    assert f"Searches {one.pk} and {other.pk} did equally well." in page
     assert "data-edges" not in page
     assert "How the best changed" in page
     assert "<td>By a small step (polynomial)</td><td>Drawn anew (uniform)</td>" in page
@@ -381,12 +381,22 @@ def test_of_lineups_with_one_objective_the_clearly_better_is_told_on_fresh_battl
         )
     else:
         assert stands == [WORSE, BEST, WORSE, ""]
-        assert found.verdict == f"Search {second} is clearly better than {first} and {third}."
+        assert found.verdict == f"Search {second} did best and is clearly better than {first} and {third}."
     assert "can be said once two" in Comparison(team.project, [first, unmeasured]).verdict
     rows = list(csv.DictReader(io.StringIO(
         client.get(address(*jobs, name="compare-csv")).content.decode("utf-8-sig"))))  # fmt: skip
     assert [row["Best on fresh"] for row in rows] == ["30.0", "20.0", "29.5", ""]
     assert [row["Stands"] for row in rows] == stands
+
+
+def test_equal_values_are_both_the_best() -> None:
+    full, less = Best(500.0, 0.0, 1), Best(480.0, 5.0, 2)
+    stands = standing([full, less, full, None], 1.0)
+    assert stands == [BEST, WORSE, BEST, ""]
+    assert verdict("1234", stands) == "Searches 1 and 3 did equally well and are clearly better than 2."
+    assert verdict("12", standing([full, full], 1.0)) == "Searches 1 and 2 did equally well."
+    unknown = standing([full, full, Best(400.0, None, 1)], 1.0)
+    assert verdict("123", unknown).endswith("; that they are ahead of 3 may be luck.")
 
 
 def alone(mean: float, fresh: float | None) -> dict[str, str]:
@@ -438,6 +448,12 @@ def test_choices_are_told_in_words(team: Studio, path: str, value: Any, row: Any
     job = search_job(team.project)
     rows = differences([job, another(job, path, value)])
     assert [tuple(each) for each in rows] == [row]
+
+
+def test_choices_of_a_method_that_the_form_does_not_offer_are_told_in_words(team: Studio) -> None:
+    job = search_job(team.project)
+    rows = differences([job, another(job, "algorithm", {"kind": "pbt", "population": 20})])
+    assert ("Method: When to copy another", ("–", "Worst copy best, else by test")) in [tuple(each) for each in rows]
 
 
 def test_a_training_is_left_out_and_the_page_says_so(client: Client, team: Studio) -> None:

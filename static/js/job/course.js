@@ -12,7 +12,9 @@ const card = document.querySelector("[data-course]");
 const links = { course: card.dataset.courseLink, grid: card.dataset.gridLink, lineage: card.dataset.lineageLink };
 const at = (name) => card.querySelector(`[data-course-${name}]`);
 let told = "best";
-let shownTick = -1;
+/** What is shown belongs to this round, and to the map before or after it was measured again. */
+const moment = () => `${state.tick} ${page.fresh_map}`;
+let shownAt = "";
 let shown = null;
 
 const element = (name, props, ...children) => {
@@ -103,13 +105,13 @@ let busy = false;
 async function look({ again = false } = {}) {
   const seen = card.getBoundingClientRect().top < innerHeight + 400 && document.visibilityState === "visible";
   card.hidden = !state.tick;
-  if (busy || card.hidden || (!again && (shownTick === state.tick || !seen))) return;
+  if (busy || card.hidden || (!again && (shownAt === moment() || !seen))) return;
   busy = true;
-  const [tick, mine] = [state.tick, told];
+  const [now, mine] = [moment(), told];
   const data = await fetched();
   busy = false;
   if (mine !== told) return look({ again: true });
-  shownTick = tick;
+  shownAt = now;
   shown = data ?? shown; // the site is away: the old picture stays
   await show(shown);
   return undefined;
@@ -125,5 +127,5 @@ card.addEventListener("click", ({ target }) => {
 });
 document.addEventListener("equipoise:theme", () => shown && show(shown));
 setInterval(look, LOOK_MS);
-addEventListener("scroll", () => shownTick < 0 && look(), { passive: true });
+addEventListener("scroll", () => !shownAt && look(), { passive: true });
 look();

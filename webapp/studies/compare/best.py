@@ -67,6 +67,7 @@ def _at(arrays: Mapping[str, NDArray[Any]], row: int) -> Best:
 
 def standing(found: Sequence[Best | None], sign: float) -> list[str]:
     """Of each whether it is the best, clearly behind that, or may be as good; nothing where fewer than two are known.
+    Several are the best where their values are equal, as with games whose returns have an end.
 
     Clearly: the 95 % range of the difference, made of both ranges (Zou & Donner 2008) and wider by how many pairs there
     are (Bonferroni), leaves out zero.
@@ -86,7 +87,7 @@ def _normal(level: float) -> float:
 def _stands(best: Best | None, first: Best, sign: float, wider: float) -> str:
     if best is None:
         return ""
-    if best is first:
+    if best.value == first.value:
         return BEST
     if best.half is None or first.half is None:
         return UNSURE
@@ -98,12 +99,12 @@ def verdict(names: Sequence[str], stands: Sequence[str]) -> str:
     by = {each: [name for name, stand in zip(names, stands, strict=True) if stand == each] for each in set(stands)}
     if BEST not in by:
         return ""
-    behind, close = _listed(by.get(WORSE, [])), _listed(by.get(UNSURE, []))
-    first = f"Search {by[BEST][0]}"
-    if not close:
-        return f"{first} is clearly better than {behind}."
-    clearly = f" and is clearly better than {behind}" if behind else ""
-    return f"{first} did best{clearly}; that it is ahead of {close} may be luck."
+    first, behind, close = (_listed(by.get(each, [])) for each in (BEST, WORSE, UNSURE))
+    alone = len(by[BEST]) == 1
+    did = f"Search {first} did best" if alone else f"Searches {first} did equally well"
+    clearly = f" and {'is' if alone else 'are'} clearly better than {behind}" if behind else ""
+    luck = f"; that {'it is' if alone else 'they are'} ahead of {close} may be luck" if close else ""
+    return f"{did}{clearly}{luck}."
 
 
 def _listed(names: Sequence[str]) -> str:

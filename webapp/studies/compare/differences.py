@@ -101,10 +101,15 @@ def _worded(study: AnyStudy, rows: Iterable[Told]) -> Iterator[Told]:
 def _asked(study: AnyStudy) -> dict[str, Setting]:
     """The settings of a search that its form asks for, by their places."""
     menu = PLAYERS if study.kind == "evolve" else LINEUPS
-    method = menu.methods.get(getattr(getattr(study, "algorithm", None), "kind", ""))
+    method = menu.methods.get(_method(study))
     parts = {"algorithm.": menu.belonging(method) if method else (), "noise.": (*menu.noise, *menu.racing)}
     found = {f"{part}{setting.key}": setting for part, settings in parts.items() for setting in settings}
     return found | ({setting.key: setting for setting in NETWORKS} if study.kind == "evolve" else {})
+
+
+def _method(study: AnyStudy) -> str:
+    """The kind of its method; nothing for a study that searches nothing."""
+    return str(getattr(getattr(study, "algorithm", None), "kind", ""))
 
 
 def _choices(setting: Setting) -> Mapping[str, str]:
@@ -116,6 +121,8 @@ def _choices(setting: Setting) -> Mapping[str, str]:
 def _named(study: AnyStudy, place: str, text: str) -> str:
     """A value in words, where it is the name of a measure or of a way."""
     key, players = place.rpartition(".")[2], study.kind == "evolve"
+    if place.startswith("algorithm."):  # of a method that this form does not offer
+        text = CHOICES.get(f"{_method(study)}-{key}", {}).get(text, text)
     if key == "direction":
         return (dict(WAYS) if players else _PUSHED).get(text, text)
     if players and key in _MEASURES and text != ABSENT:
