@@ -26,7 +26,7 @@ from engine.study.control import Wish
 
 NAME = "sampling-pendulum"
 CASES = ("limit", "rllib", "sb3", "learn")
-PEERS = {"rllib": ("rllib", "rllib_ppo.py", (8, 32, 128, 512)), "sb3": ("sb3", "sb3_ppo.py", (8, 64, 256, 512))}
+PEERS = {"rllib": ("rllib", "rllib_ppo.py", (8, 32, 128, 512)), "sb3": ("sb3", "sb3_ppo.py", (8, 64, 256, 1024))}
 GOALS = {"rllib": 5.0, "sb3": 2.0}
 LEAST, BEST = 0.8, -250.0
 CAP_S = 600.0
