@@ -58,8 +58,9 @@ class RealSpace(TwoStep):
     def _mutate(self, rng: np.random.Generator, children: Reals) -> Reals:
         """Each variable with chance 1/d."""
         n, d = children.shape
+        rate = min(0.5, 1 / d)
         if self.mutation_by == "uniform":
-            return np.where(rng.random((n, d)) < min(0.5, 1 / d), self.sample(rng, n), children)
-        eta, rate = np.full(n, self.eta_mutation), np.full(n, min(0.5, 1 / d))
-        changed = mut_pm(children, self.low, self.high, eta, rate, at_least_once=False, random_state=rng)
+            return np.where(rng.random((n, d)) < rate, self.sample(rng, n), children)
+        eta, rates = np.full(n, self.eta_mutation), np.full(n, rate)
+        changed = mut_pm(children, self.low, self.high, eta, rates, at_least_once=False, random_state=rng)
         return np.asarray(changed)
