@@ -4,14 +4,17 @@
 import os
 import sys
 
+from engine.piping import until_nobody_reads
 
-def main() -> None:
-    """Run one management command."""
+
+def main() -> int:
+    """Run one management command; it raises SystemExit when it fails."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(until_nobody_reads(main))

@@ -3,6 +3,7 @@
 import sys
 
 from engine.cli import main
+from engine.piping import until_nobody_reads
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(until_nobody_reads(lambda: main(sys.argv[1:])))

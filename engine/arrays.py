@@ -9,7 +9,7 @@ of the body. A typed array view needs no copy on either side. No pickle: dtypes 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,3 +74,13 @@ def _view(body: memoryview, entry: Mapping[str, Any]) -> NDArray[Any]:
 def owned(array: NDArray[Any]) -> NDArray[Any]:
     """An array that torch and numba take as it is, aligned and writable: itself, or else a copy."""
     return np.require(array, requirements=("ALIGNED", "WRITEABLE"))
+
+
+def stacked(tables: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Columns of several artifacts one below the other; a table in a row (of replicates) that is shorter than another
+    is not a number beyond its end."""
+    widths = {table.shape[1] for table in tables if table.ndim > 2}
+    if len(widths) < 2:
+        return np.concatenate(tables)
+    most = max(widths)
+    return np.concatenate([np.pad(t, ((0, 0), (0, most - t.shape[1]), (0, 0)), constant_values=np.nan) for t in tables])

@@ -5,7 +5,7 @@ first use. Importing it loads neither torch nor ray nor numba.
 from __future__ import annotations
 
 import importlib
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from engine.config.algorithms import (
     AGEMOEAConfig,
@@ -21,8 +21,11 @@ from engine.config.algorithms import (
     PSOConfig,
     RandomConfig,
 )
-from engine.config.base import Config
+from engine.config.base import Config, Study
+from engine.config.evolve import EvolveConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
+from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
+from engine.config.train import TrainConfig
 
 
 class Entry(NamedTuple):
@@ -35,8 +38,38 @@ class Entry(NamedTuple):
 
     def load(self) -> Any:
         """The class or function, imported now."""
-        module, _, name = self.path.partition(":")
-        return getattr(importlib.import_module(module), name)
+        return imported(self.path)
+
+
+class StudyKind(NamedTuple):
+    """A kind of study: all that nobody outside this row asks by its name.
+
+    ``path`` names its runner: (config, store, hash of a checkpoint or "", control) to an iterator of events;
+    ``telling`` what the command line says of it (``engine.telling.Told``). ``unit``: what its work is counted in, as
+    ``Counters`` has it. ``role``: the artifact that holds everything it evaluated; empty: there is none. The rest are
+    words: ``noun`` in a sentence, a ``tick`` of it, what was ``gained`` where it is stopped, and by whose ``hands``.
+    """
+
+    label: str
+    noun: str
+    config: type[Study]
+    path: str
+    telling: str
+    unit: Literal["battles", "steps"]
+    role: str
+    tick: str = "round"
+    gained: str = "found"
+    hands: str = "battle workers"
+
+    def load(self) -> Any:
+        """The runner, imported now: each kind loads only what it needs, and so do its actors."""
+        return imported(self.path)
+
+
+def imported(path: str) -> Any:
+    """What a dotted path names, ``package.module:name``."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 ALGORITHMS: dict[str, Entry] = {
@@ -139,8 +172,40 @@ LEARNERS: dict[str, Entry] = {
         "engine.rl.dqn:DQN",
     ),
 }
+PLAYERS: dict[str, Entry] = {
+    "random": Entry(
+        "Random", "Does anything that is legal, at random: the least to be beaten.", Config,
+        "engine.rl.players:RandomPlayer",
+    ),
+    "pong-follower": Entry(
+        "Follows the ball", "Keeps its paddle at the ball's height, and never looks ahead.", Config,
+        "engine.games.pong.follower:Follower",
+    ),
+}  # fmt: skip
+"""Scripts that play a seat: each is made of the seat's description."""
 EVALUATORS: dict[str, str] = {
     "lineups": "engine.lineups.evaluator:build",
-    "players": "engine.study.candidates:build",
+    "players": "engine.evorl.evaluator:build",
 }
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampling:build"}
+STUDIES: dict[str, StudyKind] = {
+    "search": StudyKind(
+        "Search", "search", SearchConfig, "engine.study.lineups:run", "engine.telling:Searched", "battles", "archive",
+    ),
+    "recheck": StudyKind(
+        "Re-check on fresh battles", "re-check", RecheckConfig, "engine.study.lineups:run", "engine.telling:Searched",
+        "battles", "result", tick="part",
+    ),
+    "sample": StudyKind(
+        "Random sample", "sample", SampleConfig, "engine.study.lineups:run", "engine.telling:Searched", "battles",
+        "sample", tick="part",
+    ),
+    "train": StudyKind(
+        "Training", "training", TrainConfig, "engine.study.train:train", "engine.telling:Trained", "steps", "",
+        gained="learned", hands="samplers",
+    ),
+    "evolve": StudyKind(
+        "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.telling:Evolved",
+        "steps", "archive",
+    ),
+}  # fmt: skip

@@ -1,13 +1,22 @@
 """What a sampler is given of the data plane: a way up for trajectories, a way down for the newest weights.
 
 ``engine.runtime.zmq_streams`` carries both between processes and machines, ``engine.runtime.inproc_streams`` within one
-process. Weights travel as one frame: a header of four int64 (little-endian), then the raw float32 numbers.
+process. The weights of a policy travel as one frame, little-endian, without padding:
+
+==============================  ========================================================================
+the policy's id                 64 bytes, filled up with NUL: the topic that subscribers name
+epoch, beginning, version       an int64 each
+snapshots, vectors              an int64 each: how many of either follow
+each snapshot                   64 bytes: the store hash of the policy as it once was, oldest first
+each vector                     24 bytes, its name, filled up with NUL, and an int64, its length
+the vectors' numbers            float32, one vector after the other
+==============================  ========================================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,39 +24,77 @@ from numpy.typing import NDArray
 from engine.errors import EngineError
 
 Frame = bytes | memoryview
-_HEADER = np.dtype("<i8")
-_WIDTH = 4 * _HEADER.itemsize
+ID_BYTES = 64
+_COUNTS = ("epoch", "beginning", "version", "snapshots", "vectors")
+_HEAD = np.dtype([("policy", f"S{ID_BYTES}"), *((name, "<i8") for name in _COUNTS)])
+_SNAPSHOT = np.dtype("S64")
+_VECTOR = np.dtype([("name", "S24"), ("length", "<i8")])
 
 
 class Weights(NamedTuple):
-    """Numbers float32[n] of ``version``. ``epoch`` counts how often the training had to go back, ``beginning`` how
-    often all battles began afresh; who waits for weights begins again when one of them changes."""
+    """The numbers of a policy at ``version``: named ``vectors`` float32[n] such as actor, critic or target.
 
+    ``epoch`` counts how often the training had to go back, ``beginning`` how often all battles began afresh; whoever
+    waits for weights begins again when one of them changes. ``snapshots``: store hashes of the policy as it was at the
+    end of earlier rounds, oldest first."""
+
+    policy: str
     epoch: int
     beginning: int
     version: int
-    numbers: NDArray[np.float32]
+    vectors: Mapping[str, NDArray[np.float32]]
+    snapshots: tuple[str, ...] = ()
+
+    @property
+    def moment(self) -> tuple[int, int, int]:
+        """(epoch, beginning, version)."""
+        return self.epoch, self.beginning, self.version
+
+
+def topic(policy: str) -> bytes:
+    """What the frames of a policy's weights, and of no other's, begin with."""
+    return policy.encode().ljust(ID_BYTES, b"\0")
+
+
+def topic_of(frame: Frame) -> bytes:
+    """The topic of a frame of weights."""
+    return bytes(frame[:ID_BYTES])
 
 
 def encode_weights(weights: Weights) -> memoryview:
     """The one frame, a copy of the numbers."""
-    n = len(weights.numbers)
-    frame = np.empty(_WIDTH + 4 * n, np.uint8)
-    frame[:_WIDTH].view(_HEADER)[:] = (weights.epoch, weights.beginning, weights.version, n)
-    frame[_WIDTH:].view("<f4")[:] = weights.numbers
-    return frame.data
+    head = np.zeros((), _HEAD)
+    head["policy"] = topic(weights.policy)
+    counts = (*weights.moment, len(weights.snapshots), len(weights.vectors))
+    for name, count in zip(_COUNTS, counts, strict=True):
+        head[name] = count
+    table = np.array([(name.encode(), len(v)) for name, v in weights.vectors.items()], _VECTOR)
+    parts = [head.tobytes(), np.array(weights.snapshots, _SNAPSHOT).tobytes(), table.tobytes()]
+    numbers = [np.ascontiguousarray(vector, "<f4").view(np.uint8) for vector in weights.vectors.values()]
+    return np.concatenate([np.frombuffer(b"".join(parts), np.uint8), *numbers]).data
 
 
 def decode_weights(frame: Frame) -> Weights:
-    """The weights; their numbers are a read-only view of the frame. Raises EngineError for junk."""
-    if len(frame) < _WIDTH:
-        raise EngineError(f"A message of {len(frame)} bytes is too short to be weights.")
-    epoch, beginning, version, n = np.frombuffer(frame, _HEADER, 4).tolist()
-    if len(frame) != _WIDTH + 4 * n:
-        raise EngineError(f"A message that says it holds {n} weights has {len(frame)} bytes.")
-    numbers: NDArray[Any] = np.frombuffer(frame, "<f4", n, _WIDTH)
-    numbers.flags.writeable = False
-    return Weights(epoch, beginning, version, numbers)
+    """The weights; their numbers are read-only views of the frame. Raises EngineError for junk."""
+    try:
+        head = np.frombuffer(frame, _HEAD, 1)[0]
+        policy, epoch, beginning, version, snapshots, vectors = head.item()
+        at = _HEAD.itemsize
+        past = np.frombuffer(frame, _SNAPSHOT, snapshots, at)
+        at += past.nbytes
+        table = np.frombuffer(frame, _VECTOR, vectors, at)
+        at += table.nbytes
+        if len(frame) != at + 4 * int(table["length"].sum()):
+            raise ValueError(f"it has {len(frame)} bytes, and not what its table says")
+        found = {}
+        for name, length in table.tolist():
+            found[name.decode()] = numbers = np.frombuffer(frame, "<f4", length, at)
+            numbers.flags.writeable = False
+            at += 4 * length
+        digests = tuple(digest.decode() for digest in past.tolist())
+        return Weights(policy.decode(), epoch, beginning, version, found, digests)
+    except ValueError as error:
+        raise EngineError(f"A message of {len(frame)} bytes that should be weights cannot be read: {error}.") from error
 
 
 class Pusher(Protocol):
@@ -62,5 +109,6 @@ class Subscriber(Protocol):
     """The way down; used by one thread."""
 
     def newest(self, timeout_s: float) -> memoryview | None:
-        """The newest frame that has not been given yet; waits up to ``timeout_s`` for one, None after that."""
+        """The newest frame of a policy that has not been given yet, of each policy in turn; waits up to ``timeout_s``
+        for one, None after that."""
         ...

@@ -80,7 +80,7 @@ def _complain(error: EngineError) -> int:
 
 def _simulator(command: str, rest: Sequence[str]) -> int:
     if command == "check-simulator":
-        from engine.simulators.conformance import main_check
+        from engine.simulators.check_command import main_check
 
         return main_check(list(rest))
     from engine.simulators.serve import main_serve
@@ -158,8 +158,8 @@ def _execute(
 
 def _config(data: Mapping[str, Any]) -> Any:
     """The study, checked. Raises ConfigError with all that is wrong, a simulator that cannot be named included."""
-    from engine.config import load
     from engine.simulators.loaders import describe_reference
+    from engine.studies import load
 
     game, wrong = data.get("game"), list[tuple[str, str]]()
     reference = game.get("simulator") if isinstance(game, Mapping) else None

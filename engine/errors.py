@@ -4,8 +4,8 @@ EngineError
 ├── ConfigError        a study, rule or formula that cannot be run; every problem at once, each with its place
 ├── SimulatorError     a game simulator broke its contract (``permanent``: trying again cannot help)
 ├── EvaluationError    one candidate could not be evaluated
-├── ActorLost          a worker process died or stopped answering
-├── StoreError         an artifact is missing, damaged or could not be written
+├── ActorLost          a worker process died or stopped answering (LeaseLost: another attempt goes on with the study)
+├── StoreError         an artifact is missing, damaged or could not be written (DiskFull: for want of room)
 └── Cancelled          somebody asked the work to stop
 
 Every message says what was wrong, where, and what to do next, in words a game designer reads.
@@ -62,8 +62,16 @@ class ActorLost(EngineError):
     """A worker process died or stopped answering; its work is given to others."""
 
 
+class LeaseLost(ActorLost):
+    """Another attempt at the same study has taken over what this one works with."""
+
+
 class StoreError(EngineError):
     """An artifact is missing, damaged or could not be written."""
+
+
+class DiskFull(StoreError):
+    """There is no room for what had to be written: no fault of whoever wrote it, and gone once somebody makes room."""
 
 
 class Cancelled(EngineError):

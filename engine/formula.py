@@ -9,7 +9,7 @@ formula must end in one number, so mistakes of shape are found when it is saved,
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,17 +25,29 @@ STRONGEST, WEAKEST = "strongest team", "weakest team"
 """Keys of the environment that hold each lineup's team index, int[..., 1] (no variable can be called so)."""
 
 
-class _Part(NamedTuple):
+FIXED, LINEAR, CURVED = 0, 1, 2
+"""How a formula depends on battles: not at all, by a weighted sum of their means (weights may depend on what is fixed),
+or otherwise."""
+COST = "cost"
+"""The variable that no battle changes."""
+
+
+class Part(NamedTuple):
+    """A checked formula or a part of one: ``run`` gives one number a ``team`` or one a lineup."""
+
     run: Callable[[Values], Array]
     team: bool
+    degree: int
 
 
 class Formula(NamedTuple):
-    """A checked formula. ``names``: the variables it uses."""
+    """A checked formula. ``names``: the variables it uses; ``degree``: FIXED, LINEAR or CURVED. One that is LINEAR is
+    the mean of what it gives for each replicate by itself."""
 
     text: str
     names: frozenset[str]
     run: Callable[[Values], Array]
+    degree: int
 
     def evaluate(self, values: Values) -> NDArray[np.float64]:
         """One number a lineup, [...]; ``values`` holds team variables as [..., teams] and the others as [..., 1].
@@ -75,8 +87,12 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Array, Array], Array]] = {
 }  # fmt: skip
 
 
-def parse(text: str, team: frozenset[str] | set[str], lineup: frozenset[str] | set[str] = frozenset()) -> Formula:
+Names = frozenset[str] | set[str]
+
+
+def parse(text: str, team: Names, lineup: Names = frozenset(), *, chosen: bool = False) -> Formula:
     """Check ``text``; ``team`` names variables with one number a team, ``lineup`` those with one number a lineup.
+    ``chosen``: which team is strongest and which is weakest was decided before the battles, so these two are sums, too.
     Raises ConfigError whose place is ``formula`` and whose sentence names the position."""
     if len(text) > LONGEST:
         raise _error(f"is {len(text)} characters long; {LONGEST} is the most")
@@ -85,11 +101,21 @@ def parse(text: str, team: frozenset[str] | set[str], lineup: frozenset[str] | s
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f" near character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         raise _error(f"cannot be read{where}: check brackets and operators") from error
-    checker = _Checker(team, lineup)
+    checker = _Checker(team, lineup, chosen)
     part = checker.part(tree.body, 0)
     if part.team:
         raise _error("gives one number for each team; wrap it in strongest(), weakest(), mean(), max() or min()")
-    return Formula(text, frozenset(checker.used), part.run)
+    return Formula(text, frozenset(checker.used), part.run, part.degree)
+
+
+def part_of(node: ast.expr, team: Names, lineup: Names) -> Part:
+    """A part of a checked formula by itself, the strongest and the weakest team being chosen."""
+    return _Checker(team, lineup, True).part(node, -LONGEST)
+
+
+def _degree(parts: Iterable[Part]) -> int:
+    """Of something that is no weighted sum of its parts."""
+    return FIXED if all(part.degree == FIXED for part in parts) else CURVED
 
 
 def _error(sentence: str, node: ast.AST | None = None) -> ConfigError:
@@ -98,55 +124,62 @@ def _error(sentence: str, node: ast.AST | None = None) -> ConfigError:
 
 
 class _Checker:
-    def __init__(self, team: frozenset[str] | set[str], lineup: frozenset[str] | set[str]) -> None:
-        self.team, self.lineup = team, lineup
+    def __init__(self, team: Names, lineup: Names, chosen: bool) -> None:
+        self.team, self.lineup, self.chosen = team, lineup, chosen
         self.used: set[str] = set()
 
-    def part(self, node: ast.expr, depth: int) -> _Part:
+    def part(self, node: ast.expr, depth: int) -> Part:
         if depth > DEEPEST:
             raise _error(f"is nested more than {DEEPEST} deep", node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
         if handler is None:
             raise _error(f"uses {_NAMES.get(type(node), 'something')}, which is not allowed", node)
-        part: _Part = handler(node, depth + 1)
+        part: Part = handler(node, depth + 1)
         return part
 
-    def _constant(self, node: ast.Constant, depth: int) -> _Part:
+    def _constant(self, node: ast.Constant, depth: int) -> Part:
         if not isinstance(node.value, int | float):
             raise _error("may only hold ordinary numbers and names", node)
         if abs(node.value) > 1e15:
             raise _error("may only hold ordinary numbers, up to 1e15", node)
         value = np.full(1, float(node.value))
-        return _Part(lambda values: value, False)
+        return Part(lambda values: value, False, FIXED)
 
-    def _name(self, node: ast.Name, depth: int) -> _Part:
+    def _name(self, node: ast.Name, depth: int) -> Part:
         name = node.id
         if name not in self.team and name not in self.lineup:
             known = ", ".join(sorted(self.team | self.lineup))
             raise _error(f"uses {name!r}, which is not known. Known: {known}", node)
         self.used.add(name)
-        return _Part(lambda values: values[name], name in self.team)
+        return Part(lambda values: values[name], name in self.team, FIXED if name == COST else LINEAR)
 
-    def _unaryop(self, node: ast.UnaryOp, depth: int) -> _Part:
+    def _unaryop(self, node: ast.UnaryOp, depth: int) -> Part:
         inner = self.part(node.operand, depth)
         if isinstance(node.op, ast.USub):
-            return _Part(lambda values: np.negative(inner.run(values)), inner.team)
+            return Part(lambda values: np.negative(inner.run(values)), inner.team, inner.degree)
         if isinstance(node.op, ast.UAdd):
             return inner
         if isinstance(node.op, ast.Not):
-            return _Part(lambda values: (inner.run(values) == 0).astype(float), inner.team)
+            return Part(lambda values: (inner.run(values) == 0).astype(float), inner.team, _degree([inner]))
         raise _error("uses an operator that is not allowed", node)
 
-    def _binop(self, node: ast.BinOp, depth: int) -> _Part:
+    def _binop(self, node: ast.BinOp, depth: int) -> Part:
         operate = _BINARY.get(type(node.op))
         if operate is None:
             raise _error("uses an operator that is not allowed; use + - * / % **", node)
         if isinstance(node.op, ast.Pow) and not _small_power(node.right):
             raise _error(f"may only use ** with a number from -{LARGEST_POWER} to {LARGEST_POWER}", node)
         left, right = self.part(node.left, depth), self.part(node.right, depth)
-        return _Part(lambda values: operate(left.run(values), right.run(values)), left.team or right.team)
+        degree = _degree([left, right])
+        if isinstance(node.op, ast.Add | ast.Sub):
+            degree = max(left.degree, right.degree)
+        elif right.degree == FIXED and isinstance(node.op, ast.Mult | ast.Div):
+            degree = left.degree
+        elif left.degree == FIXED and isinstance(node.op, ast.Mult):
+            degree = right.degree
+        return Part(lambda values: operate(left.run(values), right.run(values)), left.team or right.team, degree)
 
-    def _compare(self, node: ast.Compare, depth: int) -> _Part:
+    def _compare(self, node: ast.Compare, depth: int) -> Part:
         terms = [self.part(n, depth) for n in (node.left, *node.comparators)]
         operators = [_COMPARE.get(type(op)) for op in node.ops]
         if None in operators:
@@ -157,24 +190,26 @@ class _Checker:
             checks = [op(a, b) for op, a, b in zip(operators, arrays, arrays[1:], strict=False) if op]
             return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*checks)).astype(float))
 
-        return _Part(run, any(t.team for t in terms))
+        return Part(run, any(t.team for t in terms), _degree(terms))
 
-    def _boolop(self, node: ast.BoolOp, depth: int) -> _Part:
+    def _boolop(self, node: ast.BoolOp, depth: int) -> Part:
         terms = [self.part(n, depth) for n in node.values]
         join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-        return _Part(
+        return Part(
             lambda values: join.reduce(np.broadcast_arrays(*[t.run(values) != 0 for t in terms])).astype(float),
             any(t.team for t in terms),
+            _degree(terms),
         )
 
-    def _ifexp(self, node: ast.IfExp, depth: int) -> _Part:
+    def _ifexp(self, node: ast.IfExp, depth: int) -> Part:
         test, then, other = (self.part(n, depth) for n in (node.test, node.body, node.orelse))
-        return _Part(
+        return Part(
             lambda values: np.where(test.run(values) != 0, then.run(values), other.run(values)),
             test.team or then.team or other.team,
+            _degree([test, then, other]),
         )
 
-    def _call(self, node: ast.Call, depth: int) -> _Part:
+    def _call(self, node: ast.Call, depth: int) -> Part:
         if not isinstance(node.func, ast.Name) or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             raise _error("may only call the listed functions, with plain arguments", node)
         name, parts = node.func.id, [self.part(a, depth) for a in node.args]
@@ -187,16 +222,19 @@ class _Checker:
         if not least <= len(parts) <= most:
             many = str(least) if least == most else f"{least} to {most}"
             raise _error(f"gives {name}() {len(parts)} arguments; it takes {many}", node)
-        return _Part(lambda values: function(*[p.run(values) for p in parts]), any(p.team for p in parts))
+        team = any(p.team for p in parts)
+        return Part(lambda values: function(*[p.run(values) for p in parts]), team, _degree(parts))
 
-    def _reduce(self, name: str, part: _Part, node: ast.Call) -> _Part:
+    def _reduce(self, name: str, part: Part, node: ast.Call) -> Part:
         if not part.team:
             raise _error(f"asks {name}() of something that is already one number", node)
         if name in PICKERS:
             key = PICKERS[name][0]
-            return _Part(lambda values: _pick(part.run(values), values[key]), False)
+            degree = part.degree if self.chosen else CURVED
+            return Part(lambda values: _pick(part.run(values), values[key]), False, degree)
         reduce = REDUCERS[name][0]
-        return _Part(lambda values: reduce(part.run(values)), False)
+        degree = part.degree if name in ("mean", "sum") else _degree([part])
+        return Part(lambda values: reduce(part.run(values)), False, degree)
 
 
 def _pick(x: Array, index: Array) -> Array:

@@ -12,7 +12,6 @@ import moocore
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
-from scipy.stats import fisher_exact
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -20,13 +19,27 @@ Bools = NDArray[np.bool_]
 UNDER, UNSURE, STRONG = 0, 1, 2
 """Verdicts: under the line; over it but weak or unsure; over it and strong (the paper's red points)."""
 
+FLAT = 1e-12
+"""A standard error no larger than this is rounding: there was no spread."""
 
-def half_width(error: Floats, samples: NDArray[np.integer] | int, level: float = 0.95) -> Floats:
+
+def standard_errors(covariance: Floats, means: Floats) -> Floats:
+    """Of means [n, m] with covariance [n, m, m]; 0 where it is the rounding of equal values."""
+    error = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
+    return np.where(error <= FLAT * np.abs(means), 0.0, error)
+
+
+def half_width(
+    error: Floats, samples: NDArray[np.integer] | int, level: float = 0.95, exact: Bools | bool = False
+) -> Floats:
     """Half of the two-sided ``level`` interval of a mean with standard error ``error`` [n] or [n, m] from ``samples``
-    [n] replicates: Student's t with samples - 1 degrees of freedom. Infinite for fewer than two samples."""
+    [n] replicates: Student's t with samples - 1 degrees of freedom. Infinite for fewer than two samples, and without
+    spread: equal values do not say what the next one is, except where chance has no part (``exact``, bool[m])."""
     n = np.asarray(samples, dtype=np.float64)
     t = np.where(n > 1, stdtrit(np.maximum(n - 1, 1), 0.5 + level / 2), np.inf)
-    return np.asarray(error) * (t[..., None] if np.ndim(error) > np.ndim(t) else t)
+    with np.errstate(invalid="ignore"):
+        half = np.asarray(error) * (t[..., None] if np.ndim(error) > np.ndim(t) else t)
+    return np.where(np.asarray(error) > FLAT, half, np.where(exact, 0.0, np.inf))
 
 
 def wilson(count: int, total: int, z: float = 1.959964) -> tuple[float, float]:
@@ -46,11 +59,14 @@ def verdicts(
     thresholds: Sequence[float | None],
     strength: int | None = None,
     median_baseline: float | None = None,
+    median_half: float = 0.0,
 ) -> NDArray[np.uint8]:
     """UNDER, UNSURE or STRONG for each row of ``objective`` [n, m] with interval half-widths ``half`` [n, m].
 
     Over the line: the mean of at least one objective with a threshold is at or beyond it. STRONG when that also holds
-    for the near end of its interval and the near end of the strength objective is beyond the median baseline team.
+    for the near end of its interval, and its strength is beyond the median baseline team by more than both their
+    half-widths leave open (``median_half``: the team's): √(a² + b²) holds at least its level whatever the two spreads
+    are (Banerjee 1960).
     Rows that are not numbers are under.
     """
     over = np.zeros(len(objective), dtype=bool)
@@ -61,7 +77,7 @@ def verdicts(
             over |= gap >= 0
             sure |= gap - half[:, j] >= 0
     if strength is not None and median_baseline is not None:
-        sure &= signs[strength] * (objective[:, strength] - median_baseline) - half[:, strength] > 0
+        sure &= signs[strength] * (objective[:, strength] - median_baseline) > np.hypot(half[:, strength], median_half)
     return np.where(over & sure, STRONG, np.where(over, UNSURE, UNDER)).astype(np.uint8)
 
 
@@ -99,6 +115,8 @@ def representation(top: Bools, background: Bools, pairs: bool = False, support: 
     """Over- and under-representation of each column (or pair of columns) of presence matrices [n, pieces], most
     over-represented first (by odds ratio's lower bound). Columns seen in fewer than ``support`` rows of both sets
     together are left out. Lineups of one search share ancestors, so p and q only rank: they are not error rates."""
+    from scipy.stats import fisher_exact  # half a second, which a process that never asks for this is spared
+
     a, b = _counts(top, pairs), _counts(background, pairs)
     n, m = len(top), len(background)
     keys = [k for k in sorted(a.keys() | b.keys()) if a.get(k, 0) + b.get(k, 0) >= support]

@@ -7,28 +7,33 @@ batch size, completion order or clock, so a synchronous study gives the same fro
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX2 = np.uint64(0x94D049BB133111EB)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""SplitMix64's increment."""
+
+
+def finalised(x: Any) -> Any:
+    """SplitMix64's finaliser (Steele et al. 2014) of uint64, wrapping round: a bijection that scatters bits. Also
+    compiled (``engine.splitmix``)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
 
 
 def mix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's finaliser (Steele et al. 2014) on uint64 arrays of any shape: a bijection that scatters bits."""
-    x = np.asarray(x, dtype=np.uint64)
+    """``finalised`` on arrays of any shape."""
     with np.errstate(over="ignore"):
-        x = (x ^ (x >> np.uint64(30))) * _MIX1
-        x = (x ^ (x >> np.uint64(27))) * _MIX2
-        return x ^ (x >> np.uint64(31))
+        return np.asarray(finalised(np.asarray(x, dtype=np.uint64)))
 
 
 def combine64(a: NDArray[np.uint64] | int, b: NDArray[np.uint64] | int) -> NDArray[np.uint64]:
     """Order-sensitive combination of two uint64 arrays (they broadcast)."""
     with np.errstate(over="ignore"):
-        return mix64(mix64(np.asarray(a, dtype=np.uint64)) + _GOLDEN + np.asarray(b, dtype=np.uint64))
+        return mix64(mix64(np.asarray(a, dtype=np.uint64)) + GOLDEN + np.asarray(b, dtype=np.uint64))
 
 
 def battle_seeds(study_seed: int, match_keys: NDArray[np.uint64], first: int, last: int) -> NDArray[np.uint64]:

@@ -1,26 +1,40 @@
 """Content-addressed artifacts: ``put(bytes) -> sha256``, ``get``. Arrays never go into database rows.
 
 A write is a temporary file, synced, then renamed, so a file that carries a hash's name is whole whatever was killed.
+
+A lease is a part of a store that one holder at a time works in: artifacts of its own, and records by name. Whoever
+takes a lease over moves all of it to an address that nobody had before, so an earlier holder that still runs reads,
+writes and removes nothing of it, however late it wakes up: it gets LeaseLost. In a folder the move is a rename; where
+objects have no folders it is a copy behind a conditional write of the new address.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
+import math
 import os
 import re
 import secrets
+import shutil
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from engine.errors import StoreError
+from engine.errors import DiskFull, LeaseLost, StoreError
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""Numbers of the system's errors for a disk without room."""
+LEASE_S = 60.0
+"""Seconds after which a lease that nobody renewed has expired."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_KEPT = "kept"
 
 
-class Store(Protocol):
-    """Where artifacts live."""
+class Artifacts(Protocol):
+    """Bytes by their hash."""
 
     def put(self, data: bytes) -> str:
         """Keep ``data``; its sha256 in hexadecimal. Putting the same bytes twice is harmless."""
@@ -34,16 +48,78 @@ class Store(Protocol):
         """Whether the artifact is there (its content is checked by ``get``)."""
         ...
 
-    def discard(self, digests: Iterable[str]) -> None:
-        """Forget these artifacts; unknown ones are no error."""
+    def use(self, digest: str) -> bool:
+        """As ``has``; what is there counts as put just now."""
         ...
 
-    def workshop(self, name: str) -> Path:
-        """A folder beside the artifacts for work that is not done yet; whoever asked for it removes it."""
+    def discard(self, digests: Iterable[str], since: float = math.inf) -> int:
+        """Forget those of these artifacts that were neither put nor used ``since`` (Unix time); how many went."""
         ...
 
 
-class FolderStore:
+class Lease(Artifacts, Protocol):
+    """What one holder works in. Whatever reads, writes or renews raises LeaseLost once somebody else has taken it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the store."""
+        ...
+
+    @property
+    def address(self) -> str:
+        """Where other processes of the holder find it: ``leased(address)``."""
+        ...
+
+    def write(self, key: str, data: bytes) -> None:
+        """Replace a record; a reader sees the old one or the new one."""
+        ...
+
+    def read(self, key: str) -> bytes | None:
+        """A record; None where nobody wrote it."""
+        ...
+
+    def renew(self) -> None:
+        """Put off its expiry."""
+        ...
+
+    def keep(self) -> None:
+        """From now on nobody gets it who does not take it by name, expired or not: a checkpoint needs it."""
+        ...
+
+    def drop(self) -> None:
+        """Remove it with all that is in it."""
+        ...
+
+
+class Known(NamedTuple):
+    """A lease as its store lists it; ``age``: seconds since it was renewed."""
+
+    name: str
+    age: float
+
+
+class Store(Artifacts, Protocol):
+    """Where artifacts live."""
+
+    @property
+    def address(self) -> str:
+        """Where other processes find it: ``open_store(address)``."""
+        ...
+
+    def lease(self, name: str) -> Lease | None:
+        """A new lease of this name, or one that expired and that no checkpoint needs; None while there is another."""
+        ...
+
+    def take(self, name: str) -> Lease:
+        """The lease of this name, whoever holds it. Raises StoreError when there is none."""
+        ...
+
+    def leases(self) -> Iterator[Known]:
+        """All leases."""
+        ...
+
+
+class _Folder:
     """Artifacts as files ``ab/cdef…`` below one folder."""
 
     def __init__(self, folder: str | Path) -> None:
@@ -56,22 +132,8 @@ class FolderStore:
 
     def put(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()
-        path = self._path(digest)
-        if path.exists():
-            return digest
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{secrets.token_hex(8)}")
-        try:
-            with open(temporary, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fdatasync(file.fileno())
-            os.replace(temporary, path)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            what = "The disk is full: free some space, then resume" if full else f"Could not write ({error})"
-            raise StoreError(f"{what}. Folder: {self.folder}") from error
+        if not self.use(digest):
+            self._write(self._path(digest), data)
         return digest
 
     def get(self, digest: str) -> bytes:
@@ -86,15 +148,167 @@ class FolderStore:
     def has(self, digest: str) -> bool:
         return self._path(digest).exists()
 
-    def discard(self, digests: Iterable[str]) -> None:
-        for digest in digests:
-            self._path(digest).unlink(missing_ok=True)
+    def use(self, digest: str) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(self._path(digest))
+            return True
+        return False
 
-    def workshop(self, name: str) -> Path:
-        return self.folder / "workshops" / name
+    def discard(self, digests: Iterable[str], since: float = math.inf) -> int:
+        old = [path for path in map(self._path, digests) if path.exists() and path.stat().st_mtime < since]
+        for path in old:
+            path.unlink(missing_ok=True)
+        return len(old)
+
+    def _write(self, path: Path, data: bytes) -> None:
+        temporary = path.with_name(f".{secrets.token_hex(8)}")
+        try:
+            self._make_folder(path.parent)
+            with open(temporary, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fdatasync(file.fileno())
+            os.replace(temporary, path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            if error.errno in FULL:
+                raise DiskFull(f"The disk is full: free some space, then resume. Folder: {self.folder}") from error
+            raise StoreError(f"Could not write ({error}). Folder: {self.folder}") from error
+
+    def _make_folder(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+class FolderStore(_Folder):
+    """A store in one folder; its leases are folders ``leases/NAME/TOKEN``, their age is that of the folder."""
+
+    @property
+    def address(self) -> str:
+        return str(self.folder.resolve())
 
     def __iter__(self) -> Iterator[str]:
         for path in sorted(self.folder.glob("??/*")):
             digest = path.parent.name + path.name
             if _SHA256.fullmatch(digest):
                 yield digest
+
+    def lease(self, name: str) -> Lease | None:
+        home, token = self._home(name), secrets.token_hex(8)
+        held = self._held(home)
+        if held is not None:
+            free = _age(held) > LEASE_S and not (held / _KEPT).exists()
+            return self._moved(held, home / token) if free else None
+        draft = home.with_name(f".{token}")
+        (draft / token).mkdir(parents=True)
+        try:
+            os.rename(draft, home)  # fails where somebody was faster
+        except OSError:
+            shutil.rmtree(draft)
+            return None
+        return FolderLease(home / token)
+
+    def take(self, name: str) -> Lease:
+        home = self._home(name)
+        while (held := self._held(home)) is not None:
+            if lease := self._moved(held, home / secrets.token_hex(8)):
+                return lease
+        raise StoreError(f"What the checkpoint needs of its trainings is not in {self.folder} any more.")
+
+    def leases(self) -> Iterator[Known]:
+        for home in sorted(self.folder.glob("leases/[!.]*")):
+            if held := self._held(home):
+                yield Known(home.name, _age(held))
+
+    def sweep(self, since: float) -> None:
+        """Remove what killed writers left half done, unless they began ``since``."""
+        for draft in (*self.folder.glob("??/.*"), *self.folder.glob("leases/.*")):
+            if draft.stat().st_mtime < since:
+                shutil.rmtree(draft) if draft.is_dir() else draft.unlink(missing_ok=True)
+
+    def _home(self, name: str) -> Path:
+        return self.folder / "leases" / name
+
+    def _held(self, home: Path) -> Path | None:
+        return next(home.glob("[!.]*"), None)
+
+    def _moved(self, held: Path, to: Path) -> Lease | None:
+        try:
+            os.utime(held)
+            os.rename(held, to)
+        except FileNotFoundError:
+            return None  # somebody else was faster
+        return FolderLease(to)
+
+
+class FolderLease(_Folder):
+    """A lease of a ``FolderStore``. Nothing is written where its folder was before somebody took it over."""
+
+    @property
+    def name(self) -> str:
+        return self.folder.parent.name
+
+    @property
+    def address(self) -> str:
+        return str(self.folder)
+
+    def get(self, digest: str) -> bytes:
+        with self._while_held():
+            return super().get(digest)
+
+    def write(self, key: str, data: bytes) -> None:
+        self._write(self.folder / key, data)
+
+    def read(self, key: str) -> bytes | None:
+        path = self.folder / key
+        with self._while_held():
+            return path.read_bytes() if path.exists() or not self.folder.exists() else None
+
+    def renew(self) -> None:
+        with self._while_held():
+            os.utime(self.folder)
+
+    def keep(self) -> None:
+        self.write(_KEPT, b"")
+
+    def drop(self) -> None:
+        gone = self.folder.parent.with_name(f".{self.folder.name}")
+        with self._while_held():
+            os.rename(self.folder, gone)
+        shutil.rmtree(gone, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            self.folder.parent.rmdir()
+
+    def _write(self, path: Path, data: bytes) -> None:
+        with self._while_held():
+            super()._write(path, data)
+
+    def _make_folder(self, folder: Path) -> None:
+        if folder != self.folder:
+            self._make_folder(folder.parent)
+            folder.mkdir(exist_ok=True)
+
+    @contextlib.contextmanager
+    def _while_held(self) -> Iterator[None]:
+        """What fails because the folder is gone was taken over."""
+        try:
+            yield
+        except (OSError, StoreError) as error:
+            if self.folder.exists():
+                raise
+            raise LeaseLost("Another attempt at this study has taken over what this one worked with.") from error
+
+
+def open_store(address: str) -> Store:
+    """The store at this address; on several hosts it must be one that all of them see."""
+    return FolderStore(address)
+
+
+def leased(address: str) -> Lease:
+    """The lease at this address, for another process of its holder."""
+    return FolderLease(address)
+
+
+def _age(folder: Path) -> float:
+    with contextlib.suppress(FileNotFoundError):
+        return time.time() - folder.stat().st_mtime
+    return 0.0

@@ -4,25 +4,43 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
+from engine.catalog import STUDIES, imported
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
 
-Study = Mapping[str, Any]
-"""A study's settings, as JSON."""
+Settings = Mapping[str, Any]
+"""A study, as JSON."""
 
 
-def line(event: AnyEvent, study: Study) -> str:
+class Told(Protocol):
+    """What a kind of study says of itself (``StudyKind.telling``)."""
+
+    def planned(self, event: Started, study: Settings) -> str:
+        """How much there is to do."""
+        ...
+
+    def done(self, counters: Counters) -> str:
+        """The work done so far, and what for."""
+        ...
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """A round's own numbers."""
+        ...
+
+
+def line(event: AnyEvent, study: Settings) -> str:
     """An event of this study in words, with its time."""
     at = time.strftime("%H:%M:%S", time.localtime(event.at))
-    c = event.counters
+    c, told = event.counters, _told(study)
     match event:
         case Started():
-            text = _started(event, study)
+            how = "Resumed" if event.resumed else "Started"
+            text = f"{how} on {many(event.workers, 'worker')}, {told.planned(event, study)} planned"
         case Progressed():
-            text = f"round {event.tick}: {_done(c, study)}, {_round(event.metrics, study)}"
+            text = f"round {event.tick}: {told.done(c)}, {told.round(event.metrics)}"
         case Logged(message=""):
-            text = f"round {event.tick + 1}, under way: {_done(c, study)}"
+            text = f"round {event.tick + 1}, under way: {told.done(c)}"
         case Logged() | Incident():
             text = event.message
         case Failed():
@@ -34,11 +52,10 @@ def line(event: AnyEvent, study: Study) -> str:
     return f"{at}  {text}"
 
 
-def work(counters: Counters, study: Study) -> str:
-    """The work done so far: trainings and evolution take steps, searches for lineups play battles."""
-    if study.get("kind") in ("train", "evolve"):
-        return many(counters.steps, "step")
-    return many(counters.battles, "battle")
+def work(counters: Counters, study: Settings) -> str:
+    """The work done so far, in the unit of the kind of study."""
+    unit = STUDIES[study.get("kind", "search")].unit
+    return many(getattr(counters, unit), unit.removesuffix("s"))
 
 
 def many(count: int, what: str) -> str:
@@ -46,49 +63,75 @@ def many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _started(event: Started, study: Study) -> str:
-    if study.get("kind") == "train":
+def _told(study: Settings) -> Told:
+    told: Told = imported(STUDIES[study.get("kind", "search")].telling)()
+    return told
+
+
+class Searched:
+    """Of studies that play lineups."""
+
+    def planned(self, event: Started, study: Settings) -> str:
+        """Battles, or rounds where nobody knows how many battles these are."""
+        return many(event.battles, "battle") if event.battles else many(event.ticks, "round")
+
+    def done(self, counters: Counters) -> str:
+        """Lineups and battles, and how many of these were remembered."""
+        remembered = f" ({counters.cached:,} from memory)" if counters.cached else ""
+        return f"{counters.evaluations:,} evaluated, {many(counters.battles, 'battle')}{remembered}"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """The edge."""
+        m = metrics
+        return f"{m['strong']:.0f} over the line and strong, edge {m['front']:.0f}, volume {m['hypervolume']:.4f}"
+
+
+class Trained:
+    """Of trainings."""
+
+    def planned(self, event: Started, study: Settings) -> str:
+        """Steps, and how long they may take."""
         limit = f" ({study['minutes']:g} minutes at most)" if study.get("minutes") else ""
-        planned = f"{many(study['steps'], 'step')}{limit}"
-    else:
-        planned = many(event.battles, "battle") if event.battles else many(event.ticks, "round")
-    how = "Resumed" if event.resumed else "Started"
-    return f"{how} on {many(event.workers, 'worker')}, {planned} planned"
+        return f"{many(study['steps'], 'step')}{limit}"
+
+    def done(self, counters: Counters) -> str:
+        """Steps."""
+        return many(counters.steps, "step")
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """How good the policy is, and how fast it learns; where several policies learn, of each in turn."""
+        speed = f"{metrics['steps_per_second']:,.0f} a second"
+        policies = [name.removesuffix("staleness_mean") for name in metrics if name.endswith("staleness_mean")]
+        if policies == [""]:
+            return self._learned(metrics, "", speed)
+        return "; ".join([speed, *(f"{policy[:-1]}: {self._learned(metrics, policy)}" for policy in policies)])
+
+    def _learned(self, m: Mapping[str, float], policy: str, *speed: str) -> str:
+        """How one policy did; ``policy``: what its numbers' names begin with."""
+        words = [*speed, f"staleness {m[f'{policy}staleness_mean']:.2f}"]
+        if (mean := f"{policy}return") in m:
+            words.insert(0, f"return {m[mean]:.4g}")
+        if (mean := f"{policy}evaluation_return") in m:
+            low, high = m.get(f"{mean}_low"), m.get(f"{mean}_high")
+            ends = "" if low is None or high is None else f" ({low:.4g} to {high:.4g})"
+            words.append(f"on fresh episodes {m[mean]:.4g}{ends}")
+        return ", ".join(words)
 
 
-def _done(c: Counters, study: Study) -> str:
-    """The work with how many candidates it was for, where there are several, and how much of it was remembered."""
-    done = work(c, study)
-    if study.get("kind") == "train":
-        return done
-    if study.get("kind") == "evolve":
-        return f"{c.evaluations:,} trained, {done}"
-    remembered = f" ({c.cached:,} from memory)" if c.cached else ""
-    return f"{c.evaluations:,} evaluated, {done}{remembered}"
+class Evolved:
+    """Of studies that evolve players."""
 
+    def planned(self, event: Started, study: Settings) -> str:
+        """Rounds."""
+        return many(event.ticks, "round")
 
-def _round(m: Mapping[str, float], study: Study) -> str:
-    """A round's own numbers in words."""
-    if study.get("kind") == "train":
-        return _trained(m)
-    if study.get("kind") == "evolve":
-        return _evolved(m)
-    return f"{m['strong']:.0f} over the line and strong, edge {m['front']:.0f}, volume {m['hypervolume']:.4f}"
+    def done(self, counters: Counters) -> str:
+        """Trainings and steps."""
+        return f"{counters.evaluations:,} trained, {many(counters.steps, 'step')}"
 
-
-def _trained(m: Mapping[str, float]) -> str:
-    """A round of training in words."""
-    words = [f"{m['steps_per_second']:,.0f} a second", f"staleness {m['staleness_mean']:.2f}"]
-    if "return" in m:
-        words.insert(0, f"return {m['return']:.4g}")
-    if "evaluation_return" in m:
-        low, high = m["evaluation_return_low"], m["evaluation_return_high"]
-        words.append(f"on fresh episodes {m['evaluation_return']:.4g} ({low:.4g} to {high:.4g})")
-    return ", ".join(words)
-
-
-def _evolved(m: Mapping[str, float]) -> str:
-    """A round of evolution in words."""
-    best = [name for name in m if name.startswith("best_") and f"{name}_low" in m]
-    words = [f"best {n[5:]} {m[n]:.4g} ({m[f'{n}_low']:.4g} to {m[f'{n}_high']:.4g})" for n in best]
-    return ", ".join([*words, f"edge {m['front']:.0f}", f"workers busy {m.get('utilisation', 0.0):.0%}"])
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """The best by each goal, and how busy the workers were."""
+        m = metrics
+        best = [name for name in m if name.startswith("best_") and f"{name}_low" in m]
+        words = [f"best {n[5:]} {m[n]:.4g} ({m[f'{n}_low']:.4g} to {m[f'{n}_high']:.4g})" for n in best]
+        return ", ".join([*words, f"edge {m['front']:.0f}", f"workers busy {m.get('utilisation', 0.0):.0%}"])

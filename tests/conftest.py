@@ -6,7 +6,6 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import redis
@@ -15,6 +14,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from deploy.up import valkey
+from tests.processes import environment
+from webapp.lib import alive
 
 # Tests compare bits, and those of a processor are what they were written with.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -33,6 +34,7 @@ def redis_server() -> Iterator[str]:
         while not valkey.answers(listener):
             assert server.poll() is None, "the Redis-compatible server ended at once"
             time.sleep(0.01)
+        alive.believe_back()  # an earlier test may have asked for it
         yield settings.REDIS_URL
         server.kill()
 
@@ -48,12 +50,4 @@ def redis_client(redis_server: str) -> Iterator[redis.Redis]:
 @pytest.fixture
 def process_environment(transactional_db: None, redis_server: str) -> dict[str, str]:
     """Environment variables with which another process sees the database and the Redis server of this test."""
-    database = Path(settings.DATABASES["default"]["NAME"])
-    return {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "webapp.settings",
-        "EQUIPOISE_VAR": str(settings.VAR),
-        "EQUIPOISE_SECRET_KEY": settings.SECRET_KEY,
-        "DATABASE_URL": f"sqlite:///{database}",
-        "REDIS_URL": redis_server,
-    }
+    return environment(redis_server)

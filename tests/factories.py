@@ -4,6 +4,7 @@ is drawn from random numbers instead of battles. Pieces and slots are herobattle
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import numpy as np
 from django.conf import settings
@@ -27,6 +28,20 @@ TEAMS = 3
 MEDIAN_BASELINE = 21.0
 
 
+class Clock:
+    """A time that stands still until it is put forward."""
+
+    def __init__(self) -> None:
+        self.now = timezone.now()
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, by: timedelta) -> None:
+        """Put it forward."""
+        self.now += by
+
+
 @dataclass(frozen=True)
 class Studio:
     """A project, one member of each role, and a stranger."""
@@ -48,6 +63,16 @@ def studio(slug: str = "herobattle") -> Studio:
     people = {role: person(f"{slug}-{role}") for role in Role.values}
     Membership.objects.bulk_create(Membership(project=project, user=user, role=role) for role, user in people.items())
     return Studio(project=project, stranger=person(f"{slug}-stranger"), **people)
+
+
+def maker(name: str = "maker") -> User:
+    """A stranger who makes what they can of a project of their own: owner of one, and engineer of another whose second
+    owner is a friend."""
+    made, friend = person(name), person(f"{name}-friend")
+    own, lair = (Project.objects.create(name=slug, slug=slug) for slug in (f"{name}-own", f"{name}-lair"))
+    rows = [(own, made, Role.OWNER), (lair, friend, Role.OWNER), (lair, made, Role.ENGINEER)]
+    Membership.objects.bulk_create(Membership(project=p, user=user, role=role) for p, user, role in rows)
+    return made
 
 
 def game_version(project: Project) -> GameVersion:

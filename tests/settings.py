@@ -12,6 +12,8 @@ os.environ["REDIS_URL"] = f"unix://{_folder}/redis.sock?db=0"
 
 from webapp.settings import *  # noqa: E402, F403
 
-# A file rather than memory, so that worker processes started by a test can open the same database.
-DATABASES["default"]["TEST"] = {"NAME": f"{_folder}/test.sqlite3"}  # noqa: F405
+# A database of this run, which worker processes started by a test can open too: a file rather than memory with SQLite.
+_sqlite = DATABASES["default"]["ENGINE"].endswith("sqlite3")  # noqa: F405
+_name = f"{_folder}/test.sqlite3" if _sqlite else os.path.basename(_folder)
+DATABASES["default"]["TEST"] = {"NAME": _name}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

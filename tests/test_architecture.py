@@ -1,4 +1,4 @@
-"""The house: who may import whom (design, section 2), and what importing the catalog costs."""
+"""The house: who may import whom, and what importing the catalog costs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,31 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LEAVES = {"errors", "rng", "space", "events", "store", "arrays", "indicators", "channel", "config", "formula"}
+LEAVES = {
+    "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
+    "config", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
+}  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
     "catalog": LEAVES,
+    "studies": LEAVES | {"catalog"},
     "problem": LEAVES,
+    "columns": LEAVES | {"problem"},
     "mdp": LEAVES | {"problem", "population", "mdp"},
-    "evolution": LEAVES | {"problem", "population", "evolution"},
+    "evolution": LEAVES | {"problem", "columns", "evolution"},
     "games": LEAVES | {"problem", "population", "mdp", "games", "simulators.contract"},
     "simulators": LEAVES | {"simulators", "games", "problem", "mdp"},
     "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
-    "runtime": LEAVES | {"problem", "population", "runtime"},
-    "rl": LEAVES | {"problem", "population", "mdp", "rl"},
-    "study": LEAVES | {"problem", "evolution", "lineups", "mdp", "rl", "runtime", "simulators", "catalog", "study"},
+    "runtime": LEAVES | {"problem", "columns", "runtime"},
+    "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
+    "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},
+    "study": LEAVES
+    | {"problem", "columns", "evolution", "lineups", "mdp", "rl", "evorl", "runtime", "simulators", "catalog", "study"},
 }
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
-    "catalog", "config", "events", "errors", "formula", "store", "arrays", "indicators", "lineups.schema",
-    "lineups.rules", "lineups.size", "simulators.contract",
+    "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
+    "formula_terms", "lineups.schema", "lineups.parts", "lineups.rules", "lineups.size", "simulators.contract",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {
@@ -92,6 +99,46 @@ def test_workers_import_no_view_and_spawn_the_engine(name: str, path: Path) -> N
     mine = {i.removeprefix("engine.") for i in found if i.startswith("engine.")}
     assert not {i for i in mine if not within(i, WORKERS)}, sorted(mine)
     assert not any("views" in i.split(".") for i in found)
+
+
+def bare_next(path: Path) -> Iterator[int]:
+    """Lines with a ``next`` that raises StopIteration where nothing is left."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "next"
+        if called and len(node.args) == 1:
+            yield node.lineno
+
+
+def light_part() -> Iterator[tuple[str, Path]]:
+    """Modules of the engine that the site calls."""
+    return ((name, path) for name, path in modules("engine") if within(name.removeprefix("engine."), WEBAPP))
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [pytest.param(n, p, id=n) for n, p in (*modules("webapp"), *modules("workers"), *light_part())],
+)
+def test_no_view_can_raise_stop_iteration_which_no_future_carries(name: str, path: Path) -> None:
+    assert not list(bare_next(path)), f"{name}: use webapp.lib.first.first, or give next a default"
+
+
+def asked_of_texts(path: Path) -> set[str]:
+    """The methods of texts with which a file asks whether something is a number."""
+    found = {
+        node.attr for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Attribute)
+    }
+    return found & {"isdigit", "isdecimal", "isnumeric"}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [pytest.param(n, p, id=n) for package in ("webapp", "workers", "engine", "deploy") for n, p in modules(package)],
+)
+def test_no_text_is_taken_for_a_number_that_int_refuses(name: str, path: Path) -> None:
+    if name == "webapp.lib.whole":
+        return  # it looks for plain digits and for how many
+    allowed = set() if name.startswith("webapp.") else {"isdecimal"}  # the site's texts come from anybody
+    assert asked_of_texts(path) <= allowed, f"{name}: use webapp.lib.whole.whole; elsewhere isdecimal, for ² is a digit"
 
 
 def test_the_celery_application_imports_no_model() -> None:

@@ -2,8 +2,11 @@
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+django.setup(set_prefix=False)
 
-application = get_asgi_application()
+from webapp.lib.deadline import Deadline, Handler  # noqa: E402  (Django must be set up first)
+
+application = Deadline(Handler())

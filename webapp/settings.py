@@ -15,10 +15,13 @@ import structlog
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 
 from webapp.lib.env import Environment, secret_key
+from webapp.lib.reach import settings_let_others_in
 
 environment = Environment()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# Runtime data is for the user who runs the site alone, also where one part of it is started by hand.
+os.umask(0o077)
 VAR = Path(environment.text("EQUIPOISE_VAR", str(BASE_DIR / "var"))).resolve()
 STORE_DIR, JOBS_DIR, RUN_DIR, TMP_DIR = VAR / "store", VAR / "jobs", VAR / "run", VAR / "tmp"
 for folder in (STORE_DIR, JOBS_DIR, RUN_DIR, TMP_DIR):
@@ -28,8 +31,11 @@ DEBUG = environment.flag("EQUIPOISE_DEBUG", default=False)
 SECRET_KEY = secret_key(environment.text("EQUIPOISE_SECRET_KEY"), VAR / "secret")
 ALLOWED_HOSTS = environment.words("EQUIPOISE_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("EQUIPOISE_ORIGINS")
-# Sign-in with the printed demo passwords; the supervisor turns it off when other machines can reach the site.
-DEMO_PASSWORDS = environment.flag("EQUIPOISE_DEMO_PASSWORDS", default=True)
+HTTPS = environment.flag("EQUIPOISE_HTTPS", default=False)
+# Sign-in with the printed demo passwords: never where any setting says that other machines reach the site.
+DEMO_PASSWORDS = environment.flag("EQUIPOISE_DEMO_PASSWORDS", default=True) and not settings_let_others_in(
+    HTTPS, ALLOWED_HOSTS, CSRF_TRUSTED_ORIGINS, os.environ
+)
 
 # Where the parts find each other; the supervisor sets these.
 RUN = environment.text("EQUIPOISE_RUN")
@@ -38,6 +44,9 @@ RAY_ADDRESS_FILE = Path(environment.text("EQUIPOISE_RAY_ADDRESS_FILE", str(RUN_D
 CPUS = environment.count("EQUIPOISE_CPUS", len(os.sched_getaffinity(0)), 1, 4096)
 # Jobs that run at once: two even on one processor, so that a night job never keeps a short one from starting.
 JOB_SLOTS = environment.count("EQUIPOISE_JOB_SLOTS", max(2, CPUS // 2), 1, 256)
+# Below this jobs are paused, so that the database can still write; Ray and all sockets are below /tmp.
+DISK_RESERVE = environment.count("EQUIPOISE_DISK_RESERVE_MB", 200, 10, 1_000_000) * 2**20
+WATCHED_FOLDERS = (VAR, Path("/tmp"))
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -69,6 +78,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "webapp.lib.disk.FullDisk",
+    "webapp.lib.text.PlainText",
 ]
 ROOT_URLCONF = "webapp.urls"
 ASGI_APPLICATION = "webapp.asgi.application"
@@ -83,6 +94,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "webapp.projects.frame.frame",
+                "webapp.lib.disk.banner",
             ],
         },
     },
@@ -97,20 +109,23 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "webapp.accounts.demo.NotTheDemoPassword"},
+    {"NAME": "webapp.api.passwords.EndTokens"},
 ]
 LOGIN_URL, LOGIN_REDIRECT_URL, LOGOUT_REDIRECT_URL = "/sign-in/", "/", "/sign-in/"
 
 LANGUAGE_CODE, TIME_ZONE, USE_I18N, USE_TZ = "en-gb", environment.text("TZ", "UTC"), False, True
 
 # Browsers and proxies.
-HTTPS = environment.flag("EQUIPOISE_HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SESSION_ENGINE = "webapp.lib.sessions"
 SESSION_COOKIE_HTTPONLY, SESSION_COOKIE_SAMESITE = True, "Lax"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 # Browsers share cookies between the ports of a host: two sites on one machine must not sign each other out.
 _SITE = hashlib.sha256(str(VAR).encode()).hexdigest()[:8]
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"equipoise_session_{_SITE}", f"equipoise_csrf_{_SITE}"
+DEVICE_COOKIE_NAME = f"equipoise_device_{_SITE}"
 CSRF_FAILURE_VIEW = "django.views.csrf.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -172,6 +187,8 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 2,
+    # A server that hangs takes the connection and never answers; a worker's longest wait for a task is one second.
+    "socket_timeout": 5,
     "visibility_timeout": 3600,
     # A click must not wait six seconds for a Redis that is away: the reconciler sends what could not be sent.
     "max_retries": 1,

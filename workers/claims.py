@@ -15,7 +15,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from webapp.projects.models import Project
-from webapp.studies import journal
+from webapp.studies import journal, playable, retired
 from webapp.studies.journal import Entry, status_entry
 from webapp.studies.models import Job, Status
 from webapp.studies.queue import hold, room_obstacle
@@ -84,7 +84,8 @@ class Claim:
 
 
 def take(job_id: int, worker: str) -> Claim | None:
-    """Claim a queued job; None when somebody has it, when it has ended, or when it must wait (it then says why)."""
+    """Claim a queued job; None when somebody has it, when it has ended, when it must wait, or when its game cannot be
+    played now and it has failed (it then says why)."""
     job = Job.objects.filter(pk=job_id, status__in=(Status.QUEUED, Status.WAITING)).first()
     if job is None:
         return None
@@ -95,7 +96,18 @@ def take(job_id: int, worker: str) -> Claim | None:
         if obstacle := no_pool or room_obstacle(job):
             hold(job, obstacle)
             return None
+        if reason := retired.obstacle(job.config) or playable.obstacle(job):
+            _refuse(job, reason)
+            return None
         return _take(job, worker)
+
+
+def _refuse(job: Job, reason: str) -> None:
+    """The job fails before anything of it is started."""
+    entry = Entry("failed", {"error": "SimulatorError", "message": reason, "permanent": True}, job.tick)
+    where = {"status": job.status, "attempt": job.attempt}
+    failed = {"status": Status.FAILED, "message": reason, "error": "SimulatorError", "wish": ""}
+    journal.append(job, where, [entry], **failed, finished_at=timezone.now())
 
 
 def _take(job: Job, worker: str) -> Claim | None:
@@ -119,7 +131,7 @@ def _take(job: Job, worker: str) -> Claim | None:
 def pool_obstacle(job: Job) -> str:
     """Why the job cannot start for want of Ray; empty when it can."""
     if job.config.get("pool", {}).get("kind", "ray") == "ray" and not ray.answers():
-        return f"Waits for the {job.hands} to come up; that takes some seconds after a start."
+        return f"Waits for the {job.study.hands} to come up; that takes some seconds after a start."
     return ""
 
 

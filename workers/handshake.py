@@ -8,7 +8,7 @@ from celery.signals import worker_ready
 from django.db import connection
 
 from webapp.games import handshake
-from workers.app import app, enqueue
+from workers.app import app
 
 
 @app.task(name="workers.tasks.handshake")  # type: ignore[untyped-decorator]  # Celery has no types
@@ -20,8 +20,8 @@ def run_handshake(simulator: int) -> bool:
 def ask_for_built_in_games() -> None:
     """Have the built-in games tested that never were, or that were not installed the last time."""
     for simulator in handshake.built_in_and_unknown():
-        if handshake.ask(simulator) and not enqueue("handshake", simulator.pk):
-            handshake.give_up(simulator, "The queue did not answer, so the test was not started.")
+        if handshake.ask(simulator):
+            handshake.send(simulator)
 
 
 def when_ready(sender: Any, **kwargs: Any) -> None:

@@ -18,7 +18,7 @@ def address() -> str:
 def answers() -> bool:
     """Whether something listens at Ray's address (``ray.init`` to a dead one would block for minutes)."""
     host, _, port = address().rpartition(":")
-    if not (host and port.isdigit()):
+    if not (host and port.isdecimal()):
         return False
     try:
         socket.create_connection((host, int(port)), timeout=2).close()

@@ -7,7 +7,8 @@ from datetime import timedelta
 import structlog
 from django.utils import timezone
 
-from webapp.studies import queue
+from webapp.games import handshake
+from webapp.studies import pending, queue
 from webapp.studies.models import Job, Status
 from workers import claims, process
 
@@ -20,6 +21,7 @@ def reconcile() -> None:
     """Free what dead or silent workers hold, then send what is free."""
     release()
     admit()
+    handshake.send_waiting(timezone.now() - SENT_AND_LOST)
 
 
 def release() -> None:
@@ -33,6 +35,7 @@ def release() -> None:
 
 def admit() -> None:
     """Send the jobs nobody holds, oldest first, as far as there are places; the others wait and say for what."""
+    pending.settle_all()
     lost = timezone.now() - SENT_AND_LOST
     admitted: list[Job] = []
     waiting = Job.objects.filter(status__in=(Status.QUEUED, Status.WAITING)).select_related("project").order_by("pk")

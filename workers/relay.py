@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from engine import events
 from engine.events import AnyEvent
+from webapp.games.commands import reference_in, without_command
+from webapp.lib import disk
 from webapp.lib.storage import store
 from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
 from webapp.studies.models import Job, Status
@@ -22,10 +24,9 @@ from workers.launch import Unreadable
 
 ENVELOPE = ("schema", "job", "attempt", "sequence", "tick", "at", "kind")
 _PLACE = re.compile(r"^[a-z_]+(\.[\w-]+)+: ")
-_CANDIDATE = re.compile(r"\bcandidate", re.IGNORECASE)
-NEXT = "An engineer can test its handshake on the Simulators page; “Try again” then goes on."
-SETTLED = ("over", "strong")
-"""Metrics of the last round that fresh battles at the end put right."""
+NEXT = "Who may register simulators can test its handshake on the Simulators page; “Try again” then goes on."
+SETTLED = ("confirmed", "replayed", "worst", "worst_low", "worst_high")
+"""What fresh battles at the end add to the metrics of the last round."""
 BURST, A_SECOND = 50.0, 2.0
 """Lines of talk (not progress) that are kept: so many at once, and so many a second in the long run."""
 
@@ -39,7 +40,6 @@ class Relay:
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.ended = claim, False
-        self._noun = "player" if claim.job.evolves else "lineup"
         self.began: float | None = None
         self.counters: dict[str, Any] = {}
         self.metrics: dict[str, float] = dict(claim.job.metrics)
@@ -70,6 +70,9 @@ class Relay:
             event = events.decode(line)
         except (ValueError, RecursionError) as error:
             raise Unreadable(f"{line[:80].decode(errors='replace')!r}: {error}") from error
+        if message := getattr(event, "message", ""):
+            told = without_command(message, reference_in(self.claim.job.config))
+            event = msgspec.structs.replace(event, message=told)
         if event.schema != events.SCHEMA:
             raise Unreadable(f"event schema {event.schema} is not {events.SCHEMA}")
         for role, digest in getattr(event, "artifacts", {}).items():
@@ -130,7 +133,7 @@ class Relay:
             self._allowance, self._left_out = 0.0, self._left_out + 1
             return
         self._own_up()
-        self._note(msgspec.structs.replace(event, message=_nouns(event.message, self._noun)))
+        self._note(event)
 
     def _own_up(self) -> None:
         if self._left_out:
@@ -140,9 +143,11 @@ class Relay:
 
     def _pause(self, event: events.Paused) -> None:
         self._keep(event.artifacts)
-        if self.claim.wish() == Job.Wish.NONE:  # resumed before it had paused
+        if self.claim.wish() == Job.Wish.NONE:  # resumed before it had paused, or the disk was full
+            if disk.shortage():
+                self._entries.append(Entry("logged", {"message": disk.PUT_ASIDE}, self.tick))
             self._entries.append(status_entry(Status.QUEUED))
-            self._end(status=Status.QUEUED, message="", enqueued_at=None)
+            self._end(status=Status.QUEUED, message="", enqueued_at=None, barren=0)
             return
         self._note(event)
         self._end(status=Status.PAUSED, wish="", message="")
@@ -154,7 +159,7 @@ class Relay:
         elif self.claim.wish() == Job.Wish.STOP:
             self._finish(event, Status.STOPPED, self.claim.job.stopped_words(self.tick))
         else:  # a signal from outside: nobody wanted the job to end
-            self._die(f"Something outside the site asked the {self.claim.job.noun} to stop.")
+            self._die(f"Something outside the site asked the {self.claim.job.study.noun} to stop.")
 
     def _finish(self, event: events.Stopped | events.Finished, status: Status, message: str = "") -> None:
         self._keep(event.artifacts)
@@ -164,9 +169,9 @@ class Relay:
 
     def _fail(self, event: events.Failed) -> None:
         if not event.permanent:
-            self._die(for_people(event.message, self._noun))
+            self._die(sentence(event.message))
             return
-        message = for_people(event.message, self._noun)
+        message = for_people(event.message) if event.error == "ConfigError" else sentence(event.message)
         if event.error in ("SimulatorError", "EvaluationError") and "imulator" in message:
             message = f"{message} {NEXT}"
         places = {"places": event.message[:4000]} if event.error == "ConfigError" else {}
@@ -178,7 +183,7 @@ class Relay:
     def _die(self, what: str) -> None:
         self._write()
         job = Job.objects.get(pk=self.claim.job.pk)
-        entries, changes = after_death(job, what)
+        entries, changes = after_death(job, what, blameless=disk.full())
         self._entries += entries
         self._end(**changes)
 
@@ -204,16 +209,15 @@ def discard(digests: Sequence[str]) -> None:
             store().discard([digest])
 
 
-def for_people(message: str, noun: str = "lineup") -> str:
-    """An engine's message as sentences: without the places in the configuration that a form would point at."""
-    parts = [_PLACE.sub("", part) for part in _nouns(message, noun).split("; ")]
-    sentences = [f"{part[:1].upper()}{part[1:]}" for part in parts if part]
-    return " ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in sentences)
+def for_people(message: str) -> str:
+    """A ConfigError's message as sentences: without the places in the configuration that a form would point at."""
+    return " ".join(sentence(_PLACE.sub("", part)) for part in message.split("; "))
 
 
-def _nouns(message: str, noun: str) -> str:
-    """What a study evaluates by the name it has on the pages: a lineup, or a player."""
-    return _CANDIDATE.sub(lambda found: noun.capitalize() if found[0] == "Candidate" else noun, message)
+def sentence(text: str) -> str:
+    """A message with a capital letter and a full stop."""
+    text = f"{text[:1].upper()}{text[1:]}"
+    return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _is_digest(text: str) -> bool:

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 import structlog
+from django.db import connection
 
 from engine.config import TrainConfig, parse
 from webapp.games.models import Simulator
+from webapp.lib import disk
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from workers import claims, launch, process, ray
@@ -50,20 +52,22 @@ def run(job_id: int, engine: Sequence[str] = launch.ENGINE, obey: float = OBEY) 
 
 
 def _attempt(claim: Claim, engine: Sequence[str], obey: float) -> None:
-    pool, blameless, noun = ray.address(), False, claim.job.noun
+    pool, blameless, noun = ray.address(), False, claim.job.study.noun
     try:
         with _ends_on_sigterm():
             what = _follow(claim, engine, obey)
     except ShuttingDown:
+        # It may have come in the middle of a query, and PostgreSQL takes no other one on that connection.
+        connection.close()
         what, blameless = "The site was shut down while the job ran.", True
     except Unreadable as error:
         log.error("unreadable event", error=str(error))
         what = f"The {noun} said something the site cannot read."
     except OSError as error:
-        what = f"The {noun} could not be started here ({error.strerror})."
+        what, blameless = f"The {noun} could not be started here ({error.strerror}).", disk.caused(error)
     if what:
         pool_gone = ray.address() != pool or bool(claims.pool_obstacle(claim.job))
-        what = f"The {claim.job.hands} went away." if pool_gone else what
+        what = f"The {claim.job.study.hands} went away." if pool_gone else what
         record_death(claim, what, blameless=blameless or pool_gone)
 
 
@@ -90,7 +94,7 @@ def _follow(claim: Claim, engine: Sequence[str], obey: float) -> str:
         if code:
             log.warning("study ended", code=code, last_words=study.last_words)
     ended = "ended unexpectedly" if obeyed else f"did not answer for {obey:g} s and was ended"
-    return f"The {job.noun} {ended}."
+    return f"The {job.study.noun} {ended}."
 
 
 def checkpoint(job: Job) -> str:
@@ -122,8 +126,8 @@ def _relay_all(claim: Claim, study: Study, relay: Relay, obey: float) -> bool:
 
 
 def _wanted(claim: Claim, relay: Relay) -> str:
-    """What people wish of the job, or the clock."""
-    wish = claim.wish()
+    """What people wish of the job, the disk needs, or the clock says."""
+    wish = claim.wish() or (Job.Wish.PAUSE if disk.full() else "")
     if wish or claim.job.kind != Job.Kind.SAMPLE or relay.began is None:
         return wish
     if time.monotonic() - relay.began < SAMPLE_TIME:

@@ -9,11 +9,12 @@ import socket
 import sys
 from pathlib import Path
 
-from deploy.up import processes
+from deploy.up import private, processes
 from deploy.up.layout import ROOT, CannotStart, Layout, only_instance
 from deploy.up.options import Options, read_options
 from deploy.up.parts import environment, parts
 from deploy.up.supervisor import Supervisor, healthy, say
+from engine.piping import until_nobody_reads
 
 
 def sweep_up(layout: Layout) -> None:
@@ -23,6 +24,20 @@ def sweep_up(layout: Layout) -> None:
         say(f"An earlier start was cut off; ended {ended} processes that it left.")
     layout.forget()
     layout.make_folders()
+
+
+def close_to_others(layout: Layout) -> None:
+    """Make the runtime data private, and say what could not be."""
+    if private.shared(layout.var):
+        say(
+            f"Other users of this machine can create names in {layout.var}, where the runtime data is, for it is a "
+            "shared folder. Set VAR to a folder of your own, and start again."
+        )
+    if left := private.close(layout.var):
+        say(
+            f"Other users of this machine may be able to read {left[0]} ({len(left)} such files or folders): they "
+            "belong to another user. Stop, give them to the one who runs the site (chown -R), and start again."
+        )
 
 
 def keep_from_cleaners(folder: Path) -> int:
@@ -58,10 +73,12 @@ def serve(layout: Layout, options: Options, listener: socket.socket) -> None:
 def main() -> int:
     """Run the site until a signal; 1 with a sentence when it cannot."""
     os.chdir(ROOT)
+    os.umask(private.UMASK)
     try:
         options = read_options()
         layout = Layout(options.var)
         layout.make_folders()
+        close_to_others(layout)
         with only_instance(layout):
             try:
                 sweep_up(layout)
@@ -76,4 +93,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_nobody_reads(main))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from deploy.up.layout import ROOT, CannotStart, Layout, only_instance
 from deploy.up.options import read_options
+from engine.piping import until_nobody_reads
 
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
@@ -160,7 +161,9 @@ def install(kind: str) -> None:
         stamp(old).unlink(missing_ok=True)
     print(f"Installing the packages of deploy/requirements/{kind}.txt into .venv; minutes on a slow line.", flush=True)
     subprocess.run([str(PYTHON), "-m", "deploy.up.bootstrap", "forget-damaged"], cwd=ROOT, check=True)
-    command = [str(PYTHON), "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--only-binary=:all:"]
+    # What is imported is compiled then, and kept: that takes seconds, and compiling everything here half a minute.
+    command = [str(PYTHON), "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--no-compile"]
+    command.append("--only-binary=:all:")
     command += ["-r", f"{REQUIREMENTS}/{kind}.txt", "-c", f"{REQUIREMENTS}/constraints.txt"]
     started = time.monotonic()
     with LOG.open("w") as log:
@@ -234,8 +237,9 @@ def main(which: str, arguments: list[str]) -> int:
         print("\nInterrupted; the next start goes on from here.", file=sys.stderr)
         return 130
     os.chdir(ROOT)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what pip has not compiled would be compiled by every process
     os.execv(PYTHON, [str(PYTHON), *command, *arguments])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(until_nobody_reads(lambda: main(sys.argv[1], sys.argv[2:])))

@@ -21,6 +21,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FREE_BYTES_NEEDED = 300 * 2**20
+FREE_BYTES_WORKABLE = 20 * 2**20
+"""Below this, a part that does not start is not to blame, and nothing may depend on what it writes."""
 
 
 class CannotStart(Exception):
@@ -84,10 +86,16 @@ class Layout:
             ) from error
 
     def remember(self, **state: Any) -> None:
-        """Write down what the next start must know to sweep up after this run, should it die."""
+        """Write down what the next start must know to sweep up after this run, should it die. Raises OSError when the
+        disk is full; what was written before stays."""
         draft = self.state.with_suffix(".new")
         draft.write_text(json.dumps(state))
         draft.replace(self.state)
+
+    @property
+    def roomy(self) -> bool:
+        """Whether the disk that holds runtime data has room enough for logs and files of the parts."""
+        return shutil.disk_usage(self.var).free > FREE_BYTES_WORKABLE
 
     def recall(self) -> dict[str, Any]:
         """What the latest run wrote down; empty after an ordered stop."""

@@ -114,6 +114,6 @@ def read_options(environment: Mapping[str, str] = os.environ) -> Options:
 
 def _number(environment: Mapping[str, str], name: str, default: int, highest: int) -> int:
     value = environment.get(name) or str(default)
-    if value.isascii() and value.isdigit() and 0 < int(value) <= highest:
+    if value.isascii() and value.isdecimal() and 0 < int(value) <= highest:
         return int(value)
     raise CannotStart(f"{name} is “{value}”; write a whole number from 1 to {highest}: make run {name}={default}")

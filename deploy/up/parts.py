@@ -23,6 +23,7 @@ def at_once() -> bool:
 @dataclass(frozen=True)
 class Part:
     """``title`` is what messages call it. ``once``: it does its work and ends; the others run until stopped.
+    ``aside``: the site is up without it, and stays so where it fails.
 
     A part starts when all of ``needs`` are ready; one that is not ready after ``patience`` seconds is started again.
     ``traces`` are files that speak for a running part; they are removed when it ends. ``mend`` is tried once when a
@@ -38,6 +39,7 @@ class Part:
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 5.0
     once: bool = False
+    aside: bool = False
     traces: tuple[Path, ...] = ()
     descriptors: tuple[int, ...] = ()
     mend: Callable[[], str] | None = None
@@ -80,6 +82,7 @@ def parts(layout: Layout, options: Options, listener: socket.socket) -> list[Par
             patience=900,
             once=True,
         ),
+        *_demo(),
         Part(
             "worker-jobs",
             "The worker for jobs",
@@ -105,6 +108,23 @@ def parts(layout: Layout, options: Options, listener: socket.socket) -> list[Par
             grace=4,
             descriptors=(listener.fileno(),),
         ),
+    ]
+
+
+def _demo() -> list[Part]:
+    """The first search of the demo project: a first visit does not wait for it, and sees it being played."""
+    if os.environ.get("EQUIPOISE_DEMO", "1") == "0":
+        return []
+    return [
+        Part(
+            "demo",
+            "The first search of the demo project",
+            python("manage.py", "demo"),
+            needs=("redis", "prepare"),
+            patience=900,
+            once=True,
+            aside=True,
+        )
     ]
 
 

@@ -1,7 +1,9 @@
-"""What must be done before the site can serve: checks, migrations and the demo project.
+"""What must be done before the site can serve: checks, migrations and the demo project. The demo's first search is
+played while the rest of the site starts: a part of its own.
 
 ``python -m deploy.up.prepare SIGN_INS`` leaves in the file what ``manage.py demo`` printed: the demo sign-ins.
-``EQUIPOISE_DEMO=0`` goes without a demo project.
+``EQUIPOISE_DEMO=0`` goes without a demo project; one of an earlier start then loses its known passwords where other
+machines reach the site.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ import sys
 from pathlib import Path
 
 import django
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError, SystemCheckError
+from django.db import OperationalError
 
 
 def main(sign_ins: Path) -> int:
@@ -25,10 +29,15 @@ def main(sign_ins: Path) -> int:
         call_command("migrate", interactive=False, verbosity=1)
         if os.environ.get("EQUIPOISE_DEMO", "1") != "0":
             printed = io.StringIO()
-            call_command("demo", stdout=printed)
+            call_command("demo", "--without-search", stdout=printed)
             sign_ins.write_text(printed.getvalue())
+        elif not settings.DEMO_PASSWORDS:
+            call_command("demo", "--close")
     except (CommandError, SystemCheckError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except OperationalError as error:
+        print(f"The database cannot be used: {error}", file=sys.stderr)
         return 1
     return 0
 

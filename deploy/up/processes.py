@@ -80,7 +80,7 @@ def stat(pid: int) -> Stat | None:
 def everyone() -> Iterator[Stat]:
     """Every process of the machine."""
     for entry in os.listdir(PROC):
-        if entry.isdigit() and (found := stat(int(entry))):
+        if entry.isdecimal() and (found := stat(int(entry))):
             yield found
 
 
@@ -107,7 +107,7 @@ def marked(run: str) -> list[int]:
     wanted, user, me = f"{MARK}={run}".encode(), os.getuid(), os.getpid()
     found = []
     for entry in os.listdir(PROC):
-        if not entry.isdigit() or int(entry) == me:
+        if not entry.isdecimal() or int(entry) == me:
             continue
         try:
             if (PROC / entry).stat().st_uid == user and wanted in (PROC / entry / "environ").read_bytes().split(b"\0"):

@@ -16,12 +16,12 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from deploy.up import processes
+from deploy.up import processes, valkey
 from deploy.up.layout import CannotStart, Layout
 from deploy.up.parts import Part
 
 STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-STOP_ORDER = (("web",), ("prepare", "worker-jobs", "worker-quick", "reconciler"), ("ray",), ("redis",))
+STOP_ORDER = (("web",), ("prepare", "demo", "worker-jobs", "worker-quick", "reconciler"), ("ray",), ("redis",))
 LONGEST_PAUSE = 15.0
 SETTLED_AFTER = 30.0
 FAILURES_BEFORE_MENDING, FAILURES_BEFORE_UP = 3, 5
@@ -66,6 +66,8 @@ class Supervisor:
         self.on_up = on_up
         self.up = False
         self.hurry = False
+        self.noted = True
+        self.roomy = True
         self.next_round = self.next_look = 0.0
 
     def run(self) -> None:
@@ -106,20 +108,22 @@ class Supervisor:
         was_ready, child.pid, child.ready = child.ready, 0, False
         for file in part.traces:
             file.unlink(missing_ok=True)
-        if part.once and code == 0:
+        if part.once and (code == 0 or part.aside):
             child.ready = True
+            if code:
+                say(self._explain(part, "did not succeed"))
             return
         if part.once:
             raise CannotStart(self._explain(part, "did not succeed"))
         child.failures = 0 if lived > SETTLED_AFTER else child.failures + 1
-        if not self.up and child.failures >= FAILURES_BEFORE_UP:
+        if not self.up and child.failures >= FAILURES_BEFORE_UP and self.layout.roomy:
             raise CannotStart(self._explain(part, f"ended {child.failures} times"))
         pause = min(LONGEST_PAUSE, 0.1 * 2**child.failures) if child.failures else 0.0
         child.due = time.monotonic() + pause
         how = f"signal {-code}" if code < 0 else f"exit status {code}"
         say(f"{part.title} ended ({how}); starting it again.")
         if part.mend and not was_ready and child.failures == FAILURES_BEFORE_MENDING:
-            say(part.mend())
+            say(part.mend() if self.layout.roomy else f"{part.title} waits for room on the disk.")
 
     def _explain(self, part: Part, what: str) -> str:
         log = self.layout.log(part.name)
@@ -132,6 +136,19 @@ class Supervisor:
             self.next_round = time.monotonic() + 1.0
             self._end_orphans()
             self._bound_logs()
+            self._mind_disk()
+            if not self.noted:
+                self._note()
+
+    def _mind_disk(self) -> None:
+        """While the disk is full, Redis must not refuse work because it cannot write it down."""
+        roomy = self.layout.roomy
+        if roomy != self.roomy:
+            say("There is room on the disk again." if roomy else f"The disk is full: free some of {self.layout.var}.")
+            self.roomy = roomy
+        redis = self.children.get("redis")
+        if redis is not None and redis.ready:
+            valkey.write_down(self.layout.redis_socket, roomy)
 
     def _end_orphans(self) -> None:
         own = {child.pid for child in self.children.values()}
@@ -144,15 +161,27 @@ class Supervisor:
             part = child.part
             waiting = not child.pid and not (part.once and child.ready) and now >= child.due
             if waiting and all(self.children[name].ready for name in part.needs):
-                log = self.layout.log(part.name)
-                child.pid = processes.start(part.command, self.environment, log, part.descriptors)
-                child.started = now
-                self._note()
+                self._start(child, now)
+
+    def _start(self, child: Child, now: float) -> None:
+        log = self.layout.log(child.part.name)
+        try:
+            child.pid = processes.start(child.part.command, self.environment, log, child.part.descriptors)
+        except OSError as error:  # no room for its log, no memory, too many processes: perhaps later
+            child.due = now + LONGEST_PAUSE
+            say(f"{child.part.title} could not be started ({error.strerror}); trying again.")
+            return
+        child.started = now
+        self._note()
 
     def _note(self) -> None:
-        """Write down who runs, for people and for the next start."""
+        """Write down who runs, for people and for the next start; later, when the disk is full."""
         running = {child.part.name: child.pid for child in self.children.values() if child.pid}
-        self.layout.remember(**{**self.layout.recall(), "parts": running})
+        try:
+            self.layout.remember(**{**self.layout.recall(), "parts": running})
+            self.noted = True
+        except OSError:
+            self.noted = False
 
     def _look_ready(self) -> None:
         for child in self.children.values():
@@ -168,7 +197,11 @@ class Supervisor:
         for child in self.children.values():
             log = self.layout.log(child.part.name)
             if log.exists() and log.stat().st_size > LOG_BYTES:
-                shutil.copyfile(log, log.with_suffix(".log.1"))
+                older = log.with_suffix(".log.1")
+                try:
+                    shutil.copyfile(log, older)
+                except OSError:  # no room to keep both
+                    older.unlink(missing_ok=True)
                 os.truncate(log, 0)
 
     def _look_up(self) -> None:
@@ -176,7 +209,7 @@ class Supervisor:
         if now < self.next_look:
             return
         self.next_look = now + 0.25
-        if all(child.ready for child in self.children.values()) and self.is_healthy():
+        if all(child.ready or child.part.aside for child in self.children.values()) and self.is_healthy():
             self.up = True
             self.on_up()
 

@@ -10,8 +10,9 @@ import time
 from collections.abc import Sequence
 
 from deploy.up.layout import ROOT
+from engine.piping import until_nobody_reads
 
-SYSTEM_PACKAGES = ("chromium", "wesnoth-1.16-core", "wesnoth-1.16-data")
+SYSTEM_PACKAGES = ("chromium", "postgresql", "wesnoth-1.16-core", "wesnoth-1.16-data")
 LINT = (
     ("-m", "ruff", "check", "."),
     ("-m", "ruff", "format", "--check", "."),
@@ -40,7 +41,7 @@ def as_root() -> list[str] | None:
 
 
 def install_system_packages() -> None:
-    """Install a browser and Wesnoth where we may; elsewhere say how, and let the tests that need them fail."""
+    """Install what is absent where we may; elsewhere say how, and let the tests that need it fail."""
     names = absent()
     if not names:
         return
@@ -77,4 +78,4 @@ def main(which: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(until_nobody_reads(lambda: main(sys.argv[1], sys.argv[2:])))

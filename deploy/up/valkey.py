@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from datetime import datetime
 from importlib.util import find_spec
@@ -49,6 +50,17 @@ def set_aside(data: Path) -> str:
     data.rename(aside)
     data.mkdir(mode=0o700)
     return f"Its data could not be read and are now in {aside}; it begins empty. The database knows every job."
+
+
+def write_down(listener: Path, wanted: bool) -> None:
+    """Have the server keep its file, or not: with a full disk it would refuse every write. The setting it has already
+    is no news to it. Nothing happens while it does not answer."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(1)
+        with contextlib.suppress(OSError):
+            client.connect(str(listener))
+            client.sendall(f"CONFIG SET appendonly {'yes' if wanted else 'no'}\r\n".encode())
+            client.recv(64)
 
 
 def answers(listener: Path) -> bool:

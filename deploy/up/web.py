@@ -6,18 +6,69 @@ wait a moment instead of being refused, and no other program can take the port.
 
 from __future__ import annotations
 
-import os
+import asyncio
 import socket
 import sys
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from webapp.lib.env import Environment
+
+HEAD_SECONDS = 30.0
+"""How long the head of a request may take. What comes after it is ``webapp.lib.deadline``'s business."""
+
+
+class Protocol(HttpToolsProtocol):
+    """HTTP that notes in the scope (``absolute_form``) a request line with a whole address, as proxies are sent, and
+    closes a connection on which the head of a request does not come whole in time."""
+
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        super().connection_lost(exc)
+        self._head_came()
+
+    def on_message_begin(self) -> None:
+        """Begin to wait for the rest of a head."""
+        super().on_message_begin()
+        self._await_head()
+
+    def _await_head(self) -> None:
+        if self._patience is None:
+            self._patience = self.loop.call_later(HEAD_SECONDS, self._hang_up)
+
+    def _head_came(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _hang_up(self) -> None:
+        self._patience = None
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
+        else:
+            self._await_head()  # an earlier request of the same connection is still being answered
+
+    def on_headers_complete(self) -> None:
+        """Note it before the request is handled: of the request line the path alone is kept."""
+        self._head_came()
+        self.scope["absolute_form"] = not self.url.startswith((b"/", b"*"))  # type: ignore[typeddict-unknown-key]
+        super().on_headers_complete()
 
 
 def main(descriptor: int) -> None:
     """Serve until SIGTERM, then give open requests two seconds."""
-    behind_proxy = os.environ.get("EQUIPOISE_HTTPS", "0") == "1"
+    behind_proxy = Environment().flag("EQUIPOISE_HTTPS", default=False)
     config = uvicorn.Config(
         "webapp.asgi:application",
+        http=Protocol,
         lifespan="off",
         timeout_graceful_shutdown=2,
         log_config=None,  # Django's settings say how to log

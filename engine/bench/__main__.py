@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from engine.errors import EngineError
+from engine.piping import until_nobody_reads
 
 MODULES = (
     "lineup_battles",
@@ -20,6 +21,7 @@ MODULES = (
     "engine_overhead",
     "ec",
     "racing",
+    "trust",
     "cma_es",
     "asynchrony",
     "evorl",
@@ -90,4 +92,4 @@ def _line(row: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(until_nobody_reads(lambda: main(sys.argv[1:])))

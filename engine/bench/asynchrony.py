@@ -159,7 +159,7 @@ def correlation(followed: Followed) -> float:
 def steady(seed: int, fair: bool, ticks: int = 150) -> Algorithm:
     """A steady-state NSGA-II, with the fair queue or without."""
     search = NSGA2(Sleeping("fixed", 0.0).describe(), 20, ticks, seed, steady=True)
-    return FairQueue(search, search.problem) if fair else search
+    return FairQueue(search) if fair else search
 
 
 def follow(algorithm: Algorithm, times: str, seed: int, workers: int = 40) -> Followed:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import unpack
 from engine.bench.row import row
-from engine.config import SearchConfig, load
+from engine.config import SearchConfig
 from engine.events import Failed, Finished
 from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.planted import planted_pieces
@@ -34,6 +34,7 @@ from engine.lineups.schema import presence
 from engine.rng import battle_seeds, combine64
 from engine.runtime.cluster import connected
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import run as run_study
 
 NAME = "balance-loop"

@@ -62,7 +62,7 @@ class Streams:
 
     def __init__(self, n: int, host: str = "") -> None:
         context = multiprocessing.get_context("spawn")
-        self._publisher, self._n = ZmqPublisher(host), n
+        self._publisher, self._n = ZmqPublisher(["agent"], host), n
         self._held, self._version = context.Semaphore(0), 0
         source = tuple(self._publisher.source())
         self._processes = [context.Process(target=_hold, args=(source, self._held), daemon=True) for _ in range(n)]
@@ -77,7 +77,7 @@ class Streams:
         while left:
             if time.monotonic() > until:
                 raise TimeoutError("the subscribers did not come")
-            self._publisher.publish(encode_weights(Weights(0, 0, 1, self._numbers)))
+            self._publisher.publish(encode_weights(Weights("agent", 0, 0, 1, {"actor": self._numbers})))
             while left and self._held.acquire(timeout=0.2):
                 left -= 1
         self._version = 1
@@ -86,7 +86,7 @@ class Streams:
         """Seconds until the last process holds the next version."""
         self._version += 1
         began = time.perf_counter()
-        self._publisher.publish(encode_weights(Weights(0, 0, self._version, self._numbers)))
+        self._publisher.publish(encode_weights(Weights("agent", 0, 0, self._version, {"actor": self._numbers})))
         for _ in range(self._n):
             if not self._held.acquire(timeout=_WAIT_S):
                 raise TimeoutError("a subscriber did not get the weights")
@@ -100,13 +100,13 @@ class Streams:
         self._publisher.close()
 
 
-def _hold(source: tuple[str, str], held: Semaphore) -> None:
+def _hold(source: tuple[Any, ...], held: Semaphore) -> None:
     """What a subscriber does: every new version is read through once, as loading a policy does."""
     subscriber, version, mine = ZmqSubscriber(Source(*source)), -1, np.empty(NUMBERS, np.float32)
     while os.getppid() != 1:
         frame = subscriber.newest(1.0)
         if frame is not None and (weights := decode_weights(frame)).version != version:
-            np.copyto(mine, weights.numbers)
+            np.copyto(mine, weights.vectors["actor"])
             version = weights.version
             held.release()
 

@@ -13,10 +13,10 @@ from statistics import median
 from typing import Any
 
 from engine.bench.row import row
-from engine.config import load
 from engine.errors import EngineError
 from engine.events import Finished
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import run as run_study
 
 NAME = "evorl"

@@ -9,6 +9,7 @@ value is the median of the seeds, the least is in the detail.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from statistics import median
@@ -17,14 +18,13 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from engine.bench.row import row
-from engine.config.rl import PRESETS, ActorCriticConfig, AnyLearner, TrainingConfig
+from engine.config.rl import PRESETS, AnyLearner, TrainingConfig
 from engine.games.pong import VectorPong
 from engine.mdp.gym import GymVector
 from engine.mdp.vector import VectorMDP
 from engine.rl.examine import Examination, examine
-from engine.rl.policy import PolicySpec
+from engine.rl.factory import make_learner
 from engine.rl.training import Training
-from engine.study.fitting import learner_for
 
 NAME = "learning"
 EPISODES, SEEDS = 100, (1, 2, 3, 4, 5)
@@ -81,8 +81,7 @@ def trained(goal: Goal, seed: int) -> tuple[float, str]:
         examine_every=every, episodes=EPISODES,
     )  # fmt: skip
     game = goal.game()
-    spec = PolicySpec(game.spec.seats[0], algorithm.network, normalise=algorithm.normalise_observations)
-    learner = learner_for(algorithm, spec, seed, plan.steps)
+    learner = make_learner(algorithm, game.spec.seats[0], seed, plan.steps)
     for update in Training(plan, game, learner, examined=goal.game if every else None).run():
         reached = update.examination is not None and _value(goal, update.examination)[0] >= goal.least + _MARGIN
         if goal.seconds and (reached or time.perf_counter() - began > goal.seconds):
@@ -90,16 +89,17 @@ def trained(goal: Goal, seed: int) -> tuple[float, str]:
     seconds = time.perf_counter() - began
     fresh = examine(learner.policy(), goal.game(), EPISODES, seed, first=_UNSEEN)
     value, half = _value(goal, fresh)
-    return value, f"{seed}: {value:.4g} ± {half:.2g} ({learner.steps:,} steps, {seconds:.0f} s)"
+    range_ = f" ± {half:.2g}" if math.isfinite(half) else ""
+    return value, f"{seed}: {value:.4g}{range_} ({learner.steps:,} steps, {seconds:.0f} s)"
 
 
 def _value(goal: Goal, found: Examination) -> tuple[float, float]:
-    return found.mean(found.score if goal.seconds else found.returns[:, 0])
+    mean, ends = found.mean(found.score if goal.seconds else found.returns[:, 0])
+    return mean, ends.high - mean
 
 
 def _whole(goal: Goal, algorithm: AnyLearner) -> int:
     """The steps allowed, in whole updates."""
     each = goal.battles * algorithm.fragment
-    if isinstance(algorithm, ActorCriticConfig):
-        each *= max(1, -(-algorithm.batch // each))
+    each *= max(1, -(-algorithm.least_batch // each))
     return goal.steps // each * each

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from pymoo.problems import get_problem
 from scipy.special import ndtri
 
+from engine.evolution.estimates import estimate
 from engine.evolution.operators import RealSpace
-from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
+from engine.problem import Breed, Capabilities, Evaluation, Genome, Objective, Problem, Request, ShouldStop
 from engine.rng import battle_seeds, combine64
 
 Floats = NDArray[np.float64]
@@ -55,17 +56,46 @@ class Noisy:
         return _answer(request, self.truth(request.genome[None])[0] + self.sigma * ndtri(uniform))
 
 
+class Wins:
+    """Battles of ten numbers in [0, 1], won the more often the nearer all of them are to 0.3: an ``Evaluator``. Whether
+    one is won is a hash, as the noise of ``Noisy``."""
+
+    def __init__(self) -> None:
+        self.space = RealSpace(np.zeros(10), np.ones(10))
+
+    def describe(self) -> Problem:
+        return Problem(self.space, (Objective("wins", "Battles won"),), bounded=True)
+
+    def truth(self, genomes: Genome) -> Floats:
+        """Chances to win, float64[n, 1]."""
+        away = np.abs(genomes - 0.3).mean(axis=1, keepdims=True)
+        return np.asarray(np.clip(0.95 - 1.5 * away, 0.05, 0.95))
+
+    def answer(self, request: Request) -> Evaluation:
+        """The battles of the request."""
+        keys = self.space.keys(request.genome[None])
+        seeds = battle_seeds(request.seed, keys, request.first, request.last)[0]
+        uniform = (seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        won = (uniform[:, None] < self.truth(request.genome[None])).astype(np.float64)
+        return _answer(request, won)._replace(limits=np.array([[0.0], [1.0]]))
+
+
 class Planted:
     """Candidates whose replicates float64[n, most, m] are known beforehand (all objectives are minimised): an
     ``Evaluator`` and its ``Space``. A genome is the number of its row; rows are handed out one after the other, to the
-    first generation and then to its offspring. ``told``: answers tell each replicate, so that races are paired."""
+    first generation and then to its offspring. ``told``: answers tell each replicate, so that races are paired.
+    ``limits``: between which all replicates lie, where that is known."""
 
-    def __init__(self, replicates: Floats, told: bool = False) -> None:
-        self.replicates, self.told, self.given = replicates, told, 0
+    def __init__(self, replicates: Floats, told: bool = False, limits: tuple[float, float] | None = None) -> None:
+        self.replicates, self.told, self.limits, self.given = replicates, told, limits, 0
 
     def describe(self) -> Problem:
         objectives = (Objective(f"f{j}", f"f{j}", "min") for j in range(self.replicates.shape[2]))
-        return Problem(self, tuple(objectives))
+        return Problem(self, tuple(objectives), bounded=self.limits is not None)
+
+    @property
+    def can(self) -> Capabilities:
+        return Capabilities(Breed(self.offspring))
 
     def sample(self, rng: np.random.Generator, n: int) -> Genome:
         """The next n rows."""
@@ -82,6 +112,8 @@ class Planted:
     def answer(self, request: Request) -> Evaluation:
         """The planted replicates that are asked for."""
         found = _answer(request, self.replicates[int(request.genome[0]), request.first : request.last])
+        if self.limits is not None:
+            found = found._replace(limits=np.repeat([self.limits], self.replicates.shape[2], axis=0).T)
         return found if self.told else found._replace(values=None)
 
 
@@ -95,9 +127,6 @@ def planted(rng: np.random.Generator, n: int, most: int, m: int, common: float) 
 
 
 def _answer(request: Request, found: Floats) -> Evaluation:
-    """The mean of replicates float64[r, m], and its covariance where there are two or more."""
-    r, m = found.shape
-    covariance = np.cov(found.T) / r if r > 1 else np.zeros((m, m))
-    return Evaluation(
-        request.id, found.mean(axis=0), np.asarray(covariance).reshape(m, m), r, np.empty(0), cost=r, values=found
-    )
+    """What replicates float64[r, m] say."""
+    mean, covariance = estimate(found)
+    return Evaluation(request.id, mean, covariance, len(found), np.empty(0), cost=len(found), values=found)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from engine.bench.peer import measured
 from engine.bench.row import row
-from engine.config import load
 from engine.errors import EngineError
 from engine.events import Failed, Progressed
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import run
 from engine.study.control import Wish
 

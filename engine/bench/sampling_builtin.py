@@ -69,6 +69,7 @@ def sampler(number: int) -> Callable[[], object]:
     """One process' share: plays a fragment of every battle at each call."""
     import torch
 
+    from engine.channel import Weights
     from engine.config.rl import NetworkConfig
     from engine.games.pong import VectorPong
     from engine.rl.policy import PolicySpec
@@ -77,8 +78,8 @@ def sampler(number: int) -> Callable[[], object]:
     torch.set_num_threads(1)
     pong = VectorPong()
     model = PolicySpec(pong.spec.seats[0], NetworkConfig()).model()
-    found = Sampler(pong, model, BATCH, LENGTH, seed=1, number=number)
-    found.load(model.initial(np.random.default_rng(0)), 0)
+    found = Sampler(pong, {"agent": model}, BATCH, LENGTH, seed=1, number=number)
+    found.load(Weights("agent", 0, 0, 0, {"actor": model.initial(np.random.default_rng(0))}))
 
     def play() -> None:
         found.sample()

@@ -18,9 +18,9 @@ from typing import Any
 from engine.bench.peer import measured, peer_python
 from engine.bench.row import row
 from engine.bench.sampling import beside_limit, beside_peer, speed
-from engine.config import load
 from engine.events import Progressed, Started
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import run as run_study
 from engine.study.control import Wish
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from engine.arrays import unpack
 from engine.bench.row import row
-from engine.config import load as load_config
 from engine.events import Failed, Finished
 from engine.indicators import half_width
 from engine.runtime.cluster import connected
 from engine.simulators.contract import GameSpec
 from engine.simulators.loaders import opened
 from engine.store import FolderStore
+from engine.studies import load as load_config
 from engine.study import run as run_study
 
 NAME = "wesnoth-loop"

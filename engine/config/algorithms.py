@@ -6,12 +6,13 @@ To add one: a model here (and in ``AlgorithmConfig``), a row in ``engine.catalog
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from engine.config.base import Config, refuse
 
+Need = Literal["breed", "numbers", "perturb"]
 LINEUP_OPERATORS = ("grouping", "swapping")
 SETTING_OPERATORS = ("settings_crossover", "settings_mutation")
 OPERATORS = ("crossover", "mutation", *LINEUP_OPERATORS, *SETTING_OPERATORS)
@@ -21,18 +22,25 @@ OPERATORS = ("crossover", "mutation", *LINEUP_OPERATORS, *SETTING_OPERATORS)
 class SearchAlgorithm(Config):
     """What every algorithm has: a tick is ``population`` evaluations.
 
-    ``remeasures``: its best can be measured again; ``races``: a race can foresee who stays (as ``revisable`` and
-    ``foreseeable`` of its class)."""
+    ``needs``: what it asks of a space (``engine.problem.Capabilities``). ``remeasures``: members stay as they are, so
+    its best can be measured again. ``races``: the best by front, then crowding, survive, so a race can foresee who
+    stays. The engine, the forms and the API read these from here."""
 
+    needs: ClassVar[tuple[Need, ...]] = ()
     remeasures: ClassVar[bool] = True
     races: ClassVar[bool] = False
 
     population: int = Field(200, ge=2, le=10_000, title="Lineups in a round")
 
-    def settings(self) -> dict[str, Any]:
-        """Keyword arguments for the algorithm's class: all but its name and its population, and but the operators,
-        which belong to the space that varies the genomes, and but the fair queue, which is put around the algorithm."""
-        return self.model_dump(exclude={"kind", "population", "fair", *OPERATORS})
+    @property
+    def without_rounds(self) -> bool:
+        """Whether it learns from each evaluation as it arrives."""
+        return False
+
+    @property
+    def queued(self) -> bool:
+        """Whether evaluations are learned from in the order in which they began."""
+        return False
 
 
 class Steady(SearchAlgorithm):
@@ -51,9 +59,17 @@ class Steady(SearchAlgorithm):
         "no disadvantage.",
     )
 
+    @property
+    def without_rounds(self) -> bool:
+        return self.steady
+
+    @property
+    def queued(self) -> bool:
+        return self.fair
+
     @field_validator("fair")
     @classmethod
-    def _without_rounds(cls, fair: bool, info: ValidationInfo) -> bool:
+    def _means_something(cls, fair: bool, info: ValidationInfo) -> bool:
         if fair and not info.data.get("steady", True):
             raise ValueError("means something without rounds only: set steady to true as well, or leave this out")
         return fair
@@ -61,6 +77,8 @@ class Steady(SearchAlgorithm):
 
 class Breeding(Steady):
     """Algorithms whose children come from the space's own crossover and mutation."""
+
+    needs: ClassVar[tuple[Need, ...]] = ("breed",)
 
     crossover: float = Field(
         0.9,
@@ -109,7 +127,7 @@ class NSGA2Config(Breeding):
 
     kind: Literal["nsga2"] = "nsga2"
     races: ClassVar[bool] = True
-    population: int = Field(200, ge=4, le=10_000, multiple_of=2, title="Lineups in a round")
+    population: int = Field(200, ge=4, le=10_000, title="Lineups in a round")
 
 
 class RandomConfig(SearchAlgorithm):
@@ -159,6 +177,7 @@ class PSOConfig(Steady):
     """Particle swarm optimisation (Kennedy & Eberhart 1995; coefficients: Clerc & Kennedy 2002)."""
 
     kind: Literal["pso"] = "pso"
+    needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     remeasures: ClassVar[bool] = False
     inertia: float = Field(0.7298, ge=0, le=1, title="Inertia", description="Share of the speed that is kept.")
     cognitive: float = Field(1.49618, ge=0, le=4, title="Pull of a particle's own best")
@@ -169,6 +188,7 @@ class CSOConfig(Steady):
     """The competitive swarm optimiser (Cheng & Jin 2015)."""
 
     kind: Literal["cso"] = "cso"
+    needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     remeasures: ClassVar[bool] = False
     population: int = Field(200, ge=2, le=10_000, multiple_of=2, title="Lineups in a round")
     phi: float = Field(0.1, ge=0, le=1, title="Pull of the swarm's middle")
@@ -178,6 +198,7 @@ class CMAESConfig(Steady):
     """CMA-ES (Hansen's tutorial): learns which changes go together. For real numbers."""
 
     kind: Literal["cmaes"] = "cmaes"
+    needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     population: int = Field(16, ge=4, le=10_000, title="Candidates in a round")
     sigma: float = Field(0.3, gt=0, le=10, title="First step size", description="As a share of each number's range.")
 
@@ -186,6 +207,7 @@ class CEMConfig(Steady):
     """The cross-entropy method as CEM-RL uses it (Pourchot & Sigaud 2019). For real numbers."""
 
     kind: Literal["cem"] = "cem"
+    needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     population: int = Field(20, ge=2, le=10_000, title="Candidates in a round")
     sigma: float = Field(0.3, gt=0, le=10, title="First spread", description="As a share of each number's range.")
     elites: float = Field(0.5, gt=0, le=1, title="Share that is learnt from")
@@ -200,6 +222,7 @@ class OpenAIESConfig(Steady):
     """OpenAI's evolution strategy (Salimans et al. 2017). For many real numbers, such as network weights."""
 
     kind: Literal["openai-es"] = "openai-es"
+    needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     population: int = Field(40, ge=2, le=10_000, multiple_of=2, title="Candidates in a round")
     sigma: float = Field(0.05, gt=0, le=10, title="Spread", description="As a share of each number's range.")
     rate: float = Field(0.02, gt=0, le=10, title="Learning rate", description="As a share of each number's range.")
@@ -211,6 +234,7 @@ class PBTConfig(Steady):
     """Population based training (Jaderberg et al. 2017). For evaluations that train."""
 
     kind: Literal["pbt"] = "pbt"
+    needs: ClassVar[tuple[Need, ...]] = ("perturb",)
     remeasures: ClassVar[bool] = False
     population: int = Field(20, ge=2, le=10_000, title="Members")
     steady: bool = Field(

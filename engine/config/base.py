@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -25,6 +25,16 @@ class Config(BaseModel):
     def tied(self) -> Mapping[KeyPath, KeyPath]:
         """Ranges that always take the number of another range (``engine.config.genes``): path to path, from here."""
         return {}
+
+
+class Study(Config):
+    """What every kind of study has (``engine.catalog.STUDIES``). ``no_ranges``: why none of its settings may be a
+    range, where that is so."""
+
+    no_ranges: ClassVar[str] = ""
+    kind: str
+    name: str
+    seed: int
 
 
 _WORDS = {
@@ -84,14 +94,14 @@ def parse(model: type[M], data: Mapping[str, Any]) -> M:
 def problems(error: ValidationError, data: Any, annotation: Any) -> list[tuple[str, str]]:
     """(dotted place, sentence) for each thing pydantic found wrong with ``data``, which is to be an ``annotation``."""
     found: list[tuple[str, str]] = []
-    study = data.get("kind") if isinstance(data, Mapping) else ""
+    settled = getattr(annotation, "no_ranges", "")
     for item in error.errors(include_url=False):
         if _follows(item):
             continue
         place, reading = _place(item, annotation)
         place = place or ("kind" if item["type"].startswith("union_tag") else "")
-        message = words(item, _why_one(place, study))
-        if study == "train":  # has no ranges, though its settings are those that others search
+        message = words(item, settled or _why_one(place))
+        if settled:  # its settings may be those that other studies search
             message = message.removesuffix(item.get("ctx", {}).get(SEARCHED, ""))
         if reading and found and found[-1][0] == place:
             found[-1] = place, f"{found[-1][1]}, or {message}"
@@ -135,9 +145,7 @@ def _like_a_range(given: Any) -> bool:
     return len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
 
 
-def _why_one(place: str, study: Any) -> str:
-    if study == "train":
-        return "this is one training; a study of kind evolve searches the settings of its task"
+def _why_one(place: str) -> str:
     first = place.partition(".")[0]
     return next((why for why, settings in _ONE_NUMBER.items() if first in settings), "")
 

@@ -7,20 +7,21 @@ candidates must share to be compared (seeds, episodes, goals) and what searches 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from engine.config import fitting
 from engine.config.algorithms import AlgorithmConfig, PBTConfig, SearchAlgorithm
-from engine.config.base import Config, refuse
+from engine.config.base import Config, Study, refuse
 from engine.config.genes import Evolvable, Gene, genes
+from engine.config.learners import Learner
 from engine.config.noise import NoiseConfig, StepsRule, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.rl import PPOConfig
-from engine.config.train import Game, Learner
-from engine.simulators.contract import content_hash
+from engine.config.train import Game
 
 Measure = Annotated[str, Field(min_length=1, max_length=80)]
 _NETWORK_PATH, _REPLAY_PATH = ("learner", "network"), ("learner", "capacity")
@@ -75,9 +76,44 @@ class AimConfig(Config):
         title="Difference that does not matter",
         description="in the measure's own unit; for a short list of the edge; 0: a fiftieth of the first round's range",
     )
+    low: float | None = Field(
+        None,
+        ge=-1e12,
+        le=1e12,
+        title="Floor",
+        description="an episode below counts as this; with a cap, racing knows the limits of the goal",
+        exclude_if=lambda low: low is None,  # a study that says nothing here stays the study it was
+    )
+    high: float | None = Field(
+        None,
+        ge=-1e12,
+        le=1e12,
+        title="Cap",
+        description="an episode above counts as this",
+        exclude_if=lambda high: high is None,
+    )
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which an episode's value lies, infinite where nobody says: an episode is lost, drawn or won (0, 0.5,
+        1)."""
+        least, most = (0.0, 1.0) if self.measure == "win" else (-math.inf, math.inf)
+        return least if self.low is None else self.low, most if self.high is None else self.high
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Its ``ends`` where both are known."""
+        low, high = self.ends
+        return (low, high) if math.isfinite(high - low) else None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError(f"the floor ({self.low:,.10g}) must be below the cap ({self.high:,.10g})")
+        return self
 
 
-class EvolveConfig(Config):
+class EvolveConfig(Study):
     """Breed players: each candidate is trained, then measured on fresh episodes."""
 
     kind: Literal["evolve"] = "evolve"
@@ -129,12 +165,6 @@ class EvolveConfig(Config):
     )
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
-    @property
-    def workshop(self) -> str:
-        """The name of the folder in which its candidates are kept while it lasts: that of what a result depends on, so
-        equal studies share it."""
-        return content_hash(self.model_dump(mode="json", exclude={"name", "pool"}))[:32]
-
     @field_validator("objectives")
     @classmethod
     def _each_its_own(cls, objectives: tuple[AimConfig, ...]) -> tuple[AimConfig, ...]:
@@ -167,8 +197,9 @@ class EvolveConfig(Config):
     def _fits(cls, noise: NoiseConfig, info: ValidationInfo) -> NoiseConfig:
         algorithm = info.data.get("algorithm")
         if algorithm is not None:
-            aims, episodes = len(info.data.get("objectives", (1,))), info.data.get("episodes", 1)
-            refuse(fitting.noise(noise, algorithm, aims, episodes), beside=True)
+            goals, episodes = info.data.get("objectives", (AimConfig(),)), info.data.get("episodes", 1)
+            unbounded = [goal.measure for goal in goals if goal.limits is None]
+            refuse(fitting.noise(noise, algorithm, len(goals), episodes, unbounded), beside=True)
         return noise
 
 

@@ -69,25 +69,30 @@ def stops(counted: type[BattlesRule] | type[StepsRule]) -> Callable[[Rules], Rul
     return checked
 
 
-def noise(chosen: NoiseConfig, algorithm: SearchAlgorithm, aims: int, replicates: int) -> Iterator[Misfit]:
+def noise(
+    chosen: NoiseConfig, algorithm: SearchAlgorithm, aims: int, replicates: int, unbounded: Sequence[str] = ()
+) -> Iterator[Misfit]:
     """What of measuring again and racing does not fit the algorithm, the number of goals, or the replicates that
-    measure every candidate anyway."""
+    measure every candidate anyway. ``unbounded``: goals whose limits are not known, as far as the study alone says."""
     if not chosen.used:
         return
     if not algorithm.remeasures:
         yield "noise", "this algorithm's candidates change from round to round: there is nothing to measure again"
     elif chosen.racing != "off":
         yield from _race(chosen, algorithm, aims, replicates)
+        if chosen.racing == "bounds" and unbounded:
+            why = f"bounds need limits, and those of {unbounded[0]} are not known: give it a floor and a cap"
+            yield "noise.racing", why
 
 
 def _race(chosen: NoiseConfig, algorithm: SearchAlgorithm, aims: int, replicates: int) -> Iterator[Misfit]:
     if not algorithm.races:
         why = "a race can foresee who stays with NSGA-II, the genetic algorithm and random search only; or no racing"
         yield "noise.racing", why
-    if getattr(algorithm, "steady", False):
+    if algorithm.without_rounds:
         yield "noise.racing", "needs rounds: switch steady state off, or racing"
     if chosen.racing == "tests" and aims > 1:
-        why = f"tests tell who is better by one goal, and with {aims} they hardly put anybody out: take chance"
+        why = f"tests tell who is better by one goal, and with {aims} they put nobody out: take halving, or no racing"
         yield "noise.racing", why
     if chosen.most <= replicates:
         why = f"every candidate is measured {replicates} times anyway, so racing would save nothing: give more"

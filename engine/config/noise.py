@@ -16,12 +16,13 @@ class NoiseConfig(Config):
         0, ge=0, le=10_000, title="Best ones measured again each round", description="Those measured least. 0: none."
     )
     again: int = Field(4, ge=1, le=1024, title="Replicates of such a measurement")
-    racing: Literal["off", "chance", "tests", "halving"] = Field(
+    racing: Literal["off", "bounds", "tests", "halving"] = Field(
         "off",
         title="Racing",
-        description="chance: a candidate stops playing when it has hardly any chance to stay, with the error below; "
-        "tests: when tests show that enough others beat it, with the error below, for one goal; "
-        "halving: the same share leaves at each rung, with no stated error. Needs rounds.",
+        description="bounds: a candidate stops playing when it cannot stay any more; the error below holds for any "
+        "noise, where goals are means of numbers between known limits, such as wins. tests: when t-tests show that "
+        "enough others beat it, for one goal; the error below holds for noise near normal, not for rare wins or long "
+        "tails. halving: the same share leaves at each rung, with no stated error. Needs rounds.",
     )
     most: int = Field(32, ge=2, le=4096, title="Replicates of a candidate, at most", description="With racing.")
     error: float = Field(

@@ -80,7 +80,7 @@ def _put(at: Any, parts: Sequence[str], value: Any) -> None:
     for depth, part in enumerate(parts):
         key: Any = part
         if isinstance(at, list):
-            if not part.isdigit() or int(part) >= len(at):
+            if not part.isdecimal() or int(part) >= len(at):
                 raise ValueError(f"{'.'.join(parts[:depth])} is a list of {len(at)}; there is no {part} in it")
             key = int(part)
         elif not isinstance(at, dict):

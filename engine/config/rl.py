@@ -96,6 +96,15 @@ class LearnerConfig(Config):
     normalise_observations: bool = Field(False, title="Scale observations by their running mean and spread")
     scale_rewards: bool = Field(False, title="Scale rewards by the running spread of their discounted sum")
 
+    @property
+    def least_batch(self) -> int:
+        """Decisions in a batch, at least; 0: a fragment of each battle is enough."""
+        return 0
+
+    def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
+        """(place, sentence) of what does not go with a training of ``steps``, of which ``together`` arrive at once."""
+        return iter(())
+
 
 class ActorCriticConfig(LearnerConfig):
     """What the policy-gradient algorithms share."""
@@ -106,6 +115,11 @@ class ActorCriticConfig(LearnerConfig):
     critic_weight: Weight = Field(0.5, title="Weight of the critic's loss", description="mean squared error")
     entropy_weight: Weight = Field(0.01, title="Weight of the entropy")
     max_gradient: Norm = Field(0.0, title="Largest norm of a gradient", description="0: any")
+
+    @property
+    def least_batch(self) -> int:
+        """The batch."""
+        return self.batch
 
 
 class PPOConfig(ActorCriticConfig):
@@ -135,6 +149,12 @@ class A3CConfig(ActorCriticConfig):
     max_gradient: Norm = Field(0.5, title="Largest norm of a gradient", description="0: any")
     decay: Decay = Field(0.99, title="Decay of the squared gradient", description="α of RMSprop")
     epsilon: Rate = Field(1e-5, title="ε of RMSprop")
+
+    def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
+        """Gradients are computed where nobody else's observations are seen."""
+        if not synchronous and self.normalise_observations:
+            why = "samplers that learn on the spot (A3C, asynchronous) share no scale; train in step"
+            yield "normalise_observations", why
 
 
 class IMPALAConfig(ActorCriticConfig):
@@ -172,6 +192,13 @@ class DQNConfig(LearnerConfig):
     explore: Rate = Field(0.16, title="Share of training over which exploration falls")
     epsilon: Share = Field(0.04, title="Exploration after that", description="chance of a random action")
     max_gradient: Norm = Field(10.0, title="Largest norm of a gradient", description="0: any")
+
+    def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
+        """Of the replay; a range is refused elsewhere."""
+        if isinstance(self.warmup, int) and self.warmup >= steps:
+            yield "warmup", f"learning would begin after the {steps:,} steps of the training: give fewer"
+        if isinstance(self.capacity, int) and self.capacity < together:
+            yield "capacity", f"{together:,} steps arrive together, and all must be kept: give as many at least"
 
     @model_validator(mode="after")
     def _learns_one_sum(self) -> Self:

@@ -8,12 +8,11 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_v
 
 from engine.config import fitting
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
-from engine.config.base import Config, refuse
-from engine.config.evolve import EvolveConfig
+from engine.config.base import Config, Study, refuse
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig
 from engine.config.noise import BattlesRule, NoiseConfig, StopRule
 from engine.config.pool import PoolConfig
-from engine.config.train import TrainConfig
+from engine.simulators.contract import content_hash
 
 
 class GameConfig(Config):
@@ -25,7 +24,7 @@ class GameConfig(Config):
     fidelity: str = Field("full", max_length=40, title="How battles are played")
 
 
-class BalanceStudy(Config):
+class BalanceStudy(Study):
     """What every study about lineups shares."""
 
     name: str = Field("study", min_length=1, max_length=120, title="Name")
@@ -34,6 +33,10 @@ class BalanceStudy(Config):
     lineups: LineupConfig = Field(default_factory=LineupConfig)
     objectives: ObjectiveSetConfig = Field(default=FAIRNESS)
     pool: PoolConfig = Field(default_factory=PoolConfig)
+
+
+FURTHER = 8
+"""Times as many fresh replicates are played of what the first ones leave open."""
 
 
 class SearchConfig(BalanceStudy):
@@ -48,7 +51,8 @@ class SearchConfig(BalanceStudy):
         ge=0,
         le=4096,
         title="Fresh replicates for the final front",
-        description="0: none; MAP-Elites: also for the rest of its map, in all no more than the search itself took",
+        description=f"{FURTHER} times as many for those that they leave open; 0: none; MAP-Elites: also for the rest of"
+        " its map, in all no more than the search itself took",
     )
     cache: bool = Field(True, title="Answer battles already played from memory")
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
@@ -83,13 +87,26 @@ class RecheckConfig(BalanceStudy):
     genomes: tuple[tuple[tuple[int, ...], ...], ...] = Field(min_length=1, max_length=10_000, title="Lineups")
     anchors: tuple[tuple[int, ...], ...] = Field(max_length=10_000, title="Strongest and weakest team of each")
     replicates: int = Field(32, ge=2, le=4096, title="Times each pairing is played", description="from both seats")
+    times: tuple[int, ...] = Field(
+        (), max_length=10_000, title="Times of each lineup",
+        description="Where some are played more often than others; none: all alike.",
+    )  # fmt: skip
     first: int = Field(1_000_000, ge=0, title="First replicate", description="Those used before are never reused.")
 
     @model_validator(mode="after")
     def _matched(self) -> Self:
         if len(self.anchors) != len(self.genomes):
             raise ValueError("each lineup needs its strongest and weakest team")
+        if self.times and len(self.times) != len(self.genomes):
+            raise ValueError("times needs one number for each lineup, or none at all")
+        if any(not 2 <= each <= self.replicates for each in self.times):
+            raise ValueError("a lineup is played twice at least, and no more often than replicates says")
         return self
+
+    @property
+    def plays(self) -> tuple[int, ...]:
+        """How often each lineup's pairings are played."""
+        return self.times or (self.replicates,) * len(self.genomes)
 
 
 class SampleConfig(BalanceStudy):
@@ -103,5 +120,8 @@ class SampleConfig(BalanceStudy):
 StudyConfig = Annotated[SearchConfig | RecheckConfig | SampleConfig, Field(discriminator="kind")]
 STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig] = TypeAdapter(StudyConfig)
 """Studies about lineups."""
-AnyStudy = SearchConfig | RecheckConfig | SampleConfig | TrainConfig | EvolveConfig
-ANY_STUDY: TypeAdapter[AnyStudy] = TypeAdapter(Annotated[AnyStudy, Field(discriminator="kind")])
+
+
+def study_hash(config: Study) -> str:
+    """Hash of all that a study's result depends on: everything but its name and where the work is done."""
+    return content_hash(config.model_dump(mode="json", exclude={"name", "pool"}))

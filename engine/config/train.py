@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from engine.config.base import Config, refuse
+from engine.config.base import Config, Study, refuse
 from engine.config.genes import OpenSetting, genes
-from engine.config.rl import PRESETS, AnyLearner, DQNConfig, PPOConfig
+from engine.config.learners import Learner
+from engine.config.policies import AGENT, ONE_NUMBER, LearningConfig, PolicyConfig, PolicyName, misnamed
+from engine.config.rl import AnyLearner, PPOConfig
 
 Setting = Annotated[bool | int | float | str | tuple[str, ...], OpenSetting(-1e15, 1e15)]
 
@@ -27,28 +29,7 @@ def _named(given: Any) -> Any:
     return {"name": given} if isinstance(given, str) else given
 
 
-def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """``base`` with the settings of ``own`` in their places, tables in tables included."""
-    found = dict(base)
-    for key, value in own.items():
-        inner = found.get(key)
-        found[key] = merged(inner, value) if isinstance(inner, Mapping) and isinstance(value, Mapping) else value
-    return found
-
-
-def _preset(given: Any) -> Any:
-    """A preset's name, or settings with a preset to begin from."""
-    name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
-    if name is None:
-        return given
-    if not isinstance(name, str) or name not in PRESETS:
-        raise ValueError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
-    own = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "preset"}
-    return merged(PRESETS[name].model_dump(), own)
-
-
 Game = Annotated[TrainGame, BeforeValidator(_named)]
-Learner = Annotated[AnyLearner, Field(discriminator="kind"), BeforeValidator(_preset)]
 
 
 class TrainPool(Config):
@@ -63,14 +44,21 @@ class TrainPool(Config):
     )
 
 
-class TrainConfig(Config):
-    """Train one policy."""
+class TrainConfig(Study):
+    """Train one policy on the game's only seat, or those of ``policies`` that learn."""
 
+    no_ranges = "this is one training; a study of kind evolve searches the settings of its task"
     kind: Literal["train"] = "train"
     name: str = Field("training", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: Game
     learner: Learner = Field(default_factory=PPOConfig, title="Learner")
+    policies: dict[PolicyName, PolicyConfig] = Field(
+        default_factory=dict,
+        max_length=200,
+        title="Policies",
+        description="by name; none: one that learns, for the only seat",
+    )
     steps: int = Field(1_000_000, ge=1, le=10**12, title="Steps", description="decisions to learn from")
     minutes: float = Field(
         0,
@@ -107,8 +95,7 @@ class TrainConfig(Config):
     @field_validator("game", "learner")
     @classmethod
     def _settled(cls, given: Config) -> Config:
-        why = "this is a range, and a training has one number for each setting: a study of kind evolve searches them"
-        refuse((gene.place, why) for gene in genes(given))
+        refuse((gene.place, ONE_NUMBER) for gene in genes(given))
         return given
 
     @model_validator(mode="after")
@@ -117,42 +104,84 @@ class TrainConfig(Config):
         return self
 
     def _misfits(self) -> Iterator[tuple[str, str]]:
+        if wrong := list(self._ill_cast()) if self.policies else []:
+            yield from wrong
+            return
         if self.each > 2 * 10**9:
             yield "environments", "samplers × environments × fragment is more than two thousand million steps an update"
-        if self.gradients and self.learner.normalise_observations:
-            why = "samplers that learn on the spot (A3C, asynchronous) share no scale; train in step"
-            yield "learner.normalise_observations", why
-        if isinstance(self.learner, DQNConfig):
-            yield from self._memory(self.learner)
+        synchronous = self.sampling == "synchronous"
+        for policy, learner in self.learners.items():
+            together = self.fragment_of(policy) * (self.samplers if synchronous else 1)
+            found = learner.misfits(self.steps, together, synchronous=synchronous)
+            yield from ((f"{self.place_of(policy)}.{place}", why) for place, why in found)
 
-    def _memory(self, learner: DQNConfig) -> Iterator[tuple[str, str]]:
-        """What of a replay does not fit the training; a range is refused elsewhere."""
-        warmup, capacity = learner.warmup, learner.capacity
-        if isinstance(warmup, int) and warmup >= self.steps:
-            yield "learner.warmup", f"learning would begin after the {self.steps:,} steps of the training: give fewer"
-        together = self.each if self.sampling == "synchronous" else self.environments * learner.fragment
-        if isinstance(capacity, int) and capacity < together:
-            yield "learner.capacity", f"{together:,} steps arrive together, and all must be kept: give as many at least"
+    def _ill_cast(self) -> Iterator[tuple[str, str]]:
+        """What is wrong with the table of policies."""
+        yield from misnamed(self.policies)
+        for name, policy in self.policies.items():
+            yield from ((f"policies.{name}.{place}", why) for place, why in policy.misfits(self.policies))
+        if not self.learners:
+            yield "policies", "none of them learns"
+        for seat in range(self.seats):
+            if not any(seat in policy.seats and policy.share for policy in self.policies.values()):
+                yield "policies", f"nobody sits on seat {seat}: name a policy for it"
+        if len({learner.fragment for learner in self.learners.values()}) > 1:
+            yield "policies", "they play the same battles: give their learners fragments of the same length"
 
     @property
-    def gradients(self) -> bool:
-        """Whether samplers send gradients instead of trajectories: A3C as its paper has it."""
-        return self.sampling == "asynchronous" and self.learner.kind == "a3c"
+    def learners(self) -> dict[str, AnyLearner]:
+        """The learner of each policy that learns, by the policy's name."""
+        if not self.policies:
+            return {AGENT: self.learner}
+        learning = {name: p for name, p in self.policies.items() if isinstance(p, LearningConfig)}
+        return {name: policy.learner or self.learner for name, policy in learning.items()}
+
+    def place_of(self, policy: str) -> str:
+        """Where the learner of a policy is set."""
+        own = getattr(self.policies.get(policy), "learner", None)
+        return "learner" if own is None else f"policies.{policy}.learner"
+
+    def against(self, policy: str) -> tuple[str, ...]:
+        """The opponents of a policy's evaluations; "": whoever is drawn for the other seats."""
+        return getattr(self.policies.get(policy), "against", ()) or ("",)
+
+    @property
+    def seats(self) -> int:
+        """How many seats are played from outside the game."""
+        return 1 + max((seat for policy in self.policies.values() for seat in policy.seats), default=0)
+
+    def fragment_of(self, policy: str) -> int:
+        """Decisions of a policy in one fragment of one sampler's battles, on average."""
+        seats = 1.0
+        if self.policies:
+            mine, others = self.policies[policy], self.policies.values()
+            seats = sum(
+                mine.share / sum(p.share for p in others if seat in p.seats) for seat in mine.seats if mine.share
+            )
+        return max(1, round(self.environments * self.learners[policy].fragment * seats))
+
+    def steps_of(self, policy: str) -> int:
+        """The part of all steps that a policy learns from, about."""
+        return max(1, self.steps * self.samplers * self.fragment_of(policy) // self.each)
 
     @property
     def each(self) -> int:
-        """Decisions in one fragment of every battle of every sampler."""
-        return self.samplers * self.environments * self.learner.fragment
+        """Decisions to learn from in one fragment of every battle of every sampler."""
+        return self.samplers * sum(self.fragment_of(policy) for policy in self.learners)
 
     @property
     def update(self) -> int:
-        """Decisions in the batch of one update, when samplers wait for each other."""
+        """Decisions in the batches of one update, when samplers wait for each other."""
         return self.fragments * self.each
 
     @property
     def fragments(self) -> int:
-        """Fragments of each sampler that make a batch."""
-        return max(1, -(-getattr(self.learner, "batch", 0) // self.each))
+        """Fragments of each sampler that make a batch; the largest one where there are several learners, since all
+        learn at the same time."""
+        return max(
+            max(1, -(-learner.least_batch // (self.samplers * self.fragment_of(policy))))
+            for policy, learner in self.learners.items()
+        )
 
     @property
     def every(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.util.nds.non_dominated_sorting import NonDominatedSorting
 
+from engine.config.algorithms import AGEMOEAConfig
 from engine.evolution.algorithm import Population
 from engine.evolution.search import Breeding
 
@@ -27,6 +28,7 @@ _SMALL = 1e-8
 class AGEMOEA(Breeding):
     """P the population, ranked by front and then by survival score (kept as ``crowding``)."""
 
+    Settings = AGEMOEAConfig
     stream = "agemoea"
 
     def _survivors(self, R: Population, n: int) -> Indices:

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import columns
+from engine.arrays import Bundle
 from engine.problem import Evaluation, Genome, Problem, Request
 
-Arrays = dict[str, NDArray[Any]]
+Parts = dict[str, Bundle]
+"""A state in named parts. What wraps an algorithm adds parts of its own."""
 
 
 class Progress(NamedTuple):
@@ -32,8 +35,7 @@ class Algorithm(Protocol):
     """Proposes candidates and learns from their evaluations. Each request is asked once and told once.
 
     The class behind a row of ``engine.catalog.ALGORITHMS`` is made with (problem, population, ticks, seed, replicates,
-    *, fidelity, patch, …), where … are the fields of its configuration, ``steady`` among them where it can do without
-    rounds. A tick is ``population`` evaluations.
+    context, …), where … are the fields of its configuration. A tick is ``population`` evaluations.
     """
 
     @property
@@ -54,11 +56,11 @@ class Algorithm(Protocol):
         """The best known individuals: no other of the population beats them in every objective."""
         ...
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """Everything needed to go on, as arrays and JSON, requests still outstanding included."""
+    def state(self) -> Parts:
+        """Everything needed to go on, as named parts, requests still outstanding included."""
         ...
 
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+    def load(self, parts: Parts) -> None:
         """Go on from a state; requests that were outstanding are asked again."""
         ...
 
@@ -88,69 +90,22 @@ class Population:
         return taken
 
 
-COLUMNS = ("id", "genome", "objective", "error", "covariance", "samples", "violation", "status", "anchor", "tick")
+def to_part(individuals: Sequence[Individual]) -> Bundle:
+    """Individuals as a part of a checkpoint; empty where there are none."""
+    if not individuals:
+        return Bundle({}, {})
+    meta, arrays = columns.encode([i.evaluation for i in individuals])
+    arrays["genome"] = np.stack([i.genome for i in individuals])
+    arrays["tick"] = np.array([i.tick for i in individuals], np.int32)
+    return Bundle(meta, arrays)
 
 
-def columns(individuals: Sequence[Individual], problem: Problem) -> Arrays:
-    """Individuals as the columns every artifact has. ``metrics`` holds the problem's raw metrics; ``descriptor`` is
-    there when the problem names descriptors (not a number for a candidate that has none), ``trained`` uint8[n, length]
-    when some were trained: the text of the store hash, padded with zeros."""
-    m, k = len(problem.objectives), len(problem.metrics)
-    found = [i.evaluation for i in individuals]
-    n = len(found)
-    covariance = np.array([e.covariance for e in found]).reshape(n, m, m)
-    anchors = [e.anchors if e.anchors else (-1, -1) for e in found]
-    arrays: Arrays = {
-        "id": np.array([e.id for e in found], dtype=np.int64),
-        "genome": np.array([i.genome for i in individuals]),
-        "objective": np.array([e.objectives for e in found]).reshape(n, m),
-        "error": np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0)),
-        "covariance": covariance,
-        "samples": np.array([e.samples for e in found], dtype=np.int32),
-        "violation": np.array([e.violation for e in found], dtype=np.float64),
-        "status": np.array([e.status != "ok" for e in found], dtype=np.uint8),
-        "anchor": np.array(anchors, dtype=np.int32).reshape(n, 2),
-        "tick": np.array([i.tick for i in individuals], dtype=np.int32),
-        "metrics": np.array([e.metrics for e in found]).reshape(n, k),
-    }
-    if problem.descriptors:
-        none = np.full(len(problem.descriptors), np.nan)
-        described = [none if e.descriptor is None else e.descriptor for e in found]
-        arrays["descriptor"] = np.array(described, dtype=np.float64).reshape(n, len(none))
-    if any(e.genome for e in found):
-        arrays["trained"] = np.array([e.genome.encode() for e in found]).view(np.uint8).reshape(n, -1)
-    return arrays
-
-
-def trained(arrays: Arrays) -> list[str]:
-    """The store hashes in the columns of individuals, empty for those that were not trained."""
-    if "trained" not in arrays:
-        return [""] * len(arrays["id"])
-    return [row.tobytes().rstrip(b"\0").decode() for row in arrays["trained"]]
-
-
-def individuals(arrays: Arrays) -> list[Individual]:
-    """The inverse of ``columns`` (reasons of failures and costs are not kept)."""
-    described, weights = arrays.get("descriptor"), trained(arrays)
-    return [
-        Individual(
-            arrays["genome"][i],
-            Evaluation(
-                int(arrays["id"][i]),
-                arrays["objective"][i],
-                arrays["covariance"][i],
-                int(arrays["samples"][i]),
-                arrays["metrics"][i],
-                violation=float(arrays["violation"][i]),
-                status="failed" if arrays["status"][i] else "ok",
-                anchors=tuple(int(a) for a in arrays["anchor"][i]) if arrays["anchor"][i][0] >= 0 else (),
-                descriptor=None if described is None or np.isnan(described[i]).any() else described[i],
-                genome=weights[i],
-            ),
-            int(arrays["tick"][i]),
-        )
-        for i in range(len(arrays["id"]))
-    ]
+def of_part(part: Bundle) -> list[Individual]:
+    """The inverse of ``to_part``."""
+    if not part.arrays:
+        return []
+    rows = zip(part.arrays["genome"], columns.decode(part), part.arrays["tick"].tolist(), strict=True)
+    return [Individual(*row) for row in rows]
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:

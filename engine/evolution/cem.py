@@ -12,30 +12,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.evolution.distribution import DistributionSearch, Floats
-from engine.problem import Problem
+from engine.config.algorithms import CEMConfig
+from engine.evolution.distribution import DistributionSearch
+from engine.problem import Floats
 
 
 class CEM(DistributionSearch):
     """``elites``: the share that is learnt from; ``sigma``: the first standard deviation; ``noise`` and ``noise_end``:
     variance added at each step, first and in the end; ``tau`` how slowly it goes from one to the other."""
 
+    Settings = CEMConfig
+    settings: CEMConfig
     stream = "cem"
     kept = ("mu", "Sigma", "epsilon")
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *, sigma: float = 0.3,
-        elites: float = 0.5, noise: float = 1e-2, noise_end: float = 1e-5, tau: float = 0.95,
-        steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        self.sigma, self.epsilon, self.epsilon_end, self.tau = sigma, noise, noise_end, tau
-        self.K_e = max(1, round(elites * population))
+    def _start(self, x: Floats) -> None:
+        s = self.settings
+        self.mu, self.Sigma, self.epsilon = x.copy(), np.full(self.n, s.sigma**2), s.noise
+        self.K_e = max(1, round(s.elites * self.N))
         weights = np.log((self.K_e + 1) / np.arange(1, self.K_e + 1))
         self.lambda_ = weights / weights.sum()
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
-
-    def _begin(self, x: Floats) -> None:
-        self.mu, self.Sigma = x.copy(), np.full(self.n, self.sigma**2)
 
     def _sample(self, k: int) -> Floats:
         return np.asarray(self.mu + np.sqrt(self.Sigma) * self._normals(k))
@@ -45,4 +41,4 @@ class CEM(DistributionSearch):
         z = x[: self.K_e]
         self.Sigma = self.lambda_ @ (z - self.mu) ** 2 + self.epsilon
         self.mu = self.lambda_ @ z
-        self.epsilon = self.tau * self.epsilon + (1 - self.tau) * self.epsilon_end
+        self.epsilon = self.settings.tau * self.epsilon + (1 - self.settings.tau) * self.settings.noise_end

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.config.algorithms import CMAESConfig
 from engine.evolution.algorithm import Population
-from engine.evolution.distribution import DistributionSearch, Floats
-from engine.problem import Problem
+from engine.evolution.distribution import DistributionSearch
+from engine.problem import Floats
 
 _CONDITION = 1e14
 
@@ -26,18 +27,13 @@ _CONDITION = 1e14
 class CMAES(DistributionSearch):
     """``sigma``: the first step size in units of the box (tutorial: 0.3). State: m, sigma, C, p_c, p_sigma, B, D, g."""
 
+    Settings = CMAESConfig
+    settings: CMAESConfig
     stream = "cmaes"
     kept = ("m", "sigma", "C", "p_c", "p_sigma", "B", "D", "g", "decomposed")
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *, sigma: float = 0.3,
-        steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        self.sigma = sigma
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
-
-    def _begin(self, x: Floats) -> None:
-        n = self.n
+    def _start(self, x: Floats) -> None:
+        n, self.sigma = self.n, self.settings.sigma
         self._constants(n, self.N)
         self.m, self.C, self.B, self.D = x.copy(), np.eye(n), np.eye(n), np.ones(n)
         self.p_c, self.p_sigma, self.g, self.decomposed = np.zeros(n), np.zeros(n), 0, 0

@@ -12,27 +12,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.errors import ConfigError
+from engine.config.algorithms import CSOConfig
 from engine.evolution.swarm import Bools, Indices, Swarm
-from engine.evolution.vectors import Floats
-from engine.problem import Problem
+from engine.problem import Floats
 
 
 class CSO(Swarm):
     """P holds each particle's present evaluation; ``phi``: weight of the mean."""
 
+    Settings = CSOConfig
+    settings: CSOConfig
     stream = "cso"
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
-        phi: float = 0.1, steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        if population % 2:
-            raise ConfigError([("algorithm.population", "particles meet in pairs: an even number is needed")])
-        self.phi = phi
-        self.teacher = np.zeros(population, dtype=np.int64)
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
-        self.brood = population // 2
+    def _begin(self) -> None:
+        super()._begin()
+        self.phi, self.batch = self.settings.phi, self.N // 2
+        self.teacher = np.zeros(self.N, dtype=np.int64)
 
     def _movers(self, n: int) -> Indices:
         """The losers of as many meetings of idle particles."""

@@ -11,12 +11,11 @@ Departures:
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
-from engine.evolution.distribution import DistributionSearch, Floats
-from engine.problem import Problem
+from engine.config.algorithms import OpenAIESConfig
+from engine.evolution.distribution import DistributionSearch
+from engine.problem import Floats
 
 _BETA1, _BETA2, _SMALL = 0.9, 0.999, 1e-8
 
@@ -25,18 +24,13 @@ class OpenAIES(DistributionSearch):
     """``sigma``: width of the samples; ``rate``: learning rate alpha; ``decay``: weight decay, the pull towards
     zero (for network weights: towards the network the search began with)."""
 
+    Settings = OpenAIESConfig
+    settings: OpenAIESConfig
     stream = "openai-es"
     kept = ("theta", "first", "second", "g", "pending")
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *, sigma: float = 0.05,
-        rate: float = 0.02, optimiser: Literal["adam", "sgd"] = "adam", decay: float = 0.0,
-        steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        self.sigma, self.alpha, self.optimiser, self.decay = sigma, rate, optimiser, decay
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
-
-    def _begin(self, x: Floats) -> None:
+    def _start(self, x: Floats) -> None:
+        self.sigma, self.alpha = self.settings.sigma, self.settings.rate
         self.theta, self.g = x.copy(), 0
         self.first, self.second = np.zeros(self.n), np.zeros(self.n)
         self.pending = np.empty((0, self.n))
@@ -53,15 +47,15 @@ class OpenAIES(DistributionSearch):
 
     def _step(self, x: Floats) -> None:
         epsilon = (x - self.theta) / self.sigma
-        gradient = self.shaped @ epsilon / (self.N * self.sigma) - self.decay * self.theta
+        gradient = self.shaped @ epsilon / (self.N * self.sigma) - self.settings.decay * self.theta
         self.g += 1
         self.theta = self.theta + self.alpha * self._direction(gradient)
-        if self.vectors.bounded:
+        if self.numbers.bounded:
             self.theta = np.clip(self.theta, 0.0, 1.0)
 
     def _direction(self, gradient: Floats) -> Floats:
         self.first = _BETA1 * self.first + (1 - _BETA1) * gradient
-        if self.optimiser == "sgd":
+        if self.settings.optimiser == "sgd":
             return self.first
         self.second = _BETA2 * self.second + (1 - _BETA2) * gradient**2
         unbiased = self.first / (1 - _BETA1**self.g)

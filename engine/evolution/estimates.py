@@ -3,42 +3,63 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.problem import Evaluation
+
+Floats = NDArray[np.float64]
+
+
+def estimate(values: Floats) -> tuple[Floats, Floats]:
+    """Means float64[m] of replicates float64[n, m], and the covariance of those means (zero for a single one)."""
+    rows = np.ascontiguousarray(values)  # sums do not depend on how the replicates came to be here
+    mean, n = rows.mean(axis=0), len(rows)
+    apart = rows - mean
+    return mean, apart.T @ apart / (n * max(n - 1, 1))
 
 
 def merged(a: Evaluation, b: Evaluation) -> Evaluation:
     """One estimate from two of the same candidate on disjoint replicates: means weighted by samples, covariance of the
-    mean from the pooled sums of squares (Chan, Golub & LeVeque 1979), costs added. It keeps ``a``'s id and anchors. Raw
+    mean from the pooled sums of squares (Chan, Golub & LeVeque 1979), costs added. It keeps ``a``'s id and context. Raw
     metrics, descriptor and violation are means, too; values of replicates are put one after the other. Where one of
     them failed, the other one stands.
 
-    Exact where objectives are means over replicates; for a formula of means it is the first order of one.
+    Where replicates are told, exactly what ``estimate`` makes of all of them. Else it is right but for rounding where
+    objectives are means over replicates; for a formula of means it is the first order of one.
     """
     if a.status == "failed" or b.status == "failed":
         kept = b if a.status == "failed" else a
-        return kept._replace(id=a.id, anchors=a.anchors, cost=a.cost + b.cost, cached=a.cached + b.cached)
-    n, na, nb = a.samples + b.samples, a.samples, b.samples
-    share = nb / n
-    gap = b.objectives - a.objectives
-    squares = _squares(a) + _squares(b) + na * share * np.outer(gap, gap)
+        return kept._replace(id=a.id, cost=a.cost + b.cost, cached=a.cached + b.cached)
+    n, share = a.samples + b.samples, b.samples / (a.samples + b.samples)
     described = a.descriptor is not None and b.descriptor is not None
-    told = a.values is not None and b.values is not None
+    values, sums = (_joined(getattr(a, name), getattr(b, name)) for name in ("values", "sums"))
+    objectives, covariance = _pooled(a, b) if values is None else estimate(values)
     return a._replace(
-        objectives=a.objectives + share * gap,
-        covariance=squares / (n * (n - 1)),
+        objectives=objectives,
+        covariance=covariance,
         samples=n,
         metrics=a.metrics + share * (b.metrics - a.metrics),
         violation=a.violation + share * (b.violation - a.violation),
         cost=a.cost + b.cost,
         cached=a.cached + b.cached,
         descriptor=a.descriptor + share * (b.descriptor - a.descriptor) if described else a.descriptor,  # type: ignore[operator]
-        genome=b.genome or a.genome,
-        values=np.concatenate([a.values, b.values]) if told else None,
+        values=values,
+        sums=sums,
     )
 
 
-def _squares(e: Evaluation) -> np.ndarray:
+def _joined(a: Floats | None, b: Floats | None) -> Floats | None:
+    return None if a is None or b is None else np.concatenate([a, b])
+
+
+def _pooled(a: Evaluation, b: Evaluation) -> tuple[Floats, Floats]:
+    """Mean and covariance of both, from their own."""
+    n, share, gap = a.samples + b.samples, b.samples / (a.samples + b.samples), b.objectives - a.objectives
+    squares = _squares(a) + _squares(b) + a.samples * share * np.outer(gap, gap)
+    return a.objectives + share * gap, squares / (n * (n - 1))
+
+
+def _squares(e: Evaluation) -> Floats:
     """Sum of the outer products of the deviations of e's replicates; nothing is known of a single one's."""
     if e.samples < 2:
         return np.zeros_like(e.covariance)

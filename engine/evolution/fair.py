@@ -10,19 +10,18 @@ Wraps any algorithm and is one itself; a synchronous one loses nothing and gains
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from engine.evolution.algorithm import Algorithm, Arrays, Individual, Progress, columns, individuals
-from engine.problem import Evaluation, Genome, Problem, Request
+from engine.arrays import Bundle
+from engine.evolution.algorithm import Algorithm, Individual, Parts, Progress, of_part, to_part
+from engine.problem import Evaluation, Genome, Request
 
 
 class FairQueue:
     """``search`` told in the order of its requests. ``queue``: id to genome of what was asked and not passed on yet."""
 
-    def __init__(self, search: Algorithm, problem: Problem) -> None:
-        self.search, self.problem = search, problem
+    def __init__(self, search: Algorithm) -> None:
+        self.search = search
         self.queue: dict[int, Genome] = {}
         self.arrived: dict[int, Evaluation] = {}
 
@@ -52,19 +51,15 @@ class FairQueue:
         """The search's."""
         return self.search.front()
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
+    def state(self) -> Parts:
         """The search's state, the queue's order, and what waits in it."""
-        arrays, meta = self.search.state()
         waiting = [Individual(self.queue[i], e, 0) for i, e in self.arrived.items()]
-        if waiting:
-            arrays |= {f"queued.{key}": value for key, value in columns(waiting, self.problem).items()}
-        return arrays | {"queue": np.array(list(self.queue), dtype=np.int64)}, meta
+        return self.search.state() | {"queue": Bundle({"order": list(self.queue)}, {}), "queued": to_part(waiting)}
 
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+    def load(self, parts: Parts) -> None:
         """The inverse of ``state``; what had not arrived is asked again and keeps its place."""
-        self.search.load(arrays, meta)
-        part = {k.removeprefix("queued."): v for k, v in arrays.items() if k.startswith("queued.")}
-        found = individuals(part) if part else []
+        self.search.load(parts)
+        found = of_part(parts["queued"])
         self.arrived = {i.evaluation.id: i.evaluation for i in found}
         genomes = {i.evaluation.id: i.genome for i in found}
-        self.queue = {i: genomes.get(i, np.empty(0)) for i in arrays["queue"].tolist()}
+        self.queue = {i: genomes.get(i, np.empty(0)) for i in parts["queue"].meta["order"]}

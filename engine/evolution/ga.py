@@ -12,25 +12,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.config.algorithms import GAConfig
 from engine.evolution.algorithm import Individual, Population
 from engine.evolution.nsga2 import best_first
 from engine.evolution.search import Breeding
-from engine.problem import Problem
 
 
 class GA(Breeding):
     """``tournament``: how many compete to be a parent."""
 
+    Settings = GAConfig
+    settings: GAConfig
     stream = "ga"
-    foreseeable = True
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
-        elites: float = 1.0, tournament: int = 2, steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
-        self.tournament = tournament
-        self.stay = self.N if steady else max(1, round(elites * self.N))
+    def _begin(self) -> None:
+        self.tournament = self.settings.tournament
+        self.stay = self.N if self.steady else max(1, round(self.settings.elites * self.N))
 
     def elders(self) -> list[Individual]:
         return self.P.individuals[: self.stay] if self.P else []

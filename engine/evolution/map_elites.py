@@ -2,8 +2,9 @@
 there. Children come from the space's own operators, their parents drawn uniformly from the filled cells.
 
 The descriptor is the evaluation's own where the problem names one, else the objectives but the quality. Bounds of the
-grid may be given; else they are those of the first N evaluations. Either way the outermost cells are open: the first
-holds all that is below its upper bound, and what has no number; the last all from its lower bound on.
+grid may be given; else they are those of the first N evaluations, and of an axis in which these have no two different
+finite numbers those up to the first tick that has (until then it is one cell wide). Either way the outermost cells are
+open: the first holds all that is below its upper bound, and what has no number; the last all from its lower bound on.
 
 Departures:
 
@@ -17,54 +18,55 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.columns import Arrays
+from engine.config.algorithms import MAPElitesConfig
 from engine.errors import ConfigError
-from engine.evolution.algorithm import Arrays, Individual, Population
+from engine.evolution.algorithm import Individual, Parts, Population
 from engine.evolution.search import PopulationSearch
-from engine.problem import Evaluation, Genome, Problem
-
-Floats = NDArray[np.float64]
+from engine.problem import Evaluation, Floats, Genome
 
 
 class MAPElites(PopulationSearch):
     """``bins``: cells in each direction; ``low``, ``high``: bounds of the descriptor (empty: found by the first N);
     ``quality``: name of the objective that makes an elite (empty: the first). P holds the elites."""
 
+    Settings = MAPElitesConfig
+    settings: MAPElitesConfig
     stream = "map-elites"
+    kept = ("low", "high", "floor")
+    replaceable = True
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *, bins: int = 16,
-        low: Sequence[float] = (), high: Sequence[float] = (), quality: str = "",
-        steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        names = [o.name for o in problem.objectives]
-        if quality and quality not in names:
-            why = f"there is no objective {quality!r}; there are {', '.join(names)}"
+    def _begin(self) -> None:
+        names, s = [o.name for o in self.problem.objectives], self.settings
+        if s.quality and s.quality not in names:
+            why = f"there is no objective {s.quality!r}; there are {', '.join(names)}"
             raise ConfigError([("algorithm.quality", why)])
-        if len(names) == 1 and not problem.descriptors:
-            why = "needs numbers that say how a candidate behaves, or a second objective to spread candidates along"
+        if len(names) == 1 and not self.problem.descriptors:
+            one = self.problem.noun
+            why = f"needs numbers that say how a {one} behaves, or a second objective to spread {one}s along"
             raise ConfigError([("algorithm.kind", f"MAP-Elites {why}")])
-        self.quality, self.bins = names.index(quality) if quality else 0, bins
-        self.low, self.high = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
-        self.floor = np.nan
+        self.quality, self.bins = names.index(s.quality) if s.quality else 0, s.bins
+        self.floor = float("nan")
         self.cells: dict[int, Individual] = {}
-        self.k = k = len(problem.descriptors) or len(names) - 1
-        if len(self.low) not in (0, k) or len(self.high) != len(self.low):
+        self.k = k = len(self.problem.descriptors) or len(names) - 1
+        if len(s.low) not in (0, k) or len(s.high) != len(s.low):
             raise ConfigError([("algorithm.low", f"give {k} lower and {k} upper bounds, or none")])
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+        self.given = len(s.low) > 0
+        self.low, self.high = (np.array(ends if self.given else [np.nan] * k, np.float64) for ends in (s.low, s.high))
 
     def coverage(self) -> float:
         """Share of the cells that are filled."""
         return float(len(self.cells) / self.bins**self.k)
 
     def qd_score(self) -> float:
-        """Quality above the first generation's worst, summed over the cells (Pugh, Soros & Stanley 2016)."""
-        merit = [-self._cost(i) + self.floor for i in self.cells.values()]
-        return float(np.maximum(merit, 0.0).sum()) if merit else 0.0
+        """Quality above the first generation's worst, summed over the cells (Pugh, Soros & Stanley 2016). What is not a
+        finite number counts nothing."""
+        merit = np.array([-self._cost(i) + self.floor for i in self.cells.values()])
+        return float(np.maximum(merit[np.isfinite(merit)], 0.0).sum())
 
     def grid(self) -> Arrays:
         """The filled cells: ``cell`` int64[n, k] coordinates, ``quality`` float64[n], ``id`` int64[n]."""
@@ -97,12 +99,13 @@ class MAPElites(PopulationSearch):
 
     def _offspring(self, n: int) -> Genome:
         """n children of parents from uniformly drawn cells; while none is filled, fresh draws."""
-        space = self.problem.space
+        breed = self.problem.space.can.breed
         if not self.cells:
-            return space.sample(self.rng, n)
+            return self.problem.space.sample(self.rng, n)
+        assert breed is not None
         elites = np.stack([i.genome for i in self.elites()])
         mothers, fathers = self.rng.integers(0, len(elites), size=(2, n))
-        return space.offspring(self.rng, elites[mothers], elites[fathers])
+        return breed.offspring(self.rng, elites[mothers], elites[fathers])
 
     def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
         return np.arange(len(R))
@@ -113,16 +116,30 @@ class MAPElites(PopulationSearch):
         self.arrived = []
         if self.P is None:
             self._gathered(new)
-            self._bound(new)
+        self._bound([i for i in new if i.evaluation.status == "ok"])
         self._enter(new)
 
-    def _bound(self, first: list[Individual]) -> None:
-        """The grid's bounds, where none were given, and the floor of the score."""
-        good = [i for i in first if i.evaluation.status == "ok"]
-        self.floor = float(max(self._cost(i) for i in good))
-        if not len(self.low):
-            described = np.stack([self._describe(i) for i in good])
-            self.low, self.high = np.nanmin(described, axis=0), np.nanmax(described, axis=0)
+    def _bound(self, new: list[Individual]) -> None:
+        """The floor of the score and the bounds of the grid, as far as they are not there yet."""
+        if np.isnan(self.floor):
+            self.floor = max((cost for i in new if np.isfinite(cost := self._cost(i))), default=np.nan)
+        unbound = self._unbound
+        if not new or not unbound.any():
+            return
+        described = np.stack([self._describe(i) for i in new])
+        finite = np.isfinite(described)
+        least = np.where(finite, described, np.inf).min(axis=0)
+        most = np.where(finite, described, -np.inf).max(axis=0)
+        some = unbound & finite.any(axis=0)
+        self.low[some], self.high[some] = np.fmin(self.low, least)[some], np.fmax(self.high, most)[some]
+        if (unbound & ~self._unbound).any() and self.cells:
+            elites, self.cells = self.elites(), {}
+            self._enter(elites)
+
+    @property
+    def _unbound(self) -> NDArray[np.bool_]:
+        """bool[k]: axes whose bounds are still to be found."""
+        return np.zeros(self.k, np.bool_) if self.given else ~(self.high > self.low)
 
     def _enter(self, members: list[Individual]) -> None:
         for individual in members:
@@ -138,8 +155,10 @@ class MAPElites(PopulationSearch):
         return -self._cost(individual), -individual.evaluation.id
 
     def _cost(self, individual: Individual) -> float:
+        """Quality to be minimised; what is not a number loses against everything."""
         sign = -1.0 if self.problem.objectives[self.quality].direction == "max" else 1.0
-        return float(sign * individual.evaluation.objectives[self.quality])
+        cost = float(sign * individual.evaluation.objectives[self.quality])
+        return np.inf if np.isnan(cost) else cost
 
     def _describe(self, individual: Individual) -> Floats:
         e = individual.evaluation
@@ -149,17 +168,12 @@ class MAPElites(PopulationSearch):
     def _cell(self, individual: Individual) -> int:
         span = np.where(self.high > self.low, self.high - self.low, 1.0)
         share = np.clip(np.nan_to_num((self._describe(individual) - self.low) / span), 0, 1)
+        share[self._unbound] = 0
         where = np.minimum(np.floor(share * self.bins), self.bins - 1).astype(np.int64)
         return int(np.ravel_multi_index(tuple(where), (self.bins,) * self.k))
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """The search's state and the grid's bounds; the elites are P."""
-        arrays, meta = super().state()
-        return arrays | {"grid.low": self.low, "grid.high": self.high, "grid.floor": np.asarray(self.floor)}, meta
-
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
-        """The inverse of ``state``."""
-        super().load(arrays, meta)
-        self.low, self.high, self.floor = arrays["grid.low"], arrays["grid.high"], arrays["grid.floor"].item()
+    def load(self, parts: Parts) -> None:
+        """The inverse of ``state``; the elites are P."""
+        super().load(parts)
         members = self.P.individuals if self.P else []
         self.cells = {self._cell(i): i for i in members if i.evaluation.violation <= 0}

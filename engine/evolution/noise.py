@@ -6,9 +6,11 @@ more (RTEA, Fieldsend & Everson 2015, asks one for each new candidate). ``racing
 begin with the search's own replicates, and those who survive are played up to ``most``, so that a race leaves the
 search where full sampling would have.
 
-A candidate's next request has an id of its own (from ``FURTHER`` on), goes on at the replicate where the last one
-ended, and keeps what the first evaluation chose (``anchors``). Its answer is merged into the candidate's estimate. So
-pools and the loop see requests like any other, each asked once and told once.
+A candidate's next request has an id of its own (from ``FURTHER`` on), the context of its evaluation, and goes on at the
+replicate where the last one ended; its answer is merged into the candidate's estimate. So pools and the loop see
+requests like any other, each asked once and told once. An elite that is measured again keeps what its evaluation chose:
+fresh battles measure the choice. In a race nothing is fixed by the first replicates: where objectives are no means of
+replicates, answers carry a record of each, and the next one is about all of them together, as full sampling's is.
 
 Synchronous searches learn nothing before every request is answered: a race decides only at its rungs, and any order of
 arrival gives the same result. ``steady`` ones learn at once; racing is not for them.
@@ -16,32 +18,26 @@ arrival gives the same result. ``steady`` ones learn at once; racing is not for 
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engine import columns
+from engine.arrays import Bundle
 from engine.errors import ConfigError
-from engine.evolution.algorithm import Arrays, Individual, Population, Progress, columns, individuals
+from engine.evolution.algorithm import Individual, Parts, Population, Progress, of_part, to_part
 from engine.evolution.estimates import merged
-from engine.evolution.racing import Standing, out_by_chance, out_by_halves, out_by_tests, rungs
+from engine.evolution.racing import costs_within, out_by_bounds, out_by_halves, out_by_tests, rungs, standing
 from engine.evolution.search import PopulationSearch
-from engine.problem import Evaluation, Genome, Request
-from engine.rng import generator
+from engine.problem import Evaluation, Request
 
-Racing = Literal["off", "chance", "tests", "halving"]
+Racing = Literal["off", "bounds", "tests", "halving"]
 FURTHER = 2**40
-
-
-class Further(NamedTuple):
-    """A candidate's next replicates: ``first`` <= r < ``last``; ``trained``: of what its training made of it."""
-
-    candidate: int
-    genome: Genome
-    first: int
-    last: int
-    anchors: tuple[int, ...]
-    trained: str = ""
+UNBOUNDED = (
+    "bounds need goals that are means over replicates, each between limits that are known: race by tests (for noise "
+    "near normal) or by halving, or not at all"
+)
+_NOTHING = np.empty((0, 0))
 
 
 class Resampling:
@@ -51,18 +47,21 @@ class Resampling:
         self, search: PopulationSearch, *, reevaluate: int = 0, again: int = 4, racing: Racing = "off",
         most: int = 32, error: float = 0.05,
     ) -> None:  # fmt: skip
-        if not search.revisable:
+        if not search.settings.remeasures:
             why = "this algorithm's candidates change from tick to tick: there is nothing to measure again"
             raise ConfigError([("noise", why)])
         if racing != "off" and search.steady:
             raise ConfigError([("noise.racing", "needs rounds; switch steady state off, or racing")])
-        if racing != "off" and not search.foreseeable:
+        if racing != "off" and not search.settings.races:
             why = "can only foresee who survives with NSGA-II, the genetic algorithm and random search; or no racing"
             raise ConfigError([("noise.racing", why)])
+        if racing == "bounds" and not search.problem.bounded:
+            raise ConfigError([("noise.racing", UNBOUNDED)])
         self.search, self.reevaluate, self.again = search, reevaluate, again
-        self.racing, self.levels, self.error = racing, rungs(search.replicates, most), error
+        self.racing, self.error = racing, error
+        self.levels = rungs(search.replicates, most, even=racing == "bounds")
         self.held: dict[int, Individual] = {}
-        self.further: dict[int, Further] = {}
+        self.further: dict[int, Request] = {}
         self.answers: dict[int, Evaluation] = {}
         self.unasked: list[int] = []
         self.played: dict[int, int] = {}
@@ -76,9 +75,10 @@ class Resampling:
 
     def ask(self, room: int) -> list[Request]:
         """The search's requests, and further replicates of candidates it knows."""
-        fresh = [r for r in self.search.ask(room) if r.id not in self.held]
+        record = None if self.racing == "off" else _NOTHING
+        fresh = [r._replace(record=record) for r in self.search.ask(room) if r.id not in self.held]
         unasked, self.unasked = self.unasked, []
-        return fresh + [self._request(i) for i in unasked]
+        return fresh + [self._with_record(self.further[i]) for i in unasked]
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
         """Take in one evaluation; see the module for when anything is learnt from it."""
@@ -117,7 +117,7 @@ class Resampling:
         held, self.held, self.out, self.rung = self.held, {}, set(), 0
         progress: list[Progress] = []
         for i in sorted(held):
-            progress += self.search.tell(held[i].evaluation)
+            progress += self.search.tell(held[i].evaluation._replace(record=None))
         if progress:
             self._measure_elites()
         return progress
@@ -128,11 +128,11 @@ class Resampling:
         known = {i.evaluation.id: i.evaluation for i in members}
         revised: dict[int, Evaluation] = {}
         for i in sorted(self.answers):
-            further, answer = self.further.pop(i), self.answers[i]
-            c = further.candidate
-            self.played[c] = further.last
+            request, answer = self.further.pop(i), self.answers[i]
+            c = request.candidate
+            self.played[c] = request.last
             if c in self.held:
-                self.held[c] = self.held[c]._replace(evaluation=merged(self.held[c].evaluation, answer))
+                self.held[c] = self.held[c]._replace(evaluation=_joined(self.held[c].evaluation, answer))
             elif c in known:
                 revised[c] = known[c] = merged(known[c], answer)
         self.answers = {}
@@ -146,7 +146,7 @@ class Resampling:
         self.played = {c: last for c, last in self.played.items() if c in alive}
         if self.search.done:
             return
-        asked = {further.candidate for further in self.further.values()}
+        asked = {request.candidate for request in self.further.values()}
         elites = [i for i in self.search.elites() if i.evaluation.id not in asked]
         elites.sort(key=lambda i: (i.evaluation.samples, i.evaluation.id))
         for individual in elites[: self.reevaluate]:
@@ -172,17 +172,19 @@ class Resampling:
         return False
 
     def _put_out(self, members: list[Individual], keep: int) -> None:
-        R = Population(self.search.problem, members)
+        R, most = Population(self.search.problem, members), self.levels[-1]
         ids = np.array([i.evaluation.id for i in members])
         open_ = ~np.isin(ids, list(self.out))
-        most, spent = self.levels[-1], self.error / (len(self.levels) - 1)
         if self.racing == "halving":
             leave = out_by_halves(R, keep, open_, self.rung, len(self.levels))
         elif self.racing == "tests":
-            leave = out_by_tests(self._standing(R, members, open_), most, keep, spent)
+            spent = self.error / (len(self.levels) - 1)
+            leave = out_by_tests(standing(R, open_), most, keep, spent)
         else:
-            rng = generator(self.search.seed, "race", self.search.tick, self.rung)
-            leave = out_by_chance(self._standing(R, members, open_), most, keep, spent, rng)
+            known = np.array([self._played(member) >= most for member in members])
+            # Each of those who joined has two bounds an objective; who has all replicates needs none.
+            share = self.error / (2 * R.cost.shape[1] * max(1, len(self.held)))
+            leave = out_by_bounds(*costs_within(R, known, most, share), keep)
         self.out |= set(ids[leave].tolist())
 
     def _keep_out(self) -> None:
@@ -195,99 +197,59 @@ class Resampling:
         R = Population(self.search.problem, inside)
         behind = np.nextafter(R.cost.max(axis=0), np.inf)
 
-        def told(e: Evaluation) -> Evaluation:
+        def set_back(e: Evaluation) -> Evaluation:
             return e._replace(objectives=np.maximum(e.objectives * R.signs, behind) * R.signs)
 
-        elders = [told(i.evaluation) for i in self.search.elders() if i.evaluation.id in self.out]
+        elders = [set_back(i.evaluation) for i in self.search.elders() if i.evaluation.id in self.out]
         if elders:
             self.search.revise(elders)
-        out = {i: x._replace(evaluation=told(x.evaluation)) for i, x in self.held.items() if i in self.out}
+        out = {i: x._replace(evaluation=set_back(x.evaluation)) for i, x in self.held.items() if i in self.out}
         self.held |= out
-
-    def _standing(self, R: Population, members: list[Individual], open_: NDArray[np.bool_]) -> Standing:
-        """The race as it is; replicate by replicate, where all of them tell at least two."""
-        found = [i.evaluation for i in members]
-        covariance = np.stack([e.covariance for e in found]) * np.multiply.outer(R.signs, R.signs)
-        told = [e.values * R.signs for e in found if e.values is not None and e.samples > 1]
-        values = told if len(told) == len(found) else None
-        return Standing(R.cost, covariance, np.array([e.samples for e in found]), open_, values)
 
     def _played(self, individual: Individual) -> int:
         return self.played.get(individual.evaluation.id, self.search.replicates)
 
     def _more(self, individual: Individual, last: int) -> None:
-        e, first = individual.evaluation, self._played(individual)
-        self.further[self.next_id] = Further(e.id, individual.genome, first, last, e.anchors, e.genome)
-        self.unasked.append(self.next_id)
+        e, i = individual.evaluation, self.next_id
+        first, seed = self._played(individual), self.search.seed
+        self.further[i] = Request(i, individual.genome, first, last, seed, e.context, e.id)
+        self.unasked.append(i)
         self.next_id += 1
 
-    def _request(self, i: int) -> Request:
-        s, f = self.search, self.further[i]
-        return Request(i, f.genome, f.first, f.last, s.seed, s.fidelity, s.patch, f.anchors,
-                       trained=f.trained, candidate=f.candidate)  # fmt: skip
+    def _with_record(self, request: Request) -> Request:
+        """The request; in a race with the record of the replicates before."""
+        raced = self.held.get(request.candidate)
+        if raced is None:
+            return request
+        record = raced.evaluation.record
+        return request._replace(record=_NOTHING if record is None else record)
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """The search's state, what was answered and not learnt from yet, and what is still to come."""
-        arrays, meta = self.search.state()
+    def state(self) -> Parts:
+        """The search's state, what was answered and not learned from yet, and what is still to come."""
         answered = [Individual(self.further[i].genome, e, 0) for i, e in self.answers.items()]
-        for name, members in (("held", list(self.held.values())), ("answer", answered)):
-            if members:
-                arrays |= {f"{name}.{key}": value for key, value in columns(members, self.search.problem).items()}
-        if self.further:
-            f = list(self.further.values())
-            rows = [(i, x.candidate, x.first, x.last) for i, x in self.further.items()]
-            arrays["further"] = np.array(rows, dtype=np.int64)
-            arrays["further.anchor"] = np.array([x.anchors or (-1, -1) for x in f], dtype=np.int32)
-            arrays["further.genome"] = np.stack([x.genome for x in f])
-        arrays |= self._values()
-        own = {"next_id": self.next_id, "rung": self.rung, "out": sorted(self.out), "played": list(self.played.items()),
-               "trained": [x.trained for x in self.further.values()]}  # fmt: skip
-        return arrays, meta | {"resampling": own}
+        further = columns.encode_requests(list(self.further.values())) if self.further else Bundle({}, {})
+        own = {"next_id": self.next_id, "rung": self.rung, "out": sorted(self.out), "played": list(self.played.items())}
+        return self.search.state() | {
+            "resampling": Bundle(own, {}),
+            "held": to_part(list(self.held.values())),
+            "answers": to_part(answered),
+            "further": further,
+        }
 
-    def _values(self) -> Arrays:
-        """Of everybody a race may compare, replicate by replicate, one after the other."""
-        members = [*(self.search.P.individuals if self.search.P else []), *self.held.values()]
-        found = {e.id: e.values for e in (*(i.evaluation for i in members), *self.answers.values())}
-        told = {i: values for i, values in found.items() if values is not None}
-        if not told or self.racing == "off":
-            return {}
-        rows = [(i, len(values)) for i, values in told.items()]
-        return {"values": np.concatenate(list(told.values())), "values.of": np.array(rows, dtype=np.int64)}
-
-    def _take_values(self, arrays: Arrays) -> None:
-        """The inverse of ``_values``, for everybody who is here."""
-        if "values" not in arrays:
-            return
-        ids, counts = arrays["values.of"].T
-        told = dict(zip(ids.tolist(), np.split(arrays["values"], np.cumsum(counts)[:-1]), strict=True))
-
-        def complete(e: Evaluation) -> Evaluation:
-            return e._replace(values=told.get(e.id))
-
-        self.held = {i: x._replace(evaluation=complete(x.evaluation)) for i, x in self.held.items()}
-        self.answers = {i: complete(e) for i, e in self.answers.items()}
-        if self.search.P:
-            P = self.search.P.individuals
-            self.search.P.individuals = [x._replace(evaluation=complete(x.evaluation)) for x in P]
-
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+    def load(self, parts: Parts) -> None:
         """The inverse of ``state``; what was outstanding is asked again."""
-        self.search.load(arrays, meta)
-
-        def members(name: str) -> list[Individual]:
-            part = {k.removeprefix(f"{name}."): v for k, v in arrays.items() if k.startswith(f"{name}.")}
-            return individuals(part) if part else []
-
-        self.held = {i.evaluation.id: i for i in members("held")}
-        self.answers = {i.evaluation.id: i.evaluation for i in members("answer")}
-        self.further = {}
-        if "further" in arrays:
-            for k, (i, candidate, first, last) in enumerate(arrays["further"].tolist()):
-                anchors = tuple(a for a in arrays["further.anchor"][k].tolist() if a >= 0)
-                trained = meta["resampling"]["trained"][k]
-                self.further[i] = Further(candidate, arrays["further.genome"][k], first, last, anchors, trained)
+        self.search.load(parts)
+        own, further = parts["resampling"].meta, parts["further"]
+        self.held = {i.evaluation.id: i for i in of_part(parts["held"])}
+        self.answers = {i.evaluation.id: i.evaluation for i in of_part(parts["answers"])}
+        self.further = {r.id: r for r in columns.decode_requests(further)} if further.arrays else {}
         self.unasked = [i for i in self.further if i not in self.answers]
-        self._take_values(arrays)
-        own = meta["resampling"]
         self.next_id, self.rung, self.out = own["next_id"], own["rung"], set(own["out"])
         self.played = {c: last for c, last in own["played"]}
+
+
+def _joined(before: Evaluation, answer: Evaluation) -> Evaluation:
+    """A candidate's estimate after a further answer, which may be about all of its replicates already."""
+    if answer.record is None or answer.status == "failed":
+        return merged(before, answer)
+    return answer._replace(id=before.id, cost=before.cost + answer.cost, cached=before.cached + answer.cached)

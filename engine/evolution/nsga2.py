@@ -12,11 +12,14 @@ no pickle. Departures:
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.operators.survival.rank_and_crowding.metrics import get_crowding_function
 from pymoo.util.nds.non_dominated_sorting import NonDominatedSorting
 
+from engine.config.algorithms import NSGA2Config, SearchAlgorithm
 from engine.evolution.algorithm import Population
 from engine.evolution.search import Breeding
 
@@ -27,8 +30,8 @@ _crowd = get_crowding_function("cd")
 class NSGA2(Breeding):
     """P the population, Q the offspring being evaluated, R both (the paper's symbols)."""
 
+    Settings: ClassVar[type[SearchAlgorithm]] = NSGA2Config
     stream = "nsga2"
-    foreseeable = True
 
     def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
         return survivors(R, n)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import warnings
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +20,11 @@ from pymoo.algorithms.moo.nsga3 import HyperplaneNormalization, associate_to_nic
 from pymoo.util.nds.non_dominated_sorting import NonDominatedSorting
 from pymoo.util.ref_dirs import get_reference_directions
 
+from engine.arrays import Bundle
+from engine.config.algorithms import NSGA3Config
 from engine.errors import ConfigError
-from engine.evolution.algorithm import Arrays, Population
+from engine.evolution.algorithm import Parts, Population
 from engine.evolution.search import Breeding
-from engine.problem import Problem
 
 _sort = NonDominatedSorting()
 
@@ -32,16 +32,14 @@ _sort = NonDominatedSorting()
 class NSGA3(Breeding):
     """Z the reference directions float64[H, m] (Das & Dennis 1998); ``partitions``: divisions p of each axis."""
 
+    Settings = NSGA3Config
+    settings: NSGA3Config
     stream = "nsga3"
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
-        partitions: int = 0, steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        m = len(problem.objectives)
-        self.Z = directions(m, population, partitions)
+    def _begin(self) -> None:
+        m = len(self.problem.objectives)
+        self.Z = directions(m, self.N, self.settings.partitions)
         self.norm = HyperplaneNormalization(m)
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
 
     def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
         feasible = np.flatnonzero(R.violation <= 0)
@@ -74,20 +72,21 @@ class NSGA3(Breeding):
         violation = np.maximum(self.P.violation, 0.0)
         return np.asarray(violation[a] < violation[b])
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
+    def state(self) -> Parts:
         """The search's state and what the normalisation remembers."""
-        arrays, meta = super().state()
-        if self.norm.extreme_points is not None:
-            arrays |= {"norm.ideal": self.norm.ideal_point, "norm.worst": self.norm.worst_point,
-                       "norm.extreme": self.norm.extreme_points}  # fmt: skip
-        return arrays, meta
+        norm = self.norm
+        if norm.extreme_points is None:
+            return super().state()
+        known = {"ideal": norm.ideal_point, "worst": norm.worst_point, "extreme": norm.extreme_points}
+        return super().state() | {"norm": Bundle({}, known)}
 
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+    def load(self, parts: Parts) -> None:
         """The inverse of ``state``."""
-        super().load(arrays, meta)
-        if "norm.extreme" in arrays:
-            self.norm.ideal_point, self.norm.worst_point = arrays["norm.ideal"], arrays["norm.worst"]
-            self.norm.extreme_points = arrays["norm.extreme"]
+        super().load(parts)
+        if "norm" in parts:
+            known = parts["norm"].arrays
+            self.norm.ideal_point, self.norm.worst_point = known["ideal"], known["worst"]
+            self.norm.extreme_points = known["extreme"]
 
 
 def directions(m: int, population: int, partitions: int = 0) -> NDArray[np.float64]:

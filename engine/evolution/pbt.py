@@ -2,9 +2,9 @@
 step, each with its own weights and hyper-parameters; one that lags copies a better one's weights and hyper-parameters
 (exploit) and then changes the hyper-parameters (explore).
 
-A genome is the hyper-parameters. A request names the stored weights to go on from (``start``) and replicates nobody
-used before; the evaluation brings back the store hash of the trained weights (Lamarckian inheritance). The same step
-of two members uses the same replicates: common random numbers.
+A genome is the hyper-parameters. A request names the stored training to go on from (``TrainingContext.start``) and
+replicates nobody used before; the evaluation brings back the store hash of what training made (Lamarckian inheritance).
+The same step of two members uses the same replicates: common random numbers.
 
 Exploit: ``truncation`` (the lowest ``share`` copy a member drawn from the highest), ``welch`` (copy a random rival that
 Welch's t-test finds better) or ``both`` (the paper's two, one after the other). Explore: each number is multiplied by
@@ -22,18 +22,20 @@ Departures:
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from engine.evolution.algorithm import Arrays, Individual, Population, Progress
+from engine.arrays import Bundle
+from engine.columns import Arrays
+from engine.config.algorithms import PBTConfig
+from engine.evolution.algorithm import Individual, Parts, Population, Progress
 from engine.evolution.nsga2 import best_first
 from engine.evolution.search import PopulationSearch
-from engine.problem import Evaluation, Genome, Problem, Request
+from engine.problem import TRAINED, Evaluation, Genome, Problem, Request, TrainingContext
 
-Exploit = Literal["truncation", "welch", "both"]
 FACTORS = (0.8, 1.2)
 LINEAGE = ("id", "member", "step", "parent", "copied")
 
@@ -51,24 +53,21 @@ class Step(NamedTuple):
 
 class PBT(PopulationSearch):
     """``ready``: steps between exploits; ``share``: of the population, for truncation; ``level``: Welch's p below which
-    a rival is better; ``resample``: chance that a gene is drawn anew instead of perturbed."""
+    a rival is better; ``resample``: chance that a gene is drawn anew instead of perturbed. ``trained``: hash of each
+    member's training; ``starts``: of the training from which an outstanding request goes on."""
 
+    Settings = PBTConfig
+    settings: PBTConfig
     stream = "pbt"
-    revisable = False
+    kept = ("trained", "begun")
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *, ready: int = 1,
-        exploit: Exploit = "both", share: float = 0.2, level: float = 0.05, resample: float = 0.25,
-        steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        self.ready, self.exploit, self.share, self.level, self.resample = ready, exploit, share, level, resample
+    def _begin(self) -> None:
         self.latest: dict[int, Individual] = {}
-        self.trained = [""] * population
+        self.trained = [""] * self.N
         self.starts: dict[int, str] = {}
-        self.begun = [0] * population
+        self.begun = [0] * self.N
         self.lineage: list[Step] = []
         self.genes: list[Genome] = []
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
 
     def _initial(self) -> Genome:
         genomes = self.problem.space.sample(self.rng, self.N)
@@ -123,14 +122,14 @@ class PBT(PopulationSearch):
             step = self.lineage[individual.evaluation.id]
             self.latest[step.member] = individual
             began = self.starts.pop(individual.evaluation.id)
-            self.trained[step.member] = individual.evaluation.genome or began
+            self.trained[step.member] = individual.evaluation.context.artifacts.get(TRAINED, began)
         self.arrived = []
         self.P = Population(self.problem, [self.latest[m] for m in sorted(self.latest)])
 
     def _next(self, member: int) -> Genome:
         """Hyper-parameters of a member's next step, after exploit and explore where it is ready."""
         mine = self.latest[member]
-        source = self._better_one(member) if self.begun[member] % self.ready == 0 else member
+        source = self._better_one(member) if self.begun[member] % self.settings.ready == 0 else member
         theirs = self.latest[source]
         genome = mine.genome if source == member else self._explored(theirs.genome)
         copied = -1 if source == member else source
@@ -148,44 +147,44 @@ class PBT(PopulationSearch):
     def _request(self, i: int) -> Request:
         step = self.lineage[i]
         first = step.step * self.replicates
-        return Request(i, self.outstanding[i], first, first + self.replicates, self.seed, self.fidelity, self.patch,
-                       start=self.starts[i])  # fmt: skip
+        context = TrainingContext(self.starts[i]) if self.starts[i] else self.context
+        return Request(i, self.outstanding[i], first, first + self.replicates, self.seed, context)
 
     def _better_one(self, member: int) -> int:
         """The member to copy, or itself."""
         known = sorted(self.latest)
         if len(known) < 2:
             return member
-        if self.exploit in ("truncation", "both"):
+        exploit = self.settings.exploit
+        if exploit in ("truncation", "both"):
             order = [known[k] for k in best_first(Population(self.problem, [self.latest[m] for m in known]))]
-            k = max(1, int(self.share * len(order)))
+            k = max(1, int(self.settings.share * len(order)))
             if member in order[-k:] and member not in order[:k]:
                 return int(self.rng.choice(order[:k]))
-        if self.exploit in ("welch", "both"):
+        if exploit in ("welch", "both"):
             rival = int(self.rng.choice([m for m in known if m != member]))
-            if better(self.problem, self.latest[rival].evaluation, self.latest[member].evaluation, self.level):
+            theirs, mine = self.latest[rival].evaluation, self.latest[member].evaluation
+            if better(self.problem, theirs, mine, self.settings.level):
                 return rival
         return member
 
     def _explored(self, genome: Genome) -> Genome:
-        fresh = self.problem.space.sample(self.rng, 1)[0]
-        return perturbed(self.problem.space, self.rng, genome, fresh, self.resample)
+        space = self.problem.space
+        assert space.can.perturb is not None
+        fresh = space.sample(self.rng, 1)[0]
+        return space.can.perturb(self.rng, genome, fresh, FACTORS, self.settings.resample)
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """The search's state, the members' weights, and the lineage."""
-        arrays, meta = super().state()
-        arrays |= {f"lineage.{name}": column for name, column in self.history().items()}
-        meta |= {"members": sorted(self.latest), "trained": self.trained, "begun": self.begun}
-        meta["starts"] = [[i, start] for i, start in self.starts.items()]
-        return arrays, meta
+    def state(self) -> Parts:
+        """The search's state, what outstanding requests go on from, and the lineage."""
+        meta = {"members": sorted(self.latest), "starts": list(self.starts.items())}
+        return super().state() | {"lineage": Bundle(meta, self.history())}
 
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+    def load(self, parts: Parts) -> None:
         """The inverse of ``state``."""
-        super().load(arrays, meta)
-        rows = zip(*(arrays[f"lineage.{name}"].tolist() for name in LINEAGE), strict=True)
-        self.lineage = [Step(*row) for row in rows]
-        self.genes = list(arrays["lineage.genome"])
-        self.trained, self.begun = list(meta["trained"]), list(meta["begun"])
+        super().load(parts)
+        meta, history = parts["lineage"]
+        self.lineage = [Step(*row) for row in zip(*(history[name].tolist() for name in LINEAGE), strict=True)]
+        self.genes = list(history["genome"])
         self.starts = {i: start for i, start in meta["starts"]}
         self.latest = dict(zip(meta["members"], self.P.individuals if self.P else [], strict=True))
 
@@ -205,25 +204,3 @@ def better(problem: Problem, a: Evaluation, b: Evaluation, level: float) -> bool
         p = np.where(spread > 0, 2 * stdtr(freedom, -np.abs(gap) / np.sqrt(spread)), np.where(gap == 0, 1.0, 0.0))
     sure = p < level
     return bool((sure & (gap > 0)).any() and not (sure & (gap < 0)).any())
-
-
-def perturbed(space: Any, rng: np.random.Generator, genome: Genome, fresh: Genome, resample: float) -> Genome:
-    """``genome`` with each number times 0.8 or 1.2 within its bounds, or with chance ``resample`` the ``fresh`` one.
-    Whole numbers move by at least one; genes that are no numbers stay, or all become the fresh ones together."""
-    if hasattr(space, "layout"):
-        parts = []
-        for part in space.layout.values():
-            mine, new = genome[part.first : part.last], fresh[part.first : part.last]
-            parts.append(perturbed(part.coding, rng, mine, new, resample))
-        return np.concatenate(parts)
-    whole = hasattr(space, "lowest")
-    low, high = (space.lowest, space.highest) if whole else (getattr(space, "low", None), getattr(space, "high", None))
-    if low is None or high is None:
-        return fresh if rng.random() < resample else genome
-    factor = rng.choice(FACTORS, size=len(genome))
-    changed = genome * factor
-    if whole:
-        rounded = np.rint(changed)
-        changed = np.where(rounded == genome, genome + np.where(factor > 1, 1, -1), rounded)
-    drawn = rng.random(len(genome)) < resample
-    return np.asarray(np.where(drawn, fresh, np.clip(changed, low, high)), dtype=genome.dtype)

@@ -11,24 +11,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.config.algorithms import PSOConfig
 from engine.evolution.swarm import Bools, Indices, Swarm
-from engine.evolution.vectors import Floats
-from engine.problem import Genome, Problem
+from engine.problem import Floats, Genome
 
 
 class PSO(Swarm):
     """P holds each particle's own best, B float64[N, n] where it was."""
 
+    Settings = PSOConfig
+    settings: PSOConfig
     stream = "pso"
-    arrays = ("X", "V", "B")
+    kept = (*Swarm.kept, "B")
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
-        inertia: float = 0.7298, cognitive: float = 1.49618, social: float = 1.49618,
-        steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        self.w, self.c1, self.c2 = inertia, cognitive, social
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+    def _begin(self) -> None:
+        super()._begin()
+        self.w, self.c1, self.c2 = self.settings.inertia, self.settings.cognitive, self.settings.social
 
     def _initial(self) -> Genome:
         genomes = super()._initial()

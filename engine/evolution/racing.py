@@ -1,19 +1,25 @@
 """Racing: replicates go to the candidates whose place among the survivors is still open.
 
-A race has rungs: each candidate is first played a few times, the ones that remain twice as often, and so on up to
-``most``. After each rung, with the full sample's means unknown, draws of what they may turn out to be (given the
-replicates so far: multivariate t, exactly the predictive distribution of normal replicates) say how often each
-candidate would survive; those that hardly ever do are out. The chances of the ones that are put out add up to no more
-than the stated error, which the rungs share: so the survivors are those of full sampling with at least 1 - error.
+A race has rungs: each candidate is first played a few times, the ones that remain more often, and so on up to ``most``.
+After each rung those leave that full sampling, ``most`` replicates for everybody, would not let survive. Who is out
+stays out.
 
-``tests`` draws nothing: after each rung, one-sided t-tests foretell for each pair and objective the sign of the full
-sample's difference. Who is beaten in every objective by as many as survive is out. A candidate's error is the sum of
-the p-values of those it takes, and again the errors add up to no more than the rung's share (a union bound: nothing is
-assumed of how tests depend on one another). Everybody's replicates are numbered alike: where evaluators tell them one
-by one, the tests are paired, which is what common random numbers are for. Sure and cheap with one objective; with
-several, few candidates are beaten by so many.
+``bounds`` holds for any noise within limits that are known. With probability 1 - error at least, the full means of all
+candidates, in all objectives, lie between their bounds at all rungs (``engine.evolution.betting``; the error is shared
+among the bounds). Suppose they do. Survivors are taken front by front, and the front of a candidate is the length of
+the longest chain of candidates that ends with it, each dominating the next. Whoever dominates it for all means within
+the bounds is in an earlier front. So is everybody whose longest possible chain is shorter than the longest one that is
+sure for it. When those are as many as survive, all places are taken before its front comes, whatever crowding says: it
+cannot survive. Hence the race ends with the survivors of full sampling with probability 1 - error at least. With one
+objective, fronts are equal values. Within the last front crowding decides, and nobody is put out by it: with several
+objectives, where most candidates lie on few fronts, a race saves little or nothing.
 
-Who is out stays out: candidates that played less are not compared with the others' longer means again.
+``tests`` holds where noise is near normal, and for one objective: after each rung, one-sided t-tests foretell for each
+pair the sign of the full sample's difference. Who is beaten by as many as survive is out. A candidate's error is the
+sum of the p-values of those it takes, the errors add up to no more than the rung's share (a union bound: nothing is
+assumed of how tests depend on one another), and the rungs share the error. Everybody's replicates are numbered alike:
+where evaluators tell them one by one, the tests are paired, which is what common random numbers are for. Samples
+without spread prove nothing. Where values are far from normal (rare wins, long tails) the error may be exceeded.
 
 ``halving`` states no error: after each rung the same share of the candidates remains, such that the last rung is
 played by few more than survive (successive halving, Jamieson & Talwalkar 2016, with the share fitted to the rungs).
@@ -22,24 +28,28 @@ played by few more than survive (successive halving, Jamieson & Talwalkar 2016, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from engine.evolution.algorithm import Population
+from engine.evolution.betting import bounds
 from engine.evolution.nsga2 import survivors
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-FEWEST, MOST = 500, 4000
-_jit = njit(cache=True, nogil=True)
+STEPS = 8
+_SPREAD = 1e-9
+"""A standard error below this share of the values themselves is rounding."""
 
 
-def rungs(first: int, most: int) -> list[int]:
-    """Replicates at each rung: ``first``, then doubled up to ``most``."""
+def rungs(first: int, most: int, *, even: bool = False) -> list[int]:
+    """Replicates at each rung: ``first``, then doubled up to ``most``; ``even``: then up to ``STEPS`` equal parts of
+    ``most``, for a look at bounds costs nothing."""
+    if even:
+        return [first, *sorted({-(-most * k // STEPS) for k in range(1, STEPS + 1)} - set(range(first + 1)))]
     found = [first]
     while found[-1] < most:
         found.append(min(2 * found[-1], most))
@@ -58,18 +68,61 @@ class Standing(NamedTuple):
     values: Sequence[Floats] | None = None
 
 
-def out_by_chance(at: Standing, most: int, keep: int, error: float, rng: np.random.Generator) -> Bools:
-    """Which of n candidates leave the race now. ``most``: replicates of full sampling, ``keep``: how many survive,
-    ``error``: what may be spent at this rung."""
-    # Enough draws that being put out without a hit, at half a hit each, costs little of the error.
-    count = int(np.clip((at.open_.sum() - keep) / (1.2 * error), FEWEST, MOST))
-    draws = predicted(at.cost, at.covariance, at.samples, most, count, rng)
-    hits = _survivals(draws, keep)
-    return _leaving((hits + 0.5) / (len(draws) + 1), at.open_, keep, error)
+def standing(R: Population, open_: Bools) -> Standing:
+    """The race of a population; replicate by replicate, where all of them tell at least two."""
+    found = [i.evaluation for i in R.individuals]
+    covariance = np.stack([e.covariance for e in found]) * np.multiply.outer(R.signs, R.signs)
+    told = [e.values * R.signs for e in found if e.values is not None and e.samples > 1]
+    values = told if len(told) == len(found) else None
+    return Standing(R.cost, covariance, np.array([e.samples for e in found]), open_, values)
+
+
+def costs_within(R: Population, known: Bools, most: int, error: float) -> tuple[Floats, Floats]:
+    """Bounds float64[n, m] of what members will cost after ``most`` replicates; ``error``: of each bound. ``known``:
+    who has them all."""
+    low, high = R.cost.copy(), R.cost.copy()
+    for i in np.flatnonzero(~known).tolist():
+        e = R.individuals[i].evaluation
+        assert e.values is not None
+        assert e.limits is not None
+        limits = np.sort(e.limits * R.signs, axis=0)
+        low[i], high[i] = bounds(e.values * R.signs, limits, most, error)
+    return low, high
+
+
+def out_by_bounds(low: Floats, high: Floats, keep: int) -> Bools:
+    """Which of n candidates cannot be among the ``keep`` survivors. ``low``, ``high`` float64[n, m]: bounds of their
+    costs over all replicates."""
+    surely = _dominates(high, low)
+    first, last = _fronts(surely), _fronts(_dominates(low, high))
+    earlier = surely | (last[:, None] < first[None, :])
+    return np.asarray(earlier.sum(axis=0) >= keep)
+
+
+def _dominates(a: Floats, b: Floats) -> Bools:
+    """bool[n, n]: whether a's row i dominates b's row k; nobody dominates itself."""
+    found = np.asarray((a[:, None] <= b[None]).all(axis=2) & (a[:, None] < b[None]).any(axis=2))
+    np.fill_diagonal(found, False)
+    return found
+
+
+def _fronts(beats: Bools) -> Floats:
+    """The front of each by who beats whom, from 0: the length of the longest chain before it; infinite in a circle and
+    behind one."""
+    front = np.full(len(beats), np.inf)
+    left = np.ones(len(beats), dtype=bool)
+    for number in range(len(beats)):
+        free = left & ~beats[left].any(axis=0)
+        if not free.any():
+            break
+        front[free] = number
+        left &= ~free
+    return front
 
 
 def out_by_tests(at: Standing, most: int, keep: int, error: float) -> Bools:
-    """As ``out_by_chance``: those leave whom tests find beaten by ``keep`` others."""
+    """Which of n candidates leave the race now: those whom tests find beaten by ``keep`` others. ``most``: replicates
+    of full sampling, ``error``: what may be spent at this rung."""
     n, m = at.cost.shape
     wrong = np.zeros((n, n))
     for j in range(m):
@@ -81,7 +134,7 @@ def out_by_tests(at: Standing, most: int, keep: int, error: float) -> Bools:
 
 def _foretold(at: Standing, j: int, most: int) -> Floats:
     """float64[n, n]: the p-value at which row i's mean over ``most`` replicates is above column k's (it is beaten), by
-    the differences so far; 1 where it is not even above now."""
+    the differences so far; 1 where it is not even above now, and where samples have no spread."""
     fewest = np.minimum(at.samples[:, None], at.samples[None, :])
     if at.values is None:
         gap = at.cost[:, None, j] - at.cost[None, :, j]
@@ -89,11 +142,13 @@ def _foretold(at: Standing, j: int, most: int) -> Floats:
         spread = np.add.outer(open_variance, open_variance)
     else:
         gap, spread = _paired([own[:, j] for own in at.values], at.samples, most)
+    root = np.sqrt(np.maximum(spread, 0.0))
+    told = root > _SPREAD * np.add.outer(np.abs(at.cost[:, j]), np.abs(at.cost[:, j]))
+    settled = (at.samples[:, None] >= most) & (at.samples[None, :] >= most)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = gap / np.sqrt(np.maximum(spread, 0.0))
-    # Where each has replicates of its own, the smaller one's freedom is on the safe side of Welch's.
-    p = stdtr(np.maximum(fewest - 1, 1), -t)
-    return np.where((gap > 0) & (fewest > 1), p, 1.0)
+        # Where each has replicates of its own, the smaller one's freedom is on the safe side of Welch's.
+        p = np.where(settled, 0.0, stdtr(np.maximum(fewest - 1, 1), -gap / root))
+    return np.where((gap > 0) & (settled | (told & (fewest > 1))), p, 1.0)
 
 
 def _paired(values: Sequence[Floats], samples: NDArray[np.int64], most: int) -> tuple[Floats, Floats]:
@@ -134,83 +189,3 @@ def out_by_halves(R: Population, keep: int, open_: Bools, rung: int, levels: int
     leave = open_.copy()
     leave[members[survivors(R.take(members), min(stay, len(members)))]] = False
     return leave
-
-
-def predicted(
-    cost: Floats, covariance: Floats, samples: NDArray[np.int64], most: int, draws: int, rng: np.random.Generator
-) -> Floats:
-    """Draws float64[draws, n, m] of the means over ``most`` replicates, given the first ``samples`` of them. With one
-    replicate nothing is known of its spread: it is taken from the others' mean."""
-    n, m = cost.shape
-    freedom = np.maximum(samples - 1, 1)
-    spread = covariance * samples[:, None, None]
-    several = samples > 1
-    if several.any():
-        spread[~several] = spread[several].mean(axis=0)
-    values, vectors = np.linalg.eigh(spread * _left(samples, most)[:, None, None])
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-    normal = rng.standard_normal((draws, n, m))
-    scale = np.sqrt(freedom / rng.chisquare(freedom, (draws, n)))
-    return np.asarray(cost + np.einsum("nij,dnj->dni", root, normal) * scale[:, :, None])
-
-
-@_jit
-def _survivals(draws: Any, keep: int) -> Any:
-    """How often each candidate is among the ``keep`` best by front, then crowding, of draws float64[d, n, m]."""
-    hits = np.zeros(draws.shape[1], dtype=np.int64)
-    for k in range(len(draws)):
-        chosen = _chosen(draws[k], keep)
-        for i in range(len(hits)):
-            hits[i] += chosen[i]
-    return hits
-
-
-@_jit
-def _beats(a: Any, b: Any) -> bool:
-    better = False
-    for j in range(len(a)):
-        if a[j] > b[j]:
-            return False
-        better = better or a[j] < b[j]
-    return better
-
-
-@_jit
-def _chosen(cost: Any, keep: int) -> Any:
-    """Whether each row is kept: fronts peeled one after the other, the last one by crowding."""
-    n = len(cost)
-    beaten = np.zeros(n, dtype=np.int64)
-    beats = np.zeros((n, n), dtype=np.bool_)
-    for a in range(n):
-        for b in range(n):
-            if a != b and _beats(cost[a], cost[b]):
-                beats[a, b] = True
-                beaten[b] += 1
-    chosen = np.zeros(n, dtype=np.bool_)
-    while chosen.sum() < keep:
-        front = np.flatnonzero(beaten == 0)
-        left = keep - chosen.sum()
-        if len(front) > left:
-            distance = _crowding(cost[front])
-            front = front[np.argsort(-distance, kind="mergesort")[:left]]
-        for member in front:
-            chosen[member] = True
-            beaten[member] = -1
-            for b in range(n):
-                if beats[member, b]:
-                    beaten[b] -= 1
-    return chosen
-
-
-@_jit
-def _crowding(cost: Any) -> Any:
-    n, m = cost.shape
-    distance = np.zeros(n)
-    for j in range(m):
-        order = np.argsort(cost[:, j])
-        span = cost[order[-1], j] - cost[order[0], j]
-        distance[order[0]] = distance[order[-1]] = np.inf
-        if span > 0:
-            for k in range(1, n - 1):
-                distance[order[k]] += (cost[order[k + 1], j] - cost[order[k - 1], j]) / span
-    return distance

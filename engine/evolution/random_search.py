@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.config.algorithms import RandomConfig
 from engine.evolution.algorithm import Population
 from engine.evolution.nsga2 import NSGA2, best_first, survivors
 from engine.problem import Genome
@@ -13,6 +14,8 @@ from engine.problem import Genome
 class RandomSearch(NSGA2):
     """NSGA-II's bookkeeping and survival with its offspring replaced by fresh draws: what selection alone would keep of
     the same number of random candidates."""
+
+    Settings = RandomConfig
 
     def _offspring(self, n: int) -> Genome:
         return self.problem.space.sample(self.rng, n)

@@ -11,62 +11,85 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import moocore
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import EvaluationError
+from engine.arrays import Bundle
+from engine.columns import Arrays
+from engine.config.algorithms import SearchAlgorithm
+from engine.config.base import parse
+from engine.errors import ConfigError, EvaluationError
 from engine.evolution.algorithm import (
-    Arrays,
     Individual,
+    Parts,
     Population,
     Progress,
-    columns,
     generator_state,
-    individuals,
     load_generator,
+    of_part,
+    to_part,
 )
-from engine.problem import Evaluation, Genome, Problem, Request
+from engine.problem import PLAIN, AnyContext, Evaluation, Genome, Problem, Request
 from engine.rng import generator
 
 _TRIES = 5
+_MISSING = {
+    "breed": "this algorithm makes candidates from parents, and these genomes cannot be bred; choose another",
+    "numbers": "this algorithm moves through numbers, and these genomes cannot be made from numbers; choose another",
+    "perturb": "this algorithm varies settings that training goes on with, and here are none; choose another",
+}
 
 
 class PopulationSearch(ABC):
-    """An ``Algorithm`` with a population P of ``N`` individuals that lives ``T`` ticks, N evaluations each.
+    """An ``Algorithm`` with a population P of ``N`` individuals that lives ``T`` ticks, N evaluations each. Raises
+    ConfigError for settings that its configuration does not allow, and where the space lacks what it ``needs``.
 
-    Synchronous: N requests, then always ``brood`` at a time (N, where the algorithm does not say otherwise), and
+    Synchronous: N requests, then always ``batch`` at a time (N, where the algorithm does not say otherwise), and
     ``_select`` once all of them arrived. ``steady``: new requests whenever there is room, and ``_select`` at each
     arrival. P begins with the first N that arrive, whichever they are; nobody waits for the slowest of those asked for
     first.
     """
 
+    Settings: ClassVar[type[SearchAlgorithm]]
+    """Its configuration, which says what it needs of a space and what can be done around it."""
     stream: ClassVar[str]
     """Names the algorithm's stream of random numbers."""
-    revisable: ClassVar[bool] = True
-    """Whether members of P stay as they are, so that they can be measured again (``engine.evolution.noise``)."""
-    foreseeable: ClassVar[bool] = False
-    """Whether the N best by front, then crowding, survive: what a race can foresee (``engine.evolution.racing``)."""
+    kept: ClassVar[tuple[str, ...]] = ()
+    """Names of the attributes that a checkpoint keeps beside those of every search: arrays, or JSON."""
     gradual: ClassVar[bool] = False
     """Whether P begins with the first arrival where ``steady``, instead of with the N-th."""
+    replaceable: ClassVar[bool] = False
+    """Whether a proposal may give way to another candidate: where a small space can be listed, to one that was never
+    proposed."""
 
     def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
-        steady: bool = False, fidelity: str = "full", patch: str = "",
+        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1,
+        context: AnyContext = PLAIN, **settings: Any,
     ) -> None:  # fmt: skip
-        self.problem, self.N, self.T, self.seed, self.steady = problem, population, ticks, seed, steady
-        self.brood = population
-        self.replicates, self.fidelity, self.patch = replicates, fidelity, patch
+        self.settings = parse(self.Settings, {"population": population, **settings})
+        for ability in self.settings.needs:
+            if getattr(problem.space.can, ability) is None:
+                raise ConfigError([("algorithm.kind", _MISSING[ability])])
+        self.problem, self.N, self.T, self.seed = problem, population, ticks, seed
+        self.replicates, self.context, self.steady = replicates, context, self.settings.without_rounds
+        self.batch = population
         self.rng = generator(seed, self.stream)
         self.P: Population | None = None
         self.arrived: list[Individual] = []
         self.outstanding: dict[int, Genome] = {}
         self.unasked: list[int] = []
+        self.met: set[int] = set()
         self.next_id = self.tick = self.told = 0
         self.done = False
+        self._begin()
         self._propose(self._initial())
+
+    def _begin(self) -> None:  # noqa: B027 - many have nothing of their own
+        """Set up what the algorithm has of its own, before the first proposals."""
 
     @abstractmethod
     def _offspring(self, n: int) -> Genome:
@@ -93,19 +116,19 @@ class PopulationSearch(ABC):
     def tell(self, evaluation: Evaluation) -> list[Progress]:
         """Collect one evaluation; the last of a generation selects the next P."""
         genome = self.outstanding.pop(evaluation.id)
-        if inherited := getattr(self.problem.space, "inherited", None):
-            genome = inherited(genome, evaluation)
+        if inherit := self.problem.space.can.inherit:
+            genome = inherit(genome, evaluation)
         self.arrived.append(Individual(genome, evaluation, self.tick + 1))
         self.told += 1
         joins = self.steady and (self.gradual or self.P is not None)
-        complete = len(self.arrived) == (self.N if self.P is None else self.brood)
+        complete = len(self.arrived) == (self.N if self.P is None else self.batch)
         if joins or complete:
             self._select()
         ticked = self.told % self.N == 0
         self.tick += ticked
         self.done = self.tick >= self.T
         if complete and not self.steady and not self.done:
-            self._propose(self._offspring(self.brood))
+            self._propose(self._offspring(self.batch))
         return [Progress(self.tick)] if ticked else []
 
     def revise(self, evaluations: Sequence[Evaluation]) -> None:
@@ -135,9 +158,12 @@ class PopulationSearch(ABC):
         return [self.P.individuals[i] for i in good[best]]
 
     def _request(self, i: int) -> Request:
-        return Request(i, self.outstanding[i], 0, self.replicates, self.seed, self.fidelity, self.patch)
+        return Request(i, self.outstanding[i], 0, self.replicates, self.seed, self.context)
 
     def _propose(self, genomes: Genome) -> None:
+        unmet = self.problem.space.can.unmet
+        if unmet and self.replaceable:
+            genomes = unmet(self.rng, genomes, self.met)
         for genome in genomes:
             self.outstanding[self.next_id] = genome
             self.unasked.append(self.next_id)
@@ -159,60 +185,63 @@ class PopulationSearch(ABC):
         R = Population(self.problem, members)
         if len(R) >= self.N and all(i.evaluation.status == "failed" for i in R.individuals):
             reason = R.individuals[0].evaluation.reason
-            raise EvaluationError(f"All {len(R)} candidates failed. The first one: {reason}")
+            raise EvaluationError(f"All {len(R)} {self.problem.noun}s failed. The first one: {reason}")
         return R
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """P, what has arrived, what is outstanding, the generator and the counters."""
-        arrays: Arrays = {}
-        for name, members in (("P", self.P.individuals if self.P else []), ("Q", self.arrived)):
-            if members:
-                arrays |= {f"{name}.{key}": value for key, value in columns(members, self.problem).items()}
+    def state(self) -> Parts:
+        """P, what has arrived, what is outstanding, the generator, the counters, and what is ``kept``."""
+        kept = {name: getattr(self, name) for name in self.kept}
+        arrays: Arrays = {name: value for name, value in kept.items() if isinstance(value, np.ndarray)}
         if self.P:
             arrays |= {"P.rank": self.P.rank, "P.crowding": self.P.crowding}
         if self.outstanding:
             arrays["outstanding.id"] = np.array(list(self.outstanding), dtype=np.int64)
             arrays["outstanding.genome"] = np.stack(list(self.outstanding.values()))
+        if self.met:
+            arrays["met"] = np.array(sorted(self.met), dtype=np.uint64)
         meta = {"rng": generator_state(self.rng), "next_id": self.next_id, "tick": self.tick, "told": self.told,
                 "done": self.done}  # fmt: skip
-        return arrays, meta
+        meta |= {name: value for name, value in kept.items() if name not in arrays}
+        members = self.P.individuals if self.P else []
+        return {"search": Bundle(meta, arrays), "P": to_part(members), "Q": to_part(self.arrived)}
 
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+    def load(self, parts: Parts) -> None:
         """The inverse of ``state``; what was outstanding is asked again, in the order it was asked."""
-
-        def members(name: str) -> list[Individual]:
-            part = {k.removeprefix(f"{name}."): v for k, v in arrays.items() if k.startswith(f"{name}.")}
-            return individuals(part) if part else []
-
+        meta, arrays = parts["search"]
         self.rng = load_generator(meta["rng"])
         self.next_id, self.tick, self.told, self.done = meta["next_id"], meta["tick"], meta["told"], meta["done"]
-        found = members("P")
+        found = of_part(parts["P"])
         self.P = Population(self.problem, found) if found else None
         if self.P:
             self.P.rank, self.P.crowding = arrays["P.rank"].copy(), arrays["P.crowding"].copy()
-        self.arrived = members("Q")
+        self.arrived = of_part(parts["Q"])
         ids = arrays["outstanding.id"].tolist() if "outstanding.id" in arrays else []
         self.outstanding = {i: arrays["outstanding.genome"][k] for k, i in enumerate(ids)}
         self.unasked = list(self.outstanding)
+        self.met = set(arrays["met"].tolist()) if "met" in arrays else set()
+        for name in self.kept:
+            setattr(self, name, copy(arrays.get(name, meta.get(name))))
 
 
 class Breeding(PopulationSearch):
     """Children of tournament winners, made by the space's crossover and mutation. Children that equal a member of P or
     one another (by canonical key) are made again, up to five times."""
 
+    replaceable = True
     tournament = 2
 
     def _offspring(self, n: int) -> Genome:
         """n children of tournament winners, preferring ones that are not in P already; before P, fresh draws."""
-        space = self.problem.space
+        space, breed = self.problem.space, self.problem.space.can.breed
         if self.P is None:
             return space.sample(self.rng, n)
+        assert breed is not None
         taken = set(space.keys(self.P.genomes).tolist())
         found: list[Genome] = []
         for attempt in range(_TRIES):
             missing = n - len(found)
             mothers, fathers = self._parents(missing)
-            children = space.offspring(self.rng, self.P.genomes[mothers], self.P.genomes[fathers])
+            children = breed.offspring(self.rng, self.P.genomes[mothers], self.P.genomes[fathers])
             for child, key in zip(children, space.keys(children).tolist(), strict=True):
                 if key not in taken or attempt == _TRIES - 1:
                     taken.add(key)
@@ -224,7 +253,8 @@ class Breeding(PopulationSearch):
     def _parents(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Indices into P of n pairs; the better one first where the space asks for that."""
         mothers, fathers = self._tournament(n), self._tournament(n)
-        if getattr(self.problem.space, "better_first", False):
+        breed = self.problem.space.can.breed
+        if breed and breed.better_first:
             swap = self._better(fathers, mothers)
             mothers, fathers = np.where(swap, fathers, mothers), np.where(swap, mothers, fathers)
         return mothers, fathers

@@ -1,7 +1,7 @@
 """What swarms share: particles that keep their number, their positions and their velocities.
 
 A particle is idle once its evaluation arrived, and moves when it is proposed again. Particles move in the numbers that
-stand for genomes (``Vectors``); one that would leave the box stops at its wall and comes back at half the speed
+stand for genomes ; one that would leave the box stops at its wall and comes back at half the speed
 (Standard PSO 2011). With one objective particles are compared by it; with several, by front and then by crowding.
 ``steady``: a particle that was evaluated moves on among those that were, whoever else is still on the first way.
 """
@@ -9,16 +9,16 @@ stand for genomes (``Vectors``); one that would leave the box stops at its wall 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.evolution.algorithm import Arrays, Population
+from engine.arrays import Bundle
+from engine.evolution.algorithm import Parts, Population
 from engine.evolution.nsga2 import best_first
 from engine.evolution.search import PopulationSearch
-from engine.evolution.vectors import Floats, Vectors
-from engine.problem import Genome, Problem
+from engine.problem import Floats, Genome
 
 Bools = NDArray[np.bool_]
 Indices = NDArray[np.int64]
@@ -28,21 +28,17 @@ class Swarm(PopulationSearch):
     """X float64[N, n] positions as last proposed, V velocities; ``settled`` the particles that were evaluated, P in
     their order; ``place`` int64[N] of each particle in P's order of merit (N: none yet)."""
 
-    revisable = False
     gradual = True
-    arrays: tuple[str, ...] = ("X", "V")
-    """Names of the attributes that a checkpoint keeps."""
+    kept: ClassVar[tuple[str, ...]] = ("X", "V", "idle", "settled")
 
-    def __init__(
-        self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1, *,
-        steady: bool = False, fidelity: str = "full", patch: str = "",
-    ) -> None:  # fmt: skip
-        self.vectors = Vectors(problem.space)
+    def _begin(self) -> None:
+        numbers = self.problem.space.can.numbers
+        assert numbers is not None
+        self.numbers = numbers
         self.particle: dict[int, int] = {}
         self.idle: list[int] = []
         self.settled: list[int] = []
-        self.place = np.full(population, population)
-        super().__init__(problem, population, ticks, seed, replicates, steady=steady, fidelity=fidelity, patch=patch)
+        self.place = np.full(self.N, self.N)
 
     @abstractmethod
     def _movers(self, n: int) -> Indices:
@@ -69,10 +65,10 @@ class Swarm(PopulationSearch):
 
     def _initial(self) -> Genome:
         """Random positions; half the way to another random position as velocity."""
-        self.X = self.vectors.sample(self.rng, self.N)
-        self.V = (self.vectors.sample(self.rng, self.N) - self.X) / 2
+        self.X = self.numbers.sample(self.rng, self.N)
+        self.V = (self.numbers.sample(self.rng, self.N) - self.X) / 2
         self.particle = dict(enumerate(range(self.N)))
-        return self.vectors.genomes(self.X)
+        return self.numbers.decode(self.X)
 
     def _offspring(self, n: int) -> Genome:
         movers = self._movers(n)
@@ -83,11 +79,11 @@ class Swarm(PopulationSearch):
         self.idle = [k for k in self.idle if k not in gone]
         V = self._velocity(movers)
         X = self.X[movers] + V
-        if self.vectors.bounded:
+        if self.numbers.bounded:
             inside = np.clip(X, 0.0, 1.0)
             X, V = inside, np.where(inside == X, V, -0.5 * V)
         self.X[movers], self.V[movers] = X, V
-        return self.vectors.genomes(X)
+        return self.numbers.decode(X)
 
     def _select(self) -> None:
         arrived = sorted(self.arrived, key=lambda member: member.evaluation.id)
@@ -98,20 +94,14 @@ class Swarm(PopulationSearch):
         self.place[self.settled] = merit(self.P)
         self.idle += self.owners.tolist()
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """The search's state, positions and velocities, and which particle each outstanding request moves."""
-        arrays, meta = super().state()
-        arrays |= {f"swarm.{name}": getattr(self, name) for name in self.arrays}
-        particles = [[i, k] for i, k in self.particle.items()]
-        return arrays, {**meta, "particle": particles, "idle": self.idle, "settled": self.settled}
+    def state(self) -> Parts:
+        """The search's state, and which particle each outstanding request moves."""
+        return super().state() | {"swarm": Bundle({"particle": list(self.particle.items())}, {})}
 
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
+    def load(self, parts: Parts) -> None:
         """The inverse of ``state``."""
-        super().load(arrays, meta)
-        for name in self.arrays:
-            setattr(self, name, arrays[f"swarm.{name}"].copy())
-        self.particle, self.idle = {i: k for i, k in meta["particle"]}, list(meta["idle"])
-        self.settled = list(meta["settled"])
+        super().load(parts)
+        self.particle = {i: k for i, k in parts["swarm"].meta["particle"]}
         if self.P:
             self.place[self.settled] = merit(self.P)
 

@@ -1,4 +1,5 @@
-"""When a search ends before its last tick: a plateau of the hypervolume, or a budget. Looked at when a tick completes.
+"""When a search ends before its last tick: a plateau of the hypervolume, a budget, or a small space that was played
+whole. Looked at when a tick completes.
 
 The plateau is noise-aware: over the window's last ticks the mean volume of the later half must exceed that of the
 earlier half by more than the tolerance, and by more than the volume's own noise, the standard deviation over parametric
@@ -40,6 +41,10 @@ class Termination:
             self.volumes.append((volume(front), noise(front, volume, rng)))
         self.reason = next((why for rule in self.rules if (why := self._holds(rule, counters))), "")
         return self.reason
+
+    def end(self, reason: str) -> None:
+        """The search ends with this tick whatever the rules say; an earlier reason stays."""
+        self.reason = self.reason or reason
 
     def _holds(self, rule: StopRule, counters: Counters) -> str:
         if isinstance(rule, PlateauRule):

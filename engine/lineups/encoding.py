@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 from engine.errors import ConfigError
 from engine.lineups import decoding, operators
 from engine.lineups.rules import CompiledRules
+from engine.lineups.size import every_lineup
+from engine.problem import Breed, Capabilities, Numbers, redrawn
 from engine.rng import combine64
+from engine.splitmix import combine
 
 Lineups = NDArray[np.int32]
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def team_keys(rows: Lineups) -> NDArray[np.uint64]:
@@ -29,15 +32,8 @@ def _folded(rows: Any) -> Any:
     keys = np.zeros(rows.shape[0], dtype=np.uint64)
     for i in range(rows.shape[0]):
         for s in range(rows.shape[1]):
-            keys[i] = _mixed(_mixed(keys[i]) + _GOLDEN + np.uint64(np.int64(rows[i, s])))
+            keys[i] = combine(keys[i], np.uint64(np.int64(rows[i, s])))
     return keys
-
-
-@njit(cache=True, nogil=True)
-def _mixed(x: Any) -> Any:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 class LineupSpace:
@@ -52,9 +48,48 @@ class LineupSpace:
         self.slots = len(rules.is_count)
         self.width = rules.teams * self.slots
 
+    @property
+    def can(self) -> Capabilities:
+        """It breeds, moves through numbers, and lists its lineups where they are few."""
+        numbers = Numbers(self.width, lambda rng, k: rng.random((k, self.width)), self.decode)
+        return Capabilities(Breed(self.offspring), numbers, redrawn, unmet=self.unmet)
+
     def sample(self, rng: np.random.Generator, n: int) -> Lineups:
         """n random valid lineups. Raises ConfigError when the rules leave none to be found."""
         return _found(*operators.sample(_seeds(rng, n), self.rules, self.slots))
+
+    @cached_property
+    def every(self) -> Lineups | None:
+        """All lineups int32[n, teams, slots], each once; None where there are too many to list."""
+        found = every_lineup(self.rules)
+        return None if found is None else self.canonical(found)
+
+    def unmet(self, rng: np.random.Generator, lineups: Lineups, met: set[int]) -> Lineups:
+        """The lineups, with a random one that was not met before in the place of each whose key is in ``met`` or that
+        repeats an earlier one, while there are such; ``met`` grows. Where lineups cannot be listed, as they are."""
+        if self.every is None:
+            return lineups
+        again = []
+        for i, key in enumerate(self.keys(lineups).tolist()):
+            if key in met:
+                again.append(i)
+            met.add(key)
+        if again:
+            keys = self.keys(self.every)
+            left = rng.permutation(np.flatnonzero(~np.isin(keys, np.array(list(met), np.uint64))))[: len(again)]
+            lineups = lineups.copy()
+            lineups[again[: len(left)]] = self.every[left]
+            met.update(keys[left].tolist())
+        return lineups
+
+    def distinct(self, rng: np.random.Generator, n: int) -> Lineups:
+        """n random valid lineups, none of them twice; all there are where they are fewer. Where lineups cannot be
+        listed, chance may repeat one. Raises ConfigError as ``sample`` does."""
+        found = self.unmet(rng, self.sample(rng, n), set())
+        if self.every is None:
+            return found
+        _, first = np.unique(self.keys(found), return_index=True)
+        return found[np.sort(first)]
 
     def decode(self, numbers: NDArray[np.float64]) -> Lineups:
         """The valid lineups that float64[n, width] in [0, 1] mean. Raises ConfigError as ``sample`` does."""

@@ -17,8 +17,8 @@ from engine.lineups.encoding import Lineups, LineupSpace
 from engine.lineups.matches import Matches
 from engine.lineups.objectives import Measured, Objectives, check
 from engine.lineups.rules import CompiledRules, compile_rules, feasibility
-from engine.lineups.schema import OTHER_GAME, check_patch, team_costs, team_row
-from engine.problem import Evaluation, Problem, Request, ShouldStop, failed
+from engine.lineups.schema import OTHER_GAME, check_patch, team_costs, team_row, unbounded, unreachable_lines
+from engine.problem import Evaluation, LineupContext, Problem, Request, ShouldStop, failed, of_kind
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
 from engine.simulators.loaders import load
 
@@ -51,16 +51,14 @@ class LineupEvaluator:
     def describe(self) -> Problem:
         teams = range(self.space.rules.teams)
         metrics = (*(f"cost_{t}" for t in teams), *(f"strength_{t}" for t in teams))
-        return Problem(self.space, self.objectives.describe(), metrics)
+        bounded = self.objectives.bounded
+        return Problem(self.space, self.objectives.describe(), metrics, bounded=bounded, noun="lineup")
 
     def initialize(self, rng: np.random.Generator) -> Lineups:
         return np.asarray(self.space.sample(rng, 1)[0])
 
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
-        def kind(request: Request) -> tuple[int, int, str, bool]:
-            return request.first, request.last, request.fidelity, bool(request.anchors)
-
-        for (first, last, fidelity, _), group in groupby(sorted(requests, key=kind), key=kind):
+        for (first, last, fidelity, *_), group in groupby(sorted(requests, key=_alike), key=_alike):
             if should_stop():
                 return
             yield from self._together(list(group), first, last, fidelity)
@@ -68,13 +66,26 @@ class LineupEvaluator:
     def _together(self, requests: list[Request], first: int, last: int, fidelity: str) -> Iterator[Evaluation]:
         genomes = np.stack([request.genome for request in requests])
         played = self.matches.play(genomes, first, last, fidelity)
-        anchors = np.array([r.anchors for r in requests], dtype=np.int64) if requests[0].anchors else None
+        records = [r.record for r in requests if r.record is not None]
+        if records and len(records[0]):
+            played = played.after(np.stack(records))
+        fixed = [_anchors(r) for r in requests]
+        anchors = np.array(fixed, dtype=np.int64) if fixed[0] else None
         costs = team_costs(self.spec, genomes)
         measured = self.objectives.measure(played, costs, anchors)
         each, cached = played.requested // len(requests), played.cached
+        recorded = played.recorded() if records else None
+        limits = self.objectives.limits(costs) if records and self.objectives.bounded else None
         for i, request in enumerate(requests):
             share = cached // len(requests) + (i < cached % len(requests))
-            yield self._answer(request, i, measured, costs, bool(played.broken[i]), each, share)
+            answer = self._answer(request, i, measured, costs, bool(played.broken[i]), each, share)
+            if answer.status == "ok" and recorded is not None:
+                answer = answer._replace(record=recorded[i])
+            if answer.status == "ok" and (limits is not None or anchors is not None):
+                answer = answer._replace(values=measured.values[i], limits=None if limits is None else limits[i])
+            if answer.status == "ok" and measured.sums is not None:
+                answer = answer._replace(sums=measured.sums[i])
+            yield answer
 
     def _answer(
         self, request: Request, i: int, found: Measured, costs: np.ndarray, broken: bool, cost: int, cached: int
@@ -92,17 +103,31 @@ class LineupEvaluator:
             request.id,
             found.mean[i],
             found.covariance[i],
-            request.last - request.first,
+            found.values.shape[1],
             metrics,
             violation=float(found.violation[i]),
             cost=cost,
             cached=cached,
-            anchors=(int(found.anchors[i, 0]), int(found.anchors[i, 1])),
+            context=msgspec.structs.replace(
+                of_kind(request.context, LineupContext), anchors=tuple(found.anchors[i].tolist())
+            ),
         )
 
     def _not_a_number(self, values: np.ndarray) -> str:
         bad = np.flatnonzero(~np.isfinite(values))
         return str(self.objectives.config.objectives[int(bad[0])].title)
+
+
+def _alike(request: Request) -> tuple[int, int, str, bool, int]:
+    """What requests must share to be answered together."""
+    known = -1 if request.record is None else len(request.record)
+    fidelity = of_kind(request.context, LineupContext).fidelity
+    return request.first, request.last, fidelity, bool(_anchors(request)), known
+
+
+def _anchors(request: Request) -> tuple[int, ...]:
+    """The teams that a request measures; with a record of replicates all of them choose anew."""
+    return of_kind(request.context, LineupContext).anchors if request.record is None else ()
 
 
 def _space(rules: CompiledRules, study: object) -> LineupSpace:
@@ -128,6 +153,11 @@ def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
         check(spec, study.objectives, study.lineups.teams)
     except ConfigError as error:
         wrong += error.problems
+    if getattr(study, "kind", "") == "search":
+        wrong += unreachable_lines(patched, study.objectives, study.lineups.teams)
+    noise = getattr(study, "noise", None)
+    if noise and noise.racing == "bounds" and (why := unbounded(spec, study.objectives, study.lineups.teams)):
+        wrong.append(("noise.racing", why))
     if wrong:
         raise ConfigError(wrong)
     return spec

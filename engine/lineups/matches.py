@@ -32,34 +32,95 @@ class Played(NamedTuple):
     cached: int
     broken: NDArray[np.bool_]
 
+    def recorded(self) -> Floats:
+        """Each replicate's numbers as one row: float64[n, R, k]."""
+        rows = np.moveaxis(np.stack([self.versus, self.baseline], axis=1), 4, 1)
+        return np.ascontiguousarray(rows).reshape(*rows.shape[:2], -1)
+
+    def after(self, record: Floats) -> Played:
+        """The same with the replicates of earlier rows float64[n, r, k] before its own."""
+        n, teams, seats, _, width = self.versus.shape
+        rows = record.reshape(n, record.shape[1], 2, teams, seats, width)
+        versus, baseline = np.moveaxis(rows, 1, 4).swapaxes(0, 1)
+        return self._replace(
+            versus=np.concatenate([versus, self.versus], axis=3),
+            baseline=np.concatenate([baseline, self.baseline], axis=3),
+        )
+
+
+MEMORY_BYTES = 256 * 2**20
+"""What one worker may keep of matches it has played, all together."""
+_ENTRY_BYTES = 200
+"""Of the index, a row: its key, its number and their place in the dictionary while that grows (CPython 3.11)."""
+
 
 class MatchMemory:
-    """Rows of numbers by 64-bit key, for one (simulator, patch, fidelity, seed, replicates). Forgets everything when
-    full: results never depend on what is remembered."""
+    """Rows of numbers by 64-bit key, in a table for each (kind of match, replicates, fidelity), of one simulator, patch
+    and seed. All tables with their indices stay within ``limit`` bytes: before they would not, everything is forgotten,
+    and what would not fit alone is not kept. Results never depend on what is remembered."""
 
-    def __init__(self, width: int, limit: int = 1_000_000) -> None:
-        self.width, self.limit = width, limit
+    def __init__(self, limit: int = MEMORY_BYTES) -> None:
+        self.limit = limit
+        self.tables: dict[tuple[Any, ...], _Table] = {}
+
+    @property
+    def bytes(self) -> int:
+        """What all tables take."""
+        return sum(table.bytes for table in self.tables.values())
+
+    def find(self, table: tuple[Any, ...], keys: Keys, width: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """Rows float64[n, width] of the keys and bool[n]: which of them are known; the others' rows say nothing."""
+        found = np.empty((len(keys), width))
+        if table not in self.tables:
+            return found, np.zeros(len(keys), np.bool_)
+        rows = self.tables[table].find(keys)
+        found[rows >= 0] = self.tables[table].rows[rows[rows >= 0]]
+        return found, rows >= 0
+
+    def add(self, table: tuple[Any, ...], keys: Keys, values: Floats) -> None:
+        """Keep rows float64[n, width] of keys that are not known."""
+        kept = self.tables.get(table) or _Table(values.shape[1])
+        if self.bytes + kept.needed(len(keys)) > self.limit:
+            self.tables, kept = {}, _Table(values.shape[1])
+        if kept.needed(len(keys)) <= self.limit:
+            kept.add(keys, values)
+            self.tables[table] = kept
+
+
+class _Table:
+    """Rows that only grow, and where each key's is."""
+
+    def __init__(self, width: int) -> None:
         self.index: dict[int, int] = {}
-        self.rows = np.empty((1024, width))
+        self.rows = np.empty((0, width))
+
+    @property
+    def bytes(self) -> int:
+        return self.rows.nbytes + _ENTRY_BYTES * len(self.index)
+
+    def needed(self, more: int) -> int:
+        """Bytes that ``more`` rows take beside those there are; while the table grows, both sizes of it are there."""
+        room = self._room(len(self.index) + more)
+        grown = room * self.rows.shape[1] * self.rows.itemsize if room > len(self.rows) else 0
+        return grown + _ENTRY_BYTES * more
+
+    def _room(self, rows: int) -> int:
+        return len(self.rows) if rows <= len(self.rows) else max(rows, 2 * len(self.rows))
 
     def find(self, keys: Keys) -> NDArray[np.int64]:
         """Row of each key, -1 where unknown."""
         get = self.index.get
         return np.array([get(key, -1) for key in keys.tolist()], dtype=np.int64)
 
-    def add(self, keys: Keys, values: Floats) -> NDArray[np.int64]:
-        """Keep rows float64[n, width]; their row numbers."""
-        if len(self.index) + len(keys) > self.limit:
-            self.index.clear()
+    def add(self, keys: Keys, values: Floats) -> None:
         start = len(self.index)
         need = start + len(keys)
         if need > len(self.rows):
-            grown = np.empty((max(need, 2 * len(self.rows)), self.width))
+            grown = np.empty((self._room(need), self.rows.shape[1]))
             grown[:start] = self.rows[:start]
             self.rows = grown
         self.rows[start:need] = values
         self.index.update(zip(keys.tolist(), range(start, need), strict=True))
-        return np.arange(start, need)
 
 
 class Matches:
@@ -72,7 +133,7 @@ class Matches:
         self.simulator, self.patch, self.seed, self.cache = simulator, dict(patch), seed, cache
         self.baselines, self.baseline_keys = baselines, team_keys(baselines)
         self.sides, self.width = len(spec.side_metrics), len(spec.side_metrics) + len(spec.battle_metrics)
-        self.memory: dict[tuple[Any, ...], MatchMemory] = {}
+        self.memory = MatchMemory()
 
     def play(self, lineups: NDArray[np.int32], first: int, last: int, fidelity: str = "full") -> Played:
         """All battles of lineups int32[n, T, slots], replicates first <= r < last. Raises SimulatorError."""
@@ -146,14 +207,12 @@ class Matches:
             return battle(np.arange(len(keys))).reshape(len(keys), -1), len(keys)
         unique, where, inverse = np.unique(keys, return_index=True, return_inverse=True)
         width = (4 if kind == "pair" else 2) * (last - first) * self.width
-        memory = self.memory.setdefault((kind, first, last, fidelity), MatchMemory(width))
-        found = memory.find(unique)
-        new = np.flatnonzero(found < 0)
-        values = np.empty((len(unique), width))
-        values[found >= 0] = memory.rows[found[found >= 0]]
+        table = (kind, first, last, fidelity)
+        values, known = self.memory.find(table, unique, width)
+        new = np.flatnonzero(~known)
         if len(new):
             values[new] = battle(where[new]).reshape(len(new), -1)
-            memory.add(unique[new], values[new])
+            self.memory.add(table, unique[new], values[new])
         return np.asarray(values[inverse]), len(new)
 
     def _battles(

@@ -2,7 +2,13 @@
 
 Theta is a formula of the means over all replicates; theta_i the same without replicate i. The jackknife covariance is
 (R - 1)/R * sum (theta_i - mean)(theta_i - mean)^T (Efron & Tibshirani 1993, ch. 11), which takes the choice of the
-strongest and weakest team along. With ``anchors`` that choice is fixed, so fresh samples measure it without bias.
+strongest and weakest team along. With ``anchors`` that choice is fixed, so fresh samples measure it without bias, and
+each replicate has a share in the result that can be told: its pseudo-value R theta - (R - 1) theta_i, of which theta is
+the mean for sums and differences; for ratios to first order, and not near a kink such as abs() at 0.
+
+Replicates that are all alike, or take few values, do not make a result certain: with a chance of 97.5 % one replicate
+in 1 / (1 - 0.025^(1/R)) or more could still be another. Where it is known how far values can go, the standard error is
+no less than that says.
 """
 
 from __future__ import annotations
@@ -11,12 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from engine.config.lineups import ObjectiveSetConfig
 from engine.errors import ConfigError
-from engine.formula import STRONGEST, WEAKEST, Formula, parse
+from engine.formula import COST, STRONGEST, WEAKEST, Formula, parse
 from engine.lineups.matches import Played
-from engine.lineups.schema import variables
+from engine.lineups.parts import Sums
+from engine.lineups.schema import spans, unbounded, variables
 from engine.problem import Objective
 from engine.simulators.contract import GameSpec
 
@@ -25,13 +33,18 @@ Floats = NDArray[np.float64]
 
 class Measured(NamedTuple):
     """Objectives of n lineups: ``mean`` float64[n, m], ``covariance`` float64[n, m, m], ``violation`` float64[n],
-    ``anchors`` int64[n, 2] (strongest, weakest team), ``strength`` float64[n, T] of each team over all its battles."""
+    ``anchors`` int64[n, 2] (strongest, weakest team), ``strength`` float64[n, T] of each team over all its battles,
+    ``values`` float64[n, R, m] the jackknife's value of each replicate: where an objective is a weighted sum of means,
+    what it gives for that replicate by itself. ``sums`` float64[n, R, k], where ``anchors`` were given: what each
+    replicate has of the sums that the other objectives are made of (``engine.lineups.parts``)."""
 
     mean: Floats
     covariance: Floats
     violation: Floats
     anchors: NDArray[np.int64]
     strength: Floats
+    values: Floats
+    sums: Floats | None
 
 
 def check(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> list[Formula]:
@@ -56,11 +69,13 @@ class Objectives:
 
     def __init__(self, spec: GameSpec, config: ObjectiveSetConfig, teams: int, baselines: int) -> None:
         parsed = check(spec, config, teams)
-        self.config, self.teams, self.baselines = config, teams, baselines
+        self.spec, self.config, self.teams, self.baselines = spec, config, teams, baselines
         self.formulas, self.constraints = parsed[: len(config.objectives)], parsed[len(config.objectives) :]
         self.side = [m.name for m in spec.side_metrics]
         self.battle = [m.name for m in spec.battle_metrics]
         self.strength = self.side.index(spec.strength)
+        self.bounded = not unbounded(spec, config, teams)
+        self.sums = Sums(spec, config.objectives, teams)
 
     def describe(self) -> tuple[Objective, ...]:
         """The objectives as the problem states them."""
@@ -82,13 +97,37 @@ class Objectives:
         with np.errstate(invalid="ignore"):  # a formula may give inf here; the evaluator reports such lineups
             spread = theta[:, 1:] - theta[:, 1:].mean(axis=1, keepdims=True)
             covariance = (spread[:, :, :, None] * spread[:, :, None, :]).sum(axis=1) * (replicates - 1) / replicates
+            each = _each(theta)
+        sums = None if anchors is None else _each(self.sums.of(values, strength.shape[:2]))
+        self._not_too_sure(covariance, each, costs)
         violation = np.zeros(len(strength))
         for formula in self.constraints:
             violation += np.maximum(0.0, -np.broadcast_to(formula.evaluate(values), strength.shape[:2])[:, 0])
         picked = np.concatenate(
             [np.broadcast_to(values[k], (*strength.shape[:2], 1))[:, 0] for k in (STRONGEST, WEAKEST)], axis=-1
         )
-        return Measured(theta[:, 0].copy(), covariance, violation, picked, strength[:, 0])
+        return Measured(theta[:, 0].copy(), covariance, violation, picked, strength[:, 0], each, sums)
+
+    def limits(self, costs: Floats) -> Floats:
+        """Between which every replicate's objectives lie, float64[n, 2, m], for lineups of costs float64[n, T]; where
+        they are ``bounded``."""
+        low, high, *_ = spans(self.spec, self.config.objectives, costs)
+        return np.stack([low, high], axis=1)
+
+    def _not_too_sure(self, covariance: Floats, each: Floats, costs: Floats) -> None:
+        """Raise the variance of what took few values (``confidence.coarse``) to what the count of replicates allows to
+        say, where it is known how far values can go."""
+        replicates, k = each.shape[1], max(2, -(-2 * each.shape[1] // 5))
+        ordered = np.sort(each, axis=1)
+        with np.errstate(invalid="ignore"):
+            near = ordered[:, k - 1 :] - ordered[:, : replicates - k + 1] <= 1e-9 * np.ptp(ordered, axis=1)[:, None]
+        few = near.any(axis=1)
+        if few.any():
+            low, high, exact, _ = spans(self.spec, self.config.objectives, costs)
+            few &= ~exact & np.isfinite(high - low)
+            least = (high - low) * (1 - 0.025 ** (1 / replicates)) / stdtrit(max(replicates - 1, 1), 0.975)
+            variance = np.einsum("njj->nj", covariance)
+            variance[few] = np.maximum(variance[few], least[few] ** 2)
 
     def _clipped(self, i: int, values: dict[str, Any]) -> Floats:
         config = self.config.objectives[i]
@@ -102,7 +141,7 @@ class Objectives:
         versus, baseline = _left_out(played.versus), _left_out(played.baseline)
         opponents = self.teams - 1
         every = (versus + baseline) / (opponents + self.baselines)
-        values: dict[str, Any] = {"cost": costs[:, None, :]}
+        values: dict[str, Any] = {COST: costs[:, None, :]}
         for k, name in enumerate(self.side):
             values[name] = every[..., k].mean(axis=-1)
             values[f"{name}_first"], values[f"{name}_second"] = every[..., 0, k], every[..., 1, k]
@@ -112,6 +151,12 @@ class Objectives:
         for k, name in enumerate(self.battle, start=len(self.side)):
             values[name] = every[..., k].mean(axis=(-1, -2))[..., None]
         return values
+
+
+def _each(theta: Floats) -> Floats:
+    """[n, 1 + R, k], of all replicates and without each one, to what each one has, [n, R, k]; in units of theta, for
+    sums of many replicates lose digits."""
+    return np.asarray(theta[:, :1] + (theta.shape[1] - 2) * (theta[:, :1] - theta[:, 1:]))
 
 
 def _left_out(sums: Floats) -> Floats:

@@ -16,6 +16,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from engine.lineups.rules import FREE, IN_LINEUP, CompiledRules
+from engine.rng import GOLDEN
+from engine.splitmix import mix
 
 _REPAIR_STEPS = 600
 _TRIES = 64
@@ -24,11 +26,8 @@ _jit = njit(cache=True, nogil=True)
 
 @_jit
 def _next(state: Any) -> Any:
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    x = state[0]
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    state[0] += GOLDEN
+    return mix(state[0])
 
 
 @_jit
@@ -336,16 +335,18 @@ def _before(a: Any, b: Any) -> Any:
 
 @_jit
 def _canonical(lineup: Any, rules: Any, kept: Any) -> None:
-    """Sort interchangeable slots (empty last, with their counts), then the teams."""
+    """Sort interchangeable slots (empty last, with their counts; of equal pieces the smaller count first), then the
+    teams."""
     slots = lineup.shape[1]
     for t in range(lineup.shape[0]):
         for i in range(slots):
             for j in range(i + 1, slots):
                 if rules.group[i] >= 0 and rules.group[i] == rules.group[j]:
                     a, b = lineup[t, i], lineup[t, j]
-                    if b >= 0 and (a < 0 or b < a):
+                    m, n = rules.partner[i], rules.partner[j]
+                    fewer = a == b and m >= 0 and n >= 0 and lineup[t, n] < lineup[t, m]
+                    if b >= 0 and (a < 0 or b < a or fewer):
                         lineup[t, i], lineup[t, j] = b, a
-                        m, n = rules.partner[i], rules.partner[j]
                         if m >= 0 and n >= 0:
                             lineup[t, m], lineup[t, n] = lineup[t, n], lineup[t, m]
     for t in range(1, lineup.shape[0]):

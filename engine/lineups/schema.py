@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config.lineups import TeamRow
+from engine.config.lineups import ObjectiveConfig, ObjectiveSetConfig, TeamRow
 from engine.errors import ConfigError
-from engine.simulators.contract import GameSpec
+from engine.formula import COST, CURVED, FIXED, parse
+from engine.formula_bounds import Span, bounds
+from engine.simulators.contract import GameSpec, Metric
 
 EMPTY = -1
 OTHER_GAME = "the simulator now describes another game than the one this data was made for"
@@ -121,13 +124,14 @@ def team_slots(spec: GameSpec, row: Sequence[int]) -> dict[str, str | int]:
 
 
 def team_parts(spec: GameSpec, row: Sequence[int]) -> list[str]:
-    """What a team is made of in words, in slot order: ``["Frost Captain", "Warhorn", "6 Pikes"]``."""
+    """What a team is made of in words, in slot order: ``["Frost Captain", "Warhorn", "Pikes ×6"]``. Names stand as the
+    game has them, whatever their number."""
     counts = {slot.of: int(row[s]) for s, slot in enumerate(spec.slots) if slot.kind == "count"}
     parts = []
     for s, slot in enumerate(spec.slots):
         if slot.kind == "piece" and row[s] >= 0:
             name = spec.pieces[row[s]].name
-            parts.append(f"{counts[slot.id]} {name}" if slot.id in counts else name)
+            parts.append(f"{name} ×{counts[slot.id]}" if slot.id in counts else name)
     return parts
 
 
@@ -176,3 +180,157 @@ def variables(spec: GameSpec, teams: int) -> tuple[dict[str, str], dict[str, str
             team[f"{metric.name}_vs_teams"] = f"{what} over its battles with the lineup's other teams"
     lineup = {m.name: f"{m.title.lower()}, average over all battles of the lineup" for m in spec.battle_metrics}
     return team, lineup
+
+
+def metric_of(spec: GameSpec, name: str) -> Metric | None:
+    """The metric whose mean a formula's variable is; None for a cost."""
+    ends = ("", "_vs_baselines", "_first", "_second", "_vs_teams")
+    side = [m for m in spec.side_metrics if any(name == f"{m.name}{end}" for end in ends)]
+    return next((m for m in (*side, *spec.battle_metrics) if m in side or m.name == name), None)
+
+
+def unbounded(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> str:
+    """Why no bounds are known for these objectives before all battles are played, as a sentence; empty where they
+    are: formulas are weighted sums of metrics that have a range. Formulas that cannot be read are passed over."""
+    team, lineup = (set(names) for names in variables(spec, teams))
+    try:
+        constraints = [parse(text, team, lineup) for text in config.constraints]
+        formulas = [parse(objective.formula, team, lineup) for objective in config.objectives]
+    except ConfigError:
+        return ""
+    if any(formula.degree != FIXED for formula in constraints):
+        return "bounds need conditions that no battle changes: leave out those with numbers of battles"
+    for objective, formula in zip(config.objectives, formulas, strict=True):
+        if formula.degree == CURVED or objective.low is not None or objective.high is not None:
+            return (
+                f"bounds need objectives that are weighted sums of what battles end with; “{objective.title}” is none "
+                "(strongest, weakest, a ratio, a floor or a cap)"
+            )
+        for metric in (metric_of(spec, name) for name in sorted(formula.names - {COST})):
+            if metric is None or metric.low is None or metric.high is None:
+                named = "" if metric is None else f"“{metric.title}” of "
+                return f"bounds need numbers with a range; {named}“{objective.title}” has none"
+    return ""
+
+
+class Spans(NamedTuple):
+    """How far objectives can go: ``low`` and ``high`` float64[n, m], infinite where nobody says; ``exact`` bool[m]: no
+    battle has a say, or no chance has; ``plain`` bool[m]: weighted sums of means, of which each replicate has a value,
+    once it is chosen which team is strongest and which is weakest."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    exact: NDArray[np.bool_]
+    plain: NDArray[np.bool_]
+
+
+FARTHEST = 1e15
+"""No line lies further from 0: the most that a formula may write."""
+
+
+def unreachable_lines(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> Iterator[tuple[str, str]]:
+    """(place, sentence) of each line that no lineup can be on the other side of, or that is no ordinary number.
+    Formulas that cannot be read are passed over."""
+    known = known_spans(spec, np.full((1, teams), np.inf))
+    known[COST] = Span(np.zeros((1, teams)), np.full((1, teams), np.inf))
+    for i, objective in enumerate(config.objectives):
+        line, place = objective.threshold, f"objectives.objectives.{i}.threshold"
+        if line is None:
+            continue
+        if not abs(line) <= FARTHEST:
+            yield place, f"must be an ordinary number, up to {FARTHEST:g}, not {line:g}"
+            continue
+        try:
+            parse(objective.formula, *(set(names) for names in variables(spec, teams)))
+        except ConfigError:
+            continue
+        low, high = (float(end[0]) for end in _kept(objective, *bounds(objective.formula, known)))
+        above, below = ("nothing can be", "everything is")[:: 1 if objective.direction == "max" else -1]
+        if line > high:
+            yield place, f"{above} over a line at {line:,.10g}: {objective.title} is {high:,.10g} at most"
+        elif line < low:
+            yield place, f"{below} over a line at {line:,.10g}: {objective.title} is {low:,.10g} at least"
+
+
+def exact(spec: GameSpec, objectives: Sequence[ObjectiveConfig], teams: int) -> NDArray[np.bool_]:
+    """bool[m]: objectives that luck has no part in."""
+    team, lineup = (set(names) for names in variables(spec, teams))
+    played = [parse(o.formula, team, lineup).names - {COST} for o in objectives]
+    return np.array([not spec.chance or not names for names in played], dtype=bool)
+
+
+def spans(spec: GameSpec, objectives: Sequence[ObjectiveConfig], costs: NDArray[np.float64]) -> Spans:
+    """How far objectives can go, by what the game says of its metrics and by their floors and caps, for lineups whose
+    teams cost ``costs`` float64[n, T]."""
+    n, teams = costs.shape
+    known = known_spans(spec, costs)
+    ends = [_kept(o, *(np.broadcast_to(end, n) for end in bounds(o.formula, known))) for o in objectives]
+    low, high = (np.stack(columns, axis=1) for columns in zip(*ends, strict=True))
+    plain = [is_plain(o, spec, teams) for o in objectives]
+    return Spans(low, high, exact(spec, objectives, teams), np.array(plain, dtype=bool))
+
+
+def is_plain(objective: ObjectiveConfig, spec: GameSpec, teams: int) -> bool:
+    """Whether it is a weighted sum of means, the strongest and the weakest team being chosen."""
+    team, lineup = (set(names) for names in variables(spec, teams))
+    formula = parse(objective.formula, team, lineup, chosen=True)
+    return formula.degree != CURVED and objective.low is None and objective.high is None
+
+
+def known_spans(spec: GameSpec, costs: NDArray[np.float64]) -> dict[str, Span]:
+    """How far every variable of a formula can go, [n, T] or [n, 1], for lineups whose teams cost float64[n, T]."""
+    n, teams = costs.shape
+    known = {name: _span(metric, n, count) for name, metric, count in _measured(spec, teams)}
+    return {**known, COST: Span(costs, costs)}
+
+
+def battles_of_replicate(teams: int, baselines: int) -> int:
+    """Battles that one replicate of a lineup costs: every pair of its teams, and every team with every baseline team,
+    from both seats."""
+    return 2 * (teams * (teams - 1) // 2 + teams * baselines)
+
+
+def battles_each(
+    objectives: Sequence[ObjectiveConfig], spec: GameSpec, teams: int, baselines: int
+) -> NDArray[np.int64]:
+    """int64[m]: of how many battles one replicate of each objective is made, at least: those of the variable in it that
+    has the fewest."""
+    known = battles_of_variables(spec, teams, baselines)
+    team, lineup = (set(names) for names in variables(spec, teams))
+    names = [parse(o.formula, team, lineup).names - {COST} for o in objectives]
+    every = 2 * (teams - 1 + baselines)
+    return np.array([min((known[name] for name in each), default=every) for each in names], dtype=np.int64)
+
+
+def battles_of_variables(spec: GameSpec, teams: int, baselines: int) -> dict[str, int]:
+    """By variable, the battles that one replicate of it is the mean of. Those between two teams of a lineup count for
+    both of them, so of what the battles themselves are measured by they have twice the weight, and no more are counted
+    than of that weight would fit: one that shows nothing unusual says no more than its weight."""
+    opponents = teams - 1
+    suffixes = {
+        "": 2 * (opponents + baselines), "_vs_baselines": 2 * baselines, "_vs_teams": 2 * opponents,
+        "_first": opponents + baselines, "_second": opponents + baselines,
+    }  # fmt: skip
+    known = {f"{m.name}{suffix}": many for m in spec.side_metrics for suffix, many in suffixes.items()}
+    whole = teams * (opponents + baselines) if opponents else 2 * baselines
+    return known | {m.name: whole for m in spec.battle_metrics}
+
+
+def _measured(spec: GameSpec, teams: int) -> Iterable[tuple[str, Metric, int]]:
+    """Every variable but the cost: its name, its metric, numbers a lineup."""
+    team, _ = variables(spec, teams)
+    for metric in spec.side_metrics:
+        suffixes = ("", "_vs_baselines", "_first", "_second", "_vs_teams")
+        yield from ((name, metric, teams) for s in suffixes if (name := metric.name + s) in team)
+    yield from ((metric.name, metric, 1) for metric in spec.battle_metrics)
+
+
+def _span(metric: Metric, n: int, count: int) -> Span:
+    low = -np.inf if metric.low is None else metric.low
+    high = np.inf if metric.high is None else metric.high
+    return Span(np.full((n, count), low), np.full((n, count), high))
+
+
+def _kept(o: ObjectiveConfig, low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    floor, cap = -np.inf if o.low is None else o.low, np.inf if o.high is None else o.high
+    return np.clip(low, floor, cap), np.clip(high, floor, cap)

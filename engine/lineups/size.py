@@ -48,9 +48,10 @@ class _Place(NamedTuple):
 
 
 class _Teams(NamedTuple):
-    """Teams that keep the rules of one team, in order of cost: pieces int64[n, places], costs float64[n], ``name``
-    int64[n] the same for equal teams. They stand for ``number`` teams."""
+    """Teams that keep the rules of one team, in order of cost: their option for each place int64[n, places], pieces
+    int64[n, places], costs float64[n], ``name`` int64[n] the same for equal teams. They stand for ``number`` teams."""
 
+    option: I64
     piece: I64
     cost: NDArray[np.float64]
     name: I64
@@ -65,7 +66,7 @@ def space_size(rules: CompiledRules) -> Size:
     if affordable.total <= COUNTED:
         known = _fitting(rules, places, affordable.options(np.arange(affordable.total)), affordable.total)
         if len(known.cost) ** rules.teams <= COUNTED:
-            counted = float(_count(rules, places, known))
+            counted = float(len(_lineups(rules, places, known)))
             return Size(counted, counted, counted, "counted")
     found = np.array([_estimate(rules, places, affordable, known, block) for block in range(BLOCKS)])
     mean = float(found.mean())
@@ -75,6 +76,19 @@ def space_size(rules: CompiledRules) -> Size:
     most = len(known.cost) if known else affordable.total
     bound = float(comb(most + rules.teams - 1, rules.teams))
     return Size(bound, 0.0, bound, "bound")
+
+
+def every_lineup(rules: CompiledRules) -> NDArray[np.int32] | None:
+    """All lineups that keep the rules, int32[n, teams, slots], each once, with its teams in some order; None where
+    there are too many to list (more than ``COUNTED`` teams, or choices of teams)."""
+    places = [_place(rules, int(s)) for s in np.flatnonzero(~rules.is_count)]
+    affordable = _Affordable(rules, places)
+    if affordable.total > COUNTED:
+        return None
+    known = _fitting(rules, places, affordable.options(np.arange(affordable.total)), affordable.total)
+    if len(known.cost) ** rules.teams > COUNTED:
+        return None
+    return np.asarray(_as_slots(rules, places, known)[_lineups(rules, places, known)])
 
 
 def _place(rules: CompiledRules, s: int) -> _Place:
@@ -152,13 +166,14 @@ def _fitting(rules: CompiledRules, places: list[_Place], option: I64, number: fl
         for j, other in enumerate(places[i + 1 :], start=i + 1):
             a, b = piece[:, i], piece[:, j]
             if one.group >= 0 and one.group == other.group:
-                keep &= (b < 0) | ((a >= 0) & (a <= b))
+                fewer = one.units[option[:, i]] <= other.units[option[:, j]]
+                keep &= (b < 0) | ((a >= 0) & ((a < b) | ((a == b) & fewer)))
             if one.category == other.category and rules.scope[one.category] != FREE:
                 keep &= (a != b) | (a < 0)
     rows = np.flatnonzero(keep)
     rows = rows[np.argsort(cost[rows], kind="stable")]
     name = option[rows] @ generator(0, "names").integers(1, 2**63, len(places))  # it may wrap round
-    return _Teams(piece[rows], cost[rows], name, number * len(rows) / max(1, len(option)))
+    return _Teams(option[rows], piece[rows], cost[rows], name, number * len(rows) / max(1, len(option)))
 
 
 def _together(rules: CompiledRules, places: list[_Place], teams: _Teams, rows: I64) -> NDArray[np.bool_]:
@@ -180,13 +195,24 @@ def _together(rules: CompiledRules, places: list[_Place], teams: _Teams, rows: I
     return keep
 
 
-def _count(rules: CompiledRules, places: list[_Place], teams: _Teams) -> int:
+def _lineups(rules: CompiledRules, places: list[_Place], teams: _Teams) -> I64:
+    """Every lineup of these teams that keeps the rules, once: the rows int64[n, teams] of its teams."""
     n = len(teams.cost)
     if not n:
-        return 0
+        return np.empty((0, rules.teams), np.int64)
     rows = np.stack(np.unravel_index(np.arange(n**rules.teams), (n,) * rules.teams), axis=1)
     rows = rows[(np.diff(rows, axis=1) >= 0).all(axis=1)]
-    return int(_together(rules, places, teams, rows).sum())
+    return rows[_together(rules, places, teams, rows)]
+
+
+def _as_slots(rules: CompiledRules, places: list[_Place], teams: _Teams) -> NDArray[np.int32]:
+    """Teams as genomes have them, int32[n, slots]: pieces, and counts in their own slots."""
+    found = np.zeros((len(teams.cost), len(rules.is_count)), np.int32)
+    for i, s in enumerate(np.flatnonzero(~rules.is_count)):
+        found[:, s] = teams.piece[:, i]
+        if rules.partner[s] >= 0:
+            found[:, rules.partner[s]] = places[i].units[teams.option[:, i]]
+    return found
 
 
 def _estimate(

@@ -46,6 +46,11 @@ class _Action(msgspec.Struct, frozen=True, tag_field="kind"):
     """What the kinds of action have in common, given their choices and their parameters' bounds."""
 
     @property
+    def kind(self) -> str:
+        """``discrete``, ``continuous``, ``hybrid`` or ``parameterised``."""
+        return str(self.__struct_config__.tag)
+
+    @property
     def choices(self) -> tuple[int, ...]:
         """How many alternatives each discrete choice has; the mask has the sum of them as columns."""
         return ()

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from engine.mdp.agent import Agent, Choice
 from engine.mdp.driver import Slot
 from engine.mdp.interface import Array, Controller, Outcome, Result, SeatSpec, State
-from engine.mdp.trajectory import Decision, Recorder, Trajectory
+from engine.mdp.recorder import Recorder
+from engine.mdp.trajectory import Decision, Trajectory
 
 
 async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> Result:

@@ -3,10 +3,10 @@
 dθ = ∇_θ [−c_π E[log π_θ(a|s) (v − V)] + c_V E[(v − V_θ)²] − c_H E[H(π_θ)]], with v the n-step returns of a fragment
 (λ = 1; λ < 1 gives GAE), and one step of RMSprop whose average of squared gradients all workers share.
 
-Asynchronous: a ``Worker`` takes over published weights, plays a fragment with them, computes its gradient there and
-sends that; the learner ``apply``s gradients in the order they arrive, whatever weights they were computed at (their
-staleness is reported, and a study drops what is too old). Synchronous and deterministic: ``update`` does both on the
-fragments of all environments at once.
+Asynchronous: a worker (``rl.gradient``) takes over published weights, plays a fragment with them, computes its gradient
+there and sends that; the learner ``apply``s gradients in the order they arrive, whatever weights they were computed at
+(their staleness is reported, and a study drops what is too old). Synchronous and deterministic: ``update`` does both on
+the fragments of all environments at once.
 
 Departures: 1. gradients travel to the learner instead of workers writing to shared memory without locks (Hogwild needs
 shared memory; Lamarckian does the same); 2. a mean over decisions where the paper sums; 3. the average of squared
@@ -16,45 +16,35 @@ training does without; 5. where rewards are scaled, every worker has a running s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from engine.config.rl import A3CConfig
+from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
-from engine.mdp.vector import VectorMDP
 from engine.rl import returns
-from engine.rl.learner import ActorCritic, Arrays, Metrics, mean, numbers
-from engine.rl.optimisers import RMSprop, clip_norm
-from engine.rl.policy import PolicySpec
-from engine.rl.sampler import Episode, Sampler
+from engine.rl.actor_critic import ActorCritic, mean
+from engine.rl.gradient import Gradient
+from engine.rl.learner import Data, Metrics, numbers
+from engine.rl.optimisers import RMSprop
 from engine.rl.tensors import whole
 
 F32 = NDArray[np.float32]
 
 
-class Gradient(NamedTuple):
-    """dθ ``numbers`` float32[size] at the weights of ``version``, from ``steps`` decisions that they made; ``losses``:
-    what there is to report."""
-
-    numbers: F32
-    version: int
-    steps: int
-    losses: Metrics
-
-
 class A3C(ActorCritic):
     """θ the weights, v the returns, V the values, g RMSprop's shared average."""
 
+    takes: ClassVar[tuple[Data, ...]] = ("fragments", "gradients")
     config: A3CConfig
 
     def __init__(
-        self, spec: PolicySpec, config: A3CConfig, seed: int, steps: int, on: torch.device | None = None
+        self, seat: SeatSpec, config: A3CConfig, seed: int, steps: int, on: torch.device | None = None
     ) -> None:
-        super().__init__(spec, config, seed, steps, on)
+        super().__init__(seat, config, seed, steps, on)
         self.optimiser = RMSprop(self.theta.detach(), config.decay, config.epsilon)
 
     def follow(self, weights: F32, version: int) -> None:
@@ -65,7 +55,10 @@ class A3C(ActorCritic):
         self._rest, self.version = np.array(weights[n:]), version
 
     def gradient(self, trajectory: Trajectory) -> tuple[F32, Metrics]:
-        """dθ float32[size] of one batch at the present θ; changes nothing but the spread of rewards."""
+        """dθ float32[size] of one batch at the present θ; changes nothing but the spread of rewards. Zeros where no
+        decision counts."""
+        if not trajectory.steps:
+            return np.zeros(self.model.network.size, np.float32), {}
         batch = self.batch(trajectory)
         parts = self.model.network.parts(self.theta)
         found = whole(self.model, parts, batch)
@@ -81,65 +74,20 @@ class A3C(ActorCritic):
         return gradient, numbers(policy_loss=policy, critic_loss=critic, entropy=H)
 
     def apply(self, gradient: Gradient) -> Metrics:
-        """One step of the shared RMSprop with what a worker sent."""
+        """One step of the shared RMSprop with what a worker sent; none where that was of no decision."""
+        if not gradient.steps:
+            return self.skip(np.array([gradient.version]))
         norm = self._step(gradient.numbers)
         return gradient.losses | self.count(np.array([gradient.version]), gradient.steps) | {"gradient": norm}
 
     def _step(self, gradient: F32) -> float:
         g = torch.from_numpy(np.array(gradient)).to(self.device)
-        norm = clip_norm(g, self.config.max_gradient)
+        norm = self.clip(g)
         self.optimiser.step(g, self.eta)
         return norm
 
-    def update(self, trajectory: Trajectory) -> Metrics:
+    def _learn(self, trajectory: Trajectory) -> Metrics:
         """A gradient and its step in one: A2C."""
         gradient, metrics = self.gradient(trajectory)
         norm = self._step(gradient)
         return self.finish(trajectory, metrics | {"gradient": norm})
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """With the shared statistics."""
-        arrays, meta = super().state()
-        return arrays | {f"rmsprop.{name}": value for name, value in self.optimiser.state().items()}, meta
-
-    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
-        """Go on from a state."""
-        super().load(arrays, meta)
-        self.optimiser.load({name: arrays[f"rmsprop.{name}"] for name in ("g", "t")})
-
-
-class Worker:
-    """An actor-learner: plays a fragment with the weights it had at its beginning, and gives the gradient there. To
-    whoever asks it for work it is a sampler."""
-
-    def __init__(self, sampler: Sampler, spec: PolicySpec, config: A3CConfig) -> None:
-        """A sampler's process has no accelerator; weights and seeds of its own learner do not matter."""
-        self._sampler, self._learner = sampler, A3C(spec, config, 0, 1, torch.device("cpu"))
-        self._next: tuple[F32, int] | None = None
-
-    @property
-    def mdp(self) -> VectorMDP:
-        """The game."""
-        return self._sampler.mdp
-
-    def load(self, weights: F32, version: int) -> None:
-        """Play the next fragment with these weights."""
-        self._next = weights, version
-
-    def begin(self, beginning: int = 0) -> None:
-        """As ``Sampler.begin``."""
-        self._sampler.begin(beginning)
-
-    def finished(self) -> list[Episode]:
-        """As ``Sampler.finished``."""
-        return self._sampler.finished()
-
-    def sample(self, before: Callable[[], None] | None = None) -> Gradient:
-        """The gradient of the next ``length`` decisions of every stream. ``before``: called before each decision."""
-        if self._next is not None:
-            self._sampler.load(*self._next)
-            self._learner.follow(*self._next)
-            self._next = None
-        fragment = self._sampler.sample(before)
-        numbers, losses = self._learner.gradient(fragment)
-        return Gradient(numbers, self._learner.version, fragment.steps, losses)

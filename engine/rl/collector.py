@@ -7,26 +7,27 @@ weights between two decisions; only a channel that is full makes it wait.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from engine import arrays
 from engine.channel import Frame, Pusher, Subscriber, Weights, decode_weights
-from engine.mdp.trajectory import Trajectory, decode, encode
+from engine.mdp.trajectory import Trajectory
 from engine.mdp.vector import VectorMDP
-from engine.rl.a3c import Gradient
+from engine.rl.gradient import Gradient
 from engine.rl.sampler import Episode
 
 PATIENCE_S = 600.0
 """How long a full channel is waited for: a learner that examines a policy may not read for minutes."""
 _HUNGRY_S = 1.0
 
+Moment = tuple[int, int, int]
+"""(epoch, beginning, version) of weights."""
 Beat = Callable[[bool], None]
 """Called often; True when weights are waited for."""
 
@@ -35,26 +36,30 @@ Work = Trajectory | Gradient
 
 
 class Producer(Protocol):
-    """What makes work: a sampler, or one that learns on the spot. As ``engine.rl.sampler.Sampler``."""
+    """What makes work: a sampler, or one that gives gradients. As ``engine.rl.sampler.Sampler``."""
 
     @property
     def mdp(self) -> VectorMDP: ...
 
-    def load(self, weights: NDArray[np.float32], version: int) -> None: ...
+    @property
+    def policies(self) -> tuple[str, ...]: ...
+
+    def load(self, weights: Weights) -> None: ...
 
     def begin(self, beginning: int = 0) -> None: ...
 
-    def sample(self, before: Callable[[], None] | None = None) -> Work: ...
+    def sample(self, before: Callable[[], None] | None = None) -> Mapping[str, Work]: ...
 
     def finished(self) -> list[Episode]: ...
 
 
 class Arrival(NamedTuple):
-    """Work and where it comes from: sampler ``number``, the ``epoch`` and version of the weights it began with,
-    its ``place`` among that version's, the episodes that ended in it, and the processor
-    seconds it took to make."""
+    """Work of one ``policy`` and where it comes from: sampler ``number``, the ``epoch`` and version of the weights it
+    began with, its ``place`` among that version's, the policy's episodes that ended in it, and the processor seconds it
+    took to make."""
 
     number: int
+    policy: str
     epoch: int
     version: int
     place: int
@@ -62,40 +67,44 @@ class Arrival(NamedTuple):
     episodes: list[Episode]
     seconds: float
 
-    @property
-    def oldest(self) -> int:
-        """The version of the oldest weights in it."""
-        return self.work.version if isinstance(self.work, Gradient) else int(self.work.versions.min())
+
+def arrivals(
+    sampler: Producer, number: int, held: Mapping[str, Weights], place: int, before: Callable[[], None] | None = None
+) -> list[Arrival]:
+    """What a sampler makes next, for each policy. ``held``: the weights that it begins with, by policy."""
+    began, weights = time.process_time(), dict(held)
+    work = sampler.sample(before)
+    seconds, episodes = (time.process_time() - began) / len(work), sampler.finished()
+    return [
+        Arrival(
+            number, policy, weights[policy].epoch, weights[policy].version, place, one,
+            [episode for episode in episodes if episode.policy == policy], seconds,
+        )
+        for policy, one in work.items()
+    ]  # fmt: skip
 
 
 def pack(arrival: Arrival) -> list[Frame]:
     """The frames of an arrival; its arrays are not copied."""
     episodes = [
-        (e.seat, e.length, _plain(e.returns), _plain([e.win, e.score]), _plain(e.signals)) for e in arrival.episodes
+        (e.seat, e.length, _plain(e.returns), _plain([e.win, e.score]), _plain(e.signals), e.others)
+        for e in arrival.episodes
     ]
-    meta = {"epoch": arrival.epoch, "version": arrival.version, "place": arrival.place, "seconds": arrival.seconds,
-            "seeds": [e.seed for e in arrival.episodes], "episodes": episodes}  # fmt: skip
-    if isinstance(arrival.work, Gradient):
-        _, version, steps, losses = arrival.work
-        told = {"of": version, "steps": steps, "losses": losses}
-        return [arrays.pack(meta | told, {"gradient": arrival.work.numbers})]
-    return encode(arrival.work, meta)
+    meta = {"policy": arrival.policy, "epoch": arrival.epoch, "version": arrival.version, "place": arrival.place,
+            "seconds": arrival.seconds, "seeds": [e.seed for e in arrival.episodes], "episodes": episodes}  # fmt: skip
+    return arrival.work.encode(meta)
 
 
 def unpack(number: int, frames: Sequence[Frame]) -> Arrival:
     """The arrival from sampler ``number`` in these frames. Raises EngineError for junk."""
-    work: Work
-    if len(frames) == 1:
-        bundle = arrays.unpack(frames[0])
-        meta = bundle.meta
-        work = Gradient(bundle.arrays["gradient"], meta["of"], meta["steps"], meta["losses"])
-    else:
-        work, meta = decode(frames)
+    kind: type[Work] = Gradient if len(frames) == 1 else Trajectory
+    work, meta = kind.decode(frames)
+    policy = meta["policy"]
     episodes = [
-        Episode(seat, seed, length, _array(returns), _number(win), _number(score), _array(signals))
-        for seed, (seat, length, returns, (win, score), signals) in zip(meta["seeds"], meta["episodes"], strict=True)
+        Episode(seat, seed, length, _array(r), _number(win), _number(score), _array(signals), policy, tuple(others))
+        for seed, (seat, length, r, (win, score), signals, others) in zip(meta["seeds"], meta["episodes"], strict=True)
     ]
-    return Arrival(number, meta["epoch"], meta["version"], meta["place"], work, episodes, meta["seconds"])
+    return Arrival(number, policy, meta["epoch"], meta["version"], meta["place"], work, episodes, meta["seconds"])
 
 
 def _plain(values: Any) -> list[float | None]:
@@ -117,58 +126,58 @@ class Collector:
 
     def __init__(self, sampler: Producer, *, fragments: int = 0, beginning: int = 0) -> None:
         self.sampler, self.fragments, self.beginning = sampler, fragments, beginning
+        self._held: dict[str, Weights] = {}
 
     def run(self, pusher: Pusher, subscriber: Subscriber, beat: Beat) -> None:
         """Collect for ever, on one thread of torch. Raises ActorLost when the learner does not read any more."""
         torch.set_num_threads(1)
         self._pusher, self._subscriber, self._beat = pusher, subscriber, beat
-        weights = self._next(None)
+        moment = self._wait(None)
         if self.fragments:
-            self._in_step(weights)
-        self._play_on(weights)
+            self._in_step(moment)
+        self._play_on()
 
-    def _next(self, last: tuple[int, int, int] | None) -> Weights:
-        """Wait for weights other than the last."""
+    def _wait(self, last: Moment | None) -> Moment:
+        """Wait for weights of every policy; in step for those of one moment that is not the last one."""
         hungry_at = time.monotonic() + (_HUNGRY_S if last else 0.0)
         while True:
             self._beat(time.monotonic() >= hungry_at)
-            frame = self._subscriber.newest(0.2)
-            if frame is not None and (weights := decode_weights(frame))[:3] != last:
-                return weights
+            if (frame := self._subscriber.newest(0.2)) is None:
+                continue
+            weights = decode_weights(frame)
+            self._held[weights.policy] = weights
+            moments = {held.moment for held in self._held.values()}
+            together = moments == {weights.moment} != {last} or not self.fragments
+            if together and self._held.keys() == set(self.sampler.policies):
+                return weights.moment
 
-    def _in_step(self, weights: Weights) -> None:
+    def _in_step(self, moment: Moment) -> None:
         begun: tuple[int, int] | None = None
         while True:
-            if begun != weights[:2]:
-                begun = weights[:2]
+            for weights in self._held.values():
+                self.sampler.load(weights)
+            if begun != moment[:2]:
+                begun = moment[:2]
                 self.sampler.finished()
-                self.sampler.begin(weights.beginning)
-            self.sampler.load(weights.numbers, weights.version)
-            for index in range(self.fragments):
-                self._send(weights, index, lambda: self._beat(False))
-            weights = self._next(weights[:3])
+                self.sampler.begin(begun[1])
+            for place in range(self.fragments):
+                self._send(place, lambda: self._beat(False))
+            moment = self._wait(moment)
 
-    def _play_on(self, weights: Weights) -> None:
+    def _play_on(self) -> None:
+        for weights in self._held.values():
+            self.sampler.load(weights)
         self.sampler.begin(self.beginning)
-        self._load(weights)
-        index = 0
-        while True:
-            self._send(self._held, index, self._refresh)
-            index += 1
-
-    def _load(self, weights: Weights) -> None:
-        self._held = weights
-        self.sampler.load(weights.numbers, weights.version)
+        for place in itertools.count():
+            self._send(place, self._refresh)
 
     def _refresh(self) -> None:
         self._beat(False)
         frame = self._subscriber.newest(0.0)
-        if frame is not None and (weights := decode_weights(frame)).version != self._held.version:
-            self._load(weights)
+        if frame is not None and (weights := decode_weights(frame)).version != self._held[weights.policy].version:
+            self._held[weights.policy] = weights
+            self.sampler.load(weights)
 
-    def _send(self, weights: Weights, index: int, before: Callable[[], None]) -> None:
-        began = time.process_time()
-        fragment = self.sampler.sample(before)
-        seconds = time.process_time() - began
-        arrival = Arrival(-1, *weights[:3:2], index, fragment, self.sampler.finished(), seconds)
-        self._pusher.push(pack(arrival), PATIENCE_S)
+    def _send(self, place: int, before: Callable[[], None]) -> None:
+        for arrival in arrivals(self.sampler, -1, self._held, place, before):
+            self._pusher.push(pack(arrival), PATIENCE_S)

@@ -28,7 +28,9 @@ from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.mdp.interface import ActionSpec, Array, Continuous, Parameterised
+from engine.mdp.interface import ActionSpec, Array, Parameterised
+from engine.rng import GOLDEN
+from engine.splitmix import mix
 
 F = TypeVar("F", bound=Callable[..., Any])
 F32 = NDArray[np.float32]
@@ -144,19 +146,10 @@ class Distribution:
         return found
 
 
-def is_discrete(spec: ActionSpec) -> bool:
-    """Whether there is one choice and nothing else."""
-    return not isinstance(spec, Continuous) and spec.row == ()
-
-
 @_compiled
 def uniform(key: np.uint64, i: int) -> float:
     """The i-th number of a key's stream, uniform in [0, 1): SplitMix64 (Steele et al. 2014)."""
-    x = key + np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
-    return float(x >> np.uint64(11)) * 2.0**-53
+    return float(mix(key + np.uint64(i + 1) * GOLDEN) >> np.uint64(11)) * 2.0**-53
 
 
 @_compiled

@@ -14,7 +14,7 @@ on top of the shared layers, plus what the critic's list adds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -22,11 +22,13 @@ import torch.nn.functional as nn
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.arrays import Bundle
 from engine.config.rl import DQNConfig
 from engine.errors import ConfigError
+from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
-from engine.rl.learner import Arrays, BaseLearner, Metrics, averaged, numbers
-from engine.rl.optimisers import Adam, clip_norm
+from engine.rl.learner import BaseLearner, Data, Metrics, State, averaged, numbers
+from engine.rl.optimisers import Adam
 from engine.rl.policy import PolicySpec
 from engine.rl.replay import PrioritisedReplay, ReplayBuffer, n_steps
 
@@ -36,17 +38,18 @@ F32 = NDArray[np.float32]
 class DQN(BaseLearner):
     """θ the weights, θ⁻ the target's, ε exploration, w importance weights, δ errors (the papers' symbols)."""
 
+    takes: ClassVar[tuple[Data, ...]] = ("transitions",)
+    actions: ClassVar[frozenset[str]] = frozenset({"discrete"})
     config: DQNConfig
 
     def __init__(
-        self, spec: PolicySpec, config: DQNConfig, seed: int, steps: int, on: torch.device | None = None
+        self, seat: SeatSpec, config: DQNConfig, seed: int, steps: int, on: torch.device | None = None
     ) -> None:
         if config.network.lstm:
             raise ConfigError(
                 [("network.lstm", "DQN learns from single transitions; take an actor-critic for an LSTM")]
             )
-        spec = spec._replace(kind="q", duelling=config.duelling)
-        super().__init__(spec, config, seed, steps, on)
+        super().__init__(seat, config, seed, steps, on)
         self.optimiser = Adam(self.theta.detach(), epsilon=1e-8)
         self.target = self.theta.detach().clone()
         self.replay = (
@@ -56,6 +59,11 @@ class DQN(BaseLearner):
         )
         self.learned = 0
         self.owed = 0.0
+
+    @classmethod
+    def policy_spec(cls, seat: SeatSpec, config: DQNConfig) -> PolicySpec:
+        """One that takes the choice of highest value."""
+        return super().policy_spec(seat, config)._replace(kind="q", duelling=config.duelling)
 
     @property
     def epsilon(self) -> float:
@@ -74,7 +82,7 @@ class DQN(BaseLearner):
         self._rest[-1] = self.epsilon
         return super().weights()
 
-    def update(self, trajectory: Trajectory) -> Metrics:
+    def _learn(self, trajectory: Trajectory) -> Metrics:
         """Keep a trajectory, then as many minibatches as its steps are worth."""
         self._keep(trajectory)
         metrics = self.finish(trajectory, {"epsilon": self.epsilon, "kept": float(self.replay.size)})
@@ -84,7 +92,7 @@ class DQN(BaseLearner):
         gathered = []
         while self.owed >= 1:
             self.owed -= 1
-            gathered.append(self._learn())
+            gathered.append(self._minibatch())
         return metrics | (averaged(gathered) if gathered else {})
 
     def _keep(self, trajectory: Trajectory) -> None:
@@ -113,7 +121,7 @@ class DQN(BaseLearner):
         follows[t, b] = final
         return follows[last, np.arange(last.shape[1])]
 
-    def _learn(self) -> Metrics:
+    def _minibatch(self) -> Metrics:
         """One minibatch."""
         rows, columns, w = self.replay.sample(self.config.minibatch, self.beta)
         c = {name: torch.from_numpy(column).to(self.device) for name, column in columns.items()}
@@ -128,7 +136,7 @@ class DQN(BaseLearner):
         delta = y - Q
         loss = (torch.from_numpy(w).to(self.device) * nn.huber_loss(Q, y, reduction="none")).mean()
         g = self.descend(loss)
-        norm = clip_norm(g, self.config.max_gradient)
+        norm = self.clip(g)
         self.optimiser.step(g, self.eta)
         self.replay.learned(rows, delta.detach().cpu().numpy())
         self.learned += 1
@@ -147,20 +155,18 @@ class DQN(BaseLearner):
             best = chooser.argmax(dim=1, keepdim=True)
             return c["reward"] + c["factor"] * theirs.gather(1, best)[:, 0]
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """With the target, the optimiser and the replay."""
-        arrays, meta = super().state()
+    def state(self) -> State:
+        """With the target and the replay."""
+        state = super().state()
         kept, at = self.replay.state()
-        arrays |= {f"adam.{name}": value for name, value in self.optimiser.state().items()}
-        arrays |= {f"replay.{name}": value for name, value in kept.items()}
-        arrays["target"] = self.target.cpu().numpy().copy()
-        return arrays, meta | {"replay": at, "learned": self.learned, "owed": self.owed}
+        state["learner"].arrays["target"] = self.target.cpu().numpy().copy()
+        state["learner"].meta.update(learned=self.learned, owed=self.owed)
+        return {**state, "replay": Bundle(at, kept)}
 
-    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
+    def load(self, state: State) -> None:
         """Go on from a state."""
-        super().load(arrays, meta)
-        self.optimiser.load({k.removeprefix("adam."): x for k, x in arrays.items() if k.startswith("adam.")})
-        self.replay.load({k.removeprefix("replay."): x for k, x in arrays.items() if k.startswith("replay.")},
-                         meta["replay"])  # fmt: skip
+        super().load(state)
+        (meta, arrays), (at, kept) = state["learner"], state["replay"]
+        self.replay.load(kept, at)
         self.target.copy_(torch.from_numpy(np.array(arrays["target"])))
         self.learned, self.owed = int(meta["learned"]), float(meta["owed"])

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
+from engine.confidence import Range
 from engine.errors import Cancelled
-from engine.mdp.interface import Array
-from engine.mdp.trajectory import Batch
 from engine.mdp.vector import Ended, VectorMDP
+from engine.means import range_of
+from engine.rl.cast import Cast, Snapshots, everywhere
 from engine.rl.policy import Policy
-from engine.rl.sampler import Keys, Player
+from engine.rl.seats import Players, Seats, nobody_else
 from engine.rng import battle_seeds
 
 EXAMINATION = 0xE7A3
 """The match key of examinations: their seeds are never those of training."""
+_EXAMINED = "examined policy"
 
 
 class Examination(NamedTuple):
@@ -31,44 +32,38 @@ class Examination(NamedTuple):
     signals: NDArray[np.float64]
     lengths: NDArray[np.int64]
 
-    def mean(self, what: NDArray[np.float64], confidence: float = 0.95) -> tuple[float, float]:
-        """(mean, half width of its interval by Student's t) of one number an episode; NaN for a single episode."""
-        n = len(what)
-        spread = what.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
-        return float(what.mean()), float(student.ppf((1 + confidence) / 2, max(n - 1, 1)) * spread)
+    def mean(self, what: NDArray[np.float64], low: float = -np.inf, high: float = np.inf) -> tuple[float, Range]:
+        """The mean of one number an episode, and its 95 % range, by what is known of its ends (``engine.means``);
+        infinite where nothing is known: from a few episodes, or from values that take few different ones and have no
+        ends."""
+        mean = float(what.mean())
+        return mean, range_of(what, low, high)
 
 
 def examine(
     policy: Policy, mdp: VectorMDP, episodes: int, seed: int, *, seat: int = 0, explore: bool = False,
-    others: Mapping[int, Player] | None = None, first: int = 0, stopped: Callable[[], bool] = lambda: False,
+    cast: Cast | None = None, players: Players = nobody_else, snapshots: Snapshots | None = None, first: int = 0,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Examination:  # fmt: skip
     """Play ``episodes`` episodes at once, one a battle, and count each battle's first: so short episodes do not count
-    more often than long ones. ``first``: the number of the first seed; ``explore``: draw actions instead of taking the
-    likeliest. Raises Cancelled once it is ``stopped``, which is asked at every decision."""
+    more often than long ones. ``cast``: who sits on the other seats (unless given, the policy itself), of whom
+    ``players`` and ``snapshots`` are told; ``first``: the number of the first seed; ``explore``: draw actions instead
+    of taking the likeliest. Raises Cancelled once it is ``stopped``, which is asked at every decision."""
     seeds = battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0]
-    actor = policy.actor(explore)
-    players: dict[int, Player] = {**(others or {}), seat: actor}
-    nothing: dict[str, Array] = {}
-    memory = {name: np.zeros((episodes, *shape), np.float32) for name, shape in actor.memory.items()}
-    keys = {place: Keys(seeds, place) for place in players}
+    cast = (cast or everywhere(_EXAMINED, len(mdp.spec.seats))).facing(_EXAMINED, seat)
+    seats = Seats(mdp.spec, cast, {_EXAMINED: policy.actor(explore)}, players)
+    seats.snapshots = snapshots or {}
     found = _Found(episodes, seat, len(policy.spec.seat.rewards), len(policy.spec.seat.signals))
     step = mdp.reset(seeds)
+    seats.begin(seeds)
     while not found.all():
         if stopped():
             raise Cancelled("The evaluation was asked to stop")
-        seen, masks = step.observations, step.masks
-        decisions = {
-            place: player(Batch(seen[place], masks[place], keys[place].now(), memory if place == seat else nothing))
-            for place, player in players.items()
-        }
-        step = mdp.step([decisions[place].actions for place in sorted(players)])
-        memory = decisions[seat].state
+        step = mdp.step(seats.act(step)[0])
+        seats.ends(step)
         if step.ended is not None:
             found.add(step.ended)
-            for array in memory.values():
-                array[step.ended.battles] = 0
-        for key in keys.values():
-            key.move(step.ended)
+        seats.move(step.ended)
     return found.examination
 
 

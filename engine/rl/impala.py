@@ -13,17 +13,15 @@ is corrected for its beginning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 
 from engine.config.rl import IMPALAConfig
+from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl import returns
-from engine.rl.learner import ActorCritic, Arrays, Metrics, mean, numbers
-from engine.rl.optimisers import RMSprop, clip_norm
-from engine.rl.policy import PolicySpec
+from engine.rl.actor_critic import ActorCritic, mean
+from engine.rl.learner import Metrics, numbers
+from engine.rl.optimisers import RMSprop
 from engine.rl.tensors import whole
 
 
@@ -33,19 +31,19 @@ class IMPALA(ActorCritic):
     config: IMPALAConfig
 
     def __init__(
-        self, spec: PolicySpec, config: IMPALAConfig, seed: int, steps: int, on: torch.device | None = None
+        self, seat: SeatSpec, config: IMPALAConfig, seed: int, steps: int, on: torch.device | None = None
     ) -> None:
-        super().__init__(spec, config, seed, steps, on)
+        super().__init__(seat, config, seed, steps, on)
         self.optimiser = RMSprop(self.theta.detach(), config.decay, config.epsilon)
 
-    def update(self, trajectory: Trajectory) -> Metrics:
+    def _learn(self, trajectory: Trajectory) -> Metrics:
         """One step on one batch."""
         batch = self.batch(trajectory)
         parts = self.model.network.parts(self.theta)
         found = whole(self.model, parts, batch)
         log_std, distribution = self.model.log_std(parts), self.model.distribution
         log_pi = distribution.log_prob(found.policy, log_std, batch.actions, batch.masks)
-        ratio = torch.exp(log_pi.detach() - batch.log_mu)
+        ratio = torch.exp(self.log_ratio(batch, slice(None), log_pi.detach()))
         r, V, after = self.rewards(trajectory, found)
         rho = ratio.view(batch.T, batch.B).cpu().numpy()
         gamma, lam, config = self.terms.gamma, self.terms.lam, self.config
@@ -56,17 +54,7 @@ class IMPALA(ActorCritic):
         critic = self.critic_loss(found.values[:-1].flatten(0, 1), v, batch.valid)
         H = mean(distribution.entropy(found.policy, log_std, batch.masks), batch.valid)
         g = self.descend(self.loss(policy, critic, H))
-        norm = clip_norm(g, self.config.max_gradient)
+        norm = self.clip(g)
         self.optimiser.step(g, self.eta)
         metrics = numbers(policy_loss=policy, critic_loss=critic, entropy=H, ratio=mean(ratio, batch.valid))
         return self.finish(trajectory, metrics | {"gradient": norm})
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """With RMSprop's average."""
-        arrays, meta = super().state()
-        return arrays | {f"rmsprop.{name}": value for name, value in self.optimiser.state().items()}, meta
-
-    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
-        """Go on from a state."""
-        super().load(arrays, meta)
-        self.optimiser.load({name: arrays[f"rmsprop.{name}"] for name in ("g", "t")})

@@ -1,8 +1,9 @@
-"""The contract of every learner, and what actor-critics share.
+"""The contract of every learner, and what all share.
 
-A learner is given trajectories of exactly ``fragment`` steps and publishes one flat vector of weights with a version,
-the number of updates behind it. It draws from its own generator only, so on one thread the same seed and the same
-trajectories give the same weights, bit for bit.
+A learner says as class attributes what it takes and gives: which actions, which data, which named vectors it publishes.
+It is given trajectories of exactly ``fragment`` steps, or gradients that samplers made of them, and its weights have a
+version, the number of updates behind them. It draws from its own generator only, so on one thread the same seed and the
+same trajectories give the same weights, bit for bit.
 
 Staleness of a sample = (version that the update makes) − (version that acted): exactly 1 when sampling waits for
 learning.
@@ -11,54 +12,96 @@ learning.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.arrays import Bundle
 from engine.config.genes import express
 from engine.config.rl import ActorCriticConfig, AnyLearner, LearnerConfig
 from engine.errors import ConfigError, EngineError
+from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
-from engine.rl import returns
-from engine.rl.normalise import CLIP, Running
+from engine.rl.gradient import Gradient
+from engine.rl.normalise import Running
+from engine.rl.optimisers import Optimiser, clip_norm
 from engine.rl.policy import Policy, PolicySpec
-from engine.rl.tensors import Pass, Tensors, tensors_of
 from engine.rng import generator
 
 F32 = NDArray[np.float32]
 Arrays = dict[str, NDArray[Any]]
+State = dict[str, Bundle]
+"""In named parts."""
 Metrics = dict[str, float]
-_NORMAL_EPSILON = 1e-8
+IDLE = 10_000
+"""Batches in a row without a decision after which a training is given up: it would never end."""
+
+
+Data = Literal["fragments", "transitions", "gradients"]
+"""What a learner learns from: fragments of the present policy, or a recent one; transitions of any age, which it keeps
+and replays; gradients that samplers compute of their own fragments."""
+ACTIONS = {
+    "discrete": "a single choice", "continuous": "numbers", "hybrid": "choices and numbers together",
+    "parameterised": "a choice with numbers of its own",
+}  # fmt: skip
+"""The kinds of action (``ActionSpec.kind``), in words."""
 
 
 class Learner(Protocol):
-    """Learns from trajectories. ``version`` counts updates, ``steps`` the decisions learned from."""
+    """Learns from trajectories. ``version`` counts updates, ``steps`` the decisions learned from.
 
+    ``takes``: the data it learns from; where it takes gradients too, those when samplers do not wait for it.
+    ``actions``: kinds of ``ACTIONS`` that its policy can do; ``vectors``: names of what it publishes, ``actor`` (what
+    samplers play with) among them."""
+
+    takes: ClassVar[tuple[Data, ...]]
+    actions: ClassVar[frozenset[str]]
+    vectors: ClassVar[tuple[str, ...]]
     version: int
     steps: int
 
+    @classmethod
+    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
+        """The policy that it trains for a seat."""
+        ...
+
     def update(self, trajectory: Trajectory) -> Metrics:
-        """Learn from one batch. Raises EngineError when the numbers are no longer finite."""
+        """Learn from one batch. One in which no decision counts (``Trajectory.valid``) is skipped: it moves ``version``
+        and nothing else. Raises EngineError when the numbers are no longer finite, or after ``IDLE`` skipped ones."""
+        ...
+
+    def apply(self, gradient: Gradient) -> Metrics:
+        """Learn from what one sampler computed; only of learners that take gradients."""
         ...
 
     def weights(self) -> F32:
-        """What samplers load: a copy."""
+        """What samplers play with: a copy."""
+        ...
+
+    def publish(self) -> dict[str, F32]:
+        """The named vectors that samplers, and other learners, may want: copies."""
         ...
 
     def policy(self) -> Policy:
         """The policy as it is now."""
         ...
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """Everything needed to go on: weights, optimiser, normalisers, generator, counters."""
+    def start_from(self, weights: F32) -> None:
+        """Begin with these weights (``weights``), and nothing else learned."""
         ...
 
-    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
+    def state(self) -> State:
+        """Everything needed to go on: ``learner`` (weights, optimiser, generator, counters), ``normaliser``, and what
+        else it keeps, such as ``replay``."""
+        ...
+
+    def load(self, state: State) -> None:
         """Go on from a state."""
         ...
 
@@ -100,11 +143,22 @@ def device() -> torch.device:
 class BaseLearner:
     """Weights, scales, counters and their checkpoint; the algorithm is the subclass."""
 
+    takes: ClassVar[tuple[Data, ...]] = ("fragments",)
+    actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
+    vectors: ClassVar[tuple[str, ...]] = ("actor",)
+    optimiser: Optimiser
+
     def __init__(
-        self, spec: PolicySpec, config: AnyLearner, seed: int, steps: int, on: torch.device | None = None
+        self, seat: SeatSpec, config: AnyLearner, seed: int, steps: int, on: torch.device | None = None
     ) -> None:
-        """``steps``: how many the whole training has, for what changes over time; ``on``: the device."""
+        """``steps``: how many the whole training has, for what changes over time; ``on``: the device. Raises
+        ConfigError at the setting that does not fit the seat."""
         express(config, {})  # a range that is left is an error at its place
+        if seat.action.kind not in self.actions:
+            able = " or ".join(words for kind, words in ACTIONS.items() if kind in self.actions)
+            why = f"{type(self).__name__} needs {able} as action, and here it is {ACTIONS[seat.action.kind]}; take PPO"
+            raise ConfigError([("kind", why)])
+        spec = self.policy_spec(seat, config)
         self.config, self.spec, self.total, self.device = config, spec, steps, on or device()
         self.model = spec.model()
         self.terms = terms(config, spec.seat.rewards)
@@ -116,7 +170,34 @@ class BaseLearner:
         self._rest = first[n:].copy()
         self.running = {s.name: Running(s.shape) for s in self.model.scaling.running}
         self.spread = Running((len(spec.seat.rewards),))
-        self.version = self.steps = 0
+        self.version = self.steps = self.idle = 0
+
+    @classmethod
+    def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
+        """One that draws from its distribution."""
+        return PolicySpec(seat, config.network, normalise=config.normalise_observations)
+
+    def update(self, trajectory: Trajectory) -> Metrics:
+        """Learn from one batch, or skip it where no decision counts."""
+        return self._learn(trajectory) if trajectory.steps else self.skip(trajectory.versions)
+
+    def apply(self, gradient: Gradient) -> Metrics:
+        """Only of learners that take gradients."""
+        raise NotImplementedError
+
+    def _learn(self, trajectory: Trajectory) -> Metrics:
+        """The algorithm, on a batch in which some decision counts."""
+        raise NotImplementedError
+
+    def skip(self, versions: NDArray[np.int64]) -> Metrics:
+        """Count an update that learned nothing. Raises EngineError when nothing else happens."""
+        self.idle += 1
+        if self.idle >= IDLE:
+            raise EngineError(
+                f"The agent was out of its battle in {self.idle:,} batches in a row, so there was nothing to learn "
+                "from. See that the game ends a battle, or begins the next, once the agent is out."
+            )
+        return self.count(versions, 0)
 
     @property
     def left(self) -> float:
@@ -132,6 +213,10 @@ class BaseLearner:
     def weights(self) -> F32:
         """θ, then the scales of observations."""
         return np.concatenate([self.theta.detach().cpu().numpy(), self._rest])
+
+    def publish(self) -> dict[str, F32]:
+        """What samplers play with."""
+        return {"actor": self.weights()}
 
     def policy(self) -> Policy:
         """The policy as it is now."""
@@ -162,87 +247,62 @@ class BaseLearner:
         stale = self.version + 1 - versions
         self.version += 1
         self.steps += steps
+        self.idle = 0 if steps else self.idle
         return {"rate": self.eta, "staleness_mean": float(stale.mean()), "staleness_max": float(stale.max())}
 
     def descend(self, loss: Tensor) -> Tensor:
         """dL/dθ, one flat vector. Raises EngineError when the loss is not finite."""
         if not torch.isfinite(loss):
-            raise EngineError(
-                f"Learning went wrong after {self.steps} steps: the loss is not a number. Take a smaller learning "
-                "rate, or scale rewards and observations."
-            )
+            raise self._wrong("loss is not a number")
         return torch.autograd.grad(loss, self.theta)[0]
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """Weights, normalisers, generator, counters."""
-        arrays: Arrays = {"weights": self.weights()}
-        for name, running in {"reward": self.spread, **{f"seen.{k}": v for k, v in self.running.items()}}.items():
-            arrays |= {f"running.{name}.{key}": value for key, value in running.state().items()}
-        return arrays, {"rng": self.rng.bit_generator.state, "version": self.version, "steps": self.steps}
+    def clip(self, g: Tensor) -> float:
+        """Scale a gradient down to the largest norm, in place; the norm it had. Raises EngineError for one that no step
+        can be taken with."""
+        norm = clip_norm(g, self.config.max_gradient)
+        if not math.isfinite(norm):
+            raise self._wrong("gradient is not a number, or too large for one")
+        return norm
 
-    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+    def _wrong(self, what: str) -> EngineError:
+        return EngineError(
+            f"Learning went wrong after {self.steps} steps: the {what}. Take a smaller learning rate, or scale rewards "
+            "and observations."
+        )
+
+    def start_from(self, weights: F32) -> None:
+        """Begin with these weights."""
         n = self.model.network.size
         with torch.no_grad():
-            self.theta.copy_(torch.from_numpy(np.array(arrays["weights"][:n])))
-        self._rest = np.array(arrays["weights"][n:])
-        for name, running in {"reward": self.spread, **{f"seen.{k}": v for k, v in self.running.items()}}.items():
-            at = f"running.{name}."
-            running.load({key.removeprefix(at): value for key, value in arrays.items() if key.startswith(at)})
+            self.theta.copy_(torch.from_numpy(np.array(weights[:n])))
+        self._rest = np.array(weights[n:])
+
+    def state(self) -> State:
+        """Weights, optimiser, generator and counters; normalisers."""
+        arrays: Arrays = {"weights": self.weights()}
+        arrays |= {f"optimiser.{name}": value for name, value in self.optimiser.state().items()}
+        meta = {"rng": self.rng.bit_generator.state, "version": self.version, "steps": self.steps}
+        scales = {f"{name}.{key}": x for name, running in self._scales.items() for key, x in running.state().items()}
+        return {"learner": Bundle(meta, arrays), "normaliser": Bundle({}, scales)}
+
+    def load(self, state: State) -> None:
+        """Go on from a state."""
+        (meta, arrays), scales = state["learner"], state["normaliser"].arrays
+        self.start_from(arrays["weights"])
+        self.optimiser.load(_below("optimiser", arrays))
+        for name, running in self._scales.items():
+            running.load(_below(name, scales))
         self.rng.bit_generator.state = meta["rng"]
         self.version, self.steps = int(meta["version"]), int(meta["steps"])
 
-
-class ActorCritic(BaseLearner):
-    """A policy and a value of each named reward, learned from whole batches."""
-
-    config: ActorCriticConfig  # type: ignore[assignment]
-
-    def batch(self, trajectory: Trajectory) -> Tensors:
-        """The tensors of a trajectory."""
-        return tensors_of(trajectory, self.scales(), self.device)
-
-    def rewards(self, trajectory: Trajectory, found: Pass) -> tuple[F32, F32, F32]:
-        """(r, V, V') [T, B, R] as ``returns`` wants them; r is divided by the running spread of returns when asked for.
-
-        Departure from the 37 details (continuous 8): the spread is that of the λ-returns, which look forward, so no
-        stream's past has to be remembered.
-        """
-        values = found.values.detach().cpu().numpy()
-        final = np.zeros(trajectory.rewards.shape, np.float32)
-        t, b = trajectory.final_index.T
-        final[t, b] = found.finals.detach().cpu().numpy()
-        after = returns.following(values, trajectory.terminated, trajectory.truncated, final)
-        r, V = trajectory.rewards, values[:-1]
-        if self.config.scale_rewards:
-            before = self.spread.std.astype(np.float32)
-            gamma, lam, ended = self.terms.gamma, self.terms.lam, trajectory.ended
-            whole = returns.gae(r, V * before, after * before, ended, gamma, lam).values
-            self.spread.add(whole.reshape(-1, whole.shape[2]))
-            r = np.clip(r / self.spread.std.astype(np.float32), -CLIP, CLIP)
-        return r, V, after
-
-    def advantage(self, advantages: Tensor, valid: Tensor | None, normalise: bool) -> Tensor:
-        """One number [N] from the named ones [N, R]: each normalised, weighted, then added (Lamarckian's code)."""
-        if normalise:
-            kept = advantages if valid is None else advantages[valid]
-            std, mean = torch.std_mean(kept, dim=0, correction=0)
-            advantages = (advantages - mean) / (std + _NORMAL_EPSILON)
-        return advantages @ self.weighing
-
-    def loss(self, policy: Tensor, critic: Tensor, H: Tensor) -> Tensor:
-        """c_π L_π + c_V L_V − c_H H."""
-        c = self.config
-        return c.policy_weight * policy + c.critic_weight * critic - c.entropy_weight * H
-
-    def critic_loss(self, values: Tensor, targets: Tensor, valid: Tensor | None) -> Tensor:
-        """Mean over decisions of Σ_k (v_k − V_k)²."""
-        return mean(((targets - values) ** 2).sum(dim=1), valid)
+    @property
+    def _scales(self) -> dict[str, Running]:
+        return {"reward": self.spread, **{f"seen.{name}": running for name, running in self.running.items()}}
 
 
-def mean(x: Tensor, valid: Tensor | None) -> Tensor:
-    """The mean over decisions that count."""
-    return x.mean() if valid is None else x[valid].mean()
+def _below(name: str, arrays: Arrays) -> Arrays:
+    """The arrays whose names begin with ``name.``, named without it."""
+    return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
 
 
 def numbers(**tensors: Tensor) -> Metrics:

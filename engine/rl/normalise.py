@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import EngineError
+
 F64 = NDArray[np.float64]
 CLIP = 10.0
 """Normalised observations and scaled rewards are cut here (37 details of PPO, continuous 7 and 9)."""
@@ -25,12 +27,17 @@ class Running:
         self.m2: F64 = np.zeros(shape)
 
     def add(self, samples: NDArray[np.generic]) -> None:
-        """Merge samples [n, *shape]."""
+        """Merge samples [n, *shape]. Raises EngineError, and merges nothing, when one is not a finite number."""
         n = len(samples)
         if not n:
             return
         values = samples.astype(np.float64)
         mean = values.mean(axis=0)
+        if not np.isfinite(mean).all():
+            raise EngineError(
+                "Learning went wrong: an observation, a reward or what is expected of it is not a finite number. Check "
+                "what the game gives, or take a smaller learning rate."
+            )
         delta, total = mean - self.mean, self.n + n
         self.m2 += ((values - mean) ** 2).sum(axis=0) + delta**2 * (self.n * n / total)
         self.mean += delta * (n / total)

@@ -7,18 +7,41 @@ stands for g, as in Adam: from zeros the first steps would be ten times too long
 
 from __future__ import annotations
 
+import math
+from typing import Any, Protocol
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-Arrays = dict[str, NDArray[np.generic]]
+Arrays = dict[str, NDArray[Any]]
+
+
+class Optimiser(Protocol):
+    """Steps of gradient descent on one vector."""
+
+    def step(self, g: Tensor, eta: float) -> None:
+        """One step of learning rate η, in place."""
+        ...
+
+    def state(self) -> Arrays:
+        """Its averages and the steps taken: copies."""
+        ...
+
+    def load(self, arrays: Arrays) -> None:
+        """Go on from ``state``."""
+        ...
 
 
 def clip_norm(gradient: Tensor, largest: float) -> float:
-    """Scale the whole gradient down to this norm, in place; 0 does nothing. Returns the norm it had."""
+    """Scale the whole gradient down to this norm, in place; 0 does nothing. Returns the norm it had: not finite, and
+    nothing done, where the gradient is not, or where its squares (an optimiser's average) are too large for float32 and
+    nothing scales them down."""
     norm = float(gradient.norm())
-    if largest and norm > largest:
+    if largest and math.isinf(norm):
+        norm = float(gradient.double().norm())
+    if largest and largest < norm < math.inf:
         gradient.mul_(largest / norm)
     return norm
 
@@ -56,12 +79,12 @@ class RMSprop:
         self.theta, self.alpha, self.epsilon = theta, alpha, epsilon
         self.g, self.t = torch.zeros_like(theta), 0
 
-    def step(self, gradient: Tensor, eta: float) -> None:
-        """θ ← θ − η Δθ / √(ĝ + ε)."""
+    def step(self, g: Tensor, eta: float) -> None:
+        """θ ← θ − η Δθ / √(ĝ + ε), where ``g`` is Δθ."""
         self.t += 1
-        self.g.mul_(self.alpha).addcmul_(gradient, gradient, value=1 - self.alpha)
+        self.g.mul_(self.alpha).addcmul_(g, g, value=1 - self.alpha)
         root = self.g.div(1 - self.alpha**self.t).add_(self.epsilon).sqrt_()
-        self.theta.addcdiv_(gradient, root, value=-eta)
+        self.theta.addcdiv_(g, root, value=-eta)
 
     def state(self) -> Arrays:
         """The shared average of squared gradients, and the steps taken."""

@@ -26,8 +26,9 @@ from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError, StoreError
 from engine.mdp.interface import Array, SeatSpec
 from engine.mdp.trajectory import Batch, Decision
-from engine.rl.distributions import Distribution, is_discrete, uniforms
+from engine.rl.distributions import Distribution, uniforms
 from engine.rl.networks import Network, Outputs, Parts, Recurrent, Scaling
+from engine.store import Store
 
 F32 = NDArray[np.float32]
 FORMAT = "equipoise-policy/1"
@@ -53,8 +54,6 @@ class Model:
     """The parts of a policy that do not change while it learns, and where its numbers lie."""
 
     def __init__(self, spec: PolicySpec) -> None:
-        if spec.kind == "q" and not is_discrete(spec.seat.action):
-            raise ConfigError([("algorithm", "DQN needs a single choice as action; take PPO for this one")])
         self.spec = spec
         self.distribution = Distribution(spec.seat.action)
         values = 1 if spec.kind == "q" else len(spec.seat.rewards)
@@ -211,6 +210,16 @@ class Policy(NamedTuple):
             return cls(spec, spec.model().weights(safetensors.numpy.load(tensors)), int(found["version"]))
         except (KeyError, TypeError, ValueError, ConfigError, SafetensorError) as error:
             raise StoreError(f"This is not a readable policy: {error}.") from error
+
+    @classmethod
+    def stored(cls, store: Store, description: str) -> Policy:
+        """The policy whose description, which names its numbers, has this hash. Raises StoreError."""
+        told = store.get(description)
+        try:
+            tensors = str(json.loads(told)["sha256"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"Artifact {description[:12]} is not the description of a policy.") from error
+        return cls.unpack(told, store.get(tensors))
 
     @classmethod
     def load(cls, folder: Path) -> Policy:

@@ -15,19 +15,20 @@ they saw last (the reference treats them as terminated); 4. μ is what the sampl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from engine.config.rl import PPOConfig
+from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl import returns
-from engine.rl.learner import ActorCritic, Arrays, Metrics, averaged
+from engine.rl.actor_critic import ActorCritic
+from engine.rl.learner import Metrics, averaged
 from engine.rl.networks import Parts
-from engine.rl.optimisers import Adam, clip_norm
-from engine.rl.policy import PolicySpec
+from engine.rl.optimisers import Adam
 from engine.rl.tensors import Pass, Tensors, room, rows_of, some, whole
 
 _TOLD = ("policy_loss", "critic_loss", "entropy", "kl", "clipped", "ratio")
@@ -48,9 +49,9 @@ class PPO(ActorCritic):
     config: PPOConfig
 
     def __init__(
-        self, spec: PolicySpec, config: PPOConfig, seed: int, steps: int, on: torch.device | None = None
+        self, seat: SeatSpec, config: PPOConfig, seed: int, steps: int, on: torch.device | None = None
     ) -> None:
-        super().__init__(spec, config, seed, steps, on)
+        super().__init__(seat, config, seed, steps, on)
         self.optimiser = Adam(self.theta.detach())
 
     @property
@@ -59,7 +60,7 @@ class PPO(ActorCritic):
         clip = self.config.clip
         return clip * self.left if self.config.clip_schedule == "linear" else clip
 
-    def update(self, trajectory: Trajectory) -> Metrics:
+    def _learn(self, trajectory: Trajectory) -> Metrics:
         """``reuse`` passes over one batch."""
         batch = self.batch(trajectory)
         n = batch.T * batch.B
@@ -92,7 +93,10 @@ class PPO(ActorCritic):
         for _ in range(self.config.reuse):
             order = torch.from_numpy(self.rng.permutation(units)).to(self.device)
             for chosen in torch.split(order, size or units):
-                metrics = self._step(batch, rows_of(batch, chosen), A, v, self._pieces(batch, chosen))
+                rows = rows_of(batch, chosen)
+                if batch.valid is not None and not batch.valid[rows].any():
+                    continue  # nothing to learn from: no step, so the optimiser's averages stay too
+                metrics = self._step(batch, rows, A, v, self._pieces(batch, chosen))
                 yield metrics
             if self._too_far(metrics):
                 return
@@ -122,12 +126,12 @@ class PPO(ActorCritic):
         """ρ = π_θ / μ of rows whose outputs are ``policy``."""
         masks = None if batch.masks is None else batch.masks[rows]
         log_pi = self.model.distribution.log_prob(policy, self.model.log_std(parts), batch.actions[rows], masks)
-        return torch.exp(log_pi - batch.log_mu[rows])
+        return torch.exp(self.log_ratio(batch, rows, log_pi))
 
     def _step(self, batch: Tensors, rows: Tensor, A: Tensor, v: Tensor, pieces: Iterable[Piece]) -> Metrics:
-        """One step of gradient descent on L over ``rows``; its gradient is the sum of the pieces'."""
+        """One step of gradient descent on L over ``rows``, of which some count; its gradient is the pieces' sum."""
         valid = None if batch.valid is None else batch.valid[rows]
-        count = len(rows) if valid is None else max(1, int(valid.sum()))
+        count = len(rows) if valid is None else int(valid.sum())
         normal = A.new_zeros(len(A))
         normal[rows] = self.advantage(A[rows], valid, self.config.normalise_advantages)
         g, sums = torch.zeros_like(self.theta), A.new_zeros(len(_TOLD))
@@ -135,7 +139,7 @@ class PPO(ActorCritic):
             told = self._sums(batch, piece, normal[piece.rows], v[piece.rows])
             g += self.descend(self.loss(told[0], told[1], told[2]) / count)
             sums += told.detach()
-        norm = clip_norm(g, self.config.max_gradient)
+        norm = self.clip(g)
         self.optimiser.step(g, self.eta)
         return dict(zip(_TOLD, (sums / count).tolist(), strict=True)) | {"gradient": norm}
 
@@ -154,13 +158,3 @@ class PPO(ActorCritic):
 
     def _too_far(self, metrics: Metrics) -> bool:
         return bool(self.config.target_kl) and metrics["kl"] > self.config.target_kl
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """With the optimiser's."""
-        arrays, meta = super().state()
-        return arrays | {f"adam.{name}": value for name, value in self.optimiser.state().items()}, meta
-
-    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
-        """Go on from a state."""
-        super().load(arrays, meta)
-        self.optimiser.load({k.removeprefix("adam."): x for k, x in arrays.items() if k.startswith("adam.")})

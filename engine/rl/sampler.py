@@ -1,36 +1,34 @@
-"""Plays many battles at once with its own copy of a policy, and gives trajectories of exactly one length.
+"""Plays many battles at once with its own copies of policies, and gives trajectories of exactly one length.
 
 A sampler never waits for a learner: it plays on with the weights it was last given, and every decision carries their
 version. Its randomness is that of its seed: battle i of a beginning plays episodes whose seeds are a hash of (seed,
-beginning, i, episode), and the policy's noise is a hash of (episode's seed, decision, seat). So the same weights at the
-same moments give the same trajectories, whatever else happens.
+beginning, i, episode), and who sits on which seat follows from them (``engine.rl.cast``), as does the noise of every
+decision. So the same weights at the same moments give the same trajectories, whatever else happens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.channel import Weights
 from engine.errors import ConfigError
 from engine.mdp.interface import Array
-from engine.mdp.trajectory import Batch, Decision, Recorder, Trajectory
-from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds, seat_ends
+from engine.mdp.recorder import Recorder
+from engine.mdp.trajectory import Decision, Trajectory, streams_of
+from engine.mdp.vector import Ended, SeatEnds, VectorMDP, VectorStep
+from engine.rl.cast import Cast, everywhere
 from engine.rl.policy import Actor, Model
-from engine.rng import battle_seeds, combine64, mix64
-
-F32 = NDArray[np.float32]
-U64 = NDArray[np.uint64]
-Player = Callable[[Batch], Decision]
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from engine.rl.seats import Players, Seats, Turn, joined, nobody_else
+from engine.rng import battle_seeds
 
 
 class Episode(NamedTuple):
     """How an episode ended for one seat: its seed and length in decisions, its returns float64[R] (undiscounted), win,
-    score and named signals float64[S]."""
+    score and named signals float64[S]; the policy on the seat, and those on the ``others`` in their order."""
 
     seat: int
     seed: int
@@ -39,173 +37,178 @@ class Episode(NamedTuple):
     win: float
     score: float
     signals: NDArray[np.float64]
-
-
-class Keys:
-    """The keys of n battles' noise, as ``engine.mdp.vector.noise_keys`` makes them, kept up as episodes go by."""
-
-    def __init__(self, seeds: U64, seat: int) -> None:
-        self._seeds, self._seat = seeds, seat
-        self._episodes = np.zeros(len(seeds), np.int64)
-        self.ticks = np.zeros(len(seeds), np.int64)
-        self._base = self._bases(seeds)
-
-    def _bases(self, seeds: U64) -> U64:
-        with np.errstate(over="ignore"):
-            return mix64(combine64(seeds, self._seat + 1)) + _GOLDEN
-
-    def now(self) -> U64:
-        """Keys uint64[n] of this decision."""
-        return _mixed(self._base, self.ticks)
-
-    def move(self, ended: Ended | None) -> None:
-        """One decision later; where an episode ended the next one begins."""
-        self.ticks += 1
-        if ended is not None:
-            i = ended.battles
-            self._episodes[i] += 1
-            self.ticks[i] = 0
-            self._base[i] = self._bases(episode_seeds(self._seeds[i], self._episodes[i]))
-
-
-@njit(cache=True)
-def _mixed(base: U64, ticks: NDArray[np.int64]) -> U64:
-    keys = np.empty_like(base)
-    for n in range(len(base)):
-        x = base[n] + np.uint64(ticks[n])
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        keys[n] = x ^ (x >> np.uint64(31))
-    return keys
+    policy: str = ""
+    others: tuple[str, ...] = ()
 
 
 class Sampler:
-    """n battles of a game of which one or more seats learn, all with the same policy.
+    """n battles of a game, some of whose seats learn.
 
-    ``learning``: their places among the game's seats; ``others``: who plays each of the rest. Streams of a trajectory
-    are the battles of the first learning seat, then those of the next. Raises ConfigError when a seat is not played, or
-    when learning seats differ in what they see or do.
+    ``learning``: the models of learning policies by id; ``cast``: who sits where (unless given, the only one of them on
+    every seat); ``players`` gives whoever does not learn. Streams of a policy's trajectory are the battles of its first
+    seat, then those of the next. Raises ConfigError when learning policies and cast do not go together, or when a seat
+    of a policy sees, does or is rewarded otherwise than the policy's own.
     """
 
     def __init__(
-        self,
-        mdp: VectorMDP,
-        model: Model,
-        battles: int,
-        length: int,
-        seed: int,
-        *,
-        learning: Sequence[int] = (0,),
-        others: Mapping[int, Player] | None = None,
-        number: int = 0,
-    ) -> None:
-        self.mdp, self.actor, self.battles, self.length, self.seed = mdp, Actor(model), battles, length, seed
-        self.learning, self.others, self.number = tuple(learning), dict(others or {}), number
+        self, mdp: VectorMDP, learning: Mapping[str, Model], battles: int, length: int, seed: int, *,
+        cast: Cast | None = None, players: Players = nobody_else, number: int = 0,
+    ) -> None:  # fmt: skip
+        self.mdp, self.battles, self.length, self.seed, self.number = mdp, battles, length, seed, number
         seats = mdp.spec.seats
-        if {*self.learning, *self.others} != set(range(len(seats))):
-            raise ConfigError([("seats", f"each of the {len(seats)} seats needs a player, and there is none for some")])
-        if any(seats[seat] != model.spec.seat for seat in self.learning):
-            raise ConfigError([("learning", "all learning seats must see, do and be rewarded as the policy's seat")])
-        self.seat = model.spec.seat
+        cast = cast or everywhere(next(iter(learning)), len(seats))
+        if len(cast.seats) != len(seats) or set(cast.learning) != learning.keys():
+            known = f"{len(seats)} seats, and policies {', '.join(learning)} that learn"
+            raise ConfigError([("policies", f"the cast is not one for {known}")])
+        self.actors = {policy: Actor(model) for policy, model in learning.items()}
+        self._seats = Seats(mdp.spec, cast, self.actors, players)
+        self._tapes = {policy: _Tape(policy, actor, cast, battles, length) for policy, actor in self.actors.items()}
+        wrong = [p for p, tape in self._tapes.items() if any(seats[s] != tape.spec for s in tape.places)]
+        if wrong:
+            why = "all its seats must see, do and be rewarded alike"
+            raise ConfigError([(f"policies.{policy}.seats", why) for policy in wrong])
         self.episodes: list[Episode] = []
+        self._snapshots: dict[str, tuple[str, ...]] = {}
         self._begun = False
 
-    def load(self, weights: F32, version: int) -> None:
-        """Play on with these weights."""
-        self.actor.load(weights, version)
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The learning ones."""
+        return tuple(self.actors)
+
+    def load(self, weights: Weights) -> None:
+        """Play on with these weights of a learning policy; episodes that begin from now on may meet its snapshots."""
+        self.actors[weights.policy].load(weights.vectors["actor"], weights.version)
+        self._snapshots[weights.policy] = weights.snapshots
+        self._seats.snapshots = self._snapshots
 
     def begin(self, beginning: int = 0) -> None:
         """Start all battles afresh; what follows depends on this number and the weights alone."""
         matches = np.array([self.number], np.uint64)
         seeds = battle_seeds(self.seed, matches, beginning * self.battles, (beginning + 1) * self.battles)[0]
         self._step = self.mdp.reset(seeds)
-        self._keys = [Keys(seeds, seat) for seat in range(len(self.mdp.spec.seats))]
-        streams = len(self.learning) * self.battles
-        shapes = self.actor.memory
-        self._memory = {name: np.zeros((streams, *shape), np.float32) for name, shape in shapes.items()}
-        self._recorder = Recorder(self.seat, streams, self.length)
-        self._recorder.begin(self._seen(self._step), self._masks(self._step), self._memory)
-        self._alive = np.ones((self.battles, len(self._keys)), np.bool_)
+        self._seats.begin(seeds)
+        for policy, tape in self._tapes.items():
+            tape.begin(self._step, self._seats.memory(policy))
         self._begun = True
 
-    def sample(self, before: Callable[[], None] | None = None) -> Trajectory:
-        """The next ``length`` decisions of every stream. ``before``: called before each decision; it may ``load``."""
+    def sample(self, before: Callable[[], None] | None = None) -> dict[str, Trajectory]:
+        """By policy the next ``length`` decisions of its streams. ``before``: called before each decision; it may
+        ``load``."""
         if not self._begun:
             self.begin()
         while True:
             if before is not None:
                 before()
-            if (fragment := self._advance()) is not None:
-                return fragment
+            if found := self._advance():
+                return found
 
     def finished(self) -> list[Episode]:
-        """The learning seats' episodes that ended since this was last asked."""
+        """The learning policies' episodes that ended since this was last asked."""
         found, self.episodes = self.episodes, []
         return found
 
-    def _advance(self) -> Trajectory | None:
-        """One decision of every battle."""
-        before = self._step
-        keys = [key.now() for key in self._keys]
-        mine = self._joined([keys[seat] for seat in self.learning])
-        decision = self.actor(Batch(self._seen(before), self._masks(before), mine, self._memory))
-        actions: list[Array] = [np.empty(0)] * len(keys)
-        for i, seat in enumerate(self.learning):
-            actions[seat] = decision.actions[i * self.battles : (i + 1) * self.battles]
-        for seat, player in self.others.items():
-            actions[seat] = player(Batch(before.observations[seat], before.masks[seat], keys[seat])).actions
+    def _advance(self) -> dict[str, Trajectory]:
+        """One decision of every battle; the fragments, when it was the last one of them."""
+        actions, turns = self._seats.act(self._step)
         after = self._step = self.mdp.step(actions)
-        fragment = self._record(decision, after)
-        for key in self._keys:
-            key.move(after.ended)
-        return fragment
-
-    def _record(self, decision: Decision, after: VectorStep) -> Trajectory | None:
-        R = len(self.seat.rewards)
-        each = [seat_ends(self._alive, after, seat) for seat in self.learning]
-        terminated, truncated, valid = (self._joined(flags) for flags in zip(*each, strict=True))
-        rewards = self._joined([after.rewards[:, seat, :R] for seat in self.learning])
-        finals = None
+        ends = self._seats.ends(after)
+        found = {}
+        for policy, tape in self._tapes.items():
+            if (fragment := tape.step(self._seats, turns.get(policy), ends, after)) is not None:
+                found[policy] = fragment
         if after.ended is not None:
-            finals = self._finals(after.ended)
             self._count(after.ended)
-        for array in decision.state.values():
-            array[terminated | truncated] = 0
-        self._memory = decision.state
-        self._alive = after.alive.copy()
-        return self._recorder.step(
-            decision, self.actor.version, rewards, terminated, truncated, self._seen(after), self._masks(after),
-            finals=finals, valid=valid,
-        )  # fmt: skip
-
-    def _seen(self, step: VectorStep) -> dict[str, Array]:
-        if len(self.learning) == 1:
-            return step.observations[self.learning[0]]
-        names = step.observations[self.learning[0]]
-        return {name: np.concatenate([step.observations[seat][name] for seat in self.learning]) for name in names}
-
-    def _masks(self, step: VectorStep) -> NDArray[np.bool_] | None:
-        found = [step.masks[seat] for seat in self.learning]
-        return None if found[0] is None else self._joined(found)
-
-    def _finals(self, ended: Ended) -> tuple[NDArray[np.int64], dict[str, Array], NDArray[np.bool_] | None]:
-        streams = np.concatenate([ended.battles + i * self.battles for i in range(len(self.learning))])
-        names = ended.observations[self.learning[0]]
-        seen = {name: np.concatenate([ended.observations[seat][name] for seat in self.learning]) for name in names}
-        masks = [ended.masks[seat] for seat in self.learning]
-        return streams, seen, None if masks[0] is None else self._joined(masks)
+        self._seats.move(after.ended)
+        return found
 
     def _count(self, ended: Ended) -> None:
-        R = len(self.seat.rewards)
-        for seat in self.learning:
-            for i in range(len(ended.battles)):
-                self.episodes.append(
-                    Episode(
-                        seat, int(ended.seeds[i]), int(ended.lengths[i]), ended.returns[i, seat, :R].copy(),
-                        float(ended.win[i, seat]), float(ended.score[i, seat]), ended.signals[seat][i].copy(),
-                    )
-                )  # fmt: skip
+        names, who = self._seats.names, self._seats.who[ended.battles]
+        for policy, tape in self._tapes.items():
+            R = len(tape.spec.rewards)
+            for seat in tape.places:
+                for i in np.flatnonzero(who[:, seat] == names.index(policy)).tolist():
+                    others = tuple(names[k] for s, k in enumerate(who[i].tolist()) if s != seat)
+                    self.episodes.append(
+                        Episode(
+                            seat, int(ended.seeds[i]), int(ended.lengths[i]), ended.returns[i, seat, :R].copy(),
+                            float(ended.win[i, seat]), float(ended.score[i, seat]), ended.signals[seat][i].copy(),
+                            policy, others,
+                        )
+                    )  # fmt: skip
 
-    @staticmethod
-    def _joined(arrays: Sequence[Any]) -> Any:
-        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+class _Tape:
+    """Records what one policy does: all battles on each of its ``places``, those that another one plays marked as not
+    valid."""
+
+    def __init__(self, policy: str, actor: Actor, cast: Cast, battles: int, length: int) -> None:
+        self.policy, self.actor, self.spec = policy, actor, actor.model.spec.seat
+        self.places, self._fixed, self._width = cast.places(policy), cast.fixed, len(cast.places(policy)) * battles
+        self._recorder = Recorder(self.spec, self._width, length)
+        self._who: list[NDArray[np.int64]] = []
+
+    def begin(self, step: VectorStep, memory: Mapping[str, Array]) -> None:
+        """The first observations of fresh battles, and the memory before them."""
+        self._recorder.begin(self._seen(step), self._masks(step), memory)
+        self._who = []
+
+    def step(self, seats: Seats, turn: Turn | None, ends: Sequence[SeatEnds], after: VectorStep) -> Trajectory | None:
+        """What the policy decided and what came of it; the fragment, when that completed it."""
+        terminated, truncated, valid = (joined([ends[seat][i] for seat in self.places]) for i in range(3))
+        rewards = joined([after.rewards[:, seat, : len(self.spec.rewards)] for seat in self.places])
+        decision, sits = self._whole(turn, seats.memory(self.policy))
+        self._who += [] if self._fixed else [seats.who.copy()]
+        fragment = self._recorder.step(
+            decision, self.actor.version, rewards, terminated, truncated, self._seen(after), self._masks(after),
+            finals=None if after.ended is None else self._finals(after.ended),
+            valid=valid if sits is None else valid & sits,
+        )  # fmt: skip
+        return None if fragment is None else self._told(fragment, seats)
+
+    def _whole(self, turn: Turn | None, memory: dict[str, Array]) -> tuple[Decision, NDArray[np.bool_] | None]:
+        """A decision for each of its streams, and in which of them it sits (None: all)."""
+        if turn is not None and turn.streams is None:
+            return turn.decision, None
+        actions, sits = self.spec.action.idle(self._width), np.zeros(self._width, np.bool_)
+        log_probs = np.zeros(self._width, np.float32)
+        if turn is not None:
+            actions[turn.streams], sits[turn.streams] = turn.decision.actions, True
+            if turn.decision.log_probs is not None:
+                log_probs[turn.streams] = turn.decision.log_probs
+        return Decision(actions, log_probs, state=memory), sits
+
+    def _told(self, fragment: Trajectory, seats: Seats) -> Trajectory:
+        """The fragment with the policy's name and the others', without streams in which it never sat."""
+        names, who = seats.names, np.stack(self._who or [seats.who])
+        self._who = []
+        others, against = _ways(np.concatenate([np.delete(who, seat, axis=2) for seat in self.places], axis=1))
+        told = fragment._replace(
+            policy=self.policy, others=tuple(tuple(names[i] for i in row) for row in others),
+            against=np.broadcast_to(against, fragment.ended.shape).astype(np.int32) if len(others) > 1 else None,
+        )  # fmt: skip
+        played = np.ones(self._width, np.bool_) if self._fixed or told.valid is None else told.valid.any(axis=0)
+        return told if played.all() or not played.any() else streams_of(told, np.flatnonzero(played))
+
+    def _seen(self, step: VectorStep | Ended) -> dict[str, Array]:
+        names = step.observations[self.places[0]]
+        return {name: joined([step.observations[seat][name] for seat in self.places]) for name in names}
+
+    def _masks(self, step: VectorStep | Ended) -> NDArray[np.bool_] | None:
+        found = [step.masks[seat] for seat in self.places]
+        return None if found[0] is None else joined(found)
+
+    def _finals(self, ended: Ended) -> tuple[NDArray[np.int64], dict[str, Array], NDArray[np.bool_] | None]:
+        battles = self._width // len(self.places)
+        streams = np.concatenate([ended.battles + i * battles for i in range(len(self.places))])
+        return streams, self._seen(ended), self._masks(ended)
+
+
+def _ways(sides: NDArray[np.int64]) -> tuple[list[list[int]], NDArray[np.int64]]:
+    """The different rows of int64[T, B, k], and which of them stands at each place [T, B]."""
+    rows = sides.reshape(sides.shape[0] * sides.shape[1], sides.shape[2])
+    codes = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        codes = np.unique(codes * (column.max() + 1) + column, return_inverse=True)[1]
+    _, first, way = np.unique(codes, return_index=True, return_inverse=True)
+    return rows[first].tolist(), way.reshape(sides.shape[:2])

@@ -7,12 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from engine.arrays import Bundle
+from engine.channel import Weights
+from engine.config.policies import AGENT
 from engine.config.rl import TrainingConfig
 from engine.mdp.trajectory import join
 from engine.mdp.vector import VectorMDP
 from engine.rl.examine import Examination, examine
 from engine.rl.learner import Arrays, Learner, Metrics, on_threads
-from engine.rl.sampler import Episode, Player, Sampler
+from engine.rl.sampler import Episode, Sampler
 
 
 class Updated(NamedTuple):
@@ -36,14 +39,12 @@ class Training:
 
     def __init__(
         self, config: TrainingConfig, mdp: VectorMDP, learner: Learner, *,
-        examined: Callable[[], VectorMDP] | None = None, others: Mapping[int, Player] | None = None, seat: int = 0,
+        examined: Callable[[], VectorMDP] | None = None,
     ) -> None:  # fmt: skip
-        self.config, self.learner, self.examined, self.others, self.seat = config, learner, examined, others, seat
-        model = learner.policy().spec.model()
-        self.sampler = Sampler(mdp, model, config.environments, config.algorithm.fragment, config.seed,
-                               learning=(seat,), others=others)  # fmt: skip
-        batch = getattr(config.algorithm, "batch", 0)
-        self.fragments = max(1, -(-batch // (config.environments * config.algorithm.fragment)))
+        self.config, self.learner, self.examined = config, learner, examined
+        learning = {AGENT: learner.policy().spec.model()}
+        self.sampler = Sampler(mdp, learning, config.environments, config.algorithm.fragment, config.seed)
+        self.fragments = max(1, -(-config.algorithm.least_batch // (config.environments * config.algorithm.fragment)))
         self.beginning = 0
         self._next_examination = config.examine_every
 
@@ -60,8 +61,8 @@ class Training:
                 yield self._update()
 
     def _update(self) -> Updated:
-        self.sampler.load(self.learner.weights(), self.learner.version)
-        trajectory = join([self.sampler.sample() for _ in range(self.fragments)])
+        self.sampler.load(Weights(AGENT, 0, self.beginning, self.learner.version, self.learner.publish()))
+        trajectory = join([self.sampler.sample()[AGENT] for _ in range(self.fragments)])
         metrics = self.learner.update(trajectory)
         every = self.config.checkpoint_every
         if every and self.learner.steps // every > self.beginning:
@@ -77,17 +78,26 @@ class Training:
         self._next_examination = (steps // every + 1) * every if every else 0
         mdp = self.examined()
         try:
-            policy = self.learner.policy()
-            return examine(policy, mdp, self.config.episodes, self.config.seed, seat=self.seat, others=self.others)
+            return examine(self.learner.policy(), mdp, self.config.episodes, self.config.seed)
         finally:
             mdp.close()
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """Everything needed to go on; exact when it is taken where battles begin afresh."""
-        arrays, meta = self.learner.state()
-        return arrays, {"learner": meta, "beginning": self.beginning, "examination": self._next_examination}
+        """Everything needed to go on; exact when it is taken where battles begin afresh. Arrays of the learner have
+        their own names, those of its other parts ``part:name``."""
+        parts = self.learner.state()
+        learner = parts.pop("learner")
+        others = {f"{name}:{key}": array for name, part in parts.items() for key, array in part.arrays.items()}
+        meta = {"learner": learner.meta, "parts": {name: part.meta for name, part in parts.items()}}
+        return learner.arrays | others, meta | {
+            "beginning": self.beginning, "examination": self._next_examination,
+        }  # fmt: skip
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
         """Go on from a state."""
-        self.learner.load(arrays, meta["learner"])
+        parts = {name: Bundle(part, {}) for name, part in {"learner": meta["learner"], **meta["parts"]}.items()}
+        for place, array in arrays.items():
+            name, _, key = place.rpartition(":")
+            parts[name or "learner"].arrays[key] = array
+        self.learner.load(parts)
         self.beginning, self._next_examination = int(meta["beginning"]), int(meta["examination"])

@@ -74,7 +74,7 @@ class Worker:
         try:
             answerer = Answerer(evaluator)
             self._idle()
-            self._post(Ready(answerer.objectives, answerer.metrics))
+            self._post(Ready(answerer.objectives, answerer.metrics, answerer.noun))
             while True:
                 self._answer(answerer, *self._batches.get())
         finally:

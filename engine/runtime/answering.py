@@ -8,8 +8,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol, cast, runtime_checkable
 
-from engine.errors import Cancelled, ConfigError, EngineError, SimulatorError
+from engine.errors import Cancelled, ConfigError, DiskFull, EngineError, SimulatorError
 from engine.problem import Evaluation, Evaluator, Request, ShouldStop, failed
+from engine.store import FULL
 
 logger = logging.getLogger(__name__)
 ALLOWED = ("engine.",)
@@ -55,16 +56,20 @@ class Answerer:
     def __init__(self, evaluator: Evaluator) -> None:
         problem = evaluator.describe()
         self._evaluator = evaluator
+        self.noun = problem.noun
         self.objectives, self.metrics = len(problem.objectives), len(problem.metrics)
 
     def answers(self, batch: Sequence[Request], should_stop: ShouldStop) -> list[Evaluation]:
         """One evaluation for each request of the batch, in its order. A request whose evaluation raises is evaluated
-        alone and comes back failed. Raises SimulatorError, ConfigError, and Cancelled when stopped."""
+        alone and comes back failed. Raises SimulatorError, ConfigError, DiskFull (which says nothing about a request),
+        and Cancelled when stopped."""
         try:
             return self._together(batch, should_stop)
-        except (SimulatorError, ConfigError, Cancelled):
+        except (SimulatorError, ConfigError, DiskFull, Cancelled):
             raise
         except Exception as error:  # the boundary to an evaluator somebody else wrote
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise DiskFull(f"The disk is full: free some space, then resume ({error.filename}).") from error
             if len(batch) > 1:
                 return [answer for request in batch for answer in self.answers([request], should_stop)]
             logger.exception("Request %d could not be evaluated", batch[0].id)
@@ -81,6 +86,6 @@ class Answerer:
         if missing and should_stop():
             raise Cancelled("The work was stopped before this batch was finished.")
         for request in missing:
-            reason = "The evaluator ended without an answer for this candidate."
+            reason = f"The evaluator ended without an answer for this {self.noun}."
             answered[request.id] = failed(request, reason, self.objectives, self.metrics)
         return [answered[request.id] for request in batch]

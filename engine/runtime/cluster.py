@@ -234,7 +234,7 @@ def _reachable(find: Callable[[], str]) -> str:
 
 def _endpoint(address: str) -> Endpoint:
     host, _, port = address.rpartition(":")
-    if not host or "/" in host or not port.isdigit() or not 0 < int(port) < 2**16:
+    if not host or "/" in host or not port.isdecimal() or not 0 < int(port) < 2**16:
         raise ConfigError([("pool.address", f"{address!r} is not an address of a Ray cluster, such as 10.0.0.5:6379.")])
     return Endpoint(host, int(port))
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from engine.channel import Frame
+from engine.channel import Frame, topic_of
 from engine.errors import ActorLost, SimulatorError
 from engine.runtime import codec
 from engine.runtime.channels import Ticket
@@ -100,15 +100,15 @@ class Fleet(Closed):
         self._members: dict[bytes, _Member] = {}
         self._deaths: deque[tuple[bytes, str]] = deque()
         self._troubles: list[Trouble] = []
-        self._newest: Frame | None = None
+        self._newest: dict[bytes, Frame] = {}
         self._again_at = 0.0
         self._stillborn, self._lost, self._waiting_told = 0, "", False
         self._looked_at = time.monotonic()
         self._fill()
 
     def publish(self, frame: Frame) -> None:
-        """Weights for everybody; the frame must not change any more."""
-        self._newest = frame
+        """Weights of a policy for everybody; the frame must not change any more."""
+        self._newest[topic_of(frame)] = frame
         self._near.publish(frame)
         if self._far is not None:
             self._far.publish(frame)
@@ -205,9 +205,10 @@ class Fleet(Closed):
             if word.sources:
                 self._sources[member.post.host] = (word.sources[0], word.sources[1])
                 self._fill()
-        if word.hungry and self._newest is not None and time.monotonic() >= self._again_at:
+        if word.hungry and time.monotonic() >= self._again_at:
             self._again_at = time.monotonic() + _AGAIN_S
-            self.publish(self._newest)
+            for frame in tuple(self._newest.values()):
+                self.publish(frame)
 
     def _fail(self, name: bytes, word: Failing) -> None:
         error = codec.as_error(word.broken)

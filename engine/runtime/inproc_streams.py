@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from weakref import WeakSet, WeakValueDictionary
 
+from engine.channel import topic, topic_of
 from engine.errors import ActorLost
 from engine.runtime.channels import READY, Frame, Message, Ticket, message
 from engine.runtime.inproc_channel import Box
@@ -71,8 +72,8 @@ class InprocPusher:
 class InprocPublisher:
     """The twin of ``ZmqPublisher``."""
 
-    def __init__(self) -> None:
-        self._source = Source(f"here://{id(self):x}")
+    def __init__(self, policies: Sequence[str]) -> None:
+        self._source = Source(tuple(policies), f"here://{id(self):x}")
         self._subscribers: WeakSet[InprocSubscriber] = WeakSet()
         _publishers[self._source.endpoint] = self
 
@@ -100,7 +101,8 @@ class InprocSubscriber:
     """The twin of ``ZmqSubscriber``."""
 
     def __init__(self, source: Source) -> None:
-        self._frame: memoryview | None = None
+        self._topics = {topic(policy) for policy in source.policies}
+        self._frames: dict[bytes, memoryview] = {}
         self._changed = threading.Condition()
         if publisher := _publishers.get(source.endpoint):
             publisher.join(self)
@@ -108,17 +110,17 @@ class InprocSubscriber:
     def put(self, frame: memoryview) -> None:
         """A newer frame."""
         with self._changed:
-            self._frame = frame
-            self._changed.notify_all()
+            if (name := topic_of(frame)) in self._topics:
+                self._frames[name] = frame
+                self._changed.notify_all()
 
     def newest(self, timeout_s: float) -> memoryview | None:
-        """The newest frame not given yet."""
+        """The newest frame of a policy that has not been given yet."""
         until = time.monotonic() + timeout_s
         with self._changed:
-            while self._frame is None and (left := until - time.monotonic()) > 0:
+            while not self._frames and (left := until - time.monotonic()) > 0:
                 self._changed.wait(left)
-            frame, self._frame = self._frame, None
-            return frame
+            return self._frames.pop(next(iter(self._frames))) if self._frames else None
 
     def close(self) -> None:
         """Nothing is held."""

@@ -83,7 +83,8 @@ class Closed:
 class Verdicts:
     """Turns condemned requests into failed evaluations, tells about them, and sees when nothing works at all."""
 
-    def __init__(self) -> None:
+    def __init__(self, noun: str = "candidate") -> None:
+        self.noun = noun
         self._succeeded = False
         self._condemned = 0
         self.troubles: list[Trouble] = []
@@ -105,11 +106,13 @@ class Verdicts:
             self._condemned += 1
             if self._condemned >= HOPELESS and not self._succeeded:
                 raise EvaluationError(
-                    f"Not one candidate could be evaluated; {self._condemned} of them ended every process that tried. "
-                    f"The last one: {reason}"
+                    f"Not one {self.noun} could be evaluated; {self._condemned} of them ended every process that "
+                    f"tried. The last one: {reason}"
                 )
-            why = f"Three processes in a row ended while they evaluated this candidate alone. The last one: {reason}"
-            self.troubles.append(Trouble("failed-candidate", f"Candidate {request.id} is left out. {why}"))
+            why = f"Three processes in a row ended while they evaluated this {self.noun} alone. The last one: {reason}"
+            self.troubles.append(
+                Trouble("failed-candidate", f"{self.noun.capitalize()} {request.id} is left out. {why}")
+            )
             evaluations.append(failed(request, why, objectives, metrics))
         return evaluations
 
@@ -128,7 +131,7 @@ class LocalPool(Closed):
         self._answerer = Answerer(evaluator)
         self._should_stop = should_stop
         self._ledger = Ledger(1, batch_ms / 1000)
-        self._verdicts = Verdicts()
+        self._verdicts = Verdicts(self._answerer.noun)
 
     @property
     def room(self) -> int:

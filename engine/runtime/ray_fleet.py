@@ -52,14 +52,16 @@ class RayRecruiter:
 
 class RayFleet(Fleet):
     """``samplers`` actors that each build a role with ``factory`` (``module:function`` below one of ``allowed``) from
-    ``payload(number, life)``; ``bound`` messages of each may wait for the learner. ``address``: see
+    ``payload(number, life)`` and get the weights of ``policies``; ``bound`` messages of each may wait for the learner.
+    ``address``: see
     ``engine.runtime.cluster.connected``; ``hosts``: those of the cluster unless given (a test names one several times).
 
     Raises EngineError for a factory that is not allowed, ActorLost when there is no Ray.
     """
 
     def __init__(
-        self, factory: str, payload: Payload, samplers: int, *, address: str = "", flat: bool = False, bound: int = 2,
+        self, factory: str, payload: Payload, samplers: int, *, policies: Sequence[str], address: str = "",
+        flat: bool = False, bound: int = 2,
         allowed: Sequence[str] = ALLOWED, limits: FleetLimits | None = None,
         hosts: Callable[[Cluster], Sequence[Host]] = lambda cluster: cluster.hosts,
     ) -> None:  # fmt: skip
@@ -69,8 +71,8 @@ class RayFleet(Fleet):
             cluster = stack.enter_context(connected(address, samplers))
             found = list(hosts(cluster))
             host = found[0].address if len(found) > 1 else ""
-            puller, near = ZmqPuller(host, bound), ZmqPublisher()
-            far = ZmqPublisher(host) if host else None
+            puller, near = ZmqPuller(host, bound), ZmqPublisher(policies)
+            far = ZmqPublisher(policies, host) if host else None
             for end in (puller, near, far):
                 if end is not None:
                     stack.callback(end.close)

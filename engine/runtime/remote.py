@@ -157,7 +157,7 @@ class RemotePool(Closed):
         header = codec.header(frames)
         if isinstance(header, Ready):
             member.ready = True
-            self._shape = header.objectives, header.metrics
+            self._shape, self._verdicts.noun = (header.objectives, header.metrics), header.noun
             self._stillborn = 0
         elif isinstance(header, Beat):
             member.beat = header
@@ -244,7 +244,8 @@ class RemotePool(Closed):
         member = self._members[name]
         n = sum(len(batch.requests) for batch in self._ledger.holds(name))
         self._dismiss(name)
-        rest = f" Its {n} candidates go to another one." if n else ""
+        plural = f"{n} {self._verdicts.noun}s go" if n > 1 else f"{self._verdicts.noun} goes"
+        rest = f" Its {plural} to another one." if n else ""
         self._verdicts.troubles.append(Trouble("lost-worker", f"A worker was lost: {reason}.{rest}"))
         self._told += self._verdicts.condemn(self._ledger.lose(name, reason), *self._shape)
         if not member.ready:

@@ -117,7 +117,7 @@ class SamplerActor:
     """What Ray places: one sampler in a process of its own."""
 
     def run(
-        self, ticket: Sequence[Any], source: Sequence[str], factory: str, payload: bytes, allowed: Sequence[str],
+        self, ticket: Sequence[Any], source: Sequence[Any], factory: str, payload: bytes, allowed: Sequence[str],
         beat_s: float,
     ) -> None:  # fmt: skip
         """Sample for the learner. One actor is one processor's worth of work, also for what games compile."""
@@ -150,11 +150,12 @@ class Relay:
 class RelayActor:
     """What Ray places once on every host but the learner's."""
 
-    def run(self, ticket: Sequence[Any], source: Sequence[str], host: str, beat_s: float) -> None:
+    def run(self, ticket: Sequence[Any], source: Sequence[Any], host: str, beat_s: float) -> None:
         """Relay until the process ends; ``host``: this host's address."""
         pusher: Pusher = ZmqPusher(Ticket(*ticket))
-        publishers = (ZmqPublisher(), ZmqPublisher(host))
-        relay = Relay(ZmqSubscriber(Source(*source)), publishers)
+        above = Source(*source)
+        publishers = (ZmqPublisher(above.policies), ZmqPublisher(above.policies, host))
+        relay = Relay(ZmqSubscriber(above), publishers)
         sources = tuple(publisher.source() for publisher in publishers)
         pulse = Pulse(pusher, beat_s, not_orphaned)
         while True:

@@ -4,7 +4,7 @@
 within one process; both keep the contract below. Every pusher has a name of 128 random bits that the puller hands out
 (``expect``) and the control plane carries to it; under any other name, or one that was given up (``forget``), nobody is
 heard. A pusher's first message says READY. Up, queues are bounded: a puller that does not read makes pushers wait.
-Down, only the newest frame is kept on every line: a slow subscriber skips frames and never makes anybody wait.
+Down, only the newest frame of each policy is kept: a slow subscriber skips frames and never makes anybody wait.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from engine.runtime.channels import Message, Ticket
 
 
 class Source(NamedTuple):
-    """Where weights come from: an address, and its public key (empty: none)."""
+    """Where weights come from: the ids of the policies that are published there, an address, and its public key
+    (empty: none)."""
 
+    policies: tuple[str, ...]
     endpoint: str
     key: str = ""
 
@@ -64,8 +66,8 @@ class Publisher(Protocol):
         ...
 
     def publish(self, frame: Frame) -> None:
-        """Send to every subscriber at once, replacing what waits for a slow one; never waits. A subscriber that comes
-        later gets only what is published then."""
+        """Send the weights of one policy to every subscriber at once, replacing those of it that wait for a slow one;
+        never waits. A subscriber that comes later gets only what is published then."""
         ...
 
     def close(self) -> None:

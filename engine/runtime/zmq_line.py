@@ -41,10 +41,14 @@ class _Bell:
 
 
 class Line:
-    """A ZeroMQ socket with a bell beside it; ``newest``: of each line only the newest message is kept."""
+    """A ZeroMQ socket with a bell beside it; ``newest``: of each line only the newest message is kept. Lines that
+    share a ``context`` are closed together."""
 
-    def __init__(self, kind: int, send_bound: int, receive_bound: int, *, newest: bool = False) -> None:
-        self._context = zmq.Context(io_threads=1)
+    def __init__(
+        self, kind: int, send_bound: int, receive_bound: int, *, newest: bool = False,
+        context: zmq.Context[zmq.SyncSocket] | None = None,
+    ) -> None:  # fmt: skip
+        self._context = context or zmq.Context(io_threads=1)
         self.socket = self._context.socket(kind)
         self.socket.set(zmq.LINGER, 0)
         self.socket.set(zmq.SNDHWM, send_bound)

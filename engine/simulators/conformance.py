@@ -1,24 +1,24 @@
 """Does a simulator keep the contract? Every promise is tried on the real thing and reported in one line.
 
-``python -m engine check-simulator REFERENCE`` prints the findings; the exit code is 1 when one of them is an error.
+``python -m engine check-simulator REFERENCE`` (``check_command``) prints the findings, and so does this module.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from engine.errors import ConfigError, EngineError, SimulatorError
 from engine.mdp.interface import MDPSpec
-from engine.simulators import checks, loaders
+from engine.simulators import checks, loaders, protocol
 from engine.simulators.client import ExternalSimulator
-from engine.simulators.connection import Limits, OtherGame
+from engine.simulators.connection import OtherGame, WrongDescription
 from engine.simulators.contract import GameSpec, LineupSimulator
+from engine.simulators.conversation import Limits, NoConversation, Watch
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_promises import GAME_CHECKS, GameCase
 from engine.simulators.promises import CHECKS, WRONG_KINDS, Case, Findings, Level
@@ -43,10 +43,24 @@ def _told(name: str, findings: Findings) -> Iterator[Finding]:
     try:
         for level, message in findings:
             yield Finding(name, level, message)
+    except NoConversation:
+        raise
     except EngineError as error:
         yield Finding(name, "error", str(error))
     except WRONG_KINDS as error:
         yield Finding(name, "error", f"the simulator raised {type(error).__name__}: {error}")
+
+
+def _in_turn(names: Sequence[str], run_one: Callable[[str], Iterator[Finding]]) -> Iterator[Finding]:
+    """The checks, up to one in which the program gave no answer, or one that nobody asked for."""
+    for i, name in enumerate(names):
+        try:
+            yield from run_one(name)
+        except NoConversation as error:
+            yield Finding(name, "error", str(error))
+            if rest := names[i + 1 :]:
+                yield Finding("not tried", "warning", f"{', '.join(rest)}: the conversation broke before")
+            return
 
 
 def check_simulator(
@@ -65,8 +79,7 @@ def check_simulator(
     except EngineError as error:
         yield Finding("handshake", "error", str(error))
         return
-    for name in CHECKS:
-        yield from run(name, case)
+    yield from _in_turn(tuple(CHECKS), lambda name: run(name, case))
 
 
 def check(
@@ -76,8 +89,10 @@ def check(
     seed: int = 1,
     limits: Limits | None = None,
     described: Described | None = None,
+    watch: Watch | None = None,
 ) -> Iterator[Finding]:
-    """Load what the reference names, try every promise, end it, and see that nothing of it is left running."""
+    """Load what the reference names, try every promise, end it, and see that nothing of it is left running.
+    ``watch`` is told of every long wait."""
     try:
         found = loaders.availability(reference)
         if not found.available:
@@ -91,6 +106,7 @@ def check(
     begun = time.monotonic()
     try:
         if isinstance(simulator, ExternalSimulator):
+            simulator.watch = watch
             simulator.describe()
             yield _handshake(begun, simulator.capabilities)
         yield from check_simulator(simulator, battles=battles, seed=seed, described=described)
@@ -98,10 +114,11 @@ def check(
             yield _ending(simulator)
     except OtherGame:
         assert isinstance(simulator, ExternalSimulator)
-        game = ExternalGame(simulator.command, label=simulator.label, limits=limits)
+        game = ExternalGame(simulator.command, label=simulator.label, limits=limits, transport=simulator.transport)
+        game.watch = watch
         yield from _check_game(game, battles, seed, described)
     except EngineError as error:
-        yield Finding("handshake", "error", str(error))
+        yield from _unintroduced(error)
     finally:
         loaders.close(simulator)
 
@@ -113,22 +130,33 @@ def _check_game(game: ExternalGame, battles: int, seed: int, described: Describe
         try:
             case = GameCase(game, battles, seed)
         except EngineError as error:
-            yield Finding("handshake", "error", str(error))
+            yield from _unintroduced(error)
             return
         yield _handshake(begun, game.capabilities)
         if described is not None:
             described(case.spec)
-        for name, promise in GAME_CHECKS.items():
-            found = list(_told(name, promise(case)))
-            yield from found
-            if any(finding.level == "error" for finding in found):
+        for finding in _in_turn(tuple(GAME_CHECKS), lambda name: _told(name, GAME_CHECKS[name](case))):
+            yield finding
+            if finding.level == "error":
                 break
         yield _ending(game)
 
 
+def _unintroduced(error: EngineError) -> Iterator[Finding]:
+    """What was wrong before any promise could be tried, each fault of a description for itself."""
+    if isinstance(error, WrongDescription):
+        yield from (Finding("description", "error", problem) for problem in error.problems)
+    else:
+        yield Finding("handshake", "error", str(error))
+
+
 def _handshake(begun: float, capabilities: frozenset[str]) -> Finding:
     able = ", ".join(sorted(capabilities)) or "nothing optional"
-    return Finding("handshake", "ok", f"in {time.monotonic() - begun:.2f} s; offers {able}")
+    said = f"in {time.monotonic() - begun:.2f} s; offers {able}"
+    if unknown := capabilities - protocol.CAPABILITIES:
+        known = ", ".join(sorted(protocol.CAPABILITIES))
+        return Finding("handshake", "warning", f"{said}; {', '.join(sorted(unknown))} means nothing here: {known} do")
+    return Finding("handshake", "ok", said)
 
 
 def _ending(program: ExternalSimulator | ExternalGame) -> Finding:
@@ -146,46 +174,8 @@ def _ending(program: ExternalSimulator | ExternalGame) -> Finding:
     return Finding("ending", "ok", f"ends {took:.2f} s after BYE")
 
 
-def main_check(argv: list[str]) -> int:
-    """``check-simulator``: prints one line a finding; 0 when none is an error, 1 otherwise."""
-    parser = argparse.ArgumentParser(
-        prog="python -m engine check-simulator",
-        description="Try every promise on a simulator of lineups, or on a game that is played move by move.",
-        epilog="A reference is one of: " + (loaders.__doc__ or "").split("\n", 2)[2],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("reference", help="for example builtin:herobattle or python:package.module:factory")
-    parser.add_argument("--battles", type=int, default=64, help="battles a check (64)")
-    parser.add_argument("--seed", type=int, default=1, help="draws the teams (1)")
-    parser.add_argument("--deadline", type=float, default=60.0, help="seconds one message may take (60)")
-    parser.add_argument(
-        "--json", action="store_true", help="one JSON object a line: the spec or game, then each finding"
-    )
-    options = parser.parse_args(argv)
-    if options.battles < 4:
-        parser.error("--battles: at least 4 are needed")
-    worst = 0
-    limits = Limits(request_s=options.deadline)
-    described = _print_spec if options.json else None
-    for finding in check(
-        options.reference, battles=options.battles, seed=options.seed, limits=limits, described=described
-    ):
-        line = f"{finding.level:<8}{finding.check:<13}{finding.message}"
-        print(_json(finding) if options.json else line, flush=True)
-        worst = max(worst, int(finding.level == "error"))
-    if options.json:
-        return worst
-    print("The simulator breaks its contract." if worst else "The simulator keeps its contract.")
-    return worst
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def _print_spec(spec: GameSpec | MDPSpec) -> None:
-    print(_json({"spec" if isinstance(spec, GameSpec) else "game": spec}), flush=True)
-
-
 if __name__ == "__main__":
-    sys.exit(main_check(sys.argv[1:]))
+    from engine.piping import until_nobody_reads
+    from engine.simulators.check_command import main_check
+
+    sys.exit(until_nobody_reads(lambda: main_check(sys.argv[1:])))

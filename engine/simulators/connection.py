@@ -1,123 +1,47 @@
-"""One running simulator: its process, the socket it dialled, and every way it can misbehave turned into a sentence.
+"""What the engine says to a simulator and may hear from it: the introduction, then requests with their answers.
 
-The engine binds a ROUTER on a path in a private directory; the program is started with the path and a random key in
-its environment and must echo the key. Every wait has a deadline; memory is bounded (few queued messages, a largest
-frame, and a stop when this process swells while it waits). After the first failure the program and everything it
-started is gone and the connection is of no more use.
+Each mistake of the program becomes one SimulatorError with a sentence, and ends the program.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
-import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-import msgspec
 import zmq
-from zmq.utils.monitor import recv_monitor_message
 
-import engine
 from engine.errors import Cancelled, SimulatorError
 from engine.mdp.checks import game_problems
 from engine.mdp.interface import MDPSpec
 from engine.simulators import checks, protocol
 from engine.simulators.contract import GameSpec
-from engine.simulators.process import LeashedProcess, Tail
+from engine.simulators.conversation import Conversation, NoConversation, Wait, never
+from engine.simulators.line import Letter
 from engine.simulators.protocol import Arrays, Bye, Cancel, Decoded, Error, Game, Hello, Ping, Pong, Spec
+from engine.simulators.reading import certain
 
-TICK_MS = 50
-SWELL_BYTES = 2**30
-MAX_STRAYS = 256
-_TROUBLE = zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+MAX_HELLO_BYTES = 64 * 1024
+MOST_PROBLEMS = 100
 
 
 class OtherGame(SimulatorError):
     """The program's game is played move by move and not as battles of lineups, or the reverse."""
 
 
-class Limits(msgspec.Struct, frozen=True):
-    """How long a simulator may take, in seconds: to introduce itself, for one message of battles, without a sign of
-    life while it plays (simulators that promise heartbeats), to obey CANCEL, and to end after BYE."""
+class WrongDescription(SimulatorError):
+    """The program describes a game that cannot be; ``problems`` has a sentence for each fault."""
 
-    handshake_s: float = 30.0
-    request_s: float = 60.0
-    silence_s: float = 30.0
-    ping_every_s: float = 5.0
-    cancel_s: float = 5.0
-    bye_s: float = 2.0
+    def __init__(self, message: str, problems: Sequence[str]) -> None:
+        super().__init__(message, permanent=True)
+        self.problems = tuple(problems)
 
 
-class _Wait:
-    """One wait for a message: until when, for what, who may stop it, and what was seen meanwhile."""
+class Connection(Conversation):
+    """``handshake`` first, then ``request`` as often as wanted, then ``close``."""
 
-    def __init__(self, until: float, missing: str, stopped: Callable[[], bool]) -> None:
-        self.until, self.missing, self.stopped = until, missing, stopped
-        self.heard = self.pinged = time.monotonic()
-        self.resident = _resident_bytes()
-        self.strays = 0
-
-
-_HELLO = (
-    f": it has to dial the address it is given in {protocol.ENDPOINT_VARIABLE} and speak first "
-    "(engine/README.md, The simulator protocol, on one page)"
-)
-
-
-class Connection:
-    """Starts the program on construction; ``handshake`` next, then ``request`` as often as wanted, then ``close``."""
-
-    def __init__(self, label: str, command: Sequence[str], limits: Limits, variables: Mapping[str, str]) -> None:
-        self.label, self._limits = label, limits
-        self.capabilities: frozenset[str] = frozenset()
-        self.max_batch, self.pid = 0, 0
-        self.alive = True
-        self._peer = b""
-        self._ended = False
-        self._key = secrets.token_hex(16)
-        self._dir = Path(tempfile.mkdtemp(prefix="equipoise-sim-"))
-        endpoint = f"ipc://{self._dir}/line"
-        self._context = zmq.Context(io_threads=1)
-        self._listen(endpoint)
-        try:
-            argv = [part.replace("{endpoint}", endpoint) for part in command]
-            self._process = LeashedProcess(argv, {**variables, **self._given(endpoint)}, self._dir, Tail)
-        except BaseException:
-            self._close_sockets()
-            with contextlib.suppress(OSError):
-                (self._dir / "line").unlink(missing_ok=True)
-                self._dir.rmdir()
-            raise
-
-    def _listen(self, endpoint: str) -> None:
-        self._socket = self._context.socket(zmq.ROUTER)
-        for option, value in (
-            (zmq.RCVHWM, 4), (zmq.SNDHWM, 64), (zmq.MAXMSGSIZE, protocol.MAX_FRAME_BYTES), (zmq.LINGER, 0),
-            (zmq.ROUTER_MANDATORY, 1), (zmq.HANDSHAKE_IVL, 5000),
-        ):  # fmt: skip
-            self._socket.setsockopt(option, value)
-        self._monitor = self._socket.get_monitor_socket(_TROUBLE)
-        self._socket.bind(endpoint)
-        self._poller = zmq.Poller()
-        self._poller.register(self._socket, zmq.POLLIN)
-        self._poller.register(self._monitor, zmq.POLLIN)
-
-    def _given(self, endpoint: str) -> dict[str, str]:
-        """What the program is told through its environment: where to dial, its key, a folder for temporary files that
-        is removed after its end; Python programs also find the engine."""
-        home = str(Path(engine.__file__).parents[1])
-        search = [home, *(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
-        return {
-            protocol.ENDPOINT_VARIABLE: endpoint,
-            protocol.KEY_VARIABLE: self._key,
-            "PYTHONPATH": os.pathsep.join(search),
-            "PYTHONUNBUFFERED": "1",
-            "TMPDIR": str(self._dir),
-        }
+    _first_id = 0
 
     def handshake(self) -> GameSpec:
         """HELLO both ways, then SPEC. Raises SimulatorError (permanent where starting again cannot help)."""
@@ -142,49 +66,60 @@ class Connection:
 
     def _check_description(self, problems: Sequence[str]) -> None:
         if problems:
-            more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
-            self._fail("describes a game that cannot be: " + "; ".join(problems[:5]) + more, permanent=True)
+            self.kill()
+            more = len(problems) - MOST_PROBLEMS
+            told = [*problems[:MOST_PROBLEMS], f"and {more:,} more faults"] if more > 0 else problems
+            raise WrongDescription(f"{self.label} describes a game that cannot be: {'; '.join(told)}", told)
 
     def _introduction(self, wanted: str) -> protocol.AnyMessage:
-        until = time.monotonic() + self._limits.handshake_s
-        message = self._next(
-            _Wait(until, f"did not say HELLO within {self._limits.handshake_s:g} s{_HELLO}", _never)
-        ).message
-        if not isinstance(message, Hello):
-            self._fail(f"began with {protocol.type_name(message)} instead of HELLO", permanent=True)
-        self._welcome(message)
-        described = self._next(_Wait(until, f"did not send its {wanted}", _never)).message
+        wait = Wait(self._limits.handshake_s, "HELLO", "did not say HELLO", never)
+        self._welcome(self._next(wait, self._hello))
+        wait.awaited, wait.missing = f"its {wanted}", f"did not send its {wanted}"
+        described = self._next(wait, self._message).message
         if isinstance(described, Error):
             self._fail(f"cannot begin: {described.message.rstrip('.')}", permanent=described.permanent)
         return described
 
+    def _hello(self, letter: Letter, wait: Wait) -> Hello | None:
+        """The program's HELLO. What else comes over TCP, where any user of this machine can dial, is refused, and the
+        program is waited for; nobody else could come in over ipc, so there it is the program's mistake."""
+        why = f"did not repeat the key it was given in {protocol.KEY_VARIABLE}"
+        try:
+            if sum(len(frame) for frame in letter.frames) > MAX_HELLO_BYTES:
+                raise SimulatorError(f"its first message is larger than {MAX_HELLO_BYTES >> 10} KiB")
+            message = protocol.decode(letter.frames).message
+        except SimulatorError as error:
+            why = f"sent a message that cannot be read: {error}"
+        else:
+            if isinstance(message, Hello) and secrets.compare_digest(message.key.encode(), self._key.encode()):
+                self._line.admit(letter)
+                return message
+            if not isinstance(message, Hello):
+                why = f"began with {protocol.type_name(message)} instead of HELLO"
+        self._refuse(why, to=letter.sender)
+        if self._line.transport == "ipc":
+            self._fail(why, permanent=True)
+        self._line.refused += 1
+        return None
+
     def _welcome(self, hello: Hello) -> None:
-        if hello.protocol != protocol.PROTOCOL:
-            self._refuse(f"speaks {hello.protocol!r}, not {protocol.PROTOCOL!r}")
-        if not secrets.compare_digest(hello.key.encode(), self._key.encode()):
-            self._refuse(f"did not repeat the key it was given in {protocol.KEY_VARIABLE}")
         common = set(hello.versions) & set(protocol.VERSIONS)
-        if not common:
+        why = ""
+        if hello.protocol != protocol.PROTOCOL:
+            why = f"speaks {hello.protocol!r}, not {protocol.PROTOCOL!r}"
+        elif not common:
             spoken, ours = list(hello.versions), list(protocol.VERSIONS)
-            self._refuse(f"speaks versions {spoken} of {protocol.PROTOCOL} and this engine speaks {ours}")
+            why = f"speaks versions {spoken} of {protocol.PROTOCOL} and this engine speaks {ours}"
+        if why:
+            self._refuse(why)
+            self._fail(why, permanent=True)
         self.capabilities = frozenset(hello.capabilities)
         self.max_batch, self.pid = max(hello.max_batch, 0), hello.pid or self._process.leash_pid
         self.send(Hello(versions=(max(common),), capabilities=tuple(sorted(self.capabilities))))
 
-    def _refuse(self, why: str) -> NoReturn:
+    def _refuse(self, why: str, *, to: bytes = b"") -> None:
         with contextlib.suppress(zmq.ZMQError):
-            refusal = Error(code="refused", message=f"the program {why}", permanent=True)
-            self._socket.send_multipart([self._peer, *protocol.encode(refusal)], zmq.DONTWAIT)
-        self._fail(why, permanent=True)
-
-    def send(self, message: protocol.AnyMessage, arrays: Arrays | None = None) -> None:
-        """Send one message. Raises SimulatorError when the program is gone or does not read any more."""
-        try:
-            self._socket.send_multipart([self._peer, *protocol.encode(message, arrays)], zmq.DONTWAIT)
-        except zmq.ZMQError as error:
-            if self._process.wait(0.5):
-                self._fail(self._process.exit_text())
-            self._fail(f"does not read its messages any more ({error})")
+            self._line.send(Error(code="refused", message=f"the program {why}", permanent=True), to=to)
 
     def request(self, message: protocol.Request, arrays: Arrays, stopped: Callable[[], bool]) -> Decoded:
         """Send a request and wait for its answer; ``stopped`` is asked about 20 times a second.
@@ -192,67 +127,62 @@ class Connection:
         Raises SimulatorError when the answer is ERROR or does not come in time, Cancelled once ``stopped`` said so
         (the program has then obeyed CANCEL, or is gone).
         """
+        self._first_id = self._first_id or message.id
         self.send(message, arrays)
         count = len(next(iter(arrays.values())))
         doing = f"{protocol.type_name(message)} of {count:,} battle{'s' if count != 1 else ''}"
-        until = time.monotonic() + message.deadline_ms / 1000
+        wait = Wait(message.deadline_ms / 1000, f"the answer to {doing}", f"did not answer {doing}", stopped)
         try:
-            wait = _Wait(until, f"did not answer {doing} within {message.deadline_ms / 1000:g} s", stopped)
             decoded = self._answer(message.id, wait)
         except Cancelled:
-            self._cancel(message.id)
+            self._cancel(message.id, doing)
             raise
         if isinstance(decoded.message, Error):
             error = decoded.message
             raise SimulatorError(f"{self.label} could not play {doing}: {error.message}", permanent=error.permanent)
         return decoded
 
-    def _cancel(self, request: int) -> None:
-        until = time.monotonic() + self._limits.cancel_s
+    def _cancel(self, request: int, doing: str) -> None:
+        """Have the request ended: by CANCEL where the program offers it, otherwise with the program."""
+        if "cancel" not in self.capabilities:
+            self.kill()
+            return
         with contextlib.suppress(SimulatorError):
             self.send(Cancel(id=request))
-            self._answer(request, _Wait(until, "did not obey CANCEL", _never))
+            self._answer(
+                request, Wait(self._limits.cancel_s, f"the end of {doing} after CANCEL", "did not obey CANCEL", never)
+            )
 
-    def _answer(self, request: int, wait: _Wait) -> Decoded:
-        while True:
-            decoded = self._next(wait)
-            message = decoded.message
-            if isinstance(message, Error) and message.id == 0:
-                self._fail(f"gave up: {message.message}", permanent=message.permanent)
-            if getattr(message, "id", 0) == request:
-                return decoded
-            self._stray(wait, protocol.type_name(message))
+    def _answer(self, request: int, wait: Wait) -> Decoded:
+        decoded = self._next(wait, self._message)
+        message = decoded.message
+        number = getattr(message, "id", None)
+        if isinstance(message, Error) and number == 0:
+            self._fail(f"gave up: {message.message}", permanent=message.permanent)
+        if number != request:
+            self._fail(self._unasked(message, number, request, wait.awaited), kind=NoConversation)
+        return decoded
 
-    def _stray(self, wait: _Wait, what: str) -> None:
-        """Late answers to cancelled requests are normal; a stream of messages nobody asked for is a flood."""
-        wait.strays += 1
-        if wait.strays > MAX_STRAYS:
-            self._fail(f"floods the engine: {wait.strays} messages that nobody asked for ({what})")
+    def _unasked(self, message: protocol.AnyMessage, number: int | None, request: int, awaited: str) -> str:
+        """What is wrong with a message that is not the answer that is awaited."""
+        name = protocol.type_name(message)
+        if number is None:
+            return f"sent {name} where {awaited} (id {request}) was awaited"
+        if self._first_id <= number < request:
+            return (
+                f"answered request {number} twice: {name} with id {number} came again where {awaited} (id {request}) "
+                "was awaited; every request is answered once"
+            )
+        return f"sent {name} with id {number} as {awaited}; that request has id {request}, which its answer repeats"
 
-    def _next(self, wait: _Wait) -> Decoded:
-        """The next message that is not about keeping the line alive."""
-        while True:
-            events = dict(self._poller.poll(TICK_MS))
-            if self._socket in events:
-                decoded = self._receive(wait)
-                wait.heard = time.monotonic()
-                if decoded is not None:
-                    return decoded
-            elif self._monitor in events:
-                self._lost_line()
-            else:
-                self._check_process()
-            self._check_wait(wait)
-
-    def _receive(self, wait: _Wait) -> Decoded | None:
-        first, *rest = self._socket.recv_multipart(copy=False)
-        identity, frames = first.bytes, [frame.buffer for frame in rest]
-        self._peer = self._peer or identity
-        if identity != self._peer:
-            self._stray(wait, "from a second connection")
-            return None
+    def _message(self, letter: Letter, wait: Wait) -> Decoded | None:
+        """The message, unless it is about keeping the line alive."""
         try:
-            decoded = protocol.decode(frames)
+            decoded = protocol.decode(letter.frames)
+        except protocol.WrongShape as error:
+            if error.kind in (Spec, Game):
+                self._check_description(_all_problems(error))
+            self._fail(f"sent a message that cannot be read: {error}")
         except SimulatorError as error:
             self._fail(f"sent a message that cannot be read: {error}")
         if isinstance(decoded.message, Ping):
@@ -264,78 +194,9 @@ class Connection:
             self._fail("said BYE in the middle of its work")
         return decoded
 
-    def _check_wait(self, wait: _Wait) -> None:
-        now = time.monotonic()
-        if wait.stopped():
-            raise Cancelled(f"{self.label} was asked to stop")
-        if now > wait.until:
-            self._fail(wait.missing)
-        if "heartbeat" in self.capabilities and self._peer:
-            if now - wait.pinged > self._limits.ping_every_s:
-                wait.pinged = now
-                wait.strays -= 1
-                self.send(Ping())
-            if now - wait.heard > self._limits.silence_s:
-                self._fail(f"gave no sign of life for {self._limits.silence_s:g} s")
-        if _resident_bytes() - wait.resident > SWELL_BYTES:
-            self._fail(f"floods the engine: more than {SWELL_BYTES >> 20} MiB arrived while it waited for an answer")
 
-    def _check_process(self) -> None:
-        if self._process.exit_code() is None:
-            return
-        if self._ended:
-            self._fail(self._process.exit_text())
-        self._ended = True  # one more round: its last words may still be on the way
-
-    def _lost_line(self) -> None:
-        """The monitor saw the line break: name the reason as exactly as can be known."""
-        event = recv_monitor_message(self._monitor)["event"]
-        if self._process.wait(0.5):
-            self._fail(self._process.exit_text())
-        if event != zmq.EVENT_DISCONNECTED:
-            self._fail(f"wrote something that is not ZeroMQ to the line of {protocol.PROTOCOL}")
-        most = protocol.MAX_FRAME_BYTES >> 20
-        self._fail(f"broke its connection (this also happens when a frame is larger than {most} MiB)")
-
-    def reject(self, what: str) -> NoReturn:
-        """End a program whose answer, though readable, cannot be used; raises SimulatorError."""
-        self._fail(what)
-
-    def _fail(self, what: str, *, permanent: bool = False, kind: type[SimulatorError] = SimulatorError) -> NoReturn:
-        self.kill()
-        printed = self._process.output.text(0.5)
-        last = f" It printed last: {printed[-1200:]}" if printed else ""
-        raise kind(f"{self.label} {what}.{last}", permanent=permanent)
-
-    def close(self) -> None:
-        """Say BYE, give the program a moment to end by itself, then make sure that it is gone."""
-        if self.alive and self._peer:
-            with contextlib.suppress(zmq.ZMQError):
-                self._socket.send_multipart([self._peer, *protocol.encode(Bye())], zmq.DONTWAIT)
-                self._process.wait(self._limits.bye_s)
-        self.kill()
-
-    def kill(self) -> None:
-        """End the program and everything it started, now. Safe to call twice."""
-        if self.alive:
-            self.alive = False
-            self._process.kill()
-            self._close_sockets()
-
-    def _close_sockets(self) -> None:
-        self._socket.disable_monitor()
-        self._monitor.close(0)
-        self._socket.close(0)
-        self._context.term()
-
-
-def _never() -> bool:
-    return False
-
-
-def _resident_bytes() -> int:
-    with open("/proc/self/statm", "rb") as statm:
-        return int(statm.read().split()[1]) * _PAGE
-
-
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+def _all_problems(error: protocol.WrongShape) -> list[str]:
+    """What is wrong with the keys of a description, and what else can be seen in it all the same."""
+    if not isinstance(error.message, Spec):
+        return error.problems
+    return [*error.problems, *certain(checks.spec_problems(error.message.spec))]

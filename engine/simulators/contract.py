@@ -1,4 +1,4 @@
-"""What a lineup simulator is: the one interface an engineer implements for balance work (design, section 3).
+"""What a lineup simulator is: the one interface an engineer implements for balance work.
 
 A team is one row of ``int32[slots]``. A *piece* slot holds the index of a piece in ``GameSpec.pieces`` or -1 (empty);
 a *count* slot holds how many of the piece in the slot it names (0 when that slot is empty).
@@ -127,7 +127,8 @@ class Fidelity(msgspec.Struct, frozen=True):
 
 class GameSpec(msgspec.Struct, frozen=True):
     """Everything the engine and the pages know about a game. ``strength`` and ``resources`` name the side metrics
-    that say how strong, and how rich, a team came out of a battle; ``win`` the one that is 1, 0.5 or 0."""
+    that say how strong, and how rich, a team came out of a battle; ``win`` the one that is 1, 0.5 or 0. ``chance`` is
+    false where the same two teams always end the same way: then one battle tells all there is to know."""
 
     name: str
     title: str
@@ -146,6 +147,7 @@ class GameSpec(msgspec.Struct, frozen=True):
     accepts_pieces: bool = False
     fidelities: tuple[Fidelity, ...] = (Fidelity("full", "Full battle"),)
     about: str = ""
+    chance: bool = True
 
     def piece_index(self) -> dict[str, int]:
         """Piece id to its index in ``pieces`` (the number that stands in a team row)."""
@@ -153,7 +155,7 @@ class GameSpec(msgspec.Struct, frozen=True):
 
     def category(self, category_id: str) -> Category:
         """The category with this id. Raises KeyError."""
-        return next(c for c in self.categories if c.id == category_id)
+        return {category.id: category for category in self.categories}[category_id]
 
     def extended(self, paths: Iterable[str]) -> GameSpec:
         """The game with the new pieces that a patch's paths name, where it accepts pieces: ``hero/frost-duke.cost`` is
@@ -216,7 +218,9 @@ def canonical_json(value: Any) -> bytes:
     """A struct's or plain value's JSON with sorted keys: equal content, equal bytes. A description's whole numbers are
     written as floats whether its simulator wrote 12 or 12.0, so that it is the same after a journey as JSON."""
     if isinstance(value, GameSpec):
-        value = msgspec.convert(msgspec.to_builtins(value), GameSpec)
+        value = msgspec.to_builtins(msgspec.convert(msgspec.to_builtins(value), GameSpec))
+        if value["chance"]:
+            del value["chance"]  # descriptions from before there was such a field keep their hash
     return msgspec.json.encode(value, order="sorted")
 
 

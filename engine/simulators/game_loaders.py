@@ -3,11 +3,14 @@
 =====================================  ==========================================================================
 ``builtin:pong``                       our Pong with numbers as input; settings are ``VectorPong``'s
 ``builtin:image-pong``                 the same with pictures; settings are ``ImagePong``'s
+``builtin:pong-two-seats``             Pong whose two seats are both played from outside
 ``gymnasium:CartPole-v1``              an environment of Gymnasium; settings are its own
 ``atari:pong``                         an Atari game, in ALE's C++ vector environment; settings are ``atari``'s
 ``python:package.module:factory``      a Python game (``entry_points`` says which), in a process of its own
 ``command:PROGRAM ARGUMENT ...``       any program that speaks ``equipoise-sim/1`` (shell quoting or a JSON list)
 =====================================  ==========================================================================
+
+``command+tcp:`` and ``python+tcp:`` as in ``loaders``.
 """
 
 from __future__ import annotations
@@ -18,13 +21,14 @@ from typing import Any
 
 from engine.errors import ConfigError
 from engine.mdp.vector import VectorMDP
-from engine.simulators.connection import Limits
+from engine.simulators.conversation import Limits
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_settings import check_settings, making
-from engine.simulators.loaders import describe_reference
+from engine.simulators.loaders import describe_reference, label
 
-KINDS = ("builtin", "gymnasium", "atari", "python", "command")
-BUILTINS = ("pong", "image-pong")
+PROGRAMS = ("python", "command", "python+tcp", "command+tcp")
+KINDS = ("builtin", "gymnasium", "atari", *PROGRAMS)
+BUILTINS = ("pong", "image-pong", "pong-two-seats")
 
 
 def load_game(
@@ -41,7 +45,7 @@ def load_game(
         return _gymnasium(rest, settings)
     if kind == "atari" and rest:
         return _atari(rest, battles, settings)
-    if kind in ("python", "command"):
+    if kind in PROGRAMS:
         return _program(reference, settings, limits)
     known = (
         f"builtin:{', builtin:'.join(BUILTINS)}, gymnasium:NAME, atari:NAME, python:module:factory or command:program"
@@ -58,10 +62,10 @@ def nearest(name: str, names: Iterable[str]) -> str:
 def _builtin(name: str, settings: dict[str, Any]) -> VectorMDP:
     from engine.games.pong import ImagePong, VectorPong
 
-    maker = VectorPong if name == "pong" else ImagePong
-    check_settings(settings, maker)
+    maker, both = ImagePong if name == "image-pong" else VectorPong, name == "pong-two-seats"
+    check_settings(settings, maker, taken=("seats",) if both else ())
     try:
-        return maker(**settings)
+        return maker(**settings, seats=(0, 1)) if both else maker(**settings)
     except ConfigError as error:
         raise ConfigError((f"settings.{p.place}", p.message) for p in error.problems) from error
 
@@ -105,5 +109,5 @@ def _program(reference: str, settings: dict[str, Any], limits: Limits | None) ->
         raise ConfigError([("settings", f"{reference} takes no settings; put them into the program's arguments")])
     parsed = describe_reference(reference)
     if parsed.kind == "python":
-        return ExternalGame.from_entry_point(parsed.target, limits=limits)
-    return ExternalGame(parsed.argv, label=f"The game “{' '.join(parsed.argv)[:60]}”", limits=limits)
+        return ExternalGame.from_entry_point(parsed.target, limits=limits, transport=parsed.transport)
+    return ExternalGame(parsed.argv, label=label("game", parsed.argv), limits=limits, transport=parsed.transport)

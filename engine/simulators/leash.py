@@ -2,11 +2,13 @@
 
 Run as a script by ``engine.simulators.process`` (standard library only, so it starts in about 20 ms)::
 
-    python -I -S leash.py LIFE_FD PRIVATE_DIR -- COMMAND [ARGUMENT ...]
+    python -I -S leash.py LIFE_FD REPORT_FD PRIVATE_DIR -- COMMAND [ARGUMENT ...]
 
 It becomes the reaper of everything the command starts, even of daemons that left their session. When the
 command ends, when the engine asks (SIGTERM), or when the engine is gone in any way (the pipe LIFE_FD ends, or the
-parent changes), it kills all of them, removes PRIVATE_DIR and ends with the command's exit code (128 + signal).
+parent changes), it kills all of them, removes PRIVATE_DIR and ends with the command's exit code (128 + signal). How
+the command itself ended it writes to the pipe REPORT_FD, as "exit CODE", "signal NUMBER" or "unstarted 0": an exit code
+above 128 is not a signal, and 127 may be the command's own.
 """
 
 import contextlib
@@ -25,8 +27,9 @@ ASKED_TO_STOP = 128 + signal.SIGTERM
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
-def start(command: list[str]) -> int:
-    """Fork and execute the command in a process group of its own; it dies with the leash. Returns its pid."""
+def start(command: list[str], report_fd: int) -> int:
+    """Fork and execute the command in a process group of its own; it dies with the leash. Returns its pid. Where it
+    cannot be executed, that is reported and the pid is of a child that ends with 127."""
     pid = os.fork()
     if pid:
         return pid
@@ -38,6 +41,7 @@ def start(command: list[str]) -> int:
     try:
         os.execvp(command[0], command)
     except OSError as error:
+        os.write(report_fd, b"unstarted 0\n")
         os.write(2, f"{command[0]} could not be started: {error.strerror}\n".encode())
         os._exit(127)
 
@@ -47,7 +51,7 @@ def children() -> list[int]:
     found = []
     me = os.getpid()
     for name in os.listdir("/proc"):
-        if not name.isdigit():
+        if not name.isdecimal():
             continue
         try:
             with open(f"/proc/{name}/stat", "rb") as stat:
@@ -75,7 +79,7 @@ def kill_everything(group: int) -> None:
         time.sleep(0.005)
 
 
-def watch(pid: int, life_fd: int, wake_fd: int, stopping: list[int]) -> int:
+def watch(pid: int, life_fd: int, report_fd: int, wake_fd: int, stopping: list[int]) -> int:
     """Wait until the command ends or nobody wants it any more; the leash's exit code."""
     parent = os.getppid()
     while True:
@@ -89,6 +93,8 @@ def watch(pid: int, life_fd: int, wake_fd: int, stopping: list[int]) -> int:
                     break
                 if ended == pid:
                     code = os.waitstatus_to_exitcode(status)
+                    with contextlib.suppress(OSError):
+                        os.write(report_fd, f"{'exit' if code >= 0 else 'signal'} {abs(code)}\n".encode())
                     return code if code >= 0 else 128 - code
         except ChildProcessError:
             return ENGINE_GONE
@@ -100,8 +106,9 @@ def watch(pid: int, life_fd: int, wake_fd: int, stopping: list[int]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command given on the command line to its end."""
-    life_fd, private_dir, command = int(arguments[0]), arguments[1], arguments[3:]
-    os.set_inheritable(life_fd, False)
+    life_fd, report_fd, private_dir, command = int(arguments[0]), int(arguments[1]), arguments[2], arguments[4:]
+    for descriptor in (life_fd, report_fd):
+        os.set_inheritable(descriptor, False)
     _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wake_fd, wake_in = os.pipe()
     os.set_blocking(wake_in, False)
@@ -110,10 +117,10 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     signal.signal(signal.SIGTERM, lambda number, frame: stopping.append(number))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    pid = start(command)
+    pid = start(command, report_fd)
     code = ENGINE_GONE
     try:
-        code = watch(pid, life_fd, wake_fd, stopping)
+        code = watch(pid, life_fd, report_fd, wake_fd, stopping)
     finally:
         kill_everything(pid)
         shutil.rmtree(private_dir, ignore_errors=True)

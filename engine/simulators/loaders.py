@@ -7,6 +7,9 @@
 ``python:package.module:factory``      a Python simulator, in a process of its own
 ``command:PROGRAM ARGUMENT ...``       any program that speaks ``equipoise-sim/1`` (shell quoting or a JSON list)
 =====================================  ==========================================================================
+
+``command+tcp:`` and ``python+tcp:`` give the program a TCP address of this machine in place of an ``ipc://`` one, for
+ZeroMQ libraries that cannot dial the latter (JeroMQ, NetMQ).
 """
 
 from __future__ import annotations
@@ -22,12 +25,16 @@ import msgspec
 
 from engine.errors import ConfigError, SimulatorError
 from engine.simulators.client import ExternalSimulator
-from engine.simulators.connection import Limits
 from engine.simulators.contract import LineupSimulator
+from engine.simulators.conversation import Limits
+from engine.simulators.line import Transport
 
 BUILTINS = ("herobattle", "wesnoth")
 _ENTRY_POINT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
-_EXAMPLES = "builtin:herobattle, builtin:wesnoth, python:package.module:factory or command:program argument"
+_EXAMPLES = (
+    "builtin:herobattle, builtin:wesnoth, python:package.module:factory or command:program argument; "
+    "command+tcp: where the program dials tcp:// instead of ipc://"
+)
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -39,6 +46,7 @@ class Reference(msgspec.Struct, frozen=True):
     target: str
     summary: str
     argv: tuple[str, ...] = ()
+    transport: Transport = "ipc"
     seed: int | None = None
     in_process: bool = False
 
@@ -53,17 +61,31 @@ class Availability(msgspec.Struct, frozen=True):
 
 def describe_reference(reference: str) -> Reference:
     """Take a reference apart without starting anything. Raises ConfigError that says how one looks."""
-    kind, _, rest = reference.strip().partition(":")
+    head, _, rest = reference.strip().partition(":")
+    kind, plus, transport = head.partition("+")
+    if plus and (transport != "tcp" or kind not in ("python", "command")):
+        raise _wrong(reference, "behind + stands tcp, and only command+tcp: and python+tcp: are known")
+    dialled: Transport = "tcp" if plus else "ipc"
+    own = "in a process of its own" + (" that dials TCP" if plus else "")
     if kind == "builtin":
         return _builtin(reference, rest)
     if kind == "python":
         if not _ENTRY_POINT.fullmatch(rest):
             raise _wrong(reference, "a Python simulator is named python:package.module:factory")
-        return Reference(reference, "python", rest, f"Python simulator {rest}, in a process of its own")
+        return Reference(reference, "python", rest, f"Python simulator {rest}, {own}", transport=dialled)
     if kind == "command":
         argv = _argv(reference, rest)
-        return Reference(reference, "command", argv[0], f"program {argv[0]}, in a process of its own", argv)
+        return Reference(reference, "command", argv[0], f"program {argv[0]}, {own}", argv, dialled)
     raise _wrong(reference, f"a simulator is named like {_EXAMPLES}")
+
+
+def dialling(reference: str, transport: Transport) -> str:
+    """The same program, given an address of this transport to dial. Raises ConfigError where it names no program."""
+    kind = describe_reference(reference).kind
+    if kind == "builtin":
+        raise _wrong(reference, "a built-in game dials nothing; only programs (python: and command:) have a transport")
+    rest = reference.strip().partition(":")[2]
+    return f"{kind}{'+tcp' if transport == 'tcp' else ''}:{rest}"
 
 
 def availability(reference: str) -> Availability:
@@ -90,9 +112,11 @@ def load(reference: str, *, limits: Limits | None = None) -> LineupSimulator:
         hint = f". Install it with: {found.install}" if found.install else ""
         raise SimulatorError(f"{reference}: {found.reason}{hint}", permanent=True)
     if parsed.kind == "command":
-        return ExternalSimulator(parsed.argv, label=_label(parsed.argv), limits=limits)
+        return ExternalSimulator(
+            parsed.argv, label=label("simulator", parsed.argv), limits=limits, transport=parsed.transport
+        )
     if parsed.kind == "python":
-        return ExternalSimulator.from_entry_point(parsed.target, limits=limits)
+        return ExternalSimulator.from_entry_point(parsed.target, limits=limits, transport=parsed.transport)
     if parsed.target == "wesnoth":
         entry_point = "engine.simulators.adapters.wesnoth.simulator:make"
         return ExternalSimulator.from_entry_point(entry_point, label="Battle for Wesnoth", limits=limits)
@@ -100,6 +124,12 @@ def load(reference: str, *, limits: Limits | None = None) -> LineupSimulator:
 
     game: LineupSimulator = HeroBattle(planted_seed=parsed.seed)
     return game
+
+
+def label(what: str, argv: tuple[str, ...]) -> str:
+    """What messages call a program: its file's name alone, for its folders and arguments may hold what only those who
+    registered it should read."""
+    return f"The {what} “{argv[0].rpartition('/')[2]}”"
 
 
 def close(simulator: LineupSimulator) -> None:
@@ -130,12 +160,6 @@ def _builtin(reference: str, rest: str) -> Reference:
     raise _wrong(
         reference, f"built-in games are {', '.join(BUILTINS)} and herobattle-planted:SEED with a whole number as seed"
     )
-
-
-def _label(argv: tuple[str, ...]) -> str:
-    """What messages call a program: its command without the folders, which say nothing to who reads them."""
-    short = (part.rpartition("/")[2] if part.startswith("/") else part for part in argv)
-    return f"The simulator “{' '.join(short)[:60]}”"
 
 
 def _argv(reference: str, rest: str) -> tuple[str, ...]:

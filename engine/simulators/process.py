@@ -80,14 +80,22 @@ class LeashedProcess(Generic[OutputT]):
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ} | dict(variables)
         self._killing = threading.Lock()
         life_read, self._life = os.pipe()
-        leash = [sys.executable, "-I", "-S", str(LEASH), str(life_read), str(private_dir or ""), "--", *command]
+        self._report, report_write = os.pipe()
+        self._how = ""
+        given = (life_read, report_write)
+        leash = [sys.executable, "-I", "-S", str(LEASH), *map(str, given), str(private_dir or ""), "--", *command]
         try:
             self._process = subprocess.Popen(
                 leash, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                env=environment, pass_fds=(life_read,), start_new_session=True,
+                env=environment, pass_fds=given, start_new_session=True,
             )  # fmt: skip
+        except BaseException:
+            os.close(self._life)
+            os.close(self._report)
+            raise
         finally:
-            os.close(life_read)
+            for descriptor in given:
+                os.close(descriptor)
         assert self._process.stdout is not None
         self.output = output(self._process.stdout)
 
@@ -110,12 +118,20 @@ class LeashedProcess(Generic[OutputT]):
     def exit_text(self) -> str:
         """How the program ended, in words."""
         code = self._process.wait()
-        if code == 127:
+        self._read_report()
+        how, _, number = self._how.partition(" ")
+        if how == "unstarted":
             return "could not be started"
-        if code > 128:
-            with contextlib.suppress(ValueError):
-                return f"was killed by {signal.Signals(code - 128).name}"
-        return f"ended by itself with exit code {code}"
+        if how == "signal" or code < 0:  # below 0: the leash itself was killed, and with it the program
+            return f"was killed by {_signal_name(int(number or -code))}"
+        return f"ended by itself with exit code {code}{_as_a_shell_says(code)}"
+
+    def _read_report(self) -> None:
+        """Take what the leash reported, once; it has ended."""
+        if self._report >= 0:
+            self._how = os.read(self._report, 64).decode().partition("\n")[0]
+            os.close(self._report)
+            self._report = -1
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the program to end by itself; False when it still runs after ``timeout_s``."""
@@ -137,3 +153,17 @@ class LeashedProcess(Generic[OutputT]):
         if self._process.returncode is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        self._read_report()
+
+
+def _signal_name(number: int) -> str:
+    with contextlib.suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+def _as_a_shell_says(code: int) -> str:
+    """A shell, and programs like it, tell of a command that was killed by an exit code of their own."""
+    with contextlib.suppress(ValueError):
+        return f" (a shell ends with this code when {signal.Signals(code - 128).name} killed what it ran)"
+    return ""

@@ -9,12 +9,15 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar, Generic, Self, TypeVar
 
 from engine.errors import SimulatorError
 from engine.mdp.interface import MDPSpec
-from engine.simulators.connection import Connection, Limits
+from engine.simulators.connection import Connection
 from engine.simulators.contract import GameSpec, content_hash
+from engine.simulators.conversation import Limits, Watch
+from engine.simulators.line import Transport
 
 S = TypeVar("S", GameSpec, MDPSpec)
 
@@ -23,8 +26,8 @@ class Program(ABC, Generic[S]):
     """One process, one call at a time.
 
     ``command`` is the program's argument list (``{endpoint}`` in it is replaced; the endpoint and the key are also in
-    its environment). Use it as a context manager or call ``close()``; a forgotten one ends with this process, however
-    that ends.
+    its environment), ``transport`` what it dials. ``watch`` may be set: it is told of every long wait. Use it as a
+    context manager or call ``close()``; a forgotten one ends with this process, however that ends.
     """
 
     what: ClassVar[str]
@@ -37,9 +40,12 @@ class Program(ABC, Generic[S]):
         label: str = "",
         limits: Limits | None = None,
         variables: Mapping[str, str] | None = None,
+        transport: Transport = "ipc",
     ) -> None:
         self.command = list(command)
-        self.label = label or f"The {self.what} “{self.command[0] if self.command else ''}”"
+        self.transport: Transport = transport
+        self.watch: Watch | None = None
+        self.label = label or f"The {self.what} “{Path(self.command[0]).name if self.command else ''}”"
         self.limits = limits or Limits()
         self.starts = 0
         self._variables = dict(variables or {})
@@ -58,10 +64,12 @@ class Program(ABC, Generic[S]):
         label: str = "",
         limits: Limits | None = None,
         variables: Mapping[str, str] | None = None,
+        transport: Transport = "ipc",
     ) -> Self:
         """Python's ``module:factory``, served in a process of its own by ``engine.simulators.serve``."""
         command = [sys.executable, "-m", "engine.simulators.serve", entry_point]
-        return cls(command, label=label or f"The {cls.what} “{entry_point}”", limits=limits, variables=variables)
+        label = label or f"The {cls.what} “{entry_point}”"
+        return cls(command, label=label, limits=limits, variables=variables, transport=transport)
 
     @abstractmethod
     def _introduced(self, connection: Connection) -> S:
@@ -112,7 +120,9 @@ class Program(ABC, Generic[S]):
         if self._held and self._held[0].alive:
             return self._held[0]
         self._held.clear()
-        connection = Connection(self.label, self.command, self.limits, self._variables)
+        connection = Connection(
+            self.label, self.command, self.limits, self._variables, transport=self.transport, watch=self.watch
+        )
         self._held.append(connection)
         self.starts += 1
         spec = self._introduced(connection)

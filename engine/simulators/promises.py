@@ -266,7 +266,14 @@ def _fidelities(case: Case) -> Findings:
         yield "ok", f"fidelity {fidelity.name!r} plays"
 
 
+def _offers(simulator: LineupSimulator, capability: str) -> bool:
+    return not isinstance(simulator, ExternalSimulator) or capability in simulator.capabilities
+
+
 def _replays(case: Case) -> Findings:
+    if not _offers(case.simulator, "replay"):
+        yield "ok", "the program does not offer replays, so none was asked for"
+        return
     frames = case.simulator.replay(case.left[:1], case.right[:1], int(case.seeds[0]), {})
     ticks = [frame.tick for frame in frames]
     if ticks != sorted(ticks):
@@ -278,6 +285,9 @@ def _cancelling(case: Case) -> Findings:
     simulator = case.simulator
     if not isinstance(simulator, ExternalSimulator):
         yield "ok", "runs inside the engine: batches are short, nothing to cancel"
+        return
+    if not _offers(simulator, "cancel"):
+        yield "ok", "the program does not offer cancel: a search that is stopped ends it, and starts it again later"
         return
     many = np.resize(np.arange(len(case.seeds)), 1_000_000)
     left, right, seeds = case.left[many], case.right[many], case.seeds[many]
@@ -291,7 +301,7 @@ def _cancelling(case: Case) -> Findings:
     except Cancelled:
         took = time.monotonic() - begun - CANCEL_AFTER_S
         if _running(simulator):
-            yield "ok", f"CANCEL stopped a million battles after {took:.1f} s"
+            yield "ok", f"CANCEL stopped a million battles; the program was free again after {took:.1f} s"
         else:
             yield "warning", "CANCEL was not obeyed in time; the program was ended and starts again at its next use"
     finally:

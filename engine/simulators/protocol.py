@@ -19,9 +19,11 @@ from engine.arrays import owned
 from engine.errors import SimulatorError
 from engine.mdp.interface import MDPSpec
 from engine.simulators.contract import Frame, GameSpec
+from engine.simulators.reading import read
 
 PROTOCOL = "equipoise-sim"
 VERSIONS = (1,)
+CAPABILITIES = frozenset({"replay", "cancel", "heartbeat"})
 KEY_VARIABLE = "EQUIPOISE_KEY"
 ENDPOINT_VARIABLE = "EQUIPOISE_ENDPOINT"
 
@@ -168,6 +170,15 @@ class Bye(Message, frozen=True, kw_only=True, tag="BYE"):
     """The conversation is over; a simulator that hears it ends."""
 
 
+class WrongShape(SimulatorError):
+    """A header of a known type whose keys are wrong; ``problems`` has a sentence with its place for each, ``message``
+    what could be read of it (None where nothing can be said of the rest)."""
+
+    def __init__(self, kind: type[Message], message: Any, problems: Sequence[str]) -> None:
+        self.kind, self.message, self.problems = kind, message, list(problems)
+        super().__init__(f"{kind.__struct_config__.tag} has wrong keys: {'; '.join(problems)}")
+
+
 Request = PlayBattles | Replay | Reset | Actions
 """What is answered once, before its deadline."""
 
@@ -176,6 +187,7 @@ AnyMessage = (
     | Error | Bye
 )  # fmt: skip
 
+_kinds: dict[object, type[Message]] = {kind.__struct_config__.tag: kind for kind in AnyMessage.__args__}
 _decoder: msgspec.json.Decoder[AnyMessage] = msgspec.json.Decoder(AnyMessage)
 _encoder = msgspec.json.Encoder()
 
@@ -201,7 +213,8 @@ def encode(message: AnyMessage, arrays: Mapping[str, NDArray[Any]] | None = None
 
 
 def decode(frames: Sequence[Buffer]) -> Decoded:
-    """The message in these frames. Raises SimulatorError that names what is wrong with them."""
+    """The message in these frames. Raises SimulatorError that names what is wrong with them, WrongShape where it is
+    the keys of the header."""
     if not frames:
         raise SimulatorError("an empty message arrived; every message starts with a JSON header frame")
     message = _header(frames[0])
@@ -226,10 +239,24 @@ def _header(frame: Buffer) -> AnyMessage:
     try:
         message = _decoder.decode(frame)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        _check_shape(frame)
         raise SimulatorError(f"the header is not a message of {PROTOCOL}/1: {error}; it {_start_of(frame)}") from None
     if len(message.arrays) > MAX_ARRAYS:
         raise SimulatorError(f"the header describes {len(message.arrays)} arrays; the most allowed is {MAX_ARRAYS}")
     return message
+
+
+def _check_shape(frame: Buffer) -> None:
+    """Raise WrongShape for a header of a known type that could not be read."""
+    try:
+        plain = msgspec.json.decode(frame)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    kind = _kinds.get(plain.get("type")) if isinstance(plain, dict) and isinstance(plain.get("type"), str) else None
+    if kind is not None:
+        message, problems = read(kind, plain)
+        if problems:
+            raise WrongShape(kind, message, problems)
 
 
 def _start_of(frame: Buffer) -> str:

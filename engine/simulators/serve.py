@@ -23,6 +23,7 @@ import zmq
 
 from engine.errors import EngineError, SimulatorError
 from engine.mdp.vector import VectorMDP
+from engine.piping import until_nobody_reads
 from engine.simulators import entry_points, protocol
 from engine.simulators.contract import LineupSimulator
 from engine.simulators.protocol import Arrays, Bye, Cancel, Decoded, Error, Hello, Ping, Pong
@@ -241,4 +242,4 @@ def _made(entry_point: str) -> LineupSimulator | VectorMDP:
 
 
 if __name__ == "__main__":
-    sys.exit(main_serve(sys.argv[1:]))
+    sys.exit(until_nobody_reads(lambda: main_serve(sys.argv[1:])))

@@ -1,47 +1,55 @@
-"""A study between two ticks as one artifact: the algorithm's state, the record, and which study it belongs to."""
+"""A study between two ticks as one artifact of named parts, such as ``record`` and ``algorithm/nsga2/search``."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from engine.arrays import pack, unpack
-from engine.config.base import Config
-from engine.errors import ConfigError, StoreError
-from engine.evolution.algorithm import Algorithm, Arrays
-from engine.simulators.contract import content_hash
+from engine.arrays import Bundle, pack, unpack
+from engine.config.base import Study
+from engine.config.study import study_hash
+from engine.errors import ConfigError
+from engine.evolution.algorithm import Parts
 from engine.store import Store
-from engine.study.record import Record
+
+FORMAT = 2
+OLD = (
+    "this checkpoint was written by an earlier version of the engine, and this version cannot go on from it: start the "
+    "study anew; what it left can still be read"
+)
 
 
 class Checkpoint(NamedTuple):
     """What ``read`` found."""
 
-    arrays: Arrays
-    algorithm: dict[str, Any]
-    record: dict[str, Any]
     tick: int
+    parts: Parts
+
+    def below(self, name: str) -> Parts:
+        """The parts below ``name/``, named without it."""
+        return {key.removeprefix(f"{name}/"): part for key, part in self.parts.items() if key.startswith(f"{name}/")}
 
 
-def study_hash(config: Config) -> str:
-    """What a result depends on: everything but the name and where battles run."""
-    return content_hash(config.model_dump(mode="json", exclude={"name", "pool"}))
+def named(name: str, parts: Parts) -> Parts:
+    """The parts, named below ``name/``."""
+    return {f"{name}/{key}": part for key, part in parts.items()}
 
 
-def write(config: Config, algorithm: Algorithm, record: Record, tick: int, store: Store) -> str:
+def write(config: Study, tick: int, parts: Parts, store: Store) -> str:
     """Store a checkpoint; its hash."""
-    arrays, meta = algorithm.state()
-    return store.put(
-        pack({"study": study_hash(config), "algorithm": meta, "record": record.state(), "tick": tick}, arrays)
-    )
+    meta = {name: part.meta for name, part in parts.items()}
+    arrays = {f"{name}:{key}": array for name, part in parts.items() for key, array in part.arrays.items()}
+    return store.put(pack({"format": FORMAT, "study": study_hash(config), "tick": tick, "parts": meta}, arrays))
 
 
-def read(config: Config, digest: str, store: Store) -> Checkpoint:
-    """Raises ConfigError when the checkpoint is another study's, StoreError when it or a chunk of it is missing."""
-    bundle = unpack(store.get(digest))
-    if bundle.meta.get("study") != study_hash(config):
+def read(config: Study, digest: str, store: Store) -> Checkpoint:
+    """Raises ConfigError when the checkpoint is of another format or another study, StoreError when it is missing."""
+    meta, arrays = unpack(store.get(digest))
+    if meta.get("format") != FORMAT:
+        raise ConfigError([("resume", OLD)])
+    if meta.get("study") != study_hash(config):
         raise ConfigError([("resume", "this checkpoint belongs to a study with other settings")])
-    missing = [chunk for chunk in bundle.meta["record"]["chunks"] if not store.has(chunk)]
-    if missing:
-        first = missing[0][:12]
-        raise StoreError(f"{len(missing)} parts of the checkpoint's archive are missing, the first is {first}.")
-    return Checkpoint(bundle.arrays, bundle.meta["algorithm"], bundle.meta["record"], bundle.meta["tick"])
+    parts = {name: Bundle(part, {}) for name, part in meta["parts"].items()}
+    for place, array in arrays.items():
+        name, _, key = place.partition(":")
+        parts[name].arrays[key] = array
+    return Checkpoint(meta["tick"], parts)

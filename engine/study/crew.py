@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Sequence
 from types import TracebackType
@@ -13,8 +12,9 @@ import msgspec
 from engine.catalog import SAMPLERS
 from engine.channel import Weights, encode_weights
 from engine.config.train import TrainConfig
-from engine.rl.collector import Arrival, Producer, unpack
+from engine.rl.collector import Arrival, Producer, arrivals, unpack
 from engine.runtime.pool import Closed, Trouble
+from engine.store import Store
 from engine.study.sampling import Order, sampler
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Crew(Protocol):
 
 class _Member(NamedTuple):
     sampler: Producer
-    under_way: deque[Arrival]
+    under_way: deque[list[Arrival]]
 
 
 class LocalCrew(Closed):
@@ -70,57 +70,54 @@ class LocalCrew(Closed):
     playing meanwhile; since turns are fixed, the same study gives the same numbers.
     """
 
-    def __init__(self, config: TrainConfig, beginning: int) -> None:
+    def __init__(self, config: TrainConfig, store: Store, beginning: int) -> None:
         self._waiting = config.sampling == "synchronous"
         self._fragments, self._beginning = config.fragments, beginning
-        self._members = [_Member(sampler(config, number), deque()) for number in range(config.samplers)]
-        self._newest: Weights | None = None
+        self._members = [_Member(sampler(config, store, number), deque()) for number in range(config.samplers)]
+        self._newest: dict[str, Weights] = {}
         self._begun: tuple[int, int] | None = None
         self._due: deque[tuple[int, int]] = deque()
         self._turn = 0
 
     def publish(self, weights: Weights) -> None:
         """As ``Crew``."""
-        self._newest = weights
+        self._newest[weights.policy] = weights
         if self._waiting:
             self._due = deque((i, k) for i in range(len(self._members)) for k in range(self._fragments))
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
-        """One fragment; ``timeout_s`` cannot interrupt it."""
-        if self._newest is None:
+        """One fragment of each policy; ``timeout_s`` cannot interrupt it."""
+        if not self._newest:
             return []
-        return self._in_step(self._newest) if self._waiting else [self._play_on(self._newest)]
+        return self._in_step() if self._waiting else self._play_on()
 
-    def _in_step(self, weights: Weights) -> list[Arrival]:
+    def _in_step(self) -> list[Arrival]:
         if not self._due:
             return []
-        number, index = self._due.popleft()
-        member = self._members[number].sampler
-        if (number, index) == (0, 0) and self._begun != weights[:2]:
-            self._begun = weights[:2]
-            for one, _ in self._members:
-                one.finished()
-                one.begin(weights.beginning)
-        member.load(weights.numbers, weights.version)
-        return [self._sampled(number, weights, index)]
+        number, place = self._due.popleft()
+        moment = next(iter(self._newest.values())).moment
+        if (number, place) == (0, 0):
+            for member, _ in self._members:
+                self._load(member)
+                if self._begun != moment[:2]:
+                    member.finished()
+                    member.begin(moment[1])
+            self._begun = moment[:2]
+        return arrivals(self._members[number].sampler, number, self._newest, place)
 
-    def _play_on(self, weights: Weights) -> Arrival:
+    def _play_on(self) -> list[Arrival]:
         number, self._turn = self._turn, (self._turn + 1) % len(self._members)
         member, under_way = self._members[number]
+        self._load(member)
         if not under_way:
             member.begin(self._beginning)
-            member.load(weights.numbers, weights.version)
-            under_way.append(self._sampled(number, weights, 0))
-        member.load(weights.numbers, weights.version)
-        under_way.append(self._sampled(number, weights, under_way[-1].place + 1))
+            under_way.append(arrivals(member, number, self._newest, 0))
+        under_way.append(arrivals(member, number, self._newest, under_way[-1][0].place + 1))
         return under_way.popleft()
 
-    def _sampled(self, number: int, weights: Weights, index: int) -> Arrival:
-        began = time.process_time()
-        member = self._members[number].sampler
-        fragment = member.sample()
-        seconds = time.process_time() - began
-        return Arrival(number, weights.epoch, weights.version, index, fragment, member.finished(), seconds)
+    def _load(self, member: Producer) -> None:
+        for weights in self._newest.values():
+            member.load(weights)
 
     def lost(self) -> str:
         """Never."""
@@ -164,22 +161,22 @@ class RemoteCrew(Closed):
         self._fleet.close()
 
 
-def open_crew(config: TrainConfig, tick: int, allowed: Sequence[str] = ("engine.",)) -> Crew:
+def open_crew(config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ("engine.",)) -> Crew:
     """The samplers a study asks for, whose battles begin for the ``tick``-th time. Raises ConfigError, SimulatorError
     when a game cannot be made here, ActorLost when there is no Ray at the address."""
     if config.pool.kind == "local":
-        return LocalCrew(config, tick * LIVES)
+        return LocalCrew(config, store, tick * LIVES)
     from engine.runtime.ray_fleet import RayFleet  # a local study loads neither Ray nor ZeroMQ
 
     def payload(number: int, life: int) -> bytes:
-        return msgspec.json.encode(Order(config.model_dump(mode="json"), number, tick * LIVES + life))
+        return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, tick * LIVES + life))
 
     ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
-    bound = min(max(2, config.fragments * ahead), BOUND)
+    bound = min(max(2, config.fragments * ahead) * len(config.learners), BOUND)
     flat = config.pool.layout == "flat"
     return RemoteCrew(
         RayFleet(
-            SAMPLERS["train"], payload, config.samplers, address=config.pool.address, flat=flat, bound=bound,
-            allowed=allowed,
+            SAMPLERS["train"], payload, config.samplers, policies=list(config.learners), address=config.pool.address,
+            flat=flat, bound=bound, allowed=allowed,
         )
     )  # fmt: skip

@@ -1,10 +1,10 @@
-"""What a training study remembers beside its learner: episodes and metrics of the round, totals over its life."""
+"""What a training study remembers beside its learners: episodes and metrics of the round, totals over its life."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,102 +20,160 @@ _KEPT = ("staleness_max",)
 """Metrics of which a round shows the largest instead of the mean."""
 
 
-class Curve:
-    """``state`` and ``load`` are plain JSON and travel in the checkpoint, which is taken when a round is over."""
+class PolicyCurve:
+    """How one policy learns. ``state`` and ``load`` are plain JSON."""
 
     def __init__(self, rewards: tuple[str, ...], weights: Iterable[float], signals: tuple[str, ...]) -> None:
         self.rewards, self.weights, self.signals = rewards, np.array(list(weights)), signals
-        self.totals = {"updates": 0, "episodes": 0, "dropped": 0, "lost": 0}
+        self.totals = {"updates": 0, "episodes": 0, "dropped": 0, "skipped": 0}
         self.spent = {"sampling_seconds": 0.0, "learning_seconds": 0.0}
         self.evaluation: dict[str, float] = {}
+        self.restart()
+
+    def restart(self) -> None:
+        """A round begins."""
+        self.episodes: list[Episode] = []
+        self.steps, self.seconds = 0, dict.fromkeys(self.spent, 0.0)
+        self._metrics: list[Metrics] = []
+
+    def learned(self, arrivals: Iterable[Arrival], metrics: Metrics, steps: int, seconds: float) -> None:
+        """One update, from ``steps`` decisions of these fragments (none: it was skipped), which took these processor
+        ``seconds``."""
+        spent = [("learning_seconds", seconds)]
+        for arrival in arrivals:
+            self.episodes += arrival.episodes
+            self.totals["episodes"] += len(arrival.episodes)
+            spent.append(("sampling_seconds", arrival.seconds))
+        for what, taken in spent:
+            self.seconds[what] += taken
+            self.spent[what] += taken
+        self.totals["updates"] += 1
+        self.totals["skipped"] += not steps
+        self._metrics.append(metrics)
+        self.steps += steps
+
+    def examined(self, found: Mapping[str, Examination]) -> None:
+        """The last evaluation, with the 95 % ranges that are known: of the first opponent's episodes, then of the
+        others' with their names."""
+        self.evaluation = {}
+        for i, (opponent, one) in enumerate(found.items()):
+            self.evaluation |= self._measured(one, f"@{opponent}" if i else "")
+
+    def _measured(self, found: Examination, against: str) -> dict[str, float]:
+        numbers = {"return": found.returns @ self.weights, "score": found.score, "win": found.win}
+        if len(self.rewards) > 1:
+            numbers |= {f"return_{name}": found.returns[:, i] for i, name in enumerate(self.rewards)}
+        numbers |= {name: found.signals[:, i] for i, name in enumerate(self.signals)}
+        told: dict[str, float] = {}
+        for name, values in numbers.items():
+            mean, ends = found.mean(values, *((0.0, 1.0) if name == "win" else ()))
+            if math.isfinite(mean):
+                told[f"evaluation_{name}{against}"] = mean
+            if math.isfinite(ends.high - ends.low):
+                told |= {f"evaluation_{name}_low{against}": ends.low, f"evaluation_{name}_high{against}": ends.high}
+        return told
+
+    def metrics(self) -> Metrics:
+        """The round's numbers: means over its updates and over the episodes that ended in it."""
+        found = {}
+        for name in dict.fromkeys(name for metrics in self._metrics for name in metrics):
+            values = [metrics[name] for metrics in self._metrics if name in metrics]
+            found[name] = float(max(values) if name in _KEPT else np.mean(values))
+        return found | self.played() | self.seconds
+
+    def played(self) -> Metrics:
+        """How the episodes that ended in this round went; nothing when none did."""
+        if not self.episodes:
+            return {}
+        returns = np.array([episode.returns for episode in self.episodes])
+        whole = returns @ self.weights
+        found = {"return": float(whole.mean()), "return_least": float(whole.min()), "return_most": float(whole.max())}
+        found["length"] = float(np.mean([episode.length for episode in self.episodes]))
+        found |= {f"return_{name}": float(returns[:, i].mean()) for i, name in enumerate(self.rewards)}
+        for name, values in (("score", [e.score for e in self.episodes]), ("win", [e.win for e in self.episodes])):
+            value = float(np.mean(values))
+            found |= {name: value} if math.isfinite(value) else {}
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"totals": self.totals, "spent": self.spent, "evaluation": self.evaluation}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from ``state``."""
+        self.totals, self.spent = dict(state["totals"]), dict(state["spent"])
+        self.evaluation = dict(state["evaluation"])
+        self.restart()
+
+
+class Curve:
+    """How all policies of a study learn. Numbers of one that learns alone have plain names; where there are several,
+    each has its policy's name and a slash in front. ``lost``: samplers, over the study's life."""
+
+    def __init__(self, policies: Mapping[str, PolicyCurve]) -> None:
+        self.policies, self.lost = dict(policies), 0
         self.before, self.began = 0.0, time.monotonic()
         self.restart()
 
     def restart(self) -> None:
         """A round begins."""
-        self._episodes: list[Episode] = []
-        self._metrics: list[Metrics] = []
-        self._sampling, self._learning = 0.0, 0.0
-        self._round_steps, self._round_began = 0, time.monotonic()
-
-    def learned(self, arrivals: Iterable[Arrival], metrics: Metrics, steps: int, seconds: float) -> None:
-        """One update, from ``steps`` decisions of these fragments, which took these processor ``seconds``."""
-        for arrival in arrivals:
-            self._episodes += arrival.episodes
-            self.totals["episodes"] += len(arrival.episodes)
-            self._sampling += arrival.seconds
-            self.spent["sampling_seconds"] += arrival.seconds
-        self._learning += seconds
-        self.spent["learning_seconds"] += seconds
-        self.totals["updates"] += 1
-        self._metrics.append(metrics)
-        self._round_steps += steps
+        self._round_began = time.monotonic()
+        for policy in self.policies.values():
+            policy.restart()
 
     @property
     def steps(self) -> int:
         """Decisions learned from in this round."""
-        return self._round_steps
+        return sum(policy.steps for policy in self.policies.values())
 
     @property
     def ended(self) -> int:
-        """Episodes that ended in this round."""
-        return len(self._episodes)
+        """Episodes that ended in this round; one counts for each seat that learned in it."""
+        return sum(len(policy.episodes) for policy in self.policies.values())
 
-    def examined(self, found: Examination) -> None:
-        """The last evaluation, with its 95 % intervals."""
-        self.evaluation = {}
-        numbers = {"return": found.returns @ self.weights, "score": found.score, "win": found.win}
-        if len(self.rewards) > 1:
-            numbers |= {f"return_{name}": found.returns[:, i] for i, name in enumerate(self.rewards)}
-        numbers |= {name: found.signals[:, i] for i, name in enumerate(self.signals)}
-        for name, values in numbers.items():
-            mean, half = found.mean(values)
-            if math.isfinite(mean):
-                low, high = mean - half, mean + half
-                self.evaluation |= {f"evaluation_{name}": mean, f"evaluation_{name}_low": low}
-                self.evaluation |= {f"evaluation_{name}_high": high}
+    @property
+    def totals(self) -> dict[str, float]:
+        """Over the study's life, of all policies together."""
+        each = [policy.totals for policy in self.policies.values()]
+        return {name: float(sum(totals[name] for totals in each)) for name in each[0]} | {"lost": float(self.lost)}
 
     def metrics(self) -> Metrics:
-        """The round's numbers: means over its updates and over the episodes that ended in it."""
-        found = {}
-        for name in self._metrics[0] if self._metrics else ():
-            values = [metrics[name] for metrics in self._metrics]
-            found[name] = float(max(values) if name in _KEPT else np.mean(values))
-        found |= self.played()
-        seconds = max(time.monotonic() - self._round_began, 1e-9)
-        found |= {"steps_per_second": self._round_steps / seconds}
-        found |= {"sampling_seconds": self._sampling, "learning_seconds": self._learning}
-        found |= {name: float(value) for name, value in self.totals.items()}
-        return found
+        """The round's numbers."""
+        found = self._named({name: policy.metrics() for name, policy in self.policies.items()})
+        found |= {"steps_per_second": self.steps / max(time.monotonic() - self._round_began, 1e-9)}
+        return found | self._together("seconds") | self.totals
 
-    def played(self) -> Metrics:
-        """How the episodes that ended in this round went; nothing when none did."""
-        if not self._episodes:
-            return {}
-        returns = np.array([episode.returns for episode in self._episodes])
-        whole = returns @ self.weights
-        found = {"return": float(whole.mean()), "return_least": float(whole.min()), "return_most": float(whole.max())}
-        found["length"] = float(np.mean([episode.length for episode in self._episodes]))
-        found |= {f"return_{name}": float(returns[:, i].mean()) for i, name in enumerate(self.rewards)}
-        for name in ("score", "win"):
-            value = float(np.mean([getattr(episode, name) for episode in self._episodes]))
-            found |= {name: value} if math.isfinite(value) else {}
-        return found
+    def evaluations(self) -> Metrics:
+        """The last evaluations."""
+        return self._named({name: policy.evaluation for name, policy in self.policies.items()})
+
+    def summary(self, steps: int) -> dict[str, Any]:
+        """Of the whole study, which learned from ``steps`` decisions, and of its last round."""
+        counters = self.counters(steps)
+        speed = counters.steps / counters.seconds if counters.seconds else 0.0
+        played = self._named({name: policy.played() for name, policy in self.policies.items()})
+        return {"steps_per_second": speed, **self.totals, **played, **self._together("spent"), **self.evaluations()}
+
+    def _named(self, each: Mapping[str, Metrics]) -> Metrics:
+        if len(each) == 1:
+            return dict(next(iter(each.values())))
+        return {f"{policy}/{name}": value for policy, metrics in each.items() for name, value in metrics.items()}
+
+    def _together(self, what: str) -> Metrics:
+        each: list[Metrics] = [getattr(policy, what) for policy in self.policies.values()]
+        return {name: sum(seconds[name] for seconds in each) for name in each[0]}
 
     def counters(self, steps: int) -> Counters:
         """Totals over the study's whole life."""
         return Counters(steps=steps, seconds=self.before + time.monotonic() - self.began)
 
     def state(self) -> dict[str, Any]:
-        """As JSON."""
-        seconds = self.before + time.monotonic() - self.began
-        return {"totals": self.totals, "spent": self.spent, "evaluation": self.evaluation, "seconds": seconds}
+        """As JSON; of the study without its policies."""
+        return {"lost": self.lost, "seconds": self.before + time.monotonic() - self.began}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: Mapping[str, Any]) -> None:
         """Go on from ``state``."""
-        self.totals, self.evaluation = dict(state["totals"]), dict(state["evaluation"])
-        self.spent = dict(state["spent"])
-        self.before, self.began = state["seconds"], time.monotonic()
+        self.lost, self.before, self.began = state["lost"], state["seconds"], time.monotonic()
         self.restart()
 
 
@@ -129,4 +187,12 @@ def too_short(config: TrainConfig, steps: int, longest: int) -> str:
         "were too few for a whole one. So no return is shown, and how episodes end is not learned. Set "
         f"checkpoint_every (steps in a round, now {config.checkpoint_every or 'left to us'}) to several episodes of "
         f"all {battles:,} battles{sure}, or play fewer battles together, or sample asynchronously, where battles go on."
+    )
+
+
+def nothing_to_learn(update: int) -> str:
+    """What to say at the first update in which the agent took no decision that counts."""
+    return (
+        f"Update {update:,} was skipped: in all of its moves the agent was out of its battle, so there was nothing to "
+        "learn from. The policy stays as it was. Further skipped updates are counted, and not told one by one."
     )

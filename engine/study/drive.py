@@ -9,25 +9,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from engine.arrays import Bundle
 from engine.catalog import ALGORITHMS, EVALUATORS
+from engine.config.algorithms import SearchAlgorithm
 from engine.config.evolve import EvolveConfig
 from engine.config.noise import NoiseConfig
-from engine.config.study import BalanceStudy
+from engine.config.study import FURTHER, BalanceStudy
 from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError, StoreError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
-from engine.evolution.algorithm import Algorithm, Individual, Progress
+from engine.evolution.algorithm import Algorithm, Individual, Parts, Progress
 from engine.evolution.fair import FairQueue
 from engine.evolution.noise import Resampling
-from engine.problem import Evaluation, Problem, Request
+from engine.evolution.record import Record
+from engine.problem import AnyContext, Evaluation, Problem, Request
 from engine.runtime.answering import ALLOWED
 from engine.runtime.pool import Pool, open_pool
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.checkpoint import Checkpoint
+from engine.study.checkpoint import Checkpoint, named
 from engine.study.control import Control, Wish
 from engine.study.drawn import off_the_edge, remapped
 from engine.study.pulse import Pulse
-from engine.study.record import Record
 
 FRESH = 1_000_000
 """Replicates from here on are never used by a search, so a re-evaluation is on fresh seeds."""
@@ -48,6 +50,8 @@ class Drive(ABC):
     """The row of ``engine.catalog.EVALUATORS``."""
     role: str = "archive"
     """Of the artifact that holds everything evaluated."""
+    name: str = "list"
+    """Of the algorithm, in checkpoints."""
     record: Record
     algorithm: Algorithm
 
@@ -70,10 +74,6 @@ class Drive(ABC):
     @abstractmethod
     def plan(self) -> Plan:
         """How much there is to do."""
-
-    def again(self, chosen: Sequence[Individual], replicates: int) -> list[Request]:
-        """Requests that measure chosen candidates on so many fresh seeds; none where nobody was searched for."""
-        return []
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
         """The algorithm takes in an evaluation."""
@@ -100,8 +100,8 @@ class Drive(ABC):
         saved = checkpoint.read(self.study, resume, self.store) if resume else None
         self.prepare(saved)
         if saved:
-            self.algorithm.load(saved.arrays, saved.algorithm)
-            self.record.load(saved.record)
+            self.algorithm.load(saved.below(f"algorithm/{self.name}"))
+            self.record.load(saved.parts["record"].meta)
             self.tick, self.saved = saved.tick, resume
         pool, stopped = self.study.pool, lambda: bool(self.control())
         evaluator = EVALUATORS[self.evaluator]
@@ -136,7 +136,7 @@ class Drive(ABC):
                 yield from self.put_aside()
                 return wish
             self._hand_out(pool)
-            finished = self._finished(pool)
+            finished = self.finished(pool)
             for evaluation in finished:
                 self.record.add(self.requests.pop(evaluation.id), evaluation, self.tick + 1)
                 for progress in self.learn(evaluation):
@@ -152,7 +152,7 @@ class Drive(ABC):
             yield from self._troubles(pool)
         return ""
 
-    def _finished(self, pool: Pool) -> list[Evaluation]:
+    def finished(self, pool: Pool) -> list[Evaluation]:
         """What the pool has finished. One that dies after somebody wished the study to end was asked to end with it."""
         try:
             return pool.finished(_POLL_S)
@@ -185,9 +185,13 @@ class Drive(ABC):
         front = self.algorithm.front()
         artifacts = {"chunk": self.record.close_chunk(), "front": self.record.put(front)}
         metrics, more = self.extras(front)
-        self.saved = checkpoint.write(self.study, self.algorithm, self.record, self.tick, self.store)
+        self.saved = checkpoint.write(self.study, self.tick, self.parts(), self.store)
         artifacts |= {**more, "checkpoint": self.saved}
         return self.say(Progressed, metrics=self.record.metrics(front) | metrics, artifacts=artifacts)
+
+    def parts(self) -> Parts:
+        """What a checkpoint holds."""
+        return {"record": Bundle(self.record.state(), {}), **named(f"algorithm/{self.name}", self.algorithm.state())}
 
     def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
         """The final front, and the whole map of MAP-Elites, once more on seeds the search never saw; what the search
@@ -196,30 +200,41 @@ class Drive(ABC):
         if not front or not fresh:
             return {}
         others, share = off_the_edge(self.algorithm, front, fresh)
-        found = yield from self._measured(pool, [*self.again(front, fresh), *self.again(others, share)], len(front))
+        asked = [*self._again(front, fresh), *self._again(others, share)]
+        noun, played = self.record.problem.noun, "battles" if self.record.unit == "battles" else "episodes"
+        rest = f" and the other {len(others)} of the map" if others else ""
+        what = f"Measuring the {_many(len(front), noun)} of the edge{rest} again, on fresh {played}."
+        found = yield from self._measured(pool, asked, what)
+        if found and (open_ := self.record.undecided(found, FURTHER)):
+            what = f"Fresh {played} leave the verdict on {_many(len(open_), noun)} open: {FURTHER} times as many."
+            further = self._again([(front + others)[i] for i in open_], fresh * FURTHER)
+            longer = yield from self._measured(pool, further, what)
+            found = [dict(zip(open_, longer, strict=True)).get(i, one) for i, one in enumerate(found)] if longer else []
         if not found:
             return {}
-        edge, rest = found[: len(front)], found[len(front) :]
         self.record.settle(found)
         self.settled, artifacts = remapped(self.algorithm, found, self.record.meta(), self.store)
-        artifacts |= {"fresh_elites": self.record.put(rest)} if rest else {}
-        return {"fresh": self.record.put(edge), **artifacts}
+        artifacts |= {"fresh_elites": self.record.put_fresh(found[len(front) :])} if others else {}
+        return {"fresh": self.record.put_fresh(found[: len(front)]), **artifacts}
+
+    def _again(self, chosen: Sequence[Individual], replicates: int) -> list[Request]:
+        """Requests that measure chosen candidates on so many fresh seeds; what their evaluation chose stays."""
+        last, seed = FRESH + replicates, self.study.seed
+        return [Request(i.evaluation.id, i.genome, FRESH, last, seed, i.evaluation.context) for i in chosen]
 
     def _measured(
-        self, pool: Pool, requests: Sequence[Request], edge: int
+        self, pool: Pool, requests: Sequence[Request], what: str
     ) -> Generator[AnyEvent, None, list[Individual]]:
-        """The answers to requests of which the first so many are the edge's; none where somebody wished otherwise."""
+        """The answers to requests, once people are told ``what`` is played; none where somebody wished otherwise."""
         asked = {request.id: request for request in requests}
-        many = f"{edge} candidates" if edge > 1 else "one candidate"
-        also = f" and the other {len(asked) - edge} of the map" if len(asked) > edge else ""
-        yield self.say(Logged, message=f"Measuring the {many} of the edge{also} again, on fresh seeds.")
+        yield self.say(Logged, message=what)
         pool.submit(requests)
         self.pulse.restart()
         found: dict[int, Individual] = {}
         while len(found) < len(asked):
             if self.control():
                 return []
-            finished = self._finished(pool)
+            finished = self.finished(pool)
             for e in finished:
                 if e.id not in asked:
                     continue  # what a rule that ended the search left under way
@@ -247,6 +262,10 @@ class Drive(ABC):
         return event
 
 
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}s" if count > 1 else f"one {noun}"
+
+
 def told_as_events(drive: Drive, resume: str) -> Iterator[AnyEvent]:
     """The study's events; expected errors end in a Failed one. Raises ActorLost: another attempt can go on."""
     try:
@@ -259,13 +278,14 @@ def told_as_events(drive: Drive, resume: str) -> Iterator[AnyEvent]:
 
 
 def searching(
-    chosen: Any, problem: Problem, ticks: int, seed: int, replicates: int, noise: NoiseConfig, fidelity: str = "full"
-) -> Algorithm:
+    chosen: SearchAlgorithm, problem: Problem, ticks: int, seed: int, replicates: int, noise: NoiseConfig,
+    context: AnyContext,
+) -> Algorithm:  # fmt: skip
     """The algorithm that was ``chosen``, with what deals with noise and unequal times put around it. Raises
     ConfigError."""
-    search = ALGORITHMS[chosen.kind].load()(
-        problem, chosen.population, ticks, seed, replicates, fidelity=fidelity, **chosen.settings()
+    settings = chosen.model_dump(exclude={"population"})
+    search = ALGORITHMS[settings["kind"]].load()(
+        problem, chosen.population, ticks, seed, replicates, context, **settings
     )
     noisy = Resampling(search, **noise.model_dump()) if noise.used else search
-    fair = getattr(chosen, "fair", False) and getattr(chosen, "steady", False)
-    return FairQueue(noisy, problem) if fair else noisy
+    return FairQueue(noisy) if chosen.queued and chosen.without_rounds else noisy

@@ -10,14 +10,20 @@ import contextlib
 import sys
 import threading
 import traceback
+from collections.abc import Mapping
 from concurrent.futures import Future, wait
+from typing import NamedTuple
 
 from engine.config.train import TrainConfig
 from engine.errors import Cancelled, SimulatorError
+from engine.mdp.vector import VectorMDP
+from engine.rl.cast import Snapshots
 from engine.rl.examine import Examination, examine
 from engine.rl.policy import Policy
+from engine.simulators import references
 from engine.simulators.game_client import ExternalGame
-from engine.study import games
+from engine.store import Store
+from engine.study.casting import cast_of, facing, players_of
 from engine.study.control import Control
 
 SILENT_S = 120.0
@@ -27,11 +33,22 @@ PATIENT_S = 5.0
 _POLL_S = 0.2
 
 
-def evaluate(config: TrainConfig, policy: Policy, first: int, control: Control) -> Examination | None:
-    """Fresh episodes whose seeds are numbered from ``first``; None when somebody wished otherwise before they were
-    over. Raises SimulatorError when the game does not answer any more, and whatever the game raises."""
+class Measured(NamedTuple):
+    """The ``policy`` that is measured, beside all that learn as they are ``present``, and their snapshots."""
+
+    config: TrainConfig
+    store: Store
+    present: Mapping[str, Policy]
+    snapshots: Snapshots
+    policy: str
+
+
+def evaluate(measured: Measured, first: int, control: Control) -> dict[str, Examination] | None:
+    """Fresh episodes against each of its opponents ("": whoever is drawn), whose seeds are numbered from ``first``;
+    None when somebody wished otherwise before they were over. Raises SimulatorError when the game does not answer any
+    more, and whatever the game raises."""
     try:
-        return _Evaluation(config, policy, first, control).examination()
+        return _Evaluation(measured, first, control).examination()
     except Cancelled:
         return None
 
@@ -39,14 +56,14 @@ def evaluate(config: TrainConfig, policy: Policy, first: int, control: Control) 
 class _Evaluation:
     """``examination`` waits in the thread of the study, ``_play`` and ``_stopped`` run in one beside it."""
 
-    def __init__(self, config: TrainConfig, policy: Policy, first: int, control: Control) -> None:
-        self._config, self._policy, self._first, self._control = config, policy, first, control
+    def __init__(self, measured: Measured, first: int, control: Control) -> None:
+        self._measured, self._first, self._control = measured, first, control
         self._answers = 0
         self._program: ExternalGame | None = None
-        self._found: Future[Examination] = Future()
+        self._found: Future[dict[str, Examination]] = Future()
         self._thread = threading.Thread(target=self._play, name="evaluation", daemon=True)
 
-    def examination(self) -> Examination:
+    def examination(self) -> dict[str, Examination]:
         """Raises Cancelled, SimulatorError, and what the game raises."""
         self._thread.start()
         silent_s, heard = 0.0, 0
@@ -76,17 +93,23 @@ class _Evaluation:
         return ", called by ".join(f"{c.name} ({c.filename.rpartition('/')[2]}, line {c.lineno})" for c in calls[::-1])
 
     def _play(self) -> None:
-        config = self._config
+        config = self._measured.config
         try:
-            with contextlib.closing(games.make(config.game, config.episodes)) as game:
+            with contextlib.closing(references.make(config.game, config.episodes)) as game:
                 self._program = game if isinstance(game, ExternalGame) else None
-                found = examine(
-                    self._policy, game, config.episodes, config.seed, first=self._first, stopped=self._stopped
-                )
+                found = {opponent: self._against(opponent, game) for opponent in config.against(self._measured.policy)}
         except BaseException as error:  # raised where it is waited for
             self._found.set_exception(error)
         else:
             self._found.set_result(found)
+
+    def _against(self, opponent: str, game: VectorMDP) -> Examination:
+        config, store, present, snapshots, policy = self._measured
+        return examine(
+            present[policy], game, config.episodes, config.seed, seat=cast_of(config).places(policy)[0],
+            cast=facing(config, opponent), players=players_of(config, game.spec.seats, store, present, explore=False),
+            snapshots=snapshots, first=self._first, stopped=self._stopped,
+        )  # fmt: skip
 
     def _stopped(self) -> bool:
         """Asked at every decision: the game has just answered."""

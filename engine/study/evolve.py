@@ -10,25 +10,28 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from engine.arrays import pack
+from engine.arrays import Bundle, pack
+from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig
+from engine.config.study import study_hash
 from engine.errors import below
 from engine.events import AnyEvent, Finished
-from engine.evolution.algorithm import Arrays, Individual, Progress
+from engine.evolution.algorithm import Individual, Parts, Progress
 from engine.evolution.survival import Survival, search_in
 from engine.evolution.termination import Termination
-from engine.problem import Evaluation, Request
+from engine.evorl.evaluator import as_json
+from engine.evorl.problem import check, example, problem_of
+from engine.evorl.record import PlayerRecord, trained
+from engine.evorl.trainings import opened
+from engine.problem import Evaluation, TrainingContext
 from engine.rl.policy import Policy
+from engine.runtime.pool import Pool
+from engine.simulators import references
 from engine.store import Store
-from engine.study import games
-from engine.study.brood import check, example, problem_of, weights_of
-from engine.study.candidates import as_json
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
 from engine.study.drawn import drawn
-from engine.study.drive import FRESH, Drive, Plan, searching, told_as_events
-from engine.study.evolve_record import EvolveRecord
-from engine.study.workshop import Keeper, Workshop
+from engine.study.drive import Drive, Plan, searching, told_as_events
 
 
 def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -39,43 +42,47 @@ def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) ->
 class _Evolve(Drive):
     evaluator = "players"
 
-    record: EvolveRecord
+    record: PlayerRecord
 
     def __init__(self, config: EvolveConfig, store: Store, control: Control) -> None:
         super().__init__(config, store, control)
         self.config = config
-        self.workshop = Workshop(store.workshop(config.workshop))
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
-        """The study, with a workshop as long as somebody may go on with it."""
-        keeper, over = Keeper(self.workshop), False
+        """The study, whose trainings are kept as long as somebody may go on with it."""
+        over = False
         try:
-            self.keeper = keeper
             for event in super().events(resume):
                 over = isinstance(event, Finished)
                 yield event
         finally:
-            keeper.close(over=over)
+            if over:
+                self.trainings.lease.drop()
 
     def prepare(self, saved: Checkpoint | None) -> None:
         config = self.config
         with below("task"):
-            game = games.make(example(config.task).game, 1)
+            game = references.make(example(config.task).game, 1)
         try:
             if saved is None:
                 with below("task"):
-                    games.begin(game, config.seed)
+                    references.begin(game, config.seed)
             check(config, game)
-            problem, self.space = problem_of(config, game, self.workshop.store)
+            name = saved.parts["trainings"].meta["lease"] if saved else ""
+            self.trainings = opened(self.store, study_hash(config), name)
+            problem, self.space = problem_of(config, game, self.trainings.lease)
         finally:
             game.close()
-        self.algorithm = searching(config.algorithm, problem, config.ticks, config.seed, config.episodes, config.noise)
+        self.name = config.algorithm.kind
+        self.algorithm = searching(
+            config.algorithm, problem, config.ticks, config.seed, config.episodes, config.noise, TrainingContext()
+        )
         self.search = search_in(self.algorithm)
-        self.record = EvolveRecord(config, problem, Survival(self.search), self.store)
+        self.record = PlayerRecord(config, problem, Survival(self.search), self.store)
         self.record.termination = Termination(config.stop, config.seed)
 
     def payload(self) -> bytes:
-        return as_json(self.config, self.workshop)
+        return as_json(self.config, self.trainings)
 
     def plan(self) -> Plan:
         return Plan(self.config.ticks, 0)
@@ -88,11 +95,6 @@ class _Evolve(Drive):
         survival.after()
         return progressed
 
-    def again(self, chosen: Sequence[Individual], replicates: int) -> list[Request]:
-        """What training made of each is measured on episodes nobody has seen."""
-        last, seed = FRESH + replicates, self.config.seed
-        return [Request(i.evaluation.id, i.genome, FRESH, last, seed, trained=i.evaluation.genome) for i in chosen]
-
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """How the best are, how busy workers were, and what belongs to the algorithm."""
         pool = self.config.pool
@@ -100,19 +102,29 @@ class _Evolve(Drive):
         more, artifacts = drawn(self.search, self.record.meta(), self.store, self.record.genes)
         return metrics | more, artifacts
 
+    def parts(self) -> Parts:
+        """Also where the trainings are, which from now on nobody else is given."""
+        self.trainings.lease.keep()
+        return super().parts() | {"trainings": Bundle({"lease": self.trainings.lease.name}, {})}
+
     def progressed(self) -> AnyEvent:
-        """Also gives back what the workshop need not keep any more."""
+        """Also gives back trainings that nobody needs any more."""
         now, event = time.time(), super().progressed()
-        self.keeper.tidy(*self.algorithm.state(), now)
+        self.trainings.tidy(self.algorithm.state(), now)
         return event
+
+    def finished(self, pool: Pool) -> list[Evaluation]:
+        """The lease is renewed as often as the pool is looked at."""
+        self.trainings.lease.renew()
+        return super().finished(pool)
 
     def results(self) -> dict[str, str]:
         """The networks of the edge, and the best of them as a policy; the whole lineage, or the grid."""
-        front = [i for i in self.algorithm.front() if self.workshop.has(i.evaluation.genome)]
+        front = [i for i in self.algorithm.front() if self.trainings.lease.has(trained(i.evaluation))]
         _, found = self.extras(front)
         if not front:
             return found
-        weights = [weights_of(self.workshop.store, i.evaluation.genome) for i in front]
+        weights = [self.trainings.weights(trained(i.evaluation)) for i in front]
         policies = [Policy(self.space.expressed(i.genome)[1], w) for i, w in zip(front, weights, strict=True)]
         found["policies"] = self.store.put(together([i.evaluation.id for i in front], policies))
         description, tensors = policies[self.record.leader(front)].pack()

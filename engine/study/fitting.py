@@ -1,50 +1,56 @@
-"""The learner of a training study, made for its game before anything starts."""
+"""What a training study learns with, made for its game before anything starts."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import NamedTuple
 
-from engine.catalog import LEARNERS
-from engine.config.rl import AnyLearner
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
-from engine.rl.learner import Learner
-from engine.rl.policy import PolicySpec
-from engine.study import games
-from engine.study.curve import Curve
-from engine.study.sampling import policy_spec
+from engine.mdp.interface import SeatSpec
+from engine.rl.factory import make_learner
+from engine.rng import generator
+from engine.simulators import references
+from engine.store import Store
+from engine.study.casting import cast_of, players_of
+from engine.study.curve import Curve, PolicyCurve
+from engine.study.policy_training import PolicyTraining
+from engine.study.sampling import seated
 
 
 class Fitted(NamedTuple):
     """``longest``: moves of the game's longest episode, or 0."""
 
-    learner: Learner
+    policies: dict[str, PolicyTraining]
     curve: Curve
     longest: int
 
 
-def fitted(config: TrainConfig, *, begun: bool = False) -> Fitted:
-    """What a study learns with, fresh. Raises ConfigError that names the field when the learner does not fit the game,
-    there is no such game, or no battle of it begins; in a study that has ``begun`` nobody tries that again."""
-    with contextlib.closing(games.make(config.game, 1)) as game:
-        spec = policy_spec(config, game)
-        learner = learner_for(config.learner, spec, config.seed, config.steps)
+def fitted(config: TrainConfig, store: Store, *, begun: bool = False) -> Fitted:
+    """What a study learns with, fresh. Raises ConfigError that names the field when a learner or another policy does
+    not fit the game, there is no such game, or no battle of it begins; in a study that has ``begun`` nobody tries that
+    again."""
+    with contextlib.closing(references.make(config.game, 1)) as game:
+        seats = seated(config, game).spec.seats
+        policies = {name: _training(config, name, seats) for name in config.learners}
+        players = players_of(config, seats, store, {}, explore=True)
+        for name, policy in config.policies.items():
+            if not policy.learns and not policy.recalls:
+                players(name)
         if not begun:
-            games.begin(game, config.seed)
-        own = config.learner.rewards
-        weights = [own[name].weight if name in own else 1.0 for name in spec.seat.rewards]
-        return Fitted(learner, Curve(spec.seat.rewards, weights, spec.seat.signals), game.spec.max_ticks)
+            references.begin(game, config.seed)
+        curve = Curve({name: policy.curve for name, policy in policies.items()})
+        return Fitted(policies, curve, game.spec.max_ticks)
 
 
-def learner_for(chosen: AnyLearner, spec: PolicySpec, seed: int, steps: int) -> Learner:
-    """A fresh learner. Raises ConfigError at ``learner.…`` when it does not fit what the policy sees and does."""
-    try:
-        learner: Learner = LEARNERS[chosen.kind].load()(spec, chosen, seed, steps)
-    except ConfigError as error:
-        raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
-    return learner
-
-
-def _place(place: str) -> str:
-    return "learner.kind" if place == "algorithm" else f"learner.{place}"
+def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> PolicyTraining:
+    """A policy at the beginning of its training."""
+    chosen, (first, *others) = config.learners[name], cast_of(config).places(name)
+    if any(seats[seat] != seats[first] for seat in others):
+        why = "what is seen, done or rewarded differs between these seats: give each a policy of its own"
+        raise ConfigError([(f"policies.{name}.seats", why)])
+    seed = int(generator(config.seed, "policy", name).integers(2**63)) if config.policies else config.seed
+    learner = make_learner(chosen, seats[first], seed, config.steps_of(name), config.place_of(name))
+    weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in seats[first].rewards]
+    curve = PolicyCurve(seats[first].rewards, weights, seats[first].signals)
+    return PolicyTraining(name, config, learner, curve)

@@ -3,51 +3,111 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from engine import verdicts as fresh_verdicts
+from engine.arrays import pack
+from engine.columns import Arrays
 from engine.config.lineups import ObjectiveSetConfig
-from engine.evolution.algorithm import Arrays, Individual
+from engine.evolution.algorithm import Individual
+from engine.evolution.record import Record
 from engine.indicators import STRONG, UNDER, half_width, verdicts
+from engine.lineups import schema
 from engine.lineups.baselines import BaselineTeams
-from engine.problem import Problem
+from engine.lineups.encoding import LineupSpace
+from engine.lineups.parts import Sums
+from engine.problem import LineupContext, Problem, of_kind
+from engine.simulators.contract import GameSpec
 from engine.store import Store
-from engine.study.record import Record
+from engine.verdicts import Goals, Sample, Verdict
 
-
-class Worst(NamedTuple):
-    """A lineup that is over the line and strong: its value and 95 % interval."""
-
-    value: float
-    low: float
-    high: float
+Floats = NDArray[np.float64]
 
 
 class LineupRecord(Record):
-    """``over``: ids over the line; ``strong``: those of them that surely are and can win."""
+    """``over``: ids over the line; ``strong``: those of them that surely are and can win, as far as the search's own
+    battles say; ``met``: keys of the lineups that were played, in a space so small that all of them can be listed.
+    ``listed``: how many lineups a re-check plays; 0 for a search."""
 
-    def __init__(self, problem: Problem, config: ObjectiveSetConfig, baselines: BaselineTeams, store: Store) -> None:
+    def __init__(
+        self, problem: Problem, config: ObjectiveSetConfig, baselines: BaselineTeams, store: Store, spec: GameSpec,
+        listed: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__(problem, store)
-        self.config, self.baselines = config, baselines
+        self.config, self.baselines, self.spec, self.listed = config, baselines, spec, listed
+        self.sums = Sums(spec, config.objectives, len(problem.metrics) // 2)
         self.thresholds = [o.threshold for o in config.objectives]
         self.strength = next((i for i, o in enumerate(config.objectives) if o.strength), None)
         self.line = next((i for i, t in enumerate(self.thresholds) if t is not None), None)
+        self.met: set[int] = set()
         self.over: set[int] = set()
-        self.strong: dict[int, Worst] = {}
+        self.strong: dict[int, float] = {}
+        self.confirmed: dict[str, float] = {}
 
     def arrays(self, members: Sequence[Individual]) -> Arrays:
         """The columns every artifact has."""
         arrays = super().arrays(members)
+        contexts = [of_kind(i.evaluation.context, LineupContext) for i in members]
+        arrays["anchor"] = np.array([c.anchors or (-1, -1) for c in contexts], np.int32).reshape(-1, 2)
         metrics = arrays.pop("metrics")
         teams = metrics.shape[1] // 2
-        return {**arrays, "cost": metrics[:, :teams], "team_strength": metrics[:, teams:]}
+        arrays = {**arrays, "cost": metrics[:, :teams], "team_strength": metrics[:, teams:]}
+        return arrays | self._examined(members, arrays, self.listed, 1) if self.listed else arrays
+
+    def put_fresh(self, members: Sequence[Individual]) -> str:
+        """Store lineups that were played again at the end of a search, with each replicate and what they say."""
+        arrays = self.arrays(members)
+        return self.store.put(pack(self.meta(), arrays | self._examined(members, arrays, len(members), 0)))
+
+    def _examined(self, members: Sequence[Individual], arrays: Arrays, many: int, batch: int) -> Arrays:
+        """Columns of what fresh battles say: ``values`` [n, replicates, m] and ``sums`` [n, replicates, k], the ends of
+        95 % ranges ``low`` and ``high`` [n, m], and the ``verdict``; of ``many`` lineups examined together, in this
+        ``batch`` of a search's."""
+        samples = self._samples(members, arrays, 1 / ((batch + 1) * (batch + 2) * max(many, 1)))
+        found = self._verdicts(samples)
+        ends = [[s.range(j) for j in range(len(self.signs))] for s in samples]
+        kept = [i.evaluation for i in members]
+        shape = (len(samples), len(self.signs))
+        return {
+            "values": _padded([e.values for e in kept], len(self.signs)),
+            "sums": _padded([e.sums for e in kept], len(self.sums.names)),
+            "low": np.array([[e.low for e in row] for row in ends]).reshape(shape),
+            "high": np.array([[e.high for e in row] for row in ends]).reshape(shape),
+            "verdict": np.array([fresh_verdicts.mark(v, UNDER) for v in found], dtype=np.uint8),
+        }
+
+    def _verdicts(self, samples: Sequence[Sample]) -> list[Verdict]:
+        told = fresh_verdicts.confirmed([[s] for s in samples], self.goals)
+        pairs = zip(samples, told, strict=True)
+        return [fresh_verdicts.judge(s, self.goals, bool(t), int(told.sum())) for s, t in pairs]
+
+    def _samples(self, members: Sequence[Individual], arrays: Arrays, weight: float) -> list[Sample]:
+        low, high, exact, plain = schema.spans(self.spec, self.config.objectives, arrays["cost"])
+        teams, baselines = arrays["cost"].shape[1], len(self.baselines.rows)
+        battles = schema.battles_each(self.config.objectives, self.spec, teams, baselines)
+        parts = self.sums.parts([i.evaluation.sums for i in members], arrays["cost"])
+        found = zip(members, arrays["error"], low, high, parts, strict=True)
+        return [
+            Sample(e.objectives, error, e.samples, e.values, a, b, exact, plain, battles, weight, own)
+            for (_, e, _), error, a, b, own in found
+        ]
+
+    @property
+    def goals(self) -> Goals:
+        """What is judged: lines, and strength against the median baseline team."""
+        b = self.baselines
+        return Goals(self.signs, self.thresholds, self.strength, (b.median, b.error, b.samples))
 
     def restored(self, arrays: Arrays) -> list[Individual]:
         """The inverse of ``arrays``."""
         metrics = np.concatenate([arrays["cost"], arrays["team_strength"]], axis=1)
-        return super().restored({**arrays, "metrics": metrics})
+        contexts = [LineupContext(anchors=tuple(a) if a[0] >= 0 else ()) for a in arrays["anchor"].tolist()]
+        found = super().restored({**arrays, "metrics": metrics})
+        return [i._replace(evaluation=i.evaluation._replace(context=c)) for i, c in zip(found, contexts, strict=True)]
 
     def meta(self) -> dict[str, Any]:
         """What the columns mean."""
@@ -55,44 +115,93 @@ class LineupRecord(Record):
         rows = [{"name": n, "row": r, "drawn": b.drawn} for n, r in zip(b.names, b.rows.tolist(), strict=True)]
         return {
             **super().meta(),
+            "sums": self.sums.names,
             "median_baseline": {"value": b.median, "error": b.error, "samples": b.samples},
             "baselines": rows,
             "battles_each": self.each,
         }
 
+    def all_met(self) -> int:
+        """How many lineups the rules leave, once every one of them was played; 0 before that."""
+        space = self.problem.space
+        if not isinstance(space, LineupSpace) or space.every is None:
+            return 0
+        waiting = [individual.genome for individual in self.waiting]
+        met = self.met.union(space.keys(np.stack(waiting)).tolist()) if waiting else self.met
+        return len(space.every) if len(met) == len(space.every) else 0
+
     def judge(self, arrays: Arrays) -> None:
         """Who is over the line, by the estimates as they are now."""
-        objective, half = arrays["objective"], half_width(arrays["error"], arrays["samples"])
-        verdict = verdicts(objective, half, self.signs, self.thresholds, self.strength, self.baselines.median)
+        if isinstance(self.problem.space, LineupSpace) and self.problem.space.every is not None and len(arrays["id"]):
+            self.met.update(self.problem.space.keys(arrays["genome"]).tolist())
+        exact = schema.exact(self.spec, self.config.objectives, arrays["cost"].shape[1])
+        objective, half = arrays["objective"], half_width(arrays["error"], arrays["samples"], exact=exact)
+        b = self.baselines
+        error = np.array([np.nan if b.error is None else b.error])
+        median = b.median, float(half_width(error, b.samples, exact=error == 0)[0])
+        verdict = verdicts(objective, half, self.signs, self.thresholds, self.strength, *median)
+        verdict = arrays.get("verdict", verdict)  # of a re-check, by its list
         for k, i in enumerate(arrays["id"].tolist()):
             self.over.discard(i)
             self.strong.pop(i, None)
             if verdict[k] != UNDER:
                 self.over.add(i)
             if verdict[k] == STRONG and self.line is not None:
-                value, h = float(objective[k, self.line]), float(half[k, self.line])
-                self.strong[i] = Worst(value, value - h, value + h)
+                self.strong[i] = float(objective[k, self.line])
+
+    def undecided(self, fresh: Sequence[Individual], times: int) -> list[int]:
+        """Which of those played again are over the line by their mean, and may well be confirmed by ``times``
+        their battles. The evidence holds at every look, so a second one costs nothing; but only where the battles of
+        the first look are among those of the second, which takes a game that its seeds determine."""
+        if self.line is None or not self.spec.reproducible:
+            return []
+        good = [k for k, i in enumerate(fresh) if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
+        members = [fresh[k] for k in good]
+        found = self._verdicts(self._samples(members, self.arrays(members), 1 / (2 * len(fresh)))) if good else []
+        pairs = zip(good, found, strict=True)
+        return [k for k, v in pairs if v.finding == "more" and v.beyond and v.factor <= times]
 
     def settle(self, fresh: Sequence[Individual]) -> None:
-        """Who is over the line is counted by the numbers that are shown."""
-        self.judge(self.arrays(fresh))
+        """How many of those played again are confirmed, and the furthest of them; its range holds although it was
+        picked as the furthest of all that were played again."""
+        good = [i for i in fresh if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
+        if self.line is None or not good:
+            return
+        samples = self._samples(good, self.arrays(good), 1 / (2 * len(fresh)))
+        told = fresh_verdicts.confirmed([[s] for s in samples], self.goals)
+        self.confirmed = {"confirmed": float(told.sum()), "replayed": float(len(good))}
+        if told.any():
+            sign, chosen = self.signs[self.line], [s for s, t in zip(samples, told, strict=True) if t]
+            at, ends = fresh_verdicts.most_extreme(chosen, self.line, sign, len(good))
+            found = {"worst": float(chosen[at].mean[self.line]), "worst_low": ends.low, "worst_high": ends.high}
+            self.confirmed |= {name: value for name, value in found.items() if np.isfinite(value)}
 
     @property
-    def worst(self) -> Worst | None:
-        """The most extreme of the strong ones."""
+    def worst(self) -> float | None:
+        """The value of the most extreme of the strong ones, as the search's own battles have it."""
         if self.line is None:
             return None
         sign = self.signs[self.line]
-        return max(self.strong.values(), key=lambda found: sign * found.value, default=None)
+        return max(self.strong.values(), key=lambda value: sign * value, default=None)
 
     def metrics(self, front: Sequence[Individual]) -> dict[str, float]:
         """The tick's numbers, for charts and key figures."""
         found = super().metrics(front) | {"over": float(len(self.over)), "strong": float(len(self.strong))}
         found["median_baseline"] = self.baselines.median
-        if worst := self.worst:
-            found |= {"worst": worst.value, "worst_low": worst.low, "worst_high": worst.high}
-        return found
+        if (worst := self.worst) is not None:
+            found["worst"] = worst
+        return found | self.confirmed
 
     def state(self) -> dict[str, Any]:
         """As JSON, with the baselines as they were resolved."""
         return super().state() | {"baselines": msgspec.to_builtins(self.baselines.state())}
+
+
+def _padded(tables: Sequence[Floats | None], width: int) -> Floats:
+    """Tables [samples, width] one below the other, not a number where one is shorter."""
+    most = max((len(table) for table in tables if table is not None), default=0)
+    padded = np.full((len(tables), most, width), np.nan)
+    for row, table in zip(padded, tables, strict=True):
+        if table is not None:
+            row[: len(table)] = table
+    return padded

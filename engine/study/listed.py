@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from engine.evolution.algorithm import Arrays, Individual, Progress, columns, individuals
-from engine.problem import Evaluation, Problem, Request
+from engine.arrays import Bundle
+from engine.evolution.algorithm import Individual, Parts, Progress, of_part, to_part
+from engine.problem import Evaluation, Request
 
 
 class Listed:
     """Evaluates ``requests`` once each. A tick is complete whenever a multiple of ``size`` have arrived, or ``close``
     ends it."""
 
-    def __init__(self, problem: Problem, requests: Sequence[Request], size: int) -> None:
-        self.problem, self.size = problem, size
+    def __init__(self, requests: Sequence[Request], size: int) -> None:
+        self.size = size
         self.requests = {request.id: request for request in requests}
         self.unasked = list(self.requests)
         self.arrived: dict[int, Individual] = {}
@@ -48,11 +48,10 @@ class Listed:
         found = [self.arrived[i] for i in self.requests if i in self.arrived]
         return [i for i in found if i.evaluation.status == "ok"]
 
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        return columns(list(self.arrived.values()), self.problem) if self.arrived else {}, {"tick": self.tick}
+    def state(self) -> Parts:
+        return {"list": Bundle({"tick": self.tick}, {}), "arrived": to_part(list(self.arrived.values()))}
 
-    def load(self, arrays: Arrays, meta: dict[str, Any]) -> None:
-        found = individuals(arrays) if arrays else []
-        self.arrived = {i.evaluation.id: i for i in found}
+    def load(self, parts: Parts) -> None:
+        self.arrived = {i.evaluation.id: i for i in of_part(parts["arrived"])}
         self.unasked = [i for i in self.requests if i not in self.arrived]
-        self.tick = meta["tick"]
+        self.tick = parts["list"].meta["tick"]

@@ -5,45 +5,50 @@ from __future__ import annotations
 import msgspec
 
 from engine.config.base import parse
-from engine.config.evolve import TaskConfig
-from engine.config.rl import A3CConfig
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.vector import VectorMDP
-from engine.rl.a3c import Worker
 from engine.rl.collector import Collector, Producer
-from engine.rl.policy import PolicySpec
+from engine.rl.factory import gives_gradients, gradient_worker, policy_spec
 from engine.rl.sampler import Sampler
-from engine.study import games
+from engine.simulators import references
+from engine.store import Store, open_store
+from engine.study.casting import cast_of, players_of
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What an actor is told: the study, which of its samplers it is, and how its battles begin."""
+    """What an actor is told: the study, its store's address, which of its samplers it is, and how its battles begin."""
 
     config: dict[str, object]
+    store: str
     number: int
     beginning: int = 0
 
 
-def policy_spec(config: TrainConfig | TaskConfig, game: VectorMDP) -> PolicySpec:
-    """What the policy sees, does and is made of. Raises ConfigError that names the field when it does not fit."""
-    seats, learner = game.spec.seats, config.learner
-    if len(seats) != 1:
-        raise ConfigError([("game.name", f"{game.spec.name} has {len(seats)} seats; training needs a game with one")])
-    spec = PolicySpec(seats[0], learner.network, normalise=learner.normalise_observations)
-    if learner.kind == "dqn":
-        spec = spec._replace(kind="q", duelling=learner.duelling)
-    return spec
+def seated(config: TrainConfig, game: VectorMDP) -> VectorMDP:
+    """The game, if each of its seats has a policy. Raises ConfigError."""
+    seats = len(game.spec.seats)
+    if seats == config.seats:
+        return game
+    if config.policies:
+        raise ConfigError(
+            [("policies", f"{game.spec.name} has {seats} seats, and there are policies for {config.seats}")]
+        )
+    why = f"{game.spec.name} has {seats} seats; take a game with one, or name its policies in a table ``policies``"
+    raise ConfigError([("game.name", why)])
 
 
-def sampler(config: TrainConfig, number: int) -> Producer:
+def sampler(config: TrainConfig, store: Store, number: int) -> Producer:
     """Sampler ``number`` of a study, with its game. Raises ConfigError, SimulatorError."""
-    game, learner = games.make(config.game, config.environments), config.learner
-    spec = policy_spec(config, game)
-    made = Sampler(game, spec.model(), config.environments, learner.fragment, config.seed, number=number)
-    if config.gradients and isinstance(learner, A3CConfig):
-        return Worker(made, spec, learner)
-    return made
+    game = seated(config, references.make(config.game, config.environments))
+    cast, seats = cast_of(config), game.spec.seats
+    learners = config.learners
+    learning = {name: policy_spec(learners[name], seats[cast.places(name)[0]]).model() for name in learners}
+    length = next(iter(learners.values())).fragment
+    players = players_of(config, seats, store, {}, explore=True)
+    made = Sampler(game, learning, config.environments, length, config.seed, cast=cast, players=players, number=number)
+    differentiated = {name: one for name, one in learners.items() if gives_gradients(one, config.sampling)}
+    return gradient_worker(made, differentiated) if differentiated else made
 
 
 def build(payload: bytes) -> Collector:
@@ -51,4 +56,5 @@ def build(payload: bytes) -> Collector:
     order = msgspec.json.decode(payload, type=Order)
     config = parse(TrainConfig, order.config)
     fragments = config.fragments if config.sampling == "synchronous" else 0
-    return Collector(sampler(config, order.number), fragments=fragments, beginning=order.beginning)
+    made = sampler(config, open_store(order.store), order.number)
+    return Collector(made, fragments=fragments, beginning=order.beginning)

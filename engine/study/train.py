@@ -11,25 +11,24 @@ and a lost sampler is replaced while the others play on.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from engine.arrays import pack, unpack
+from engine.arrays import Bundle
 from engine.channel import Weights
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
-from engine.mdp.trajectory import Trajectory, join
-from engine.rl.a3c import A3C, Gradient
-from engine.rl.collector import Arrival, Work
+from engine.rl.collector import Arrival
 from engine.rl.learner import Metrics, on_threads
 from engine.rl.onnx import exported
-from engine.simulators.contract import content_hash
+from engine.rl.policy import Policy
 from engine.store import Store
+from engine.study import checkpoint
 from engine.study.control import Control, Wish
 from engine.study.crew import Crew, open_crew
-from engine.study.curve import too_short
-from engine.study.evaluation import evaluate
+from engine.study.curve import nothing_to_learn, too_short
+from engine.study.evaluation import Measured, evaluate
 from engine.study.fitting import fitted
 from engine.study.pulse import Pulse
 
@@ -64,14 +63,13 @@ class _Train:
         self.saved, self.kept = "", 0
         self.over = self.warned = False
         self.unsaid: Metrics = {}
-        self.held: list[Arrival] = []
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
-        self.learner, self.curve, self.longest = fitted(config, begun=bool(resume))
+        self.policies, self.curve, self.longest = fitted(config, self.store, begun=bool(resume))
         if resume:
             self._restore(resume)
-        with on_threads(config.threads), open_crew(config, self.tick) as crew:
+        with on_threads(config.threads), open_crew(config, self.store, self.tick) as crew:
             yield self._say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self._checkpoint()
@@ -85,14 +83,21 @@ class _Train:
         if wish == "pause":
             yield self._say(Paused, artifacts={"checkpoint": self.saved})
         elif wish == "stop":
-            yield self._say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary=self._summary())
+            yield self._say(
+                Stopped, reason="Stopped by request.", artifacts=self._results(), summary=self.curve.summary(self.steps)
+            )
         else:
-            yield self._say(Finished, artifacts=self._results(), summary=self._summary())
+            yield self._say(Finished, artifacts=self._results(), summary=self.curve.summary(self.steps))
+
+    @property
+    def steps(self) -> int:
+        """Decisions learned from, of all policies."""
+        return sum(policy.learner.steps for policy in self.policies.values())
 
     def _kept(self, wish: Wish) -> Iterator[AnyEvent]:
         """What was learned since the last round, as somebody wishes otherwise: kept, but where a study in step is to go
         on as if it had never been interrupted. That begins with the round again."""
-        since = self.learner.steps - self.kept
+        since = self.steps - self.kept
         if not since:
             return
         if not self.waiting:
@@ -109,7 +114,7 @@ class _Train:
 
     def _drive(self, crew: Crew) -> Generator[AnyEvent, None, Wish]:
         """Until all steps are learned from or the time is up, or somebody wishes otherwise."""
-        self._publish(crew)
+        self._publish(crew, self.policies)
         self.curve.restart()
         self.pulse.restart()
         if self.unsaid:
@@ -117,13 +122,13 @@ class _Train:
         while not self.over:
             if wish := self.control():
                 return wish
-            if missing := self._need - len(self.held):
+            if missing := sum(policy.need - len(policy.held) for policy in self.policies.values()):
                 for arrival in self._gathered(crew, missing):
-                    self._hold(arrival)
+                    self.policies[arrival.policy].hold(arrival, self.epoch)
             if reason := crew.lost():
                 self._lost(crew, reason)
-            elif batch := self._batch():
-                yield from self._update(crew, batch)
+            elif batches := self._batches():
+                yield from self._update(crew, batches)
             yield from self._troubles(crew)
             if self.pulse.due():
                 yield self._say(Logged, message="")
@@ -138,26 +143,44 @@ class _Train:
                 return []
             raise
 
-    def _update(self, crew: Crew, batch: list[Arrival]) -> Iterator[AnyEvent]:
-        steps, round_before, began = self.learner.steps, self.tick, time.process_time()
-        metrics = self._learned([arrival.work for arrival in batch])
-        seconds = time.process_time() - began
-        self.over = self.learner.steps >= self.config.steps or self._time_is_up()
+    def _batches(self) -> dict[str, list[Arrival]]:
+        """By policy the work that is learned from next: in step once it is there for all of them."""
+        if self.waiting and any(len(policy.held) < policy.need for policy in self.policies.values()):
+            return {}
+        found = {name: policy.batch() for name, policy in self.policies.items()}
+        return {name: batch for name, batch in found.items() if batch}
+
+    def _update(self, crew: Crew, batches: dict[str, list[Arrival]]) -> Iterator[AnyEvent]:
+        round_before, said = self.tick, []
+        for name, batch in batches.items():
+            before, policy = self.policies[name].learner.steps, self.policies[name]
+            policy.learn(batch)
+            if policy.learner.steps == before and policy.curve.totals["skipped"] == 1:
+                said.append(nothing_to_learn(policy.curve.totals["updates"]))
+        self.over = self.steps >= self.config.steps or self._time_is_up()
         self.losses = self.losses if self.waiting else 0
-        self.curve.learned(batch, metrics, self.learner.steps - steps, seconds)
-        tick = max(self.learner.steps // self.config.every, self.tick + self.over)
+        tick = max(self.steps // self.config.every, self.tick + self.over)
         ended = tick > self.tick and (self.over or tick - self.tick >= self._least)
-        self.tick = tick if ended else self.tick
+        if ended:
+            self.tick = tick
+            self._remember()
         if not self.over:
-            self._publish(crew)  # samplers go on while this round is written down
+            self._publish(crew, self.policies if self.waiting or ended else batches)  # while this is written down
+        for message in said:
+            yield self._say(Logged, message=message)
         if ended:
             yield from self._progressed(round_before)
 
-    def _learned(self, batch: list[Work]) -> Metrics:
-        """One update: from trajectories side by side, or with the one gradient of a worker."""
-        if isinstance(self.learner, A3C) and isinstance(batch[0], Gradient):
-            return self.learner.apply(batch[0])
-        return self.learner.update(join([work for work in batch if isinstance(work, Trajectory)]))
+    def _remember(self) -> None:
+        """A round is over: what the policies are now may be met by those of the next."""
+        for policy in self.policies.values():
+            if policy.kept:
+                policy.snapshots.append(self._stored(policy.learner.policy())[1])
+
+    def _stored(self, policy: Policy) -> tuple[str, str]:
+        """The hashes of a policy's numbers and of its description."""
+        description, tensors = policy.pack()
+        return self.store.put(tensors), self.store.put(description)
 
     @property
     def _least(self) -> int:
@@ -165,48 +188,23 @@ class _Train:
         asked for rounds of a certain length, each battle has ended a few before."""
         if not self.waiting or self.config.checkpoint_every:
             return 1
-        battles = self.config.samplers * self.config.environments
-        return 1 if self.curve.ended >= EPISODES * battles else LONGEST
+        each = self.config.each // next(iter(self.config.learners.values())).fragment
+        return 1 if self.curve.ended >= EPISODES * each else LONGEST
 
     def _time_is_up(self) -> bool:
         limit = 60 * self.config.minutes
-        return bool(limit) and self.curve.counters(self.learner.steps).seconds >= limit
+        return bool(limit) and self.curve.counters(self.steps).seconds >= limit
 
-    def _publish(self, crew: Crew) -> None:
-        crew.publish(Weights(self.epoch, self.tick, self.learner.version, self.learner.weights()))
-
-    def _hold(self, arrival: Arrival) -> None:
-        """Keep a fragment for a batch; in step only those made with the weights of now count."""
-        if not self.waiting or (arrival.epoch, arrival.version) == (self.epoch, self.learner.version):
-            self.held.append(arrival)
-
-    def _batch(self) -> list[Arrival]:
-        """The fragments of the next update, once they are there."""
-        if most := 0 if self.waiting else self.config.max_staleness:
-            oldest = self.learner.version + 1 - most
-            fresh = [arrival for arrival in self.held if arrival.oldest >= oldest]
-            self.curve.totals["dropped"] += len(self.held) - len(fresh)
-            self.held = fresh
-        if len(self.held) < self._need:
-            return []
-        batch, self.held = self.held, []
-        return sorted(batch, key=lambda arrival: (arrival.number, arrival.place)) if self.waiting else batch
-
-    @property
-    def _need(self) -> int:
-        """Fragments in a batch: as many of each sampler in step, otherwise of whoever was first. No more are held.
-        A gradient is a batch of its own."""
-        if self.config.gradients:
-            return 1
-        if self.waiting:
-            return self.config.samplers * self.config.fragments
-        one = self.config.environments * self.config.learner.fragment
-        return max(1, -(-getattr(self.config.learner, "batch", 0) // one))
+    def _publish(self, crew: Crew, names: Iterable[str]) -> None:
+        for name in names:
+            policy = self.policies[name]
+            learner, snapshots = policy.learner, tuple(policy.snapshots)
+            crew.publish(Weights(name, self.epoch, self.tick, learner.version, learner.publish(), snapshots))
 
     def _lost(self, crew: Crew, reason: str) -> None:
         """A sampler was lost. In step, its battles cannot go on where they were: back to the last round."""
         self.losses += 1
-        self.curve.totals["lost"] += 1
+        self.curve.lost += 1
         if self.losses >= STUBBORN * (1 if self.waiting else self.config.samplers):
             raise SimulatorError(
                 f"{self.losses} samplers in a row were lost in round {self.tick + 1}, which the game does not get "
@@ -214,18 +212,19 @@ class _Train:
             )
         if not self.waiting:
             return
-        lost, self.held = self.curve.totals["lost"], []
+        lost = self.curve.lost
         self._restore(self.saved)
-        self.curve.totals["lost"] = lost
+        self.curve.lost = lost
         self.epoch += 1
-        self._publish(crew)
+        self._publish(crew, self.policies)
 
     def _troubles(self, crew: Crew) -> Iterator[AnyEvent]:
         for trouble in crew.incidents():
             yield self._say(Incident, what=trouble.what, message=trouble.message)
 
     def _progressed(self, before: int) -> Iterator[AnyEvent]:
-        """A round is over, ``before`` the one before it: examine the policy when that is due, write everything down."""
+        """A round is over, ``before`` the one before it: examine the policies when that is due, write everything
+        down."""
         every = self.config.evaluate_every
         if self.waiting and not (self.curve.ended or self.warned):
             self.warned = True
@@ -243,58 +242,60 @@ class _Train:
         if due and not self._examine(self.over):
             self.saved = self._checkpoint()
             return
-        metrics, self.unsaid = metrics | (self.curve.evaluation if due else {}), {}
-        description, tensors = self.learner.policy().pack()
-        artifacts = {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
+        metrics, self.unsaid = metrics | (self.curve.evaluations() if due else {}), {}
+        artifacts: dict[str, str] = {}
+        for name, policy in self.policies.items():
+            tensors, description = self._stored(policy.learner.policy())
+            artifacts |= {self._role("policy", name): tensors, self._role("policy_description", name): description}
         self.saved = artifacts["checkpoint"] = self._checkpoint()
         yield self._say(Progressed, metrics=metrics, artifacts=artifacts)
         self.pulse.restart()
 
+    def _role(self, role: str, policy: str) -> str:
+        """What an artifact of a policy is called: by its role alone where only one learns."""
+        return role if len(self.policies) == 1 else f"{role}/{policy}"
+
     def _examine(self, last: bool) -> bool:
-        """Measure the policy; False when somebody wished otherwise before that was done."""
-        found = evaluate(self.config, self.learner.policy(), _LAST if last else 0, self.control)
-        if found is not None:
-            self.curve.examined(found)
-        return found is not None
+        """Measure the policies; False when somebody wished otherwise before that was done."""
+        present = {name: policy.learner.policy() for name, policy in self.policies.items()}
+        snapshots = {name: policy.snapshots for name, policy in self.policies.items()}
+        for name, policy in self.policies.items():
+            measured = Measured(self.config, self.store, present, snapshots, name)
+            found = evaluate(measured, _LAST if last else 0, self.control)
+            if found is None:
+                return False
+            policy.curve.examined(found)
+        return True
 
     def _checkpoint(self) -> str:
-        arrays, meta = self.learner.state()
-        study, curve = study_hash(self.config), self.curve.state()
-        state = {"study": study, "learner": meta, "curve": curve, "tick": self.tick, "over": self.over,
-                 "unsaid": self.unsaid}  # fmt: skip
-        self.kept = self.learner.steps
-        return self.store.put(pack(state, arrays))
+        self.kept = self.steps
+        parts = {"round": Bundle(self.curve.state() | {"over": self.over, "unsaid": self.unsaid}, {})}
+        for policy in self.policies.values():
+            parts |= policy.parts()
+        return checkpoint.write(self.config, self.tick, parts, self.store)
 
     def _restore(self, digest: str) -> None:
-        """Go on from a checkpoint. Raises ConfigError when it is another study's, StoreError when it is not there."""
-        bundle = unpack(self.store.get(digest))
-        if bundle.meta.get("study") != study_hash(self.config):
-            raise ConfigError([("resume", "this checkpoint belongs to a study with other settings")])
-        self.learner.load(bundle.arrays, bundle.meta["learner"])
-        self.curve.load(bundle.meta["curve"])
-        self.tick, self.over, self.unsaid = (bundle.meta[name] for name in ("tick", "over", "unsaid"))
-        self.saved, self.kept = digest, self.learner.steps
+        """Go on from a checkpoint. Raises ConfigError when it is another study's, or has other parts than this version
+        knows; StoreError when it is not there."""
+        self.tick, parts = checkpoint.read(self.config, digest, self.store)
+        told = parts.pop("round").meta
+        for name, policy in self.policies.items():
+            policy.load({key: parts.pop(key) for key in list(parts) if key.endswith(f"/{name}")})
+        if parts:
+            why = f"this checkpoint has parts that this study does not know: {', '.join(sorted(parts))}; start it anew"
+            raise ConfigError([("resume", why)])
+        self.curve.load(told)
+        self.over, self.unsaid, self.saved, self.kept = told["over"], told["unsaid"], digest, self.steps
 
     def _results(self) -> dict[str, str]:
-        policy = self.learner.policy()
-        description, tensors = policy.pack()
-        found = {"policy": tensors, "policy_description": description, "onnx": exported(policy)}
-        kept = {role: self.store.put(data) for role, data in found.items()}
+        kept: dict[str, str] = {}
+        for name, policy in self.policies.items():
+            now = policy.learner.policy()
+            tensors, description = self._stored(now)
+            found = {"policy": tensors, "policy_description": description, "onnx": self.store.put(exported(now))}
+            kept |= {self._role(role, name): digest for role, digest in found.items()}
         return kept | {"checkpoint": self.saved}
 
-    def _summary(self) -> dict[str, Any]:
-        counters = self.curve.counters(self.learner.steps)
-        speed = counters.steps / counters.seconds if counters.seconds else 0.0
-        totals = {name: float(value) for name, value in self.curve.totals.items()}
-        told = {**self.curve.played(), **self.curve.spent, **self.curve.evaluation}
-        return {"steps_per_second": speed, **totals, **told}
-
     def _say(self, kind: Any, **fields: Any) -> AnyEvent:
-        counters = self.curve.counters(self.learner.steps)
-        event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=counters, **fields)
+        event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=self.curve.counters(self.steps), **fields)
         return event
-
-
-def study_hash(config: TrainConfig) -> str:
-    """What a result depends on: everything but the name and where samplers run."""
-    return content_hash(config.model_dump(mode="json", exclude={"name", "pool"}))

@@ -2,10 +2,10 @@
 // where there is no edge, its best. The server's answer holds the course of those numbers; the edges are the pictures
 // that the jobs' own pages show.
 import { edgeRows } from "./job/edge.js";
-import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText, wholeAxisOf } from "./job/parts.js";
+import { axisOf, CONFIG, extent, layoutOf, lineOf, padded, reference, stairs, toldOf, valueText, wholeAxisOf } from "./job/parts.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
-import { decimals, whole } from "./charts/format.js";
+import { rangeAround, whole } from "./charts/format.js";
 import { family } from "./marks.js";
 
 const { x, y, course, many, jobs } = JSON.parse(document.getElementById("compare-data").textContent);
@@ -26,8 +26,8 @@ function edgeTraces({ place, name, picture }, theme, over) {
   const { colour, symbol } = style(place, theme);
   const [xs, ys, rows] = stairs(picture, x);
   const told = (i) => {
-    const half = picture.yh[i];
-    return `${y.title}: <b>${valueText(y, picture.y[i])}</b>${half === null ? "" : ` (${range(y, picture.y[i] - half, picture.y[i] + half)})`}<br>${x.title}: <b>${valueText(x, picture.x[i])}</b>`;
+    const { value, range } = toldOf(y, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
+    return `${y.title}: <b>${value}</b>${range && ` (${range})`}<br>${x.title}: <b>${valueText(x, picture.x[i])}</b>`;
   };
   return [
     { x: xs, y: ys, mode: "lines", line: { color: faded(colour, 0.75), width: 2 + 2 * over }, hoverinfo: "skip" },
@@ -50,13 +50,13 @@ async function drawEdges() {
   const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 });
   layout.xaxis = { ...axisOf(x, theme, narrow), range: padded(extent(edges.flatMap((e) => e.picture.x))) };
   layout.yaxis = { ...axisOf(y, theme, narrow), range: padded(extent([...edges.flatMap((e) => e.picture.y), ...(y.line === null ? [] : [y.line])])) };
-  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(y, y.line)}` });
+  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${lineOf(y)}` });
   await Plotly.react(element, edges.flatMap((edge, i) => edgeTraces(edge, theme, Math.min(2, edges.length - 1 - i))), layout, CONFIG);
 }
 
 const told = ({ value, half }, i) => {
-  if (course.digits) return `<b>${decimals(value[i], course.digits)}</b>`;
-  return `<b>${valueText(course, value[i])}</b>${half[i] === null ? "" : ` (${range(course, value[i] - half[i], value[i] + half[i])})`}`;
+  const { value: words, range } = toldOf(course, value[i], course.digits ? null : rangeAround(value[i], half[i], []));
+  return `<b>${words}</b>${range && ` (${range})`}`;
 };
 
 async function drawCourse() {
@@ -67,7 +67,7 @@ async function drawCourse() {
   const compared = jobs.flatMap(({ rounds }) => rounds.lineups);
   layout.xaxis = { ...wholeAxisOf({ ...plain, title: `${many} compared`, toward: "later" }, theme, true, [0, ...compared]), rangemode: "tozero" };
   layout.yaxis = { ...axisOf(course, theme, true), ...(course.from_zero ? { rangemode: "tozero" } : {}) };
-  if (course.line !== null) reference(layout, theme, { axis: "y", value: course.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(course, course.line)}` });
+  if (course.line !== null) reference(layout, theme, { axis: "y", value: course.line, dash: "5px,4px", width: 1.4, text: `The line: ${lineOf(course)}` });
   const traces = jobs.map(({ place, name, rounds }) => {
     const { colour, symbol } = style(place, theme);
     const few = Math.max(1, Math.ceil(rounds.tick.length / 8));

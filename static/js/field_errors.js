@@ -1,20 +1,17 @@
-// What is wrong in a form, or still being found out, shown at the fields that it is about; "" stands for the form as a
-// whole.
+// What is wrong in a form, shown at the fields that it is about; "" stands for the form as a whole.
 
-const line = (template, text) => {
-  const made = document.getElementById(template).content.firstElementChild.cloneNode(true);
+const line = (text) => {
+  const made = document.getElementById("field-error").content.firstElementChild.cloneNode(true);
   made.querySelector("span").textContent = text;
   return made;
 };
 
-/** Show these errors (field name to sentences) and waits (field name to a sentence), and take away those that were shown
- * before; folds around them open. */
-export function showErrors(form, errors, waits = {}) {
+/** Show these errors (field name to sentences), and take away those that were shown before; folds around them open. */
+export function showErrors(form, errors) {
   for (const place of document.querySelectorAll("[data-errors]")) {
     const name = place.dataset.errors;
     const found = errors[name] ?? [];
-    const awaited = waits[name] ? [line("field-wait", waits[name])] : [];
-    place.replaceChildren(...found.map((text) => line("field-error", text)), ...awaited);
+    place.replaceChildren(...found.map(line));
     if (name) place.closest(".field, .line-side")?.classList.toggle("field-invalid", found.length > 0);
     const input = name && form.elements[name];
     if (input instanceof Element) input.setAttribute("aria-invalid", String(found.length > 0));

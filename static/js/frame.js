@@ -1,4 +1,5 @@
 // What the frame of every page needs: menus, theme menu, toasts, times in the reader's zone, focus after a failed form.
+import { watchCtrlEnter } from "./ctrl_enter.js";
 import { closeMenusOutside } from "./menu.js";
 import { watchToasts } from "./toast.js";
 import { localTimes } from "./time.js";
@@ -22,7 +23,6 @@ function themeMenu(menu) {
     const shown = document.documentElement.dataset.bsTheme;
     word.textContent = words[shown];
     icon.setAttribute("href", icons[shown]);
-    menu.querySelector("summary").setAttribute("aria-label", `${words[shown]}. Change between light and dark`);
     for (const button of menu.querySelectorAll("[data-theme-choice]")) {
       button.setAttribute("aria-pressed", String(button.dataset.themeChoice === chosen));
     }
@@ -42,6 +42,7 @@ function reachLargeTables() {
 document.querySelectorAll("[data-theme-menu]").forEach(themeMenu);
 closeMenusOutside();
 watchToasts();
+watchCtrlEnter();
 localTimes(document);
 reachLargeTables();
 window.addEventListener("resize", reachLargeTables);

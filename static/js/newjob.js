@@ -1,52 +1,109 @@
 // The New job page. Whatever changes is sent to the server, which keeps it as a draft and answers with everything the
 // page shows: what is wrong at which field, where the line falls among random lineups, battles and minutes.
-import { awaited } from "./awaited.js";
-import { decimals, withUnit } from "./charts/format.js";
-import { axisTitle } from "./job/parts.js";
+import { axisTitle, decimals, lineText } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { listen } from "./events.js";
 import { showErrors } from "./field_errors.js";
 import { when } from "./time.js";
+import { Lines } from "./newjob/lines.js";
 import { offer, showMethod } from "./newjob/method.js";
+import { startsFrom } from "./starting.js";
 import { toast } from "./toast.js";
 
 const form = document.querySelector("[data-new-job]");
+const panel = document.querySelector(".before");
 const at = (name, root = document) => root.querySelector(`[data-${name}]`);
 const field = (name) => form.elements[name];
 const WAIT_MS = 350;
 const measure = field("measure");
 const chosen = { measure: form.dataset.measure, byHand: Boolean(form.dataset.measure) };
-const start = awaited(form, "new-job-waits");
+const lines = new Lines();
+const ORIGINS = JSON.parse(document.getElementById("line-words").textContent);
 let sampleJob = null;
 let last = null;
 let number = 0;
 
+/* ---------- the line of a question, and whose it is ---------- */
+/** What lines are remembered by: the question, and of one's own the objectives too. */
+const asked = () => (form.elements.question.value === "own" ? `own:${field("objectives").value}` : form.elements.question.value);
+let question = asked();
+
+function keepLine() {
+  if (chosen.byHand) lines.keep(question, { measure: chosen.measure, line: field("line").value, from: field("line_from").value });
+}
+
+function setLine({ measure: name, line, from }, byHand = true) {
+  Object.assign(chosen, { measure: name, byHand });
+  field("line").value = line;
+  field("line_from").value = from;
+}
+
+function sayOrigin() {
+  const words = field("line").value.trim() ? ORIGINS[field("line_from").value] : "";
+  at("line-from").textContent = words ?? "";
+  at("line-from").hidden = !words;
+}
+
+/** Another question, or another one's own objectives: its line as it was here, or the one that the site proposes. */
+function askedAnother() {
+  question = asked();
+  setLine(lines.of(question) ?? { measure: "", line: "", from: "" }, Boolean(lines.of(question)));
+}
+
+/** Another measure: a line of the one before means nothing on it. */
+function measuredBy(name) {
+  setLine(lines.of(question, name) ?? { measure: name, line: "", from: "" });
+}
+
 /* ---------- asking ---------- */
-function filled(extra) {
+function filled(extra = {}) {
   const data = new FormData(form);
   data.set("measure", chosen.byHand ? chosen.measure : "");
   for (const [name, value] of Object.entries(extra)) data.set(name, value);
   return data;
 }
 
+/** What the page says of the search does not fit what is chosen now: until the answer has come, it says that instead,
+ * and nothing is started by words that no longer hold. */
+function unsettled() {
+  panel.classList.add("unsettled");
+  at("start").disabled = true;
+  at("time").textContent = "Working it out…";
+  at("range").textContent = "";
+}
+
+/** The answer has come; with nothing ``told`` the panel knows no numbers, and Start says what is wrong. */
+function settled(told) {
+  if (due) return; // something was changed since
+  panel.classList.toggle("unsettled", !told);
+  at("start").disabled = false;
+  if (!told) at("time").textContent = "not known yet";
+}
+
+let asking = false;
 async function ask(extra = {}) {
-  const mine = (number += 1);
-  document.querySelector(".before").classList.add("unsettled");
+  const line = () => `${asked()} ${chosen.measure} ${field("line").value}`;
+  const [mine, about, chosenLine] = [(number += 1), asked(), line()];
+  asking = true;
   const answer = await fetch(form.dataset.preview, { method: "POST", body: filled(extra) }).catch(() => null);
-  if (mine !== number) return;
-  document.querySelector(".before").classList.remove("unsettled");
+  if (mine !== number || about !== asked()) return; // another question is on its way
+  asking = false;
   if (!answer?.ok) {
+    settled(false);
     const gone = answer && [401, 403, 404].includes(answer.status);
     toast(gone ? "Sign in again to go on; what you typed is kept up to the last change." : "The site does not answer. What you typed is still here.", { problem: true });
     return;
   }
   last = await answer.json();
+  if (line() !== chosenLine) last.fill = null; // somebody chose one meanwhile
+  settled(Boolean(last.measures));
   show(last);
 }
 
 let due = 0;
 function changed() {
+  unsettled();
   clearTimeout(due);
   due = setTimeout(() => {
     due = 0;
@@ -56,14 +113,16 @@ function changed() {
 
 /* ---------- showing ---------- */
 function showMeasures(answer) {
-  const wanted = chosen.byHand ? chosen.measure : (answer.fill?.measure ?? answer.measures[0].name);
+  const wanted = answer.fill?.measure ?? (chosen.byHand ? chosen.measure : answer.measures[0].name);
   measure.replaceChildren(...answer.measures.map((m) => new Option(m.title, m.name, m.name === wanted, m.name === wanted)));
   if (answer.fill) {
-    field("line").value = answer.fill.line;
-    Object.assign(chosen, { measure: answer.fill.measure, byHand: true });
+    setLine({ measure: answer.fill.measure, line: answer.fill.line, from: answer.fill.line_from });
   } else if (!chosen.byHand) {
-    field("line").value = "";
+    setLine({ measure: "", line: "", from: "" }, false);
   }
+  keepLine();
+  sayOrigin();
+  at("over").textContent = answer.over;
   at("unit").textContent = answer.unit;
   at("at-least").textContent = answer.direction === "max" ? "is at least" : "is at most";
 }
@@ -89,14 +148,14 @@ function showSample(sample) {
   const button = at("better");
   button.hidden = better === null;
   button.dataset.value = better ?? "";
-  button.textContent = better === null ? "" : `Take ${withUnit(better, { unit: sample.chart.unit, digits: unitDigits(better, sample.chart.unit) })}`;
+  button.textContent = better === null ? "" : `Take ${lineText(better, shown(sample.chart))}`;
   at("cap").textContent = sample.cap;
   at("strong").textContent = sample.strong;
   draw(sample.chart);
 }
 
-const unitDigits = (value, unit) => Math.max(unit === "×" ? 1 : 0, digits(value));
-const digits = (value) => (Number.isInteger(value) ? 0 : Math.abs(value) < 10 ? (Math.abs(value * 10 - Math.round(value * 10)) < 1e-9 ? 1 : 2) : 0);
+/** How lines and caps are written: with all of their digits. */
+const shown = ({ unit }) => ({ unit, digits: unit === "×" ? 1 : 0 });
 
 function showEstimates({ efforts, before }) {
   document.querySelector('[data-effort="own"]').hidden = !efforts.own;
@@ -104,8 +163,10 @@ function showEstimates({ efforts, before }) {
     document.querySelector(`[data-time-of="${key}"]`).textContent = time;
     document.querySelector(`[data-text-of="${key}"]`).textContent = text;
   }
-  at("time").textContent = before.time;
-  at("range").textContent = before.range;
+  if (!due) {
+    at("time").textContent = before.time;
+    at("range").textContent = before.range;
+  }
   at("long").hidden = !before.long;
   at("long").textContent = before.long;
   at("rows").replaceChildren(
@@ -126,9 +187,7 @@ function showKept(kept) {
 }
 
 function show(answer) {
-  const wrong = Object.keys(answer.errors).length > 0;
-  if (wrong) start.forget();
-  showErrors(form, answer.errors, start.waits);
+  showErrors(form, answer.errors);
   showKept(answer.kept);
   if (!answer.measures) return;
   at("counts").textContent = answer.counts;
@@ -137,25 +196,35 @@ function show(answer) {
   offer(form, "objectives", answer.objectives);
   showSample(answer.sample);
   showEstimates(answer);
-  if (sampleJob === null) start.found();
 }
 
 /* ---------- the histogram ---------- */
+/** How many lineups are on the side of the line that counts: "10 of 200 are under". */
+const reached = ({ over, count, direction }) => `${over} of ${count} ${over === 1 ? "is" : "are"} ${direction === "max" ? "over" : "under"}`;
 let drawn = null;
 // The card is as high as the words beside the chart, and those change.
 new ResizeObserver(() => drawn && !at("chart").hidden && drawn.Plots.resize(at("chart"))).observe(at("chart"));
+
+const [NOTE_PX, CAP_PX, AROUND_PX] = [38, 20, 54]; // the words of the line and of the cap, the margins
+/** How much higher than its tallest bar the chart is, so that no bar stands behind the words at its top. */
+function headroom({ line, cap }) {
+  const words = (line === null ? 0 : NOTE_PX) + (cap === null || cap === line ? 0 : CAP_PX);
+  const plot = Math.max(2 * words, at("chart").clientHeight - AROUND_PX, 1);
+  return plot / Math.max(1, plot - words - 4);
+}
 
 async function draw(chart) {
   const Plotly = await plotly();
   const theme = tokens();
   const { edges, counts, line, cap } = chart;
   const middle = edges.slice(0, -1).map((edge, i) => (edge + edges[i + 1]) / 2);
-  const over = middle.map((value) => line !== null && (chart.direction === "max" ? value > line : value < line));
+  const widths = middle.map((_, i) => 0.92 * (edges[i + 1] - edges[i]));
+  const over = middle.map((value) => line !== null && (chart.span ? chart.over > 0 : chart.direction === "max" ? value > line : value < line));
   const bars = (isOver, marker) => ({
     type: "bar",
     x: middle.filter((_, i) => over[i] === isOver),
     y: counts.filter((_, i) => over[i] === isOver),
-    width: (edges[1] - edges[0]) * 0.92,
+    width: widths.filter((_, i) => over[i] === isOver),
     marker,
     hovertemplate: "%{y} lineups<extra></extra>",
   });
@@ -165,15 +234,16 @@ async function draw(chart) {
   ];
   const axis = { tickfont: { size: 12, color: theme.muted }, gridcolor: theme.grid, linecolor: theme["control-edge"], showline: true, zeroline: false, fixedrange: true, ticks: "outside", ticklen: 4, tickcolor: theme["control-edge"] };
   const title = (text) => ({ text, font: { size: 12, color: theme.ink }, standoff: 8 });
-  const from = Math.min(edges[0], line ?? edges[0]);
-  const to = Math.max(edges.at(-1), line ?? edges[0], cap !== null && cap <= edges.at(-1) + (edges[1] - edges[0]) ? cap : -Infinity);
+  const [start, end] = chart.span ?? [edges[0], edges.at(-1)];
+  const from = Math.min(start, line ?? start);
+  const to = Math.max(end, line ?? start, cap !== null && cap <= end + (edges[1] - edges[0]) ? cap : -Infinity);
   const room = (to - from) * 0.02;
   const layout = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, size: 12, color: theme.muted },
     margin: { l: 48, r: 12, t: 8, b: 46 }, bargap: 0, showlegend: false, dragmode: false, shapes: [], annotations: [],
     hoverlabel: { bgcolor: theme.surface, bordercolor: theme["control-edge"], font: { family: theme.font, size: 13, color: theme.ink } },
     xaxis: { ...axis, range: [from - room, to + room], title: title(axisTitle(chart)) },
-    yaxis: { ...axis, title: title("Random lineups"), rangemode: "tozero", ...(Math.max(...counts) < 6 ? { dtick: 1 } : { nticks: 6 }) },
+    yaxis: { ...axis, title: title(chart.whole ? "Lineups" : "Random lineups"), range: [0, Math.max(...counts, 1) * headroom(chart)], ...(Math.max(...counts) < 6 ? { dtick: 1 } : { nticks: 6 }) },
   };
   const upright = (value, dash, width) => layout.shapes.push({ type: "line", x0: value, x1: value, yref: "paper", y0: 0, y1: 1, line: { color: theme.ink, width, dash } });
   const note = (x, y, text, anchor, shift) => layout.annotations.push({ x, y, yref: "paper", text, showarrow: false, xanchor: anchor, yanchor: "top", xshift: shift, align: anchor, font: { size: 12, color: theme.ink }, bgcolor: faded(theme.surface, 0.8) });
@@ -181,17 +251,18 @@ async function draw(chart) {
     layout.shapes.push({ type: "rect", layer: "below", yref: "paper", y0: 0, y1: 1, x0: chart.direction === "max" ? line : from - room, x1: chart.direction === "max" ? to + room : line, line: { width: 0 }, fillcolor: faded(theme.over, theme.tint) });
     upright(line, "5px,4px", 1.4);
     const late = (line - from) / (to - from || 1) > 0.6;
-    const label = `<b>The line: ${withUnit(line, { unit: chart.unit, digits: unitDigits(line, chart.unit) })}</b><br>${chart.over} of ${chart.count} are over it`;
+    const label = `<b>The line: ${lineText(line, shown(chart))}</b><br>${reached(chart)} it`;
     note(line, 1, label, late ? "right" : "left", late ? -6 : 6);
   }
   if (cap !== null && cap <= to && cap >= from && cap !== line) {
     upright(cap, "1.5px,3px", 1);
-    note(cap, 0.8, `cap ${withUnit(cap, { unit: chart.unit, digits: unitDigits(cap, chart.unit) })}`, "right", -6);
+    note(cap, 1, `${chart.direction === "max" ? "cap" : "floor"} ${lineText(cap, shown(chart))}`, chart.direction === "max" ? "right" : "left", chart.direction === "max" ? -6 : 6);
+    if (line !== null) layout.annotations.at(-1).yshift = -NOTE_PX; // under the words of the line
   }
   await Plotly.react(at("chart"), traces, layout, { displayModeBar: false, responsive: true });
   drawn = Plotly;
   at("chart").setAttribute("role", "img");
-  at("chart").setAttribute("aria-label", `Histogram of ${decimals(chart.count, 0)} random lineups by ${chart.title.toLowerCase()}. ${chart.over ?? 0} are over the line.`);
+  at("chart").setAttribute("aria-label", `Histogram of ${decimals(chart.count, 0)} ${chart.whole ? "lineups" : "random lineups"} by ${chart.title.toLowerCase()}.${line === null ? "" : ` ${reached(chart)} the line.`}`);
 }
 document.addEventListener("equipoise:theme", () => last?.sample?.chart && draw(last.sample.chart));
 
@@ -211,36 +282,34 @@ function keepInStep(target) {
 }
 
 form.addEventListener("input", (event) => {
-  start.forget();
   if (event.target.name === "question" || event.target.name === "objectives") {
-    Object.assign(chosen, { measure: "", byHand: false });
+    askedAnother();
     at("own").hidden = form.elements.question.value !== "own";
   }
   keepInStep(event.target);
   if (event.target.name === "algorithm") showMethod(form);
-  if (event.target === measure) Object.assign(chosen, { measure: measure.value, byHand: true });
-  if (event.target.name === "line" && !chosen.byHand) Object.assign(chosen, { measure: measure.value, byHand: true });
+  if (event.target === measure) measuredBy(measure.value);
+  if (event.target.name === "line") setLine({ measure: measure.value, line: field("line").value, from: "typed" });
+  keepLine();
+  sayOrigin();
   changed();
 });
 at("better").addEventListener("click", (event) => {
-  field("line").value = event.currentTarget.dataset.value;
-  Object.assign(chosen, { measure: measure.value, byHand: true });
+  setLine({ measure: measure.value, line: event.currentTarget.dataset.value, from: last.sample.chart.whole ? "all" : "proposed" });
+  keepLine();
+  sayOrigin();
   changed();
 });
 at("again").addEventListener("click", () => ask({ again: 1 }));
-form.addEventListener("submit", () => {
-  clearTimeout(due);
-  due = 0;
-  measure.disabled = true; // what was chosen goes along instead: nothing, while the page still proposes a measure
-  const hidden = Object.assign(document.createElement("input"), { type: "hidden", name: "measure", value: chosen.byHand ? chosen.measure : "" });
-  form.append(hidden);
-  at("start").setAttribute("aria-busy", "true");
+startsFrom(form, {
+  filled, // with the chosen measure: nothing, while the page still proposes one
+  before: () => {
+    lines.forget(); // the next search begins with the project's line
+    clearTimeout(due);
+    due = 0;
+  },
 });
-window.addEventListener("pageshow", (event) => {
-  if (!event.persisted) return;
-  measure.disabled = false;
-  at("start").removeAttribute("aria-busy");
-});
+document.querySelector("[data-forget]").addEventListener("submit", () => lines.forget());
 window.addEventListener("pagehide", () => {
   if (due) navigator.sendBeacon(form.dataset.preview, filled({ keep: 1 }));
 });
@@ -249,7 +318,7 @@ const GROWN_MS = 2500;
 let askedAt = Date.now(); // a quick sample is over before this much time has gone by
 /** The sample has more lineups than the page shows. */
 function grown() {
-  if (due || Date.now() - askedAt < GROWN_MS) return;
+  if (due || asking || Date.now() - askedAt < GROWN_MS) return; // an answer that is on its way is not overtaken
   askedAt = Date.now();
   ask();
 }
@@ -257,10 +326,9 @@ listen(form.dataset.events, ({ type, data }) => {
   const ended = (status) => ["finished", "stopped", "failed"].includes(status);
   if (sampleJob === null) return;
   if (type === "event" && data.job === sampleJob && (ended(data.status) || data.status === "waiting")) ask();
-  else if (type === "event" && data.job === sampleJob && data.kind === "progressed") grown();
+  else if (type === "event" && data.job === sampleJob) grown();
   if (type === "snapshot" && data.jobs.some((job) => job.job === sampleJob && ended(job.status))) ask();
 });
 
 const refused = document.getElementById("new-job-errors");
-showErrors(form, {}, start.waits);
 ask().then(() => refused && showErrors(form, JSON.parse(refused.textContent)));

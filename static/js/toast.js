@@ -1,5 +1,6 @@
 // Short notes in a polite live region. A server answers htmx with the header HX-Trigger: {"toast": {"text": "…"}};
-// a module calls toast(text). Good news leaves by itself after ten seconds; a problem stays until it is closed.
+// a module calls toast(text). Good news, with a tick, and a hint, with none, leave by themselves after ten seconds; a
+// problem stays until it is closed.
 const STAY_MS = 10_000;
 
 function leaveLater(note) {
@@ -8,8 +9,8 @@ function leaveLater(note) {
   note.addEventListener("pointerleave", () => (timer = setTimeout(() => note.remove(), STAY_MS)));
 }
 
-export function toast(text, { problem = false } = {}) {
-  const template = document.getElementById(problem ? "toast-problem-template" : "toast-template");
+export function toast(text, { problem = false, hint = false } = {}) {
+  const template = document.getElementById(problem ? "toast-problem-template" : hint ? "toast-hint-template" : "toast-template");
   const note = template.content.firstElementChild.cloneNode(true);
   note.querySelector("p").textContent = text;
   document.getElementById("toasts").append(note);

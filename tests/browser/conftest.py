@@ -16,6 +16,7 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.processes import environment
 from webapp.accounts.models import User
 
 CHROMIUM = "/usr/bin/chromium"
@@ -42,19 +43,6 @@ def browser() -> Iterator[Browser]:
         del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-def _environment(redis_server: str) -> dict[str, str]:
-    """With these variables another process sees the database and the Redis server of the tests."""
-    return {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "webapp.settings",
-        "EQUIPOISE_VAR": str(settings.VAR),
-        "EQUIPOISE_SECRET_KEY": settings.SECRET_KEY,
-        "EQUIPOISE_DEMO_PASSWORDS": "1",
-        "DATABASE_URL": f"sqlite:///{settings.DATABASES['default']['NAME']}",
-        "REDIS_URL": redis_server,
-    }
-
-
 @pytest.fixture(scope="package")
 def server(django_db_setup: None, redis_server: str) -> Iterator[str]:
     """The site's address; its process sees what a test with ``transactional_db`` writes."""
@@ -65,8 +53,9 @@ def server(django_db_setup: None, redis_server: str) -> Iterator[str]:
         command = [sys.executable, "-m", "deploy.up.web", str(listener.fileno())]
         log = Path(settings.VAR) / "web.log"
         with log.open("wb") as output:
+            variables = {**environment(redis_server), "EQUIPOISE_DEMO_PASSWORDS": "1"}
             process = subprocess.Popen(
-                command, env=_environment(redis_server), stdout=output, stderr=output, pass_fds=[listener.fileno()]
+                command, env=variables, stdout=output, stderr=output, pass_fds=[listener.fileno()]
             )
     address = f"http://127.0.0.1:{port}"
     _wait_until_up(process, address, log)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,12 +11,15 @@ from typing import Literal
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
+from engine.games.herobattle.spec import game_spec
 from tests.browser.conftest import DESKTOP, Enter
 from tests.browser.looking import overflow, serious_violations
-from tests.factories import Studio, studio
+from tests.factories import Studio, game_version, studio
+from tests.processes import environment
 from tests.webapp.games_data import an_import, simulator, with_data
+from webapp.accounts import rights
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.games import versions
 from webapp.games.models import GameVersion, SheetImport, Simulator
@@ -24,6 +27,11 @@ from webapp.lib.storage import store
 
 DATA, LINEUPS, OBJECTIVES = "/p/herobattle/data/", "/p/herobattle/lineups/", "/p/herobattle/objectives/"
 PHONE: ViewportSize = {"width": 390, "height": 844}
+UNCOVERED = """field => {
+  const { left, top, right, bottom } = field.getBoundingClientRect();
+  const corners = [[left + 3, top + 3], [right - 3, top + 3], [left + 3, bottom - 3], [right - 3, bottom - 3]];
+  return corners.every(([x, y]) => document.elementFromPoint(x, y) === field);
+}"""
 
 
 @pytest.fixture
@@ -58,8 +66,10 @@ def test_a_number_is_changed_by_keyboard_reviewed_and_saved(enter: Enter, team: 
     name.focus()
     page.keyboard.press("Enter")
     field = page.get_by_label("Frost Captain: cost")
+    expect(field).to_be_focused()  # a row that opens takes the focus
     field.fill("470,5")
     page.get_by_role("link", name="Gale Lancer").click()
+    expect(page.get_by_label("Gale Lancer: cost")).to_be_focused()
     page.get_by_label("Gale Lancer: hit points").fill("many")
     looks_right(page)
     page.get_by_role("button", name="Review the changes").click()
@@ -75,6 +85,39 @@ def test_a_number_is_changed_by_keyboard_reviewed_and_saved(enter: Enter, team: 
     page.get_by_role("button", name="Save as version 2").click()
     expect(page.get_by_text("Saved as version 2.")).to_be_visible()
     assert newest(team).patch == {"frost-captain.cost": 470.5, "gale-lancer.hit_points": 330.0}
+
+
+def test_nothing_covers_the_field_that_somebody_is_at(enter: Enter, team: Studio) -> None:
+    game_version(team.project)
+    pieces = [piece for piece in game_spec().pieces if piece.category == "equipment"]
+    page = enter(team.designer)
+    page.emulate_media(reduced_motion="reduce")  # what is focused is in view at once
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size(size)
+        page.goto(f"{DATA}?table=equipment")
+        for piece in (pieces[0], pieces[30], pieces[31], pieces[-1]):
+            page.locator(f"#row-{piece.id} .row-edit").focus()
+            page.keyboard.press("Enter")
+            expect(page.locator("tr.editing input").and_(page.locator(":focus"))).to_have_attribute(
+                "aria-label", re.compile(f"^{re.escape(piece.name)}: cost")
+            )
+        fields = page.locator("tr.editing input")
+        order = [*range(fields.count()), *reversed(range(fields.count()))]
+        for k in order[:: 7 if size == PHONE else 3]:
+            fields.nth(k).focus()
+            assert fields.nth(k).evaluate(UNCOVERED), (size, k)
+    link = page.locator(f"#row-{pieces[0].id} .row-edit")
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(f"#row-{pieces[0].id}.editing")).to_have_count(0)
+    expect(link).to_be_focused()
+
+
+def test_a_row_that_an_address_opens_is_below_the_column_titles(enter: Enter, team: Studio) -> None:
+    game_version(team.project)
+    piece = [p for p in game_spec().pieces if p.category == "equipment"][40]
+    page = enter(team.designer, f"{DATA}?table=equipment&edit={piece.id}#row-{piece.id}")
+    assert page.locator(f"#row-{piece.id} input").first.evaluate(UNCOVERED)
 
 
 def test_rows_are_found_by_name(enter: Enter, team: Studio) -> None:
@@ -180,18 +223,10 @@ def test_objectives_are_moved_and_removed_without_dragging(enter: Enter, team: S
 def quick_worker(site: str, redis_server: str, tmp_path: Path) -> Iterator[None]:
     """A worker of the ``quick`` queue on the test's database."""
     options = "-Q quick -n quick@data -c 1 --without-gossip --without-mingle -l WARNING"
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "webapp.settings",
-        "EQUIPOISE_VAR": str(settings.VAR),
-        "EQUIPOISE_SECRET_KEY": settings.SECRET_KEY,
-        "DATABASE_URL": f"sqlite:///{settings.DATABASES['default']['NAME']}",
-        "REDIS_URL": redis_server,
-    }
     with (tmp_path / "worker.log").open("wb") as log:
         worker = subprocess.Popen(
             [sys.executable, "-m", "celery", "-A", "workers.app", "worker", *options.split()],
-            cwd=settings.BASE_DIR, env=environment, stdout=log, stderr=log,
+            cwd=settings.BASE_DIR, env=environment(redis_server), stdout=log, stderr=log,
         )  # fmt: skip
     yield
     worker.terminate()
@@ -201,6 +236,7 @@ def quick_worker(site: str, redis_server: str, tmp_path: Path) -> Iterator[None]
 def test_a_simulator_is_registered_and_its_handshake_answers_on_the_page(
     enter: Enter, team: Studio, quick_worker: None
 ) -> None:
+    rights.grant(team.engineer, None)
     page = enter(team.engineer, "/admin-tools/simulators/new/")
     page.get_by_label("Name").fill("Tug of war")
     page.get_by_label("Python entry point").check()
@@ -210,7 +246,7 @@ def test_a_simulator_is_registered_and_its_handshake_answers_on_the_page(
     card = page.locator("#handshake")
     expect(card).to_contain_text("13 pieces, 5 slots", timeout=120_000)
     expect(card).to_contain_text("each battle has one winner or is drawn")
-    expect(card.get_by_text("Ready", exact=True)).to_be_visible()
+    expect(card.get_by_text("Ready", exact=True)).to_be_visible(timeout=120_000)
     looks_right(page)
     row = Simulator.objects.get(name="Tug of war")
     assert (row.status, row.version) == (Simulator.Status.READY, "1")
@@ -228,3 +264,64 @@ def test_a_game_is_chosen_for_a_new_project(enter: Enter) -> None:
     page.get_by_role("button", name="Take this game").click()
     expect(page.get_by_role("row", name="Frost Captain")).to_be_visible()
     assert newest(team).number == 1
+
+
+def test_a_sheet_that_takes_long_shows_how_far_it_is_and_is_cancelled_and_nothing_typed_is_lost(
+    enter: Enter, team: Studio
+) -> None:
+    page = enter(team.designer, f"{DATA}import/")
+    cells, go_on = page.get_by_label("Or cells copied from a spreadsheet"), page.get_by_role("button", name="Go on")
+    cells.fill('Name\tCost\n"Pikes\t99')
+    go_on.click()
+    expect(page.get_by_text("The quotation mark opened in line 2 never closes")).to_be_visible()
+    expect(cells).to_be_focused()
+    expect(cells).to_have_value('Name\tCost\n"Pikes\t99')
+    looks_right(page)
+    cells.fill("Name\tCost\nPikes\t99")
+    held: list[Route] = []
+    page.route("**/data/import/", lambda route: held.append(route))
+    page.route("**/data/import/progress/*", lambda route: route.fulfill(json={"share": 40}))
+    go_on.press("Enter")
+    bar = page.get_by_role("progressbar", name="How far the sheet is read")
+    expect(bar).to_be_visible()
+    looks_right(page)
+    page.get_by_role("button", name="Cancel").click()
+    expect(bar).to_be_hidden()
+    expect(go_on).to_be_focused()
+    expect(cells).to_have_value("Name\tCost\nPikes\t99")
+    assert len(held) == 1
+    assert not SheetImport.objects.exists()
+    page.unroute("**/data/import/")
+    go_on.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("What do the columns mean?")
+
+
+def test_a_file_that_is_too_large_is_told_before_it_is_sent_and_stays_chosen(
+    enter: Enter, team: Studio, tmp_path: Path
+) -> None:
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"Name,Cost\n" * 600_000)
+    page = enter(team.designer, f"{DATA}import/")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method))
+    page.get_by_label("A file").set_input_files(large)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text("This sheet is 5.7 MB; 5 MB is the most.")).to_be_visible()
+    assert "POST" not in sent
+    assert page.get_by_label("A file").evaluate("field => field.files.length") == 1
+
+
+def test_a_file_that_is_refused_stays_chosen_and_a_corrected_one_goes_on(
+    enter: Enter, team: Studio, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_bytes(b"Name,Cost\n" + b"Pikes,99\n" * 20_001)
+    page = enter(team.designer, f"{DATA}import/")
+    page.get_by_label("A file").set_input_files(sheet)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text("This sheet has 20,002 rows; 20,000 rows is the most.")).to_be_visible()
+    assert page.get_by_label("A file").evaluate("field => field.files.length") == 1
+    sheet.write_bytes(b"Name,Cost\n" + b"Pikes,99\n" * 19_000)
+    page.get_by_label("A file").set_input_files(sheet)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("What do the columns mean?")

@@ -147,7 +147,7 @@ def test_a_number_box_filters_charts_table_address_and_files_alike(explore: Call
 def test_every_filter_and_sort_means_the_same_on_the_screen_and_in_the_file(explore: Callable[..., Page]) -> None:
     page = explore("?show=under,unsure,strong&piece=coil-bow&max-gap=60&family=0,2&sort=name")
     assert 0 < count(page) == len(taken(page))
-    for sort in ("Resource advantage", "Gap, pts", "Teams compared together", "How sure"):
+    for sort in ("Resource advantage", "Strength gap, pts", "Teams compared together", "How sure"):
         for _ in range(2):
             page.locator("thead").get_by_role("button", name=sort).click()
             page.wait_for_timeout(200)  # the address follows after a moment; the link at once
@@ -234,6 +234,7 @@ def test_the_table_walks_through_all_rows_and_keeps_few_of_them_on_the_page(expl
     row = page.locator(f"#{last}")
     expect(row).to_be_in_viewport()
     assert row.get_attribute("aria-rowindex") == str(ROWS + 1)
+    expect(page.locator("[data-rows]")).to_have_text(re.compile(rf"^Lineups [\d,]+ to {ROWS:,} of {ROWS:,}$"))
     page.keyboard.press("Home")
     page.keyboard.press("PageDown")
     assert int(page.locator("tr.active").get_attribute("aria-rowindex") or 0) > 5
@@ -252,7 +253,7 @@ def test_a_mark_names_its_lineup_and_opens_it(explore: Callable[..., Page]) -> N
     page.mouse.click(x, y)
     expect(page.locator("#drawer-title")).to_be_visible()
     expect(page.locator("tr.selected")).to_be_attached()
-    assert f"{columns[lineup, 0]:.1f}×" in page.locator("[data-drawer] .ranges").inner_text()
+    assert f"{columns[lineup, 0]:.2f}×" in page.locator("[data-drawer] .ranges").inner_text()
 
 
 def test_a_box_dragged_in_a_chart_fills_the_number_boxes(explore: Callable[..., Page]) -> None:
@@ -280,11 +281,11 @@ def test_3d_is_made_when_it_is_asked_for_and_says_what_it_draws(explore: Callabl
     expect(page.locator(".panel-large")).to_be_visible()
 
 
-def test_parallel_lines_draw_the_front_and_a_sample_and_say_so(explore: Callable[..., Page]) -> None:
+def test_parallel_lines_draw_some_of_each_verdict_and_say_so(explore: Callable[..., Page]) -> None:
     page = explore("?view=lines&show=under,unsure,strong")
     note = page.locator("[data-chart-note]").inner_text()
-    assert re.search(r"all \d+ matching best trade-offs \(thick\)", note)
-    assert "a sample of 500 of the other" in note
+    assert re.search(r"over the line and strong (all \d+|160 of [\d,]+)", note)
+    assert re.search(r"under the line 160 of [\d,]+", note)
     expect(page.locator("[data-lines] .panel-axes")).to_contain_text("more unfair")
 
 
@@ -328,7 +329,7 @@ def test_fresh_battles_come_back_as_a_verdict_beside_the_searchs(
     page.keyboard.press("s")
     page.keyboard.type("Too rich")
     page.get_by_role("button", name="Add to shortlist").click()
-    page.get_by_role("button", name="Re-check 1 shortlisted on fresh battles").click()
+    page.get_by_role("button", name="Re-check 1: 768 fresh battles").click()
     expect(page.locator("[data-shortlist]")).to_contain_text("Being played again")
     child = job.children.get()
     columns = {name: column[[lineup]] for name, column in archive(ROWS).items()}
@@ -343,8 +344,8 @@ def test_fresh_battles_come_back_as_a_verdict_beside_the_searchs(
     expect(page.locator("[data-drawer]")).to_contain_text("in the search")
     row = page.locator(f"#lineup-{lineup}")
     expect(row).to_contain_text("Confirmed")
-    expect(row).to_contain_text("2.6×")  # what fresh battles measured, not what the search had thought
-    page.get_by_role("button", name="Re-check 1 again with more battles").click()
+    expect(row).to_contain_text("2.60×")  # what fresh battles measured, not what the search had thought
+    page.get_by_role("button", name="Re-check 1: 768 more battles").click()
     expect(page.locator("[data-shortlist]")).to_contain_text("Being played again")
     assert job.children.count() == 2
 
@@ -362,7 +363,7 @@ def test_nothing_over_the_line_says_so_and_offers_the_rest(enter: Enter, team: S
     calm = search_job(team.project, rows=200, artifacts={"archive": store().put(bundle(columns))})
     page = drawn(enter(team.designer, f"/p/herobattle/jobs/{calm.pk}/explore/"))
     expect(page.get_by_text("Nothing is over the line")).to_be_visible()
-    page.get_by_role("button", name="Show the lineups under the line").click()
+    page.get_by_role("button", name="Show the other lineups").click()
     assert count(page) == 200
 
 
@@ -388,7 +389,7 @@ def test_fewer_objectives_and_no_line_are_explored_too(
     assert marked(page) > 20
     assert len(taken(page)) == count(page) > 0
     page.get_by_role("button", name="Parallel lines").click()
-    expect(page.locator("[data-chart-note]")).to_contain_text("best trade-offs")
+    expect(page.locator("[data-chart-note]")).to_contain_text("best trade-offs" if len(kept) > 1 else "over the line")
 
 
 def test_a_failed_job_keeps_what_it_found_and_says_what_happened(enter: Enter, team: Studio) -> None:

@@ -12,7 +12,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import PASSWORD, Studio, person, search_job, studio
+from webapp.accounts import rights
 from webapp.balance.saving import ensure_defaults
+from webapp.projects.members import invite
+from webapp.projects.models import Role
 from webapp.studies.models import Job, Status
 
 Enter = Callable[..., Page]
@@ -75,7 +78,7 @@ def test_the_first_tab_stop_skips_the_bar(enter: Enter, team: Studio) -> None:
 def test_a_form_that_fails_takes_the_focus_to_what_is_wrong(enter: Enter, team: Studio) -> None:
     page = enter(team.owner, "/p/herobattle/members/")
     page.get_by_label("User name or email").fill("nobody")
-    page.get_by_role("button", name="Add to Herobattle").click()
+    page.get_by_role("button", name="Invite to Herobattle").click()
     expect(page.get_by_role("alert")).to_be_focused()
     field = page.get_by_label("User name or email")
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -99,7 +102,7 @@ def test_home_shows_a_running_job_and_keeps_up_with_it(enter: Enter, team: Studi
 PAGES = {
     "sign in": ("", "/sign-in/"),
     "home": ("designer", "/"),
-    "home of somebody in no project": ("stranger", "/"),
+    "home of somebody who is invited": ("stranger", "/"),
     "help": ("designer", "/help/"),
     "the API's help": ("designer", "/help/api/"),
     "password": ("designer", "/account/password/"),
@@ -125,6 +128,7 @@ PAGES = {
     "a simulator": ("operator", "/admin-tools/simulators/{simulator}/"),
     "new simulator": ("engineer", "/admin-tools/simulators/new/"),
     "people": ("operator", "/admin-tools/people/"),
+    "somebody who may register simulators": ("operator", "/admin-tools/people/{engineer}/"),
     "new account": ("operator", "/admin-tools/people/new/"),
     "an address that is not there": ("", "/nowhere/"),
 }
@@ -140,10 +144,13 @@ def window(request: pytest.FixtureRequest, browser: Browser, site: str) -> Itera
 
 def test_every_page_fits_its_width_and_passes_axe(window: BrowserContext, site: str, team: Studio) -> None:
     people = {**vars(team), "operator": person("operator", is_staff=True)}
+    rights.grant(team.engineer, people["operator"])
+    invite(team.project, team.stranger, Role.OWNER, team.owner, "stranger")
     job = search_job(team.project)
     job.events.create(sequence=1, kind="started", at=job.started_at, body={"workers": 2, "battles": 57600})
     rules, objectives = ensure_defaults(team.project, team.designer)
     ids = {"job": job.pk, "rules": rules.pk, "objectives": objectives.pk, "simulator": job.game_version.simulator_id}
+    ids |= {"engineer": team.engineer.pk}
     complaints = []
     page = window.new_page()
     for name, (who, path) in PAGES.items():

@@ -32,7 +32,9 @@ def team(site: str) -> Studio:
 def new_job(enter: Enter, team: Studio) -> Page:
     game_version(team.project)
     page = enter(team.designer, f"/p/{team.project.slug}/jobs/new/")
-    expect(page.locator("[data-chart-words]")).to_contain_text("Playing random lineups", timeout=SOON)
+    expect(page.locator("[data-chart-words]")).to_contain_text(
+        "Random lineups of your game are played next", timeout=SOON
+    )
     sample = Job.objects.get(kind=Job.Kind.SAMPLE)
     finished_sample(sample, lambda name: np.linspace(0.5, 2.1, 200))
     journal.append(sample, {}, [Entry("finished", {"artifacts": {}})])
@@ -72,7 +74,7 @@ def test_what_is_wrong_with_a_method_is_shown_at_its_field(new_job: Page) -> Non
     page = new_job
     page.get_by_role("heading", name="How should it look?").click()
     page.get_by_text("Settings, luck, and when it ends").click()
-    page.get_by_label("Racing", exact=True).select_option("By chance: out when it can hardly stay")
+    page.get_by_label("Racing", exact=True).select_option("By halves, with no stated error")
     page.locator("#id_steady").check()
     wrong = page.locator('[data-errors="noise-racing"]')
     expect(wrong).to_contain_text("Racing needs rounds", timeout=SOON)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import msgspec
 import numpy as np
 
-from engine.problem import Evaluator, Request
+from engine.problem import Evaluator, LineupContext, Request, of_kind
 
 
 class EvaluatorContract(ABC):
@@ -57,6 +58,7 @@ class EvaluatorContract(ABC):
         evaluator = self.make()
         (request,) = self.asked(evaluator, 1)
         (found,) = evaluator.evaluate([request], lambda: False)
-        turned = found.anchors[::-1]
-        (fixed,) = evaluator.evaluate([request._replace(anchors=turned)], lambda: False)
-        assert fixed.anchors == turned
+        chosen = of_kind(found.context, LineupContext)
+        turned = msgspec.structs.replace(chosen, anchors=chosen.anchors[::-1])
+        (fixed,) = evaluator.evaluate([request._replace(context=turned)], lambda: False)
+        assert fixed.context == turned

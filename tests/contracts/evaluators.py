@@ -16,7 +16,18 @@ from pathlib import Path
 import numpy as np
 
 from engine.errors import ConfigError, SimulatorError
-from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
+from engine.problem import (
+    Capabilities,
+    Context,
+    Evaluation,
+    Genome,
+    LineupContext,
+    Objective,
+    Problem,
+    Request,
+    ShouldStop,
+    TrainingContext,
+)
 
 PLAIN, POISON, DIES_AT_FIRST, RAISES, HANGS, SLOW, SIMULATOR_DIES, SIMULATOR_BROKEN, NO_ANSWER, FREEZES = range(10)
 
@@ -24,13 +35,11 @@ PLAIN, POISON, DIES_AT_FIRST, RAISES, HANGS, SLOW, SIMULATOR_DIES, SIMULATOR_BRO
 class Line:
     """The space of the test genomes."""
 
+    can = Capabilities()
+
     def sample(self, rng: np.random.Generator, n: int) -> Genome:
         """n plain genomes."""
         return np.stack([rng.integers(0, 1000, n), np.zeros(n, np.int64), np.zeros(n, np.int64)], axis=1)
-
-    def offspring(self, rng: np.random.Generator, mothers: Genome, fathers: Genome) -> Genome:
-        """The mean."""
-        return (mothers + fathers) // 2
 
     def keys(self, genomes: Genome) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
         """The value itself."""
@@ -41,18 +50,20 @@ def answer(request: Request) -> Evaluation:
     """The true answer: depends on every field of the request."""
     rng = np.random.default_rng([request.seed, int(request.genome[0]), request.first, request.last])
     sample = rng.normal(size=(4, 2))
+    given = request.context
+    lineup = given if isinstance(given, LineupContext) else LineupContext()
+    training = given if isinstance(given, TrainingContext) else TrainingContext()
     return Evaluation(
         request.id,
         sample.mean(axis=0),
         np.cov(sample.T),
         request.last - request.first,
-        np.array([len(request.fidelity), len(request.patch + request.start), float(sum(request.anchors))]),
+        np.array([len(lineup.fidelity), len(lineup.patch + training.start), float(sum(lineup.anchors))]),
         violation=float(request.genome[0] % 2),
         cost=request.last - request.first,
         cached=int(request.genome[0] % 3),
-        anchors=(*request.anchors, int(request.genome[0])),
+        context=LineupContext(lineup.fidelity, anchors=(*lineup.anchors, int(request.genome[0]))),
         descriptor=sample[0] if request.genome[0] % 2 else None,
-        genome="trained" if request.genome[0] % 5 == 0 else "",
     )
 
 
@@ -127,13 +138,14 @@ def requests(n: int, seed: int = 1, first_id: int = 0, replicates: int = 4) -> l
     """n plain requests that differ in every field."""
     rng = np.random.default_rng(seed)
     genomes = Line().sample(rng, n)
+    contexts = (
+        LineupContext("full", "p" * 3, (0, 1)), LineupContext("quick", anchors=(2,)), TrainingContext("w"), Context(),
+        TrainingContext(artifacts={"trained": "t"}),
+    )  # fmt: skip
     return [
-        Request(
-            first_id + i, genomes[i], i % 3, i % 3 + replicates, 2**63 - 1 - i,
-            fidelity=("full", "quick")[i % 2], patch="p" * (i % 4), anchors=tuple(range(i % 3)), start="w" * (i % 2),
-        )
+        Request(first_id + i, genomes[i], i % 3, i % 3 + replicates, 2**63 - 1 - i, contexts[i % len(contexts)])
         for i in range(n)
-    ]  # fmt: skip
+    ]
 
 
 def dangerous(request: Request, what: int, argument: int = 0) -> Request:

@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from engine.arrays import pack, unpack
 from engine.catalog import LEARNERS
+from engine.channel import Weights
 from engine.config.rl import AnyLearner, RewardConfig, TrainingConfig
 from engine.errors import ConfigError, EngineError
 from engine.mdp.interface import Continuous, Discrete, Hybrid, Parameterised
-from engine.mdp.trajectory import Trajectory, decode, encode
+from engine.mdp.trajectory import Trajectory
+from engine.rl.factory import learner_class
 from engine.rl.learner import Learner
-from engine.rl.policy import Policy, PolicySpec
+from engine.rl.policy import Policy
 from engine.rl.training import Training
 from tests.engine.rl_game import K, Signals
 
@@ -25,8 +29,7 @@ STEPS = 3000
 
 def learner(config: AnyLearner, game: Signals, seed: int = 1, steps: int = STEPS) -> Learner:
     """A learner for a game's seat, made as the engine makes it."""
-    spec = PolicySpec(game.spec.seats[0], config.network, normalise=config.normalise_observations)
-    made: Learner = LEARNERS[config.kind].load()(spec, config, seed, steps)
+    made: Learner = LEARNERS[config.kind].load()(game.spec.seats[0], config, seed, steps)
     return made
 
 
@@ -45,6 +48,11 @@ def fingerprint(run: Training) -> bytes:
     return pack(*reversed(run.state()))
 
 
+def written(made: Learner) -> list[bytes]:
+    """All of a learner's state."""
+    return [pack(part.meta, part.arrays) for part in made.state().values()]
+
+
 def curve(run: Training) -> list[Any]:
     """What a run says while it trains."""
     return [(u.steps, u.version, u.metrics, [e.seed for e in u.episodes]) for u in run.run()]
@@ -53,16 +61,14 @@ def curve(run: Training) -> list[Any]:
 class LearnerContract(ABC):
     """Inherit, and say how the learner is configured."""
 
-    choices_only = False
-
     @abstractmethod
     def config(self, **changes: Any) -> AnyLearner:
         """Settings that learn ``Signals`` within 3,000 steps."""
 
     def trajectory(self, config: AnyLearner, game: Signals | None = None) -> Trajectory:
         run = training(config, lambda: game or Signals())
-        run.sampler.load(run.learner.weights(), 0)
-        return run.sampler.sample()
+        run.sampler.load(Weights("agent", 0, 0, 0, run.learner.publish()))
+        return run.sampler.sample()["agent"]
 
     def test_it_learns_to_do_what_the_signal_says(self) -> None:
         *_, last = training(self.config(), Signals).run()
@@ -100,6 +106,17 @@ class LearnerContract(ABC):
         for update in training(self.config(), Signals, steps=600).run():
             assert update.metrics["staleness_mean"] == update.metrics["staleness_max"] == 1.0
 
+    def test_it_publishes_the_vectors_that_it_names_and_samplers_play_with_the_first(self) -> None:
+        config = self.config()
+        made, named = learner(config, Signals()), learner_class(config).vectors
+        made.update(self.trajectory(config))
+        found = made.publish()
+        assert tuple(found) == named
+        assert named[0] == "actor"
+        np.testing.assert_array_equal(found["actor"], made.weights())
+        found["actor"] += 1
+        assert not np.array_equal(found["actor"], made.weights()), "they are copies"
+
     def test_staleness_is_how_many_versions_lie_between_acting_and_learning(self) -> None:
         config = self.config()
         made, seen = learner(config, Signals()), self.trajectory(config)
@@ -114,7 +131,7 @@ class LearnerContract(ABC):
         seen = self.trajectory(config, Signals(masked=True))
         one, two = learner(config, Signals(masked=True)), learner(config, Signals(masked=True))
         one.update(seen)
-        two.update(decode([bytes(frame) for frame in encode(seen)])[0])
+        two.update(Trajectory.decode([bytes(frame) for frame in seen.encode()])[0])
         np.testing.assert_array_equal(one.weights(), two.weights())
 
     def test_the_policy_on_disk_plays_as_the_learner_s(self) -> None:
@@ -137,11 +154,11 @@ class LearnerContract(ABC):
             assert np.isfinite(list(update.metrics.values())).all()
 
     def test_every_kind_of_action_is_learned_from_or_refused(self) -> None:
-        line = Continuous((-2.0,), (2.0,), (1,))
-        for action in (line, Hybrid((Discrete(K), line)), Parameterised((1, 0, 2))):
+        line, able = Continuous((-2.0,), (2.0,), (1,)), learner_class(self.config()).actions
+        for action in (Discrete(K), line, Hybrid((Discrete(K), line)), Parameterised((1, 0, 2))):
             game = Signals(action)
-            if self.choices_only:
-                with pytest.raises(ConfigError, match="single choice"):
+            if action.kind not in able:
+                with pytest.raises(ConfigError, match=r"kind: .* needs .* as action, and here it is"):
                     learner(self.config(), game)
                 continue
             made = learner(self.config(), game)
@@ -160,6 +177,55 @@ class LearnerContract(ABC):
         two.update(seen._replace(valid=valid, rewards=rewards))
         np.testing.assert_array_equal(one.weights(), two.weights())
         assert one.steps == seen.steps - len(valid)
+
+    @given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.0, 0.02, 0.3, 0.9, 1.0]), streams=st.booleans())
+    @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+    def test_whichever_decisions_count_the_numbers_stay_finite(self, seed: int, share: float, streams: bool) -> None:
+        replayed = "transitions" in learner_class(self.config()).takes
+        config = self.config() if replayed else self.config(scale_rewards=True, normalise_observations=True)
+        made, seen = learner(config, Signals()), self.trajectory(config)
+        rng = np.random.default_rng(seed)
+        for _ in range(3):
+            drawn = rng.random(seen.rewards.shape[1] if streams else seen.rewards.shape[:2]) < share
+            valid = np.broadcast_to(drawn, seen.rewards.shape[:2]).copy()
+            metrics = made.update(seen._replace(valid=valid, log_probs=np.where(valid, seen.log_probs, -200)))
+            assert np.isfinite(list(metrics.values())).all()
+            arrays = [array for part in made.state().values() for array in part.arrays.values()]
+            assert all(np.isfinite(array).all() for array in arrays if array.dtype.kind == "f")
+
+    def test_a_batch_in_which_no_decision_counts_changes_nothing_but_the_version(self) -> None:
+        config = self.config()
+        one, two, seen = learner(config, Signals()), learner(config, Signals()), self.trajectory(config)
+        nothing = seen._replace(valid=np.zeros(seen.rewards.shape[:2], np.bool_))
+        for made in (one, two):
+            made.update(seen)
+        metrics = one.update(nothing)
+        assert np.isfinite(list(metrics.values())).all()
+        assert (one.version, one.steps) == (2, two.steps)
+        one.version = two.version
+        assert written(one) == written(two)
+        one.update(seen)
+        two.update(seen)
+        np.testing.assert_array_equal(one.weights(), two.weights())
+
+    def test_a_gradient_that_is_not_finite_ends_training_and_leaves_the_weights(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        config = self.config()
+        run = training(config, Signals)
+        made: Any = run.learner
+        original = made.descend
+
+        def broken(loss: Any) -> Any:
+            found = original(loss)
+            found[0] = float("inf")
+            return found
+
+        monkeypatch.setattr(made, "descend", broken)
+        before = made.weights()
+        with pytest.raises(EngineError, match="gradient is not a number"):
+            curve(run)
+        np.testing.assert_array_equal(made.weights()[:-1], before[:-1])
 
     def test_a_reward_the_game_does_not_give_is_an_error_at_its_place(self) -> None:
         with pytest.raises(ConfigError, match=r"rewards\.gold"):

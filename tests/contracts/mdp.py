@@ -15,8 +15,9 @@ from engine.mdp.agent import Agent, Policy
 from engine.mdp.checks import check_batch
 from engine.mdp.driver import Driver
 from engine.mdp.interface import MDP, SeatSpec
+from engine.mdp.recorder import Recorder
 from engine.mdp.roles import Trainee
-from engine.mdp.trajectory import Batch, Decision, Recorder, Trajectory
+from engine.mdp.trajectory import Batch, Decision, Trajectory
 from engine.mdp.vector import VectorMDP, VectorStep, episode_seeds, noise_keys, seat_ends
 from engine.rng import combine64
 

@@ -67,7 +67,7 @@ def heartless() -> None:
 
 
 def leave() -> None:
-    Line().request()
+    Line(capabilities=("cancel",)).request()
     print("out of ammunition", flush=True)
     sys.exit(3)
 
@@ -163,30 +163,138 @@ def huge_frame() -> None:
     sleep()
 
 
+def half_a_spec() -> None:
+    """Three faults of different kinds: a text for a number, a piece that comes twice, a metric that is not there."""
+    spec = msgspec.to_builtins(msgspec.structs.replace(SPEC, strength="might", pieces=(*SPEC.pieces, SPEC.pieces[0])))
+    spec["pieces"][1]["cost"] = "11"
+    line = Line()
+    line.socket.recv_multipart()
+    line.socket.send(msgspec.json.encode({"type": "SPEC", "spec": spec}))
+    sleep()
+
+
+def exit_134() -> None:
+    Line().request()
+    sys.exit(134)
+
+
+def exit_127() -> None:
+    Line().request()
+    sys.exit(127)
+
+
+def wrong_id() -> None:
+    line = Line()
+    message, arrays = line.request()
+    line.send(Results(id=message.id + 6), answers(arrays))
+    sleep()
+
+
+def mute() -> None:
+    """Connects without a word, so it might not speak ZeroMQ at all."""
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(ENDPOINT.removeprefix("ipc://"))
+        sleep()
+
+
+def listener() -> None:
+    """Connects by ZeroMQ and waits to be spoken to."""
+    socket = zmq.Context.instance().socket(zmq.DEALER)
+    socket.connect(ENDPOINT)
+    socket.recv_multipart()
+
+
+def speechless() -> None:
+    """Says HELLO and never describes its game."""
+    Line()
+    sleep()
+
+
+def hung_up_early() -> None:
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(ENDPOINT.removeprefix("ipc://"))
+    sleep()
+
+
+def play(line: Line, times: int) -> None:
+    """Plays honestly until BYE, whatever is asked, and sends every answer so many times."""
+    message, arrays = line.request()
+    while True:
+        for _ in range(times):
+            line.send(Results(id=message.id), answers(arrays))
+        decoded = protocol.decode(line.socket.recv_multipart())
+        if not isinstance(decoded.message, PlayBattles):
+            return
+        message, arrays = decoded
+
+
+def echo() -> None:
+    """Sends every answer twice."""
+    play(Line(), times=2)
+
+
+def late() -> None:
+    """Waits for the file named by GO before it dials, and then plays honestly."""
+    while not os.path.exists(os.environ["GO"]):
+        time.sleep(0.01)
+    play(Line(), times=1)
+
+
+def twice() -> None:
+    """Dials a second time, with the key, and says by the file named by GO what came of it."""
+    line = Line()
+    message, arrays = line.request()
+    second = zmq.Context.instance().socket(zmq.DEALER)
+    gone = second.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+    second.connect(ENDPOINT)
+    second.send_multipart(protocol.encode(Hello(key=KEY)))
+    zmq.select([second, gone], [], [])
+    with open(os.environ["GO"], "w") as file:
+        file.write("answered" if second.poll(0) else "closed")
+    line.send(Results(id=message.id), answers(arrays))
+    line.socket.recv_multipart()
+
+
+def guesser() -> None:
+    Line(key="guess").socket.recv_multipart()
+    sys.exit(1)
+
+
+def plain() -> None:
+    """Offers nothing that exists."""
+    play(Line(capabilities=("cancle",)), times=1)
+
+
 def flood() -> None:
     line = Line()
     line.request()
     while True:
-        line.socket.send_multipart([b'{"type":"RESULTS","id":77}'])
+        line.send(protocol.Pong())
 
 
 def endless_message() -> None:
     """Speaks ZMTP by hand: ZeroMQ itself would keep an unfinished message at home."""
-
-    def frame(body: bytes, flags: int) -> bytes:
-        return bytes([flags | 2]) + len(body).to_bytes(8, "big") + body
-
     with socket.socket(socket.AF_UNIX) as raw:
         raw.connect(ENDPOINT.removeprefix("ipc://"))
-        raw.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16 + 1 + 31))
-        raw.sendall(frame(b"\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER", 4))
-        heard = b""
-        while b"READY" not in heard:
-            heard += raw.recv(1024)
+        begin_zmtp(raw)
         for message in (Hello(key=KEY), Spec(spec=SPEC)):
-            raw.sendall(frame(bytes(protocol.encode(message)[0]), 0))
+            raw.sendall(zmtp_frame(bytes(protocol.encode(message)[0]), 0))
         while True:
-            raw.sendall(frame(bytes(2**20), 1))
+            raw.sendall(zmtp_frame(bytes(2**20), 1))
+
+
+def zmtp_frame(body: bytes, flags: int) -> bytes:
+    """``flags`` 0: a message's last frame; 1: more follow; 4: a command."""
+    return bytes([flags | 2]) + len(body).to_bytes(8, "big") + body
+
+
+def begin_zmtp(raw: socket.socket) -> None:
+    """What a DEALER of ZeroMQ and its peer say to each other before the first message."""
+    raw.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16 + 1 + 31))
+    raw.sendall(zmtp_frame(b"\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER", 4))
+    heard = b""
+    while b"READY" not in heard:
+        heard += raw.recv(1024)
 
 
 def daemon() -> None:
@@ -238,7 +346,8 @@ PROGRAMS: dict[str, Callable[[], None]] = {
     for f in (
         silent, hang, heartless, leave, crash, wrong_key, wrong_version, wrong_protocol, impossible_spec, not_a_spec,
         hang_up, printer, junk_header, deep_header, junk_bytes, short_frame, objects, huge_frame, flood,
-        endless_message, daemon, moody,
+        endless_message, daemon, moody, half_a_spec, exit_134, exit_127, wrong_id, mute, listener, speechless,
+        hung_up_early, echo, plain, late, twice, guesser,
     )
 } | {
     "wrong_shape": spoiled(lambda r: r.update(side=r["side"][:, :, :2])),

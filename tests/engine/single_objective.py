@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engine.evolution.algorithm import Algorithm
 from engine.evolution.operators import RealSpace
-from engine.problem import Evaluation, Objective, Problem, Request
+from engine.problem import Capabilities, Evaluation, Numbers, Objective, Problem, Request
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], float]
@@ -20,13 +20,13 @@ class Plane:
 
     def __init__(self, start: Floats) -> None:
         self.at = start
-        self.low, self.high = np.full(len(start), -np.inf), np.full(len(start), np.inf)
+
+    @property
+    def can(self) -> Capabilities:
+        return Capabilities(numbers=Numbers(len(self.at), self.sample, lambda x: x, bounded=False))
 
     def sample(self, rng: np.random.Generator, n: int) -> Floats:
         return np.repeat(self.at[None], n, axis=0)
-
-    def offspring(self, rng: np.random.Generator, mothers: Floats, fathers: Floats) -> Floats:
-        return (mothers + fathers) / 2
 
     def keys(self, genomes: Floats) -> NDArray[np.uint64]:
         return genomes[:, 0].view(np.uint64)

@@ -15,7 +15,7 @@ import pytest
 import zmq
 
 from engine.errors import StoreError
-from engine.problem import Request
+from engine.problem import LineupContext, Request, TrainingContext
 from engine.runtime import codec
 from engine.runtime.channels import Hub, Spoke, Ticket
 from engine.runtime.folders import PrivateFolder
@@ -102,9 +102,22 @@ def test_requests_and_evaluations_survive_the_wire_bit_for_bit() -> None:
     answers = [answer(request) for request in asked]
     told = np.arange(6.0).reshape(-1, len(answers[0].objectives))
     answers.append(answers[0]._replace(id=50, values=told))
-    assert np.array_equal(codec.decode_evaluations(codec.encode_evaluations(answers))[-1].values, told)
-    asked.append(asked[0]._replace(id=51, candidate=3, start="a" * 64, trained="b" * 64))
-    assert codec.decode_requests(codec.encode_requests(asked))[-1][2:] == asked[-1][2:]
+    answers.append(answers[0]._replace(id=51, values=told, limits=told[:2], record=np.arange(12.0).reshape(3, 4),
+                                       sums=told + 1))  # fmt: skip
+    *_, one, other = codec.decode_evaluations(codec.encode_evaluations(answers))
+    assert (one.limits, one.record) == (None, None)
+    for name in ("values", "limits", "record", "sums"):
+        assert np.array_equal(getattr(other, name), getattr(answers[-1], name))
+    assert np.array_equal(one.values, told)
+    known = np.arange(6.0).reshape(2, 3)
+    recorded = [asked[0]._replace(record=record) for record in (known, None, np.empty((0, 0)))]
+    found = [request.record for request in codec.decode_requests(codec.encode_requests(recorded))]
+    assert np.array_equal(found[0], known)
+    assert found[1] is None
+    assert found[2] is not None, "nothing is recorded yet, and replicates are to be told"
+    assert found[2].shape == (0, 0)
+    further = asked[0]._replace(id=51, candidate=3, context=TrainingContext("a" * 64, artifacts={"trained": "b" * 64}))
+    assert codec.decode_requests(codec.encode_requests([*asked, further]))[-1][2:] == further[2:]
     for before, after in zip(answers, codec.decode_evaluations(codec.encode_evaluations(answers)), strict=True):
         same(before, after)
 
@@ -116,6 +129,6 @@ def test_a_damaged_message_is_told_as_such() -> None:
 
 
 def test_one_request_without_words_or_anchors_survives_the_wire() -> None:
-    request = Request(2**62, requests(1)[0].genome, 0, 1, 0, fidelity="", patch="")
+    request = Request(2**62, requests(1)[0].genome, 0, 1, 0, LineupContext(fidelity=""))
     (arrived,) = codec.decode_requests(codec.encode_requests([request]))
     assert arrived._replace(genome=None) == request._replace(genome=None)

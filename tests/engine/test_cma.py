@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from engine.arrays import pack, unpack
 from engine.errors import ConfigError
 from engine.evolution.cma import CMAES
 from engine.evolution.operators import BlobSpace, IntegerSpace, LayerGroup
-from engine.problem import Objective, Problem
-from tests.contracts.algorithm import MANY, ONE, AlgorithmContract
+from engine.problem import Capabilities, Objective, Problem
+from tests.contracts.algorithm import MANY, ONE, AlgorithmContract, stored
 from tests.engine.single_objective import (
     Floats,
     Function,
@@ -122,9 +121,8 @@ def test_resumed_with_samples_outstanding_it_goes_on_bit_for_bit() -> None:
     half = CMAES(minimise(), 10, 40, 9)
     trace(half, rosenbrock, 14)
     half.ask(3)
-    bundle = unpack(pack(*reversed(half.state())))
     resumed = CMAES(minimise(), 10, 40, 9)
-    resumed.load(bundle.arrays, bundle.meta)
+    resumed.load(stored(half.state()))
     rest, _ = trace(resumed, rosenbrock, 16)
     assert rest.tobytes() == whole[140:].tobytes()
 
@@ -142,6 +140,8 @@ def test_whole_numbers_and_network_weights_are_searched_too() -> None:
 
 def test_genomes_that_cannot_be_made_from_numbers_are_refused_in_words() -> None:
     class Letters:
+        can = Capabilities()
+
         def sample(self, rng: np.random.Generator, n: int) -> Floats:
             return np.zeros((n, 2))
 

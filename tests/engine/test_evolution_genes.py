@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from engine.config import load
 from engine.config.base import Config, parse
 from engine.config.genes import Evolvable, Gene, Number, Whole, express, genes
 from engine.config.overrides import overridden, read
 from engine.errors import ConfigError
 from engine.evolution.genes import GeneSpace
+from engine.studies import load
 
 Rate = Annotated[Number, Evolvable(0, 1, above=True)]
 

@@ -10,12 +10,13 @@ import pytest
 
 from engine.arrays import unpack
 from engine.catalog import ALGORITHMS
-from engine.config import LineupConfig, load
+from engine.config import LineupConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Finished, Paused, Progressed
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.rules import compile_rules
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import run
 from tests.engine.test_lineups import VARIED, spec
 

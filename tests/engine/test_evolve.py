@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import ALGORITHMS
-from engine.config import EvolveConfig, load
-from engine.errors import EvaluationError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Stopped
-from engine.evolution.algorithm import trained
-from engine.problem import Request
+from engine.config import EvolveConfig
+from engine.errors import EvaluationError, LeaseLost
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Stopped, decode, encode
+from engine.evolution.algorithm import Individual
+from engine.evolution.estimates import estimate
+from engine.evolution.survival import Survival
+from engine.evorl.evaluator import PlayerEvaluator
+from engine.evorl.record import KEPT, PlayerRecord, digests, trained
+from engine.evorl.trainings import Trainings, key_of, opened
+from engine.problem import Evaluation, Request, TrainingContext
 from engine.rl.policy import Policy
-from engine.store import FolderStore
+from engine.rl.training import Training
+from engine.store import LEASE_S, FolderStore
+from engine.studies import load
 from engine.study import run
-from engine.study.candidates import Players
-from engine.study.workshop import Workshop, key_of
 
 LEARNER: dict[str, Any] = {
     "kind": "ppo", "batch": 32, "fragment": 8, "minibatch": 16, "rate": [1e-3, 1e-1], "entropy_weight": [0.0, 0.1],
@@ -43,6 +50,11 @@ def study(kind: str = "pbt", **more: Any) -> EvolveConfig:
     config = load(settings(kind, **more))
     assert isinstance(config, EvolveConfig)
     return config
+
+
+def made(folder: Path) -> Trainings:
+    """Trainings in a store of their own."""
+    return opened(FolderStore(folder), "study")
 
 
 def rounds(found: list[AnyEvent]) -> list[Progressed]:
@@ -73,7 +85,7 @@ def test_population_based_training_leaves_its_lineage_and_a_policy_that_plays(st
     assert [gene["path"] for gene in archive.meta["genes"]] == ["learner.rate", "learner.entropy_weight"]
     assert archive.arrays["genome"].shape == (12, 2)
     assert ((archive.arrays["genome"] >= [1e-3, 0]) & (archive.arrays["genome"] <= [1e-1, 0.1])).all()
-    assert all(len(digest) == 64 for digest in trained(archive.arrays))
+    assert all(len(digest) == 64 for digest in digests(archive.arrays))
     lineage = bundle(store, left["lineage"]).arrays
     assert lineage["member"].tolist() == [0, 1, 2, 3] * 3
     assert rounds(found)[-1].metrics["copied"] == (lineage["copied"] >= 0).sum() >= 2
@@ -88,14 +100,53 @@ def test_population_based_training_leaves_its_lineage_and_a_policy_that_plays(st
     assert found[-1].counters.steps >= 12 * 64 + 12 * 4
 
 
+def test_the_best_of_episodes_that_came_out_equal_is_told_without_a_range(store: FolderStore) -> None:
+    task = {**settings()["task"], "game": {**PONG, "settings": {"points": 1, "max_ticks": 4}}}  # none ends before
+    for event in rounds(list(run(study(task=task), store))):
+        assert decode(encode(event)) == event, "JSON has no infinity"
+        assert event.metrics["best_length"] == event.metrics["mean_length"] > 0
+        assert not {"best_length_low", "best_length_high"} & event.metrics.keys()
+
+
+def test_wins_have_a_range_by_their_ends_whatever_is_measured_further(store: FolderStore, tmp_path: Path) -> None:
+    """Of goals without ends, episodes that take few different values have none; each episode's value is kept."""
+    goals = [{"measure": "win"}, {"measure": "length"}]
+    left = results(list(run(study("nsga2", objectives=goals, noise={"reevaluate": 1, "again": 3}), store)))
+    arrays = bundle(store, left["archive"]).arrays
+    assert set(arrays["samples"].tolist()) > {4}
+    low, high = arrays["low"][:, 0], arrays["high"][:, 0]
+    assert ((low < arrays["objective"][:, 0]) | (low == 0)).all()
+    assert ((high > arrays["objective"][:, 0]) | (high == 1)).all()
+    assert (high - low > 0.45).all()
+    told = [table[:n] for table, n in zip(arrays["values"], arrays["samples"].tolist(), strict=True)]
+    np.testing.assert_allclose([table.mean(axis=0) for table in told], arrays["objective"])
+
+
+def test_players_measured_longer_than_values_are_kept_have_ranges_by_mean_and_count(tmp_path: Path) -> None:
+    players = PlayerEvaluator(study(objectives=[{"measure": "win"}, {"measure": "length"}]), made(tmp_path))
+    record = PlayerRecord(players.config, players.problem, cast(Survival, None), FolderStore(tmp_path / "store"))
+    values = np.random.default_rng(1).random((KEPT + 1, 2)) < 0.05
+    mean, covariance = estimate(values.astype(float))
+    metrics = np.zeros(len(record.problem.metrics))
+    one = Evaluation(0, mean, covariance, len(values), metrics, values=values.astype(float))
+    genome = players.initialize(np.random.default_rng(1))
+    arrays = record.arrays([Individual(genome, one, 1)])
+    (again,) = record.restored(arrays)
+    assert again.evaluation.values is None
+    later = record.arrays([again])
+    assert arrays["low"][0, 0] <= later["low"][0, 0] + 0.01
+    assert 0.02 < later["low"][0, 0] < later["high"][0, 0] < 0.08
+    assert not np.isfinite(later["low"][0, 1])
+
+
 def test_weights_are_handed_on_from_step_to_step(tmp_path: Path) -> None:
     """A member's second step goes on where its first ended: counters, optimiser, schedule and all."""
-    config, workshop = study(), Workshop(tmp_path)
-    players = Players(config, workshop)
+    config, trainings = study(), made(tmp_path)
+    players = PlayerEvaluator(config, trainings)
     genome = players.initialize(np.random.default_rng(1))
     (one,) = players.evaluate([Request(0, genome, 0, 4, 3)], lambda: False)
-    (two,) = players.evaluate([Request(1, genome, 4, 8, 3, start=one.genome)], lambda: False)
-    before, after = (unpack(workshop.store.get(e.genome)).meta for e in (one, two))
+    (two,) = players.evaluate([Request(1, genome, 4, 8, 3, TrainingContext(trained(one)))], lambda: False)
+    before, after = (unpack(trainings.lease.get(trained(e))).meta for e in (one, two))
     assert after["learner"]["steps"] == 2 * before["learner"]["steps"] == 128
     assert after["beginning"] > before["beginning"]
     players.close()
@@ -136,25 +187,25 @@ def test_a_worker_that_takes_a_candidate_over_goes_on_where_the_last_one_was(tmp
     """Stopped in the middle of a training, a candidate ends as if nothing had happened, and its first half is not
     played again."""
     config = study(task={**settings()["task"], "steps": 192})
-    genome = Players(config, Workshop(tmp_path / "a")).initialize(np.random.default_rng(1))
+    undisturbed, trainings = made(tmp_path / "a"), made(tmp_path / "b")
+    genome = PlayerEvaluator(config, undisturbed).initialize(np.random.default_rng(1))
     request = Request(0, genome, 0, 4, 3)
-    undisturbed = Workshop(tmp_path / "a")
-    (whole,) = Players(config, undisturbed).evaluate([request], lambda: False)
-    workshop, first = Workshop(tmp_path / "b"), Players(config, Workshop(tmp_path / "b"))
+    (whole,) = PlayerEvaluator(config, undisturbed).evaluate([request], lambda: False)
+    first = PlayerEvaluator(config, trainings)
     assert list(first.evaluate([request], after(4))) == []
     first.close()
-    reached = workshop.progress(key_of(request))
+    reached = trainings.progress(key_of(genome))
     assert reached
     assert 64 <= reached.meta["training"]["learner"]["steps"] < 192
-    second = Players(config, workshop)
+    second = PlayerEvaluator(config, trainings)
     learned: list[int] = []
     (answer,) = second.evaluate([request], lambda: bool(learned.append(1)))
     assert len(learned) < 192 / 32
-    assert answer.genome == whole.genome
+    assert answer.context == whole.context
     np.testing.assert_array_equal(answer.objectives, whole.objectives)
     assert answer.cost == whole.cost
-    (again,) = second.evaluate([request._replace(id=9, first=4, last=8, trained=answer.genome)], lambda: False)
-    assert (again.genome, again.samples) == (answer.genome, 4)
+    (again,) = second.evaluate([request._replace(id=9, first=4, last=8, context=answer.context)], lambda: False)
+    assert (again.context, again.samples) == (answer.context, 4)
     second.close()
 
 
@@ -175,16 +226,17 @@ def test_children_go_on_with_their_parent_s_network_as_it_was_trained_or_as_it_b
     lamarckian: bool, tmp_path: Path
 ) -> None:
     config = study("nsga2", networks="best", learnt_is_inherited=lamarckian)
-    workshop = Workshop(tmp_path)
-    players = Players(config, workshop)
+    trainings = made(tmp_path)
+    players = PlayerEvaluator(config, trainings)
     genome = players.initialize(np.random.default_rng(1))
     (answer,) = players.evaluate([Request(0, genome, 0, 4, 3)], lambda: False)
-    inherited = players.space.inherited(genome, answer)
-    learnt = unpack(workshop.store.get(answer.genome)).arrays["weights"]
+    inherit = players.space.can.inherit
+    inherited = inherit(genome, answer) if inherit else genome
+    learnt = unpack(trainings.lease.get(trained(answer))).arrays["weights"]
     network = players.space.network(inherited)
     assert network is not None
     np.testing.assert_array_equal(network, learnt if lamarckian else players.space.network(genome))
-    np.testing.assert_array_equal(players.space.numbers(inherited), players.space.numbers(genome))
+    np.testing.assert_array_equal(players.space.gene_values(inherited), players.space.gene_values(genome))
     assert not np.array_equal(learnt, players.space.network(genome))
     players.close()
 
@@ -205,7 +257,7 @@ def test_networks_alone_are_bred_without_any_training(store: FolderStore) -> Non
         left = results(list(run(study(kind, task=task, networks="single_point", network_noise=1.0), store)))
         archive = bundle(store, left["archive"]).arrays
         assert archive["genome"].shape == (12, 0)
-        assert len(set(trained(archive))) > 4
+        assert len(set(digests(archive))) > 4
 
 
 def test_the_sizes_of_layers_are_bred_and_each_policy_says_its_own(store: FolderStore) -> None:
@@ -231,7 +283,7 @@ def test_the_sizes_of_layers_are_bred_and_each_policy_says_its_own(store: Folder
 def test_a_network_that_does_not_fit_is_one_candidate_s_failure(tmp_path: Path) -> None:
     learner = {"kind": "dqn", "network": {"policy": [8], "critic": [8], "lstm": [0, 4]}}
     config = study("ga", task={**settings()["task"], "learner": learner})
-    players = Players(config, Workshop(tmp_path))
+    players = PlayerEvaluator(config, made(tmp_path))
     with pytest.raises(EvaluationError, match=r"do not go together: .*LSTM"):
         list(players.evaluate([Request(0, np.array([4.0]), 0, 4, 3)], lambda: False))
     (fine,) = players.evaluate([Request(1, np.array([0.0]), 0, 4, 3)], lambda: False)
@@ -243,7 +295,7 @@ def test_every_number_of_the_task_is_bred_and_each_candidate_plays_the_game_of_i
     game = {"name": "pong", "settings": {"points": 1, "max_ticks": [10, 40]}}
     task = {"game": game, "learner": {**LEARNER, "rate": 0.01, "entropy_weight": 0.0, "fragment": [4, 8]},
             "steps": [32, 64], "environments": [2, 6]}  # fmt: skip
-    players = Players(study("nsga2", task=task, objectives=[{"measure": "length"}]), Workshop(tmp_path))
+    players = PlayerEvaluator(study("nsga2", task=task, objectives=[{"measure": "length"}]), made(tmp_path))
     places = [gene.place for gene in players.space.genes]
     assert places == ["game.settings.max_ticks", "learner.fragment", "steps", "environments"]
     genomes = np.array([[10, 4, 32, 2], [40, 8, 64, 6]], dtype=float)
@@ -266,16 +318,15 @@ def test_elites_are_measured_again_without_training_and_merge_into_their_candida
     assert rounds(found)[-1].metrics["evaluated"] == 12
 
 
-def test_a_stop_keeps_the_networks_and_the_end_leaves_no_workshop(store: FolderStore) -> None:
-    folders = store.folder / "workshops"
+def test_a_stop_keeps_the_trainings_and_the_end_leaves_none(store: FolderStore) -> None:
     seen: list[AnyEvent] = []
     for event in run(study(), store, control=lambda: "stop" if rounds(seen) else ""):
         seen.append(event)
     assert isinstance(seen[-1], Stopped)
     assert {"archive", "policy", "policies", "lineage"} <= seen[-1].artifacts.keys()
-    assert any(folders.iterdir()), "somebody may go on with it"
+    assert list(store.leases()), "somebody may go on with it"
     list(run(study(), store, seen[-1].artifacts["checkpoint"]))
-    assert not any(folders.iterdir())
+    assert not list((store.folder / "leases").iterdir())
 
 
 @pytest.mark.parametrize(
@@ -311,7 +362,7 @@ def test_all_that_the_game_has_against_a_study_is_told_at_once(store: FolderStor
 def test_settings_with_which_no_network_fits_every_candidate_are_their_candidates_failure(tmp_path: Path) -> None:
     game = {"name": "image-pong", "settings": {"frames": [2, 4], "max_ticks": 30}}
     config = study("ga", task={**settings()["task"], "game": game, "steps": 32}, objectives=[{"measure": "return"}])
-    players = Players(config, Workshop(tmp_path))
+    players = PlayerEvaluator(config, made(tmp_path))
     with pytest.raises(EvaluationError, match=r"game\.settings: with frames: 4"):
         list(players.evaluate([Request(0, np.array([np.log(0.01), 0.05, 4.0]), 0, 2, 3)], lambda: False))
     players.close()
@@ -336,3 +387,47 @@ def test_the_whole_map_is_measured_again_at_the_end(store: FolderStore) -> None:
     last = found[-1]
     assert isinstance(last, Finished)
     assert last.summary["fresh_coverage"] == len(again["id"]) / 16
+
+
+def test_an_attempt_that_was_taken_over_ends_and_the_later_one_ends_as_if_it_had_been_alone(store: FolderStore) -> None:
+    config = study()
+    whole = results(list(run(config, FolderStore(store.folder / "alone"))))
+    earlier = run(config, store)
+    saved = next(e for e in earlier if isinstance(e, Progressed)).artifacts["checkpoint"]
+    later = run(config, store, saved)
+    found = [next(later)]  # it has taken the trainings over
+    with pytest.raises(LeaseLost):
+        list(earlier)
+    found += later
+    assert results(found) == whole
+    assert not list(store.leases())
+
+
+def test_equal_studies_at_the_same_time_do_not_touch_each_other_s_trainings(store: FolderStore) -> None:
+    one, two = run(study(), store), run(study(), store)
+    first, second = [next(one), next(one)], [next(two), next(two)]
+    assert len(list(store.leases())) == 2
+    second += two
+    first += one
+    assert results(first) == results(second)
+    assert not list(store.leases())
+
+
+def test_a_study_that_was_killed_before_its_first_checkpoint_finds_what_it_trained(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    training = PlayerEvaluator._train
+
+    def counted(self: PlayerEvaluator, run: Training, key: str, *more: Any) -> bool:
+        begun.append(key)
+        return training(self, run, key, *more)
+
+    monkeypatch.setattr(PlayerEvaluator, "_train", counted)
+    killed = run(study(ticks=1), store, control=lambda: "pause" if len(begun) > 2 else "")
+    assert isinstance(list(killed)[-1], Paused)
+    (lease,) = (store.folder / "leases").glob("*/*")
+    os.utime(lease, 2 * (time.time() - 2 * LEASE_S,))
+    found = list(run(study(ticks=1), store))
+    assert isinstance(found[-1], Finished)
+    assert [begun.count(key) for key in dict.fromkeys(begun)] == [1, 1, 2, 1], "two were done, the third goes on"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from engine.catalog import ALGORITHMS
-from engine.config import EvolveConfig, TaskConfig, load
-from engine.config.algorithms import SearchAlgorithm
+from engine.config import EvolveConfig, TaskConfig
 from engine.config.genes import Evolvable, express, genes
 from engine.errors import ConfigError
+from engine.studies import load
 
 
 def settings(**more: Any) -> dict[str, Any]:
@@ -152,15 +152,17 @@ def test_everything_that_does_not_go_together_is_told_at_once_with_everything_el
     [
         ("evolve", {"algorithm": {"kind": "ga", "fair": True}}, "algorithm.fair"),
         ("evolve", {"algorithm": {"kind": "pso"}, "noise": {"reevaluate": 1}}, "noise"),
-        ("evolve", {"algorithm": {"kind": "nsga3"}, "noise": {"racing": "chance"}}, "noise.racing"),
+        ("evolve", {"algorithm": {"kind": "nsga3"}, "noise": {"racing": "halving"}}, "noise.racing"),
         (
             "evolve",
             {"algorithm": {"kind": "map-elites", "low": [2], "high": [1]}, "behaviour": ["win"]},
             "algorithm.low",
         ),
-        ("search", {"algorithm": {"steady": True}, "noise": {"racing": "chance"}}, "noise.racing"),
+        ("search", {"algorithm": {"steady": True}, "noise": {"racing": "halving"}}, "noise.racing"),
         ("search", {"noise": {"racing": "tests"}}, "noise.racing"),
-        ("search", {"noise": {"racing": "chance"}, "replicates": 32}, "noise.most"),
+        ("evolve", {"algorithm": {"kind": "ga"}, "noise": {"racing": "bounds"}}, "noise.racing"),
+        ("evolve", {"algorithm": {"kind": "ga"}, "objectives": [{"low": 3, "high": 3}]}, "objectives.0"),
+        ("search", {"noise": {"racing": "halving"}, "replicates": 32}, "noise.most"),
         ("search", {"algorithm": {"kind": "nsga3", "partitions": 99}}, "algorithm.partitions"),
         ("search", {"algorithm": {"kind": "map-elites", "quality": "fun"}}, "algorithm.quality"),
     ],
@@ -171,10 +173,8 @@ def test_what_does_not_go_together_is_refused_at_its_place(kind: str, change: di
 
 
 @pytest.mark.parametrize("kind", ALGORITHMS)
-def test_settings_know_what_their_algorithm_can(kind: str) -> None:
-    algorithm, config = ALGORITHMS[kind].load(), ALGORITHMS[kind].config
-    assert issubclass(config, SearchAlgorithm)
-    assert (config.remeasures, config.races) == (algorithm.revisable, algorithm.foreseeable)
+def test_an_algorithm_reads_the_settings_of_its_row_in_the_catalog(kind: str) -> None:
+    assert ALGORITHMS[kind].load().Settings is ALGORITHMS[kind].config
 
 
 def lineups(baselines: dict[str, Any]) -> dict[str, Any]:
@@ -208,3 +208,12 @@ def test_every_number_below_the_task_may_be_a_range() -> None:
     numbers = {name: field for name, field in TaskConfig.model_fields.items() if field.annotation in (int, float)}
     assert numbers.keys() == {"steps", "environments", "checkpoint_every"}
     assert all(any(isinstance(mark, Evolvable) for mark in field.metadata) for field in numbers.values())
+
+
+def test_players_race_by_bounds_where_their_goals_have_limits() -> None:
+    goals = [{"measure": "win"}, {"measure": "return", "low": 0, "high": 500}]
+    found = load(settings(algorithm={"kind": "ga"}, objectives=goals, noise={"racing": "bounds"}))
+    assert isinstance(found, EvolveConfig)
+    assert [goal.limits for goal in found.objectives] == [(0, 1), (0, 500)]
+    assert load(found.model_dump(mode="json")) == found
+    assert "low" not in load(settings(algorithm={"kind": "ga"})).model_dump(mode="json")["objectives"][0]

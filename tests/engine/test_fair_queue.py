@@ -7,18 +7,17 @@ import random
 import numpy as np
 import pytest
 
-from engine.arrays import pack, unpack
 from engine.bench.asynchrony import TIMES, Sleeping, busy, correlation, follow, steady
 from engine.catalog import ALGORITHMS
 from engine.evolution.algorithm import Algorithm
 from engine.evolution.fair import FairQueue
 from engine.evolution.nsga2 import NSGA2
-from tests.contracts.algorithm import AlgorithmContract, answer, problem
+from tests.contracts.algorithm import AlgorithmContract, answer, problem, stored
 
 
 class TestFairQueue(AlgorithmContract):
     def make(self, seed: int = 1, ticks: int = 6) -> Algorithm:
-        return FairQueue(NSGA2(problem(), 12, ticks, seed, steady=self.steady), problem())
+        return FairQueue(NSGA2(problem(), 12, ticks, seed, steady=self.steady))
 
 
 class TestSteadyFairQueue(TestFairQueue):
@@ -27,7 +26,7 @@ class TestSteadyFairQueue(TestFairQueue):
 
 def test_a_search_learns_in_the_order_of_its_requests_whatever_the_order_of_arrival() -> None:
     search = NSGA2(problem(), 12, 6, 1, steady=True)
-    queue, rng, waiting, learnt = FairQueue(search, problem()), random.Random(1), [], []
+    queue, rng, waiting, learnt = FairQueue(search), random.Random(1), [], []
     while not queue.done:
         waiting += queue.ask(9)
         before = set(search.outstanding)
@@ -38,7 +37,7 @@ def test_a_search_learns_in_the_order_of_its_requests_whatever_the_order_of_arri
 
 def test_a_slow_candidate_holds_up_learning_but_not_the_workers() -> None:
     search = NSGA2(problem(), 12, 60, 1, steady=True)
-    queue = FairQueue(search, problem())
+    queue = FairQueue(search)
     for request in queue.ask(12):
         queue.tell(answer(request))
     slow, *waiting = queue.ask(5)
@@ -53,12 +52,11 @@ def test_a_slow_candidate_holds_up_learning_but_not_the_workers() -> None:
 
 
 def test_what_waits_in_the_queue_survives_a_checkpoint() -> None:
-    queue, again = (FairQueue(NSGA2(problem(), 12, 6, 1, steady=True), problem()) for _ in range(2))
+    queue, again = (FairQueue(NSGA2(problem(), 12, 6, 1, steady=True)) for _ in range(2))
     first = queue.ask(12)
     for request in first[3:9]:
         queue.tell(answer(request))
-    bundle = unpack(pack(*reversed(queue.state())))
-    again.load(bundle.arrays, bundle.meta)
+    again.load(stored(queue.state()))
     assert [r.id for r in again.ask(12)] == [0, 1, 2, 9, 10, 11]
     for one in (queue, again):
         for request in [*first[9:], *first[:3]]:

@@ -24,7 +24,8 @@ from engine.mdp.interface import (
     SeatSpec,
 )
 from engine.mdp.vector import VectorMDP, VectorStep
-from engine.simulators.conformance import check, main_check
+from engine.simulators.check_command import main_check
+from engine.simulators.conformance import check
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_promises import GAME_CHECKS, GameCase
 from tests.engine.sample_games import ORCHARD, orchard

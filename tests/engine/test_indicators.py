@@ -10,6 +10,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from engine import indicators
+from engine.confidence import coarse
+from engine.evolution.estimates import estimate
 from engine.indicators import STRONG, UNDER, UNSURE
 
 
@@ -19,6 +21,16 @@ def test_the_interval_is_student_s() -> None:
     np.testing.assert_allclose(indicators.half_width(error, samples), expected)
     assert np.isinf(indicators.half_width(np.array([1.0]), np.array([1])))[0]
     assert indicators.half_width(np.ones((2, 3)), samples).shape == (2, 3)
+
+
+def test_equal_values_have_no_interval_however_large_they_are() -> None:
+    """Means of large numbers are rounded, which is no spread: 12,345.6 was told as known to 0.00000000001."""
+    values = np.tile([12345.6, 0.1, 3e9 + 0.1], (48, 1))
+    mean, covariance = estimate(values)
+    error = indicators.standard_errors(covariance[None], mean[None])
+    assert (error == 0).all()
+    assert np.isinf(indicators.half_width(error, np.array([48]))).all()
+    assert coarse(np.repeat([0.1 + 0.2, 0.3, 0.1 * 3], 16))
 
 
 def test_the_interval_holds_its_rate() -> None:

@@ -15,9 +15,9 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from engine import arrays as container
 from engine import events, rng
-from engine.config import ConfigError, load
-from engine.errors import StoreError
+from engine.errors import ConfigError, StoreError
 from engine.store import FolderStore
+from engine.studies import load
 
 DTYPE = st.sampled_from(sorted(container.DTYPES))
 
@@ -123,7 +123,7 @@ def test_every_problem_of_a_configuration_is_told_at_once_with_its_place() -> No
                 "game": {"simulator": ""},
                 "seed": -1,
                 "sped": 1,
-                "algorithm": {"kind": "nsga2", "population": 5},
+                "algorithm": {"kind": "nsga2", "population": 3},
                 "lineups": {"budget_low": 9, "budget_high": 3},
             }
         )

@@ -188,6 +188,17 @@ def test_a_team_survives_the_way_to_words_and_back() -> None:
         assert len(team_parts(spec(), row.tolist())) >= 5
 
 
+def test_what_is_counted_keeps_the_name_that_the_game_gave_it() -> None:
+    """Names are plural in one game and singular in the next, so no number stands before them."""
+    at = {slot.id: s for s, slot in enumerate(spec().slots)}
+    counted = next(slot for slot in spec().slots if slot.kind == "count")
+    row = space(LineupConfig()).sample(np.random.default_rng(2), 1)[0, 0]
+    name = spec().pieces[row[at[counted.of]]].name
+    for many in (1, 6):
+        row[at[counted.id]] = many
+        assert f"{name} ×{many}" in team_parts(spec(), row.tolist())
+
+
 def test_a_team_with_a_misspelt_piece_is_told_what_was_meant() -> None:
     with pytest.raises(ConfigError, match="did you mean Frost Captain"):
         team_row(spec(), TeamRow(slots={"hero": "Frost Captin"}), "slots.")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.arrays import pack, unpack
 from engine.errors import ConfigError
 from engine.evolution.map_elites import MAPElites
 from engine.evolution.noise import Resampling
 from engine.evolution.operators import RealSpace
 from engine.problem import Evaluation, Objective, Problem, Request
-from tests.contracts.algorithm import MANY, ONE, AlgorithmContract
+from tests.contracts.algorithm import MANY, ONE, AlgorithmContract, stored
 
 PLANE = Problem(RealSpace(np.zeros(4), np.ones(4)), (Objective("skill", "Skill"),), descriptors=("bold", "quick"))
 """Behaviour is the first two variables; skill is best where the other two are a half."""
@@ -109,6 +109,77 @@ def test_without_given_bounds_the_first_candidates_span_the_grid() -> None:
     np.testing.assert_array_equal(search.high, x.max(axis=0))
 
 
+Behaviour = Callable[[int, np.ndarray], tuple[float, float]]
+
+
+def behaving(search: MAPElites, behaviour: Behaviour) -> MAPElites:
+    """A whole search whose candidates behave as ``behaviour`` of their id and genome says."""
+    while not search.done:
+        for request in search.ask(1):
+            told = np.array(behaviour(request.id, request.genome))
+            search.tell(answer(request)._replace(descriptor=told))
+    return search
+
+
+@pytest.mark.parametrize("nothing", [np.nan, np.inf, -np.inf, 0.25])
+def test_an_axis_that_says_nothing_at_first_gets_its_bounds_once_it_does(nothing: float) -> None:
+    search = MAPElites(PLANE, 20, 10, 1, bins=4)
+    behaving(search, lambda i, x: (x[0], nothing if i < 40 else x[1]))
+    assert np.isfinite([search.low, search.high]).all()
+    assert (search.high > search.low).all()
+    assert len(np.unique(search.grid()["cell"][:, 1])) == 4, "the second axis tells candidates apart"
+    assert len(np.unique(search.grid()["cell"][:, 0])) == 4
+    for individual in search.elites():
+        assert search.cells[search._cell(individual)] is individual
+
+
+def test_the_bounds_of_such_an_axis_are_those_of_the_first_tick_with_numbers() -> None:
+    search = MAPElites(PLANE, 3, 3, 1, bins=2)
+    told = [
+        (0.0, np.nan),
+        (1.0, np.inf),
+        (0.5, np.nan),
+        (9.0, 2.0),
+        (0.5, 4.0),
+        (0.2, np.nan),
+        (0.1, 99.0),
+        (0, 0),
+        (0, 3),
+    ]
+    behaving(search, lambda i, x: told[i])
+    assert search.low.tolist() == [0.0, 2.0]
+    assert search.high.tolist() == [1.0, 4.0]
+
+
+def test_infinite_behaviour_bounds_nothing_and_goes_to_the_ends() -> None:
+    search = MAPElites(PLANE, 4, 1, 1, bins=4)
+    told = [(0.0, -np.inf), (1.0, np.inf), (0.5, 1.0), (0.6, 2.0)]
+    behaving(search, lambda i, x: told[i])
+    assert (search.low.tolist(), search.high.tolist()) == ([0.0, 1.0], [1.0, 2.0])
+    cells = dict(zip(search.grid()["id"].tolist(), search.grid()["cell"].tolist(), strict=True))
+    assert (cells[0][1], cells[1][1]) == (0, 3)
+
+
+def test_an_axis_that_never_says_anything_is_one_cell_wide_and_travels() -> None:
+    search = behaving(MAPElites(PLANE, 10, 4, 1, bins=4), lambda i, x: (x[0], np.nan))
+    assert set(search.grid()["cell"][:, 1].tolist()) == {0}
+    again = MAPElites(PLANE, 10, 4, 1, bins=4)
+    again.load(stored(search.state()))
+    assert again.grid()["id"].tolist() == search.grid()["id"].tolist()
+
+
+def test_quality_that_is_not_a_finite_number_never_keeps_a_cell_for_good() -> None:
+    search, skills = (
+        MAPElites(PLANE, 3, 2, 1, bins=1, low=(0, 0), high=(1, 1)),
+        [np.nan, -np.inf, np.nan, 1.0, 2.0, 0.0],
+    )
+    while not search.done:
+        for request in search.ask(1):
+            search.tell(answer(request)._replace(objectives=np.array([skills[request.id]])))
+    assert [i.evaluation.id for i in search.elites()] == [4]
+    assert search.qd_score() == 2.0, "the floor is that of the first tick that has finite ones"
+
+
 def test_a_resumed_grid_is_the_same_grid() -> None:
     whole, half, again = (MAPElites(PLANE, 20, 8, 3, bins=5) for _ in range(3))
     finish(whole)
@@ -116,8 +187,7 @@ def test_a_resumed_grid_is_the_same_grid() -> None:
     for _ in range(70):
         waiting += half.ask(1)
         half.tell(answer(waiting.pop(0)))
-    bundle = unpack(pack(*reversed(half.state())))
-    again.load(bundle.arrays, bundle.meta)
+    again.load(stored(half.state()))
     finish(again)
     for name, column in whole.grid().items():
         np.testing.assert_array_equal(again.grid()[name], column)
@@ -156,7 +226,7 @@ def test_what_cannot_span_a_grid_is_refused_in_words() -> None:
     with pytest.raises(ConfigError, match="2 lower and 2 upper"):
         MAPElites(PLANE, 10, 5, 1, low=(0,), high=(1,))
     with pytest.raises(ConfigError, match="foresee"):
-        Resampling(MAPElites(PLANE, 10, 5, 1), racing="chance")
+        Resampling(MAPElites(PLANE, 10, 5, 1), racing="halving")
 
 
 def test_a_map_by_other_estimates_drops_what_was_luck_and_leaves_the_map_itself_alone() -> None:

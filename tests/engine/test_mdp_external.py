@@ -11,7 +11,7 @@ from engine.errors import ConfigError, SimulatorError
 from engine.games.pong import VectorPong
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.vector import VectorMDP
-from engine.simulators.connection import Limits
+from engine.simulators.conversation import Limits
 from engine.simulators.game_client import ExternalGame
 from tests.contracts.mdp import Walk, snapshot
 from tests.engine.leftovers import new_mark, none_left

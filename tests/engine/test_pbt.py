@@ -7,12 +7,21 @@ import random
 import numpy as np
 import pytest
 
-from engine.arrays import pack, unpack
 from engine.evolution.operators import IntegerSpace, MixtureSpace, RealSpace, SubsetSpace
-from engine.evolution.pbt import PBT, Exploit, better, perturbed
-from engine.problem import Evaluation, Objective, Problem, Request, failed
+from engine.evolution.pbt import FACTORS, PBT, better
+from engine.problem import (
+    TRAINED,
+    Capabilities,
+    Evaluation,
+    Objective,
+    Problem,
+    Request,
+    TrainingContext,
+    failed,
+    of_kind,
+)
 from engine.store import FolderStore
-from tests.contracts.algorithm import MANY, ONE, AlgorithmContract
+from tests.contracts.algorithm import MANY, ONE, AlgorithmContract, stored
 
 
 class TestPBT(AlgorithmContract):
@@ -39,28 +48,39 @@ UNIT = Problem(RealSpace(np.zeros(2), np.ones(2)), UP)
 
 
 def measured(i: int, f: float, variance: float = 0.0, samples: int = 10, weights: str = "") -> Evaluation:
-    return Evaluation(i, np.array([f]), np.array([[variance]]), samples, np.empty(0), genome=weights)
+    context = TrainingContext(artifacts={TRAINED: weights} if weights else {})
+    return Evaluation(
+        i,
+        np.array([f]),
+        np.array([[variance]]),
+        samples,
+        np.empty(0),
+        context=context,
+    )
 
 
 class Corners:
     """The toy problem's hyper-parameters: two members start as (1, 0) and (0, 1); drawn anew they are uniform."""
 
-    low, high = np.zeros(2), np.ones(2)
+    @property
+    def can(self) -> Capabilities:
+        return RealSpace(np.zeros(2), np.ones(2)).can
 
     def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
         return np.eye(2) if n == 2 else rng.random((n, 2))
-
-    def offspring(self, rng: np.random.Generator, mothers: np.ndarray, fathers: np.ndarray) -> np.ndarray:
-        return mothers
 
     def keys(self, genomes: np.ndarray) -> np.ndarray:
         return genomes[:, 0].view(np.uint64)
 
 
+def start(request: Request) -> str:
+    return of_kind(request.context, TrainingContext).start
+
+
 def toy(store: FolderStore, request: Request) -> Evaluation:
     """Jaderberg et al. section 4.1: climb the surrogate 1.2 - h . theta^2 from the stored theta, measure the true
     1.2 - |theta|^2."""
-    theta = np.frombuffer(store.get(request.start)) if request.start else np.array([0.9, 0.9])
+    theta = np.frombuffer(store.get(start(request))) if start(request) else np.array([0.9, 0.9])
     for _ in range(4):
         theta = theta - 0.01 * 2 * request.genome * theta
     return measured(request.id, 1.2 - float((theta**2).sum()), weights=store.put(theta.tobytes()))
@@ -102,7 +122,7 @@ def test_truncation_copies_weights_and_genes_of_the_top_to_the_bottom_and_nobody
     assert set(copied[:2].tolist()) <= {8, 9}
     for member, request in enumerate(after):
         source = member if copied[member] < 0 else int(copied[member])
-        assert request.start == f"weights-of-{source}"
+        assert start(request) == f"weights-of-{source}"
         assert history["parent"][10 + member] == source
         assert (request.genome == genomes[member]).all() == (copied[member] < 0)
         assert (request.first, request.last) == (1, 2), "fresh replicates at each step"
@@ -111,11 +131,11 @@ def test_truncation_copies_weights_and_genes_of_the_top_to_the_bottom_and_nobody
 def test_explored_genes_are_eight_tenths_or_twelve_tenths_within_bounds_or_drawn_anew() -> None:
     rng, space = np.random.default_rng(0), RealSpace(np.zeros(4000), np.ones(4000))
     genome, fresh = np.full(4000, 0.9), np.full(4000, 0.5)
-    found = perturbed(space, rng, genome, fresh, 0.25)
+    found = space.perturbed(rng, genome, fresh, FACTORS, 0.25)
     values, counts = np.unique(found.round(9), return_counts=True)
     assert values.tolist() == [0.5, 0.72, 1.0]
     np.testing.assert_allclose(counts / 4000, [0.25, 0.375, 0.375], atol=0.03)
-    whole = perturbed(IntegerSpace(np.zeros(50), np.full(50, 9)), rng, np.full(50, 2), np.full(50, 7), 0.0)
+    whole = IntegerSpace(np.zeros(50), np.full(50, 9)).perturbed(rng, np.full(50, 2), np.full(50, 7), FACTORS, 0.0)
     assert set(whole.tolist()) == {1, 3}
     assert whole.dtype == np.int64
 
@@ -124,10 +144,10 @@ def test_each_part_of_a_mixture_is_explored_in_its_own_way() -> None:
     rng = np.random.default_rng(1)
     space = MixtureSpace({"rate": RealSpace([0.0], [1.0]), "set": SubsetSpace(6, 3)})
     genome, fresh = space.sample(rng, 2)
-    found = perturbed(space, rng, genome, fresh, 0.0)
+    found = space.perturbed(rng, genome, fresh, FACTORS, 0.0)
     assert found[0] / genome[0] == pytest.approx(0.8) or found[0] == pytest.approx(min(1.0, 1.2 * genome[0]))
     np.testing.assert_array_equal(found[1:], genome[1:])
-    np.testing.assert_array_equal(perturbed(space, rng, genome, fresh, 1.0), fresh)
+    np.testing.assert_array_equal(space.perturbed(rng, genome, fresh, FACTORS, 1.0), fresh)
 
 
 def test_welch_finds_a_better_rival_only_where_the_difference_is_sure() -> None:
@@ -152,7 +172,7 @@ def test_welch_is_wrong_about_equal_members_as_often_as_it_says() -> None:
 
 
 @pytest.mark.parametrize("exploit", ["truncation", "welch", "both"])
-def test_a_failed_member_goes_on_from_a_good_one(exploit: Exploit) -> None:
+def test_a_failed_member_goes_on_from_a_good_one(exploit: str) -> None:
     search = PBT(UNIT, 4, 3, 1, exploit=exploit)
     for request in search.ask(1):
         if request.id == 2:
@@ -160,7 +180,7 @@ def test_a_failed_member_goes_on_from_a_good_one(exploit: Exploit) -> None:
         else:
             search.tell(measured(request.id, 1.0, weights=f"weights-of-{request.id}"))
     after = search.ask(1)
-    assert after[2].start in {"weights-of-0", "weights-of-1", "weights-of-3"}
+    assert start(after[2]) in {"weights-of-0", "weights-of-1", "weights-of-3"}
 
 
 def test_members_step_independently_when_steady() -> None:
@@ -174,7 +194,7 @@ def test_members_step_independently_when_steady() -> None:
     assert (steps["member"] == 0).sum() == 1, "the slow one still trains its first step"
     assert steps["step"].max() >= 9
     search.tell(measured(slow.id, 0.0))
-    assert search.ask(1)[0].start, "when it comes in last it copies a better one"
+    assert start(search.ask(1)[0]), "when it comes in last it copies a better one"
 
 
 def test_the_lineage_tells_every_step_and_survives_a_checkpoint() -> None:
@@ -184,10 +204,9 @@ def test_the_lineage_tells_every_step_and_survives_a_checkpoint() -> None:
         request = asked.pop(rng.randrange(len(asked)))
         search.tell(measured(request.id, float(request.genome.sum()), 0.001, weights=f"w{request.id}"))
         asked += search.ask(1)
-    bundle = unpack(pack(*reversed(search.state())))
     resumed = PBT(UNIT, 6, 8, 4, share=0.34)
-    resumed.load(bundle.arrays, bundle.meta)
-    assert [(r.id, r.start) for r in resumed.ask(1)] == sorted((r.id, r.start) for r in asked)
+    resumed.load(stored(search.state()))
+    assert [(r.id, start(r)) for r in resumed.ask(1)] == sorted((r.id, start(r)) for r in asked)
     history = resumed.history()
     assert history["id"].tolist() == list(range(24))
     for k in range(6, 24):
@@ -197,7 +216,7 @@ def test_the_lineage_tells_every_step_and_survives_a_checkpoint() -> None:
     for one in (search, resumed):
         for request in sorted(asked, key=lambda r: r.id):
             one.tell(measured(request.id, float(request.genome.sum()), 0.001, weights=f"w{request.id}"))
-    assert [(r.id, r.start, r.genome.tobytes()) for r in search.ask(1)] == [
-        (r.id, r.start, r.genome.tobytes()) for r in resumed.ask(1)
+    assert [(r.id, start(r), r.genome.tobytes()) for r in search.ask(1)] == [
+        (r.id, start(r), r.genome.tobytes()) for r in resumed.ask(1)
     ]
-    assert {i.evaluation.genome for i in resumed.front()} == {i.evaluation.genome for i in search.front()}
+    assert [i.evaluation.context for i in resumed.front()] == [i.evaluation.context for i in search.front()]

@@ -38,7 +38,7 @@ class Hand:
         """Dial, and build an evaluator."""
         self._spoke = InprocSpoke(self._ticket)
         self.say(Beat(42, True, 0.0))
-        self.say(Ready(2, 3))
+        self.say(Ready(2, 3, "lineup"))
         return self
 
     def say(self, header: codec.Header, body: bytes = b"") -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.catalog import LEARNERS
-from engine.config import TrainConfig, load
+from engine.config import TrainConfig
 from engine.config.base import Config, parse
 from engine.config.genes import Evolvable, express, genes
 from engine.config.rl import (
@@ -24,6 +24,7 @@ from engine.config.rl import (
     TrainingConfig,
 )
 from engine.errors import ConfigError
+from engine.studies import load
 
 # Benchmark, discount, clip, learning rate, batch, reuse, loss weights, layers of the policy and of the critic.
 TABLE_3: list[tuple[Any, ...]] = [

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from engine.channel import Weights
 from engine.config.rl import (
     PRESETS,
     A3CConfig,
@@ -23,10 +24,11 @@ from engine.config.rl import (
 from engine.errors import ConfigError
 from engine.games.pong import ImagePong, VectorPong
 from engine.rl import tensors
-from engine.rl.a3c import A3C, Gradient, Worker
+from engine.rl.a3c import A3C
 from engine.rl.dqn import DQN
+from engine.rl.factory import gradient_worker
+from engine.rl.gradient import Gradient
 from engine.rl.learner import device
-from engine.rl.policy import PolicySpec
 from engine.rl.ppo import PPO
 from engine.rl.sampler import Sampler
 from tests.contracts.learner import LearnerContract, curve, fingerprint, learner, training
@@ -35,6 +37,10 @@ from tests.engine.rl_game import Signals
 GOLDEN = Path(__file__).parent.parent / "golden"
 SMALL = NetworkConfig(policy=(32,), critic=(32,))
 QUIET = {"still": RewardConfig(weight=0.0)}
+
+
+def weights(numbers: Any, version: int) -> Weights:
+    return Weights("agent", 0, 0, version, {"actor": numbers})
 
 
 class TestPPO(LearnerContract):
@@ -63,8 +69,6 @@ class TestIMPALA(LearnerContract):
 
 
 class TestDQN(LearnerContract):
-    choices_only = True
-
     def config(self, **changes: Any) -> AnyLearner:
         given = {"network": SMALL, "fragment": 8, "warmup": 100, "minibatch": 32, "updates": 0.25, "rate": 0.01,
                  "target_every": 20, "discount": 0.5, "rewards": QUIET, "n_step": 2}  # fmt: skip
@@ -110,8 +114,8 @@ def test_a_clipped_ratio_gives_no_gradient() -> None:
                        normalise_advantages=False, discount=0.0)  # fmt: skip
     made = learner(config, Signals())
     run = training(config, Signals)
-    run.sampler.load(made.weights(), 0)
-    seen = run.sampler.sample()
+    run.sampler.load(weights(made.weights(), 0))
+    seen = run.sampler.sample()["agent"]
     before = made.weights()
     made.update(seen._replace(log_probs=seen.log_probs - 5, rewards=np.full_like(seen.rewards, 100)))
     np.testing.assert_array_equal(made.weights(), before)
@@ -135,11 +139,11 @@ def test_a_batch_that_is_too_large_for_one_pass_is_learned_from_in_pieces(
 def test_the_paper_s_networks_learn_from_what_they_see(preset: str) -> None:
     config = PRESETS[preset]
     game: Any = ImagePong() if config.network.conv else VectorPong()
-    learner = PPO(PolicySpec(game.spec.seats[0], config.network), config, 1, 1000)  # type: ignore[arg-type]
-    sampler = Sampler(game, learner.model, 2, 4, seed=1)
-    sampler.load(learner.weights(), 0)
+    learner = PPO(game.spec.seats[0], config, 1, 1000)  # type: ignore[arg-type]
+    sampler = Sampler(game, {"agent": learner.model}, 2, 4, seed=1)
+    sampler.load(weights(learner.weights(), 0))
     before = learner.weights()
-    metrics = learner.update(sampler.sample())
+    metrics = learner.update(sampler.sample()["agent"])
     assert metrics["ratio"] == pytest.approx(1.0, abs=1e-2)
     assert np.isfinite(learner.weights()).all()
     assert not np.array_equal(before, learner.weights())
@@ -174,8 +178,8 @@ def test_an_asynchronous_gradient_is_the_synchronous_update_when_weights_are_the
     alone, server, worker = learners
     run = training(config, Signals)
     for version in range(3):
-        run.sampler.load(server.weights(), version)
-        seen = run.sampler.sample()
+        run.sampler.load(weights(server.weights(), version))
+        seen = run.sampler.sample()["agent"]
         worker.follow(server.weights(), server.version)
         numbers, losses = worker.gradient(seen)
         metrics = server.apply(Gradient(numbers, worker.version, seen.steps, losses))
@@ -188,8 +192,8 @@ def test_late_gradients_are_applied_in_the_order_they_arrive_and_counted_as_late
     config = A3CConfig(network=SMALL)
     server, worker = learner(config, Signals()), learner(config, Signals())
     run = training(config, Signals)
-    run.sampler.load(server.weights(), 0)
-    gradients = [worker.gradient(run.sampler.sample())[0] for _ in range(3)]
+    run.sampler.load(weights(server.weights(), 0))
+    gradients = [worker.gradient(run.sampler.sample()["agent"])[0] for _ in range(3)]
     late = [server.apply(Gradient(g, 0, 40, {}))["staleness_max"] for g in gradients]
     assert late == [1.0, 2.0, 3.0]
 
@@ -199,16 +203,16 @@ def test_a_worker_gives_the_gradient_of_the_weights_its_fragment_began_with() ->
     config = A3CConfig(network=SMALL)
     server, again = learner(config, Signals()), learner(config, Signals())
     run = training(config, Signals)
-    worker = Worker(run.sampler, server.policy().spec, config)
+    worker = gradient_worker(run.sampler, {"agent": config})
     first, second = server.weights(), server.weights() + np.float32(0.1)
-    worker.load(first, 3)
-    gradient = worker.sample(lambda: worker.load(second, 4))
+    worker.load(weights(first, 3))
+    gradient = worker.sample(lambda: worker.load(weights(second, 4)))["agent"]
     same = training(config, Signals).sampler
-    same.load(first, 3)
+    same.load(weights(first, 3))
     again.follow(first, 3)
-    np.testing.assert_array_equal(gradient.numbers, again.gradient(same.sample())[0])
+    np.testing.assert_array_equal(gradient.numbers, again.gradient(same.sample()["agent"])[0])
     assert (gradient.version, gradient.steps) == (3, 40)
-    assert worker.sample().version == 4
+    assert worker.sample()["agent"].version == 4
 
 
 def test_illegal_choices_are_never_in_a_dqn_target() -> None:

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 from engine.errors import Cancelled, SimulatorError
-from engine.simulators import connection
+from engine.simulators import conversation
 from engine.simulators.client import ExternalSimulator
-from engine.simulators.connection import Limits
+from engine.simulators.conversation import Limits
+from engine.simulators.line import Line
 from tests.engine.leftovers import MARK, marked, new_mark, none_left, running
 from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
 
@@ -83,7 +84,12 @@ BROKEN = {
     "wrong_version": r"versions \[7, 9\]",
     "wrong_protocol": "other-protocol",
     "impossible_spec": "'hero-0' is described 2 times.*'might'",
-    "not_a_spec": r"\$\.spec\.name",
+    "not_a_spec": r"spec\.name is 5; it has to be a text; spec\.title is missing",
+    "half_a_spec": r"(?s)spec\.pieces\[1\]\.cost is \"11\"; it has to be a number.*hero-0.*described 2 times.*'might'",
+    "exit_134": r"ended by itself with exit code 134 \(a shell ends with this code when SIGABRT killed what it ran\)",
+    "exit_127": r"ended by itself with exit code 127\.",
+    "wrong_id": r"sent RESULTS with id 7 as the answer to BATTLES of 8 battles; that request has id 1",
+    "hung_up_early": "connected and hung up before it spoke ZeroMQ",
     "hang_up": "broke its connection",
     "junk_header": "not a message of equipoise-sim/1",
     "deep_header": "not a message of equipoise-sim/1",
@@ -112,12 +118,51 @@ def test_a_program_that_breaks_the_protocol_is_named_and_gone(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "named"), [("silent", "did not say HELLO"), ("hang", "did not answer BATTLES of 8 battles within 1 s")]
+    ("name", "named"),
+    [
+        ("silent", "did not say HELLO within 3 s: it never dialled"),
+        ("hang", "did not answer BATTLES of 8 battles within 1 s"),
+    ],
 )
 def test_a_program_that_hangs_is_ended_at_its_deadline(name: str, named: str) -> None:
     mark = new_mark()
     with pytest.raises(SimulatorError, match=named):
         bad(name, mark, SHORT).battles(LEFT[:8], RIGHT[:8], SEEDS[:8], {})
+    assert none_left(mark)
+
+
+class Clock:
+    """A clock that is an hour late as soon as ``reached`` has happened to the line."""
+
+    def __init__(self, reached: str) -> None:
+        self.reached, self.late = reached, 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.late
+
+
+@pytest.mark.parametrize(
+    ("name", "reached", "named"),
+    [
+        ("mute", "dialled", "did not say HELLO within 30 s: it connected and did not speak ZeroMQ"),
+        ("listener", "spoke", "did not say HELLO within 30 s: it connected by ZeroMQ and then sent nothing"),
+        ("speechless", "peer", "did not send its SPEC within 30 s"),
+    ],
+)
+def test_how_far_a_silent_program_came_is_told_at_the_one_deadline_of_its_introduction(
+    name: str, reached: str, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, look = Clock(reached), Line.look
+
+    def seen(line: Line) -> None:
+        look(line)
+        clock.late = 3600.0 if getattr(line, clock.reached) else 0.0
+
+    monkeypatch.setattr(conversation, "time", clock)
+    monkeypatch.setattr(Line, "look", seen)
+    mark = new_mark()
+    with pytest.raises(SimulatorError, match=named):
+        bad(name, mark, Limits()).describe()
     assert none_left(mark)
 
 
@@ -130,7 +175,7 @@ def test_a_program_that_promised_heartbeats_and_falls_silent_is_ended_before_its
 
 
 def test_a_message_without_end_is_cut_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "SWELL_BYTES", 64 * 2**20)
+    monkeypatch.setattr(conversation, "SWELL_BYTES", 64 * 2**20)
     mark = new_mark()
     with pytest.raises(SimulatorError, match="floods the engine: more than 64 MiB"):
         bad("endless_message", mark).battles(LEFT[:8], RIGHT[:8], SEEDS[:8], {})
@@ -146,6 +191,14 @@ def test_a_program_that_does_not_exist_is_a_permanent_error() -> None:
     with pytest.raises(SimulatorError, match="no-such-game is not a program") as caught:
         ExternalSimulator(["no-such-game"]).describe()
     assert caught.value.permanent
+
+
+def test_a_file_that_cannot_be_executed_could_not_be_started(tmp_path: Path) -> None:
+    program = tmp_path / "game"
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+    with pytest.raises(SimulatorError, match=r"could not be started\. It printed last: .*No such file"):
+        ExternalSimulator([str(program)]).describe()
 
 
 def test_an_entry_point_that_cannot_be_loaded_says_why() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,11 +15,14 @@ import numpy as np
 import pytest
 
 from engine.errors import SimulatorError
-from engine.simulators import checks, protocol
+from engine.simulators import checks, contract, protocol
+from engine.simulators.check_command import main_check
 from engine.simulators.client import ExternalSimulator
-from engine.simulators.conformance import check, check_simulator, main_check
-from engine.simulators.connection import Limits
+from engine.simulators.conformance import check, check_simulator
 from engine.simulators.contract import Distinct, GameSpec, LineupSimulator, Rules
+from engine.simulators.conversation import Limits
+from engine.simulators.line import Line, Transport
+from engine.simulators.process import KEPT_VARIABLES
 from engine.simulators.sampler import random_teams
 from tests.contracts.simulator import SimulatorContract
 from tests.engine import bad_simulators
@@ -104,6 +110,50 @@ def test_a_program_that_hangs_does_not_hang_the_check() -> None:
     assert all(f.level != "error" for f in findings if f.check == "handshake")
 
 
+def test_a_program_that_hangs_is_waited_for_once_and_the_wait_is_told_while_it_lasts() -> None:
+    told: list[tuple[str, float]] = []
+    command = f"command:{sys.executable} -m tests.engine.bad_simulators hang"
+    limits = Limits(request_s=2.0, cancel_s=0.1)
+    findings = list(check(command, battles=8, limits=limits, watch=lambda what, left: told.append((what, left))))
+    assert [f.check for f in findings if f.level == "error"] == ["results"]
+    assert [f.message for f in findings if f.check == "not tried"] == [
+        "wins, empty batch, empty slots, same seed, other seeds, patch, new pieces, bad input, fidelity, replay, "
+        "speed, cancel: the conversation broke before"
+    ]
+    assert [what for what, _ in told] == ["the answer to BATTLES of 8 battles"]
+    assert 0 < told[0][1] < 1
+
+
+def test_answers_that_are_sent_twice_are_found() -> None:
+    command = f"command:{sys.executable} -m tests.engine.bad_simulators echo"
+    errors = [f.message for f in check(command, battles=16) if f.level == "error"]
+    assert len(errors) == 1
+    assert "answered request 1 twice: RESULTS with id 1 came again where the answer to BATTLES of 8" in errors[0]
+
+
+def test_every_fault_of_a_description_is_a_finding_of_its_own() -> None:
+    command = f"command:{sys.executable} -m tests.engine.bad_simulators half_a_spec"
+    found = [(f.check, f.level, f.message) for f in check(command, battles=8)]
+    assert found == [
+        ("description", "error", 'spec.pieces[1].cost is "11"; it has to be a number'),
+        ("description", "error", "piece 'hero-0' is described 2 times; each needs a name of its own"),
+        ("description", "error", "strength is said to be side metric 'might', which is not described"),
+    ]
+
+
+def test_nothing_is_claimed_of_what_a_program_does_not_offer() -> None:
+    command = f"command:{sys.executable} -m tests.engine.bad_simulators plain"
+    found = {f.check: (f.level, f.message) for f in check(command, battles=8)}
+    assert found["cancel"] == (
+        "ok",
+        "the program does not offer cancel: a search that is stopped ends it, and starts it again later",
+    )
+    assert found["replay"] == ("ok", "the program does not offer replays, so none was asked for")
+    level, said = found["handshake"]
+    assert level == "warning"
+    assert said.endswith("cancle means nothing here: cancel, heartbeat, replay do")
+
+
 def test_a_program_that_ends_when_asked_for_a_battle_has_refused_nothing() -> None:
     command = f"command:{sys.executable} -m tests.engine.bad_simulators leave"
     findings = list(check(command, battles=8))
@@ -115,13 +165,14 @@ def test_a_program_that_ends_when_asked_for_a_battle_has_refused_nothing() -> No
     ]
 
 
-def test_the_module_runs_as_a_command() -> None:
+def test_the_module_runs_as_a_command_too() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "engine.simulators.conformance", HONEST, "--battles", "8"],
         capture_output=True,
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("The simulator keeps its contract.\n")
 
 
 def _cost(spec: GameSpec, row: np.ndarray) -> float:
@@ -161,14 +212,79 @@ def test_rules_that_leave_no_team_are_told() -> None:
         random_teams(_ruled(Rules(required=("hero-1", "hero-2"))), 1, np.random.default_rng(0))
 
 
-def test_the_simulator_printed_in_the_protocols_page_keeps_the_contract(tmp_path: Path) -> None:
+@pytest.fixture
+def printed(tmp_path: Path) -> str:
+    """The command of the simulator that is printed in the protocol's page."""
     page = PAGE.read_text(encoding="utf-8")
     section = page.split("## The simulator protocol, on one page")[1].split("\n## ")[0]
     program = tmp_path / "coins.py"
     program.write_text(section.split("```python\n")[1].split("```")[0], encoding="utf-8")
-    findings = list(check(f"command:{sys.executable} {program}"))
+    return f"{sys.executable} {program}"
+
+
+@pytest.mark.parametrize("kind", ["command", "command+tcp"])
+def test_the_simulator_printed_in_the_protocols_page_keeps_the_contract(printed: str, kind: str) -> None:
+    findings = list(check(f"{kind}:{printed}"))
     assert [f.message for f in findings if f.level == "error"] == []
     assert any("same results, bit for bit" in f.message for f in findings)
+    assert [f.level for f in findings if f.check == "ending"] == ["ok"]
+
+
+@pytest.mark.parametrize("transport", ["ipc", "tcp"])
+def test_the_printed_simulator_ends_by_itself_when_its_connection_does(
+    printed: str, transport: Transport, tmp_path: Path
+) -> None:
+    line = Line(transport, tmp_path)
+    given = {"EQUIPOISE_ENDPOINT": line.endpoint, "EQUIPOISE_KEY": "key"}
+    program = subprocess.Popen(printed.split(), env=os.environ | given)
+    try:
+        hello = line.receive(60_000)
+        assert hello is not None
+        line.admit(hello)
+        line.send(protocol.Hello())
+        assert line.receive(60_000) is not None
+    finally:
+        line.close()
+    assert program.wait(60) == 0
+
+
+OBJECTS = {
+    "`spec`": GameSpec, "a category": contract.Category, "an attribute": contract.Attribute, "a piece": contract.Piece,
+    "a slot": contract.Slot, "a metric": contract.Metric, "`rules`": Rules, "one of `distinct`": Distinct,
+    "a parameter": contract.Parameter, "a fidelity": contract.Fidelity,
+}  # fmt: skip
+
+
+def told_keys(row: str) -> dict[str, object]:
+    """The keys in a row of the page's table: with the JSON value behind =, or REQUIRED."""
+    text = re.sub(r"\([^)]*\)", "", row)
+    keys = [(found[1], text[found.end() :]) for found in re.finditer(r"`(\w+)`", text)]
+    read = json.JSONDecoder().raw_decode
+    return {key: read(rest[1:])[0] if rest.startswith("=") else REQUIRED for key, rest in keys}
+
+
+REQUIRED = object()
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_the_protocols_page_says_which_keys_of_a_description_are_required_and_what_the_others_are(name: str) -> None:
+    section = PAGE.read_text(encoding="utf-8").split("**The game** (`spec`)")[1]
+    row = next(line for line in section.splitlines() if line.startswith(f"| {name} | "))
+    told = told_keys(row.removeprefix(f"| {name} | "))
+    fields = {field.name: field for field in msgspec.structs.fields(OBJECTS[name])}
+    assert told.keys() == fields.keys()
+    for key, field in fields.items():
+        assert (told[key] is REQUIRED) == field.required, key
+        if not field.required:
+            empty = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+            assert msgspec.convert(told[key], field.type) == empty, key
+
+
+def test_the_protocols_page_names_every_variable_that_a_program_sees() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    environment = page.split("**Environment.**")[1].split("\n\n")[0]
+    mine = ("EQUIPOISE_ENDPOINT", "EQUIPOISE_KEY", "TMPDIR", "PYTHONPATH", "PYTHONUNBUFFERED")
+    assert set(re.findall(r"`([A-Z_]+)`", environment)) == {*KEPT_VARIABLES, *mine}
 
 
 def test_the_protocols_page_names_every_message_and_limit() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 
 from engine.errors import SimulatorError
 from engine.simulators import protocol
+from engine.simulators.checks import spec_problems
 from engine.simulators.contract import Frame
 from engine.simulators.protocol import Bye, Error, Frames, Hello, PlayBattles, Replay, Results, Spec, decode, encode
+from engine.simulators.reading import certain
 from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
 
 MESSAGES = [
@@ -72,8 +75,8 @@ TOO_MANY_ARRAYS = b'{"type":"RESULTS","id":1,"arrays":[%s]}' % b",".join([NOTHIN
         ([b""], "the header is not a message"),
         ([b"{}"], "missing required field `type`"),
         ([b'{"type":"SHOUT","id":1}'], "Invalid value 'SHOUT'"),
-        ([b'{"type":"RESULTS"}'], "missing required field `id`"),
-        ([b'{"type":"RESULTS","id":"x"}'], r"at `\$\.id`"),
+        ([b'{"type":"RESULTS"}'], "RESULTS has wrong keys: id is missing; it has to be a whole number"),
+        ([b'{"type":"RESULTS","id":"x"}'], 'id is "x"; it has to be a whole number'),
         ([b'{"type":"RESULTS","id":1e999}'], "the header is not a message"),
         ([b'{"type":"BATTLES","id":1,"deadline_ms":1,"patch":{"a":NaN}}'], "the header is not a message"),
         ([b"\xff\xfe{}"], "the header is not a message"),
@@ -87,13 +90,52 @@ TOO_MANY_ARRAYS = b'{"type":"RESULTS","id":1,"arrays":[%s]}' % b",".join([NOTHIN
         ([_results(shape=[-1]), b"ab"], "impossible shape"),
         ([_results(shape=[2**62, 2**62]), b"ab"], "impossible shape"),
         ([_results(shape=[1, 1, 1, 1, 1, 2]), b"ab"], "impossible shape"),
-        ([_results(shape=[2.5]), b"ab"], r"at `\$\.arrays"),
+        ([_results(shape=[2.5]), b"ab"], r"arrays\[0\]\.shape\[0\] is 2\.5; it has to be"),
         ([TOO_MANY_ARRAYS, *[b""] * 257], "describes 257 arrays"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_message_is_named(frames: list[bytes], said: str) -> None:
     with pytest.raises(SimulatorError, match=said):
         decode(frames)
+
+
+def test_everything_wrong_with_a_game_for_agents_is_named_with_its_place() -> None:
+    seen = {"name": "o", "shape": [2, "x"], "dtype": "int8"}
+    parts = [{"kind": "discrete"}, {"kind": "jump"}, {"n": 3}]
+    seat = {"observations": [seen], "action": {"kind": "hybrid", "parts": parts}, "rewards": "r"}
+    game = {"name": "g", "version": 1, "seats": [seat], "max_ticks": None}
+    with pytest.raises(protocol.WrongShape) as caught:
+        decode([json.dumps({"type": "GAME", "spec": game}).encode()])
+    kinds = '"discrete", "continuous"'
+    assert caught.value.problems == [
+        "spec.version is 1; it has to be a text",
+        'spec.seats[0].observations[0].shape[1] is "x"; it has to be a whole number',
+        'spec.seats[0].observations[0].dtype is "int8"; it has to be one of "float32", "uint8"',
+        "spec.seats[0].action.parts[0].n is missing; it has to be a whole number",
+        f'spec.seats[0].action.parts[1].kind is "jump"; it has to be one of {kinds}',
+        f"spec.seats[0].action.parts[2].kind is missing; it has to be one of {kinds}",
+        'spec.seats[0].rewards is "r"; it has to be a list […]',
+        "spec.max_ticks is null; it has to be a whole number",
+    ]
+
+
+def test_a_text_or_number_that_is_wrong_hides_nothing_else_that_is_wrong_and_claims_nothing() -> None:
+    spec = msgspec.to_builtins(SPEC)
+    del spec["pieces"][0]["id"], spec["slots"][0]["title"]
+    spec["pieces"][1]["cost"], spec["categories"][1]["attributes"][0]["low"] = "12", None
+    spec["parameters"][0]["low"], spec["strength"] = 1000.0, "might"
+    with pytest.raises(protocol.WrongShape) as caught:
+        decode([json.dumps({"type": "SPEC", "spec": spec}).encode()])
+    assert caught.value.problems == [
+        "spec.categories[1].attributes[0].low is null; it has to be a number",
+        "spec.pieces[0].id is missing; it has to be a text",
+        'spec.pieces[1].cost is "12"; it has to be a number',
+        "spec.slots[0].title is missing; it has to be a text",
+    ]
+    assert certain(spec_problems(caught.value.message.spec)) == [
+        "strength is said to be side metric 'might', which is not described",
+        "parameter 'luck': low 1000.0 must be below high 20.0",
+    ]
 
 
 _json = st.recursive(

@@ -16,12 +16,14 @@ import numpy as np
 import pytest
 
 from engine.arrays import unpack
-from engine.config import load
-from engine.errors import StoreError
+from engine.config import FURTHER
+from engine.errors import ConfigError, StoreError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
-from engine.indicators import STRONG, UNDER, half_width, verdicts
+from engine.indicators import STRONG, UNSURE
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import pulse, run
+from engine.study.lineup_record import LineupRecord
 
 STUDY: dict[str, Any] = {
     "name": "small",
@@ -84,28 +86,42 @@ def test_the_front_is_measured_again_on_fresh_seeds_with_its_choice_fixed(
     front, fresh = (unpack(store.get(undisturbed[k])).arrays for k in ("front", "fresh"))
     np.testing.assert_array_equal(front["id"], fresh["id"])
     np.testing.assert_array_equal(front["anchor"], fresh["anchor"])
-    assert (fresh["samples"] == 8).all()
+    assert set(fresh["samples"].tolist()) <= {8, 8 * FURTHER}
     assert not np.array_equal(front["objective"], fresh["objective"])
 
 
-def test_who_is_over_the_line_is_counted_by_fresh_battles_where_there_were_any(store: FolderStore) -> None:
+def test_what_fresh_battles_confirm_is_counted_apart_from_what_the_search_found(store: FolderStore) -> None:
     found = events(store, seed=4)
     rounds = [e for e in found if isinstance(e, Progressed)]
     end = found[-1]
     assert isinstance(end, Finished)
-    archive, fresh = (unpack(store.get(end.artifacts[role])) for role in ("archive", "fresh"))
-    columns = {name: np.array(archive.arrays[name]) for name in ("objective", "error", "samples")}
-    places = {i: k for k, i in enumerate(archive.arrays["id"].tolist())}
-    for k, i in enumerate(fresh.arrays["id"].tolist()):
-        for name, column in columns.items():
-            column[places[i]] = fresh.arrays[name][k]
-    half = half_width(columns["error"], columns["samples"])
-    median = archive.meta["median_baseline"]["value"]
-    verdict = verdicts(columns["objective"], half, [1, 1, 1], [2.0, None, None], 2, median)
-    assert end.summary["strong"] == (verdict == STRONG).sum()
-    assert end.summary["over"] == (verdict != UNDER).sum()
-    counted = ("over", "strong")
-    assert all(end.summary[k] != rounds[-1].metrics[k] for k in counted), "fresh battles changed nothing here"
+    assert all(end.summary[k] == rounds[-1].metrics[k] for k in ("over", "strong")), "fresh battles took its find away"
+    assert "confirmed" not in rounds[-1].metrics
+    fresh = unpack(store.get(end.artifacts["fresh"])).arrays
+    assert end.summary["replayed"] == len(fresh["id"])
+    assert end.summary["confirmed"] == (fresh["verdict"] == STRONG).sum()
+    assert (fresh["low"] <= fresh["objective"]).all()
+    assert (fresh["high"] >= fresh["objective"]).all()
+    np.testing.assert_allclose(np.nanmean(fresh["values"], axis=1)[:, 1:], fresh["objective"][:, 1:], rtol=1e-9)
+
+
+def test_what_fresh_battles_leave_open_is_played_further_on_the_same_seeds_and_more(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    further = events(store, seed=4)
+    monkeypatch.setattr(LineupRecord, "undecided", lambda *_: [])
+    once = events(store, seed=4)
+    first, then = (unpack(store.get(found[-1].artifacts["fresh"])).arrays for found in (once, further))
+    longer = then["samples"] > 8
+    assert 0 < longer.sum() < len(longer)
+    assert (first["samples"] == 8).all()
+    assert (then["samples"][longer] == 8 * FURTHER).all()
+    assert (first["verdict"][longer] == UNSURE).all(), "what was told is not played again"
+    np.testing.assert_array_equal(first["objective"][~longer], then["objective"][~longer])
+    np.testing.assert_allclose(first["sums"][longer, :8], then["sums"][longer, :8], rtol=1e-9)
+    said = [e.message for e in further if isinstance(e, Logged)]
+    assert any(f"leave the verdict on {longer.sum()} lineups open" in message for message in said)
+    assert further[-1].counters.battles - once[-1].counters.battles == longer.sum() * 8 * FURTHER * 24
 
 
 def test_any_batch_size_gives_the_same_front(tmp_path: Path, undisturbed: dict[str, str]) -> None:
@@ -259,6 +275,54 @@ def test_a_recheck_measures_given_lineups_on_fresh_battles(store: FolderStore, u
     assert (result["samples"] == 16).all()
 
 
+def test_a_recheck_plays_each_lineup_as_often_as_it_is_asked_to(
+    store: FolderStore, undisturbed: dict[str, str]
+) -> None:  # fmt: skip
+    front = unpack(store.get(undisturbed["front"])).arrays
+    chosen = {"genomes": front["genome"][:3].tolist(), "anchors": front["anchor"][:3].tolist()}
+    shared = {**{k: STUDY[k] for k in ("name", "seed", "game", "pool")}, "kind": "recheck", **chosen}
+    found = list(run(load({**shared, "replicates": 12, "times": [4, 12, 2]}), store))
+    assert isinstance(found[0], Started)
+    assert isinstance(found[-1], Finished)
+    result = unpack(store.get(found[-1].artifacts["result"])).arrays
+    assert result["samples"].tolist() == [4, 12, 2]
+    assert found[0].battles == found[-1].counters.battles
+    alike = list(run(load({**shared, "replicates": 12}), store))
+    assert isinstance(alike[-1], Finished)
+    same = unpack(store.get(alike[-1].artifacts["result"])).arrays
+    np.testing.assert_array_equal(result["objective"][1], same["objective"][1])
+    for wrong in ([4, 12], [4, 13, 2], [4, 12, 1]):
+        with pytest.raises(ConfigError):
+            load({**shared, "replicates": 12, "times": wrong})
+
+
+def test_a_recheck_that_was_paused_still_knows_each_replicate(store: FolderStore, undisturbed: dict[str, str]) -> None:
+    """Ranges of what had been played before the pause were Student's, those of the rest were not."""
+    front = unpack(store.get(undisturbed["front"])).arrays
+    config = {
+        **{k: STUDY[k] for k in ("name", "seed", "game")},
+        "kind": "recheck",
+        "genomes": front["genome"].tolist(),
+        "anchors": front["anchor"].tolist(),
+        "replicates": 16,
+    }
+    study, asked = load({**config, "pool": {"kind": "local", "batch_ms": 1}}), 0
+
+    def after_a_while() -> Literal["", "pause"]:
+        nonlocal asked
+        asked += 1
+        return "pause" if asked > 3 else ""
+
+    part = list(run(study, store, control=after_a_while))
+    assert isinstance(part[-1], Paused)
+    rest, once = list(run(study, store, part[-1].artifacts["checkpoint"])), list(run(study, store))
+    for role in ("front", "result"):
+        resumed, whole = (unpack(store.get(events[-1].artifacts[role])).arrays for events in (rest, once))
+        for name in ("values", "sums", "low", "high"):
+            np.testing.assert_array_equal(resumed[name], whole[name])
+    assert np.isfinite(whole["sums"]).all()
+
+
 def test_a_random_sample_says_how_fast_battles_are(store: FolderStore) -> None:
     config = {**{k: STUDY[k] for k in ("name", "seed", "game", "pool")}, "kind": "sample", "count": 40}
     found = list(run(load(config), store))
@@ -342,3 +406,15 @@ def test_further_replicates_belong_to_their_lineup_in_everything_a_study_leaves(
     assert (edge > 0).sum() == rounds[-1].metrics["edge"]
     resumed = events(store, rounds[1].artifacts["checkpoint"], ticks=5, noise=noise)
     assert results(resumed) == results(found)
+
+
+@pytest.mark.parametrize("kind", ["search", "evolve", "train"])
+def test_a_study_saved_in_an_earlier_format_says_in_a_sentence_why_it_cannot_go_on(kind: str, tmp_path: Path) -> None:
+    saved, store = Path(__file__).parents[1] / "golden" / "checkpoints", FolderStore(tmp_path)
+    config = load(json.loads((saved / f"{kind}-format-1.json").read_text()))
+    digest = store.put((saved / f"{kind}-format-1.eqarr").read_bytes())
+    (failed,) = run(config, store, digest)
+    assert isinstance(failed, Failed)
+    assert failed.permanent
+    assert "resume: this checkpoint was written by an earlier version of the engine" in failed.message
+    assert "start the study anew" in failed.message

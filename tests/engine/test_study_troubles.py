@@ -12,9 +12,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from engine.config import load
 from engine.config.pool import PoolConfig
-from engine.config.study import AnyStudy
+from engine.config.study import Study
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, EvaluationError
 from engine.events import AnyEvent, Failed, Incident, Paused, Progressed, Started, Stopped
@@ -22,7 +21,8 @@ from engine.problem import Evaluation
 from engine.rl.collector import Arrival
 from engine.runtime.answering import build
 from engine.runtime.pool import LocalPool, Trouble
-from engine.store import FolderStore
+from engine.store import FolderStore, Store
+from engine.studies import load
 from engine.study import evaluation, run
 from engine.study.crew import LocalCrew
 from tests.engine.test_study import STUDY
@@ -37,8 +37,8 @@ def store(tmp_path: Path) -> FolderStore:
 class Dying(LocalCrew):
     """Its cluster is gone."""
 
-    def __init__(self, config: TrainConfig, tick: int, allowed: Sequence[str] = ()) -> None:
-        super().__init__(config, tick)
+    def __init__(self, config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ()) -> None:
+        super().__init__(config, store, tick)
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
         raise ActorLost("Ray, which runs the workers, has ended.")
@@ -78,7 +78,7 @@ class HopelessPool(DyingPool):
         raise EvaluationError("Not one candidate could be evaluated")
 
 
-def told(config: AnyStudy, store: FolderStore, **more: Any) -> tuple[list[AnyEvent], str]:
+def told(config: Study, store: FolderStore, **more: Any) -> tuple[list[AnyEvent], str]:
     """The events of a study, and how it was interrupted, if it was."""
     found: list[AnyEvent] = []
     try:

@@ -43,6 +43,10 @@ def test_a_study_is_told_in_what_it_does(event: AnyEvent, study: dict[str, Any],
 @pytest.mark.parametrize(
     ("study", "metrics", "counters", "said"),
     [
+        (
+            TRAIN, TRAINED | {"evaluation_return": 7.0}, Counters(steps=2048),
+            "round 4: 2,048 steps, return 20.5, 1,234 a second, staleness 1.00, on fresh episodes 7",
+        ),
         (TRAIN, TRAINED, Counters(steps=2048), "round 4: 2,048 steps, return 20.5, 1,234 a second, staleness 1.00"),
         (
             EVOLVE, EVOLVED, Counters(steps=64, evaluations=8),

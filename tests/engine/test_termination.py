@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from engine.arrays import unpack
-from engine.config import load
 from engine.config.noise import BattlesRule, EvaluationsRule, MinutesRule, PlateauRule, StepsRule
 from engine.events import AnyEvent, Counters, Finished, Logged, Progressed
 from engine.evolution.algorithm import Individual
@@ -17,6 +16,7 @@ from engine.evolution.termination import Termination, noise, plateau
 from engine.indicators import hypervolume
 from engine.problem import Evaluation
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import run
 
 STUDY: dict[str, Any] = {
@@ -121,7 +121,7 @@ def test_resumed_at_its_last_round_it_ends_as_if_it_had_not_been_killed(tmp_path
 
 def test_a_noisy_search_measures_its_front_again_and_comes_to_the_same_end_from_any_checkpoint(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
-    racing = {"reevaluate": 3, "again": 2, "racing": "chance", "most": 8}
+    racing = {"reevaluate": 3, "again": 2, "racing": "halving", "most": 8}
     config = load({**STUDY, "ticks": 4, "noise": racing})
     found = list(run(config, store))
     front = unpack(store.get(results(found)["front"])).arrays

@@ -14,23 +14,26 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.bench.trust import examinations
 from engine.catalog import LEARNERS
 from engine.cli import main
-from engine.config import TrainConfig, load
+from engine.config import TrainConfig
 from engine.config.rl import PRESETS, TrainingConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
-from engine.rl.a3c import Gradient
+from engine.means import range_of
 from engine.rl.collector import Arrival, pack, unpack
 from engine.rl.examine import Examination, examine
+from engine.rl.gradient import Gradient
 from engine.rl.policy import Policy
 from engine.rl.sampler import Episode
 from engine.rl.training import Training
-from engine.simulators.connection import Limits
+from engine.simulators.conversation import Limits
+from engine.simulators.references import make
 from engine.store import FolderStore
+from engine.studies import load
 from engine.study import run
-from engine.study.games import make
-from engine.study.sampling import policy_spec
+from engine.study.curve import PolicyCurve
 
 HOME = Path(__file__).parents[2]
 TIMES = {"steps_per_second", "sampling_seconds", "learning_seconds"}
@@ -81,7 +84,7 @@ def test_a_study_tells_its_rounds_and_leaves_a_policy_with_its_graph(store: Fold
     assert all(e.metrics["staleness_mean"] == e.metrics["staleness_max"] == 1 for e in rounds)
     assert ["evaluation_return" in e.metrics for e in rounds] == [False, True, False, True]
     last = rounds[-1].metrics
-    assert last["evaluation_return_low"] <= last["evaluation_return"] <= last["evaluation_return_high"]
+    assert last["evaluation_win_low"] <= last["evaluation_win"] <= last["evaluation_win_high"]
     assert {"return", "score", "steps_per_second", "updates"} <= last.keys()
     end = found[-1]
     assert isinstance(end, Finished)
@@ -94,7 +97,7 @@ def test_one_sampler_in_step_is_the_training_loop_of_one_process(store: FolderSt
     config = study(samplers=1, episodes=2)
     found = events(config, store)
     game = make(config.game, 4)
-    learner = LEARNERS["ppo"].load()(policy_spec(config, game), config.learner, config.seed, config.steps)
+    learner = LEARNERS["ppo"].load()(game.spec.seats[0], config.learner, config.seed, config.steps)
     plan = TrainingConfig(algorithm=config.learner, steps=1024, environments=4, checkpoint_every=256, episodes=0)
     list(Training(plan, game, learner).run())
     end = found[-1]
@@ -113,11 +116,40 @@ def test_the_clock_ends_a_study_with_a_whole_round_and_its_evaluation(store: Fol
     assert [type(e) for e in again] == [Started, Finished]
 
 
+def test_an_evaluation_whose_episodes_came_out_equal_has_no_range() -> None:
+    """All equal says nothing of the next one; wins have ends, so their count says how many losses there may be."""
+    nothing = np.zeros((50, 0))
+    found = Examination(np.full((50, 1), 123456.7), np.full(50, np.nan), np.ones(50), nothing, np.full(50, 9))
+    curve = PolicyCurve(("score",), (1.0,), ())
+    curve.examined({"": found})
+    told = curve.evaluation
+    assert told == {"evaluation_return": pytest.approx(123456.7), "evaluation_win": 1.0,
+                    "evaluation_win_low": told["evaluation_win_low"], "evaluation_win_high": 1.0}  # fmt: skip
+    assert 0.8 < told["evaluation_win_low"] < 0.95
+    assert 30 < found.mean(np.arange(50.0))[1].high < 36
+
+
+@pytest.mark.parametrize("episodes", examinations.EPISODES)
+@pytest.mark.parametrize("case", examinations.CASES)
+def test_an_evaluation_s_range_holds_or_is_not_told(case: str, episodes: int) -> None:
+    """Wins of 5 % were outside Student's range in 36 % of evaluations of 20 episodes, scores of 0 and 1 likewise."""
+    wrong = [examinations.examined(case, np.random.default_rng(seed), episodes)[0] for seed in range(300)]
+    assert np.mean(wrong) <= 0.05 + 3 * (0.05 * 0.95 / 300) ** 0.5
+
+
+def test_scores_that_take_few_values_have_no_range_as_nobody_says_their_ends() -> None:
+    assert range_of((np.arange(100) < 5) * 1.0) == (-np.inf, np.inf)
+    assert range_of(np.full(100, 3.0)) == (-np.inf, np.inf)
+    known = range_of((np.arange(100) < 5) * 1.0, 0.0, 1.0)
+    assert 0 < known.low < 0.05 < known.high < 0.2
+
+
 def test_an_evaluation_tells_each_named_reward(store: FolderStore) -> None:
     game = {"name": "pong", "settings": {"points": 1, "max_ticks": 60, "rewards": ["score", "hit"]}}
     last = [e for e in events(study(game=game), store) if isinstance(e, Progressed)][-1].metrics
     for name in ("return_score", "return_hit"):
-        low, mean, high = (last[f"evaluation_{name}{end}"] for end in ("_low", "", "_high"))
+        mean = last[f"evaluation_{name}"]
+        low, high = (last.get(f"evaluation_{name}{end}", mean) for end in ("_low", "_high"))
         assert low <= mean <= high
     assert last["evaluation_return"] == pytest.approx(last["evaluation_return_score"] + last["evaluation_return_hit"])
 
@@ -148,7 +180,7 @@ def asynchronous_a3c(**more: Any) -> TrainConfig:
 def test_asynchronous_a3c_computes_its_gradients_in_the_samplers(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("engine.rl.a3c.A3C.update")
+    monkeypatch.delattr("engine.rl.a3c.A3C._learn")
     one = events(asynchronous_a3c(), store)
     rounds = [e for e in one if isinstance(e, Progressed)]
     assert isinstance(one[-1], Finished)
@@ -164,13 +196,15 @@ def test_asynchronous_a3c_computes_its_gradients_in_the_samplers(
 
 def test_a_gradient_survives_its_journey() -> None:
     work = Gradient(np.arange(5, dtype=np.float32), 7, 40, {"entropy": 0.5})
-    episode = Episode(0, 2**64 - 1, 9, np.array([1.5]), float("nan"), 2.0, np.empty(0))
-    again = unpack(3, [memoryview(bytes(frame)) for frame in pack(Arrival(-1, 1, 6, 2, work, [episode], 0.25))])
-    assert (again.number, again.epoch, again.version, again.place, again.seconds) == (3, 1, 6, 2, 0.25)
+    episode = Episode(0, 2**64 - 1, 9, np.array([1.5]), float("nan"), 2.0, np.empty(0), "left", ("right", "bot"))
+    frames = pack(Arrival(-1, "left", 1, 6, 2, work, [episode], 0.25))
+    again = unpack(3, [memoryview(bytes(frame)) for frame in frames])
+    assert (again.number, again.policy, again.epoch, again.version) == (3, "left", 1, 6)
+    assert (again.place, again.seconds) == (2, 0.25)
     assert isinstance(again.work, Gradient)
     np.testing.assert_array_equal(again.work.numbers, work.numbers)
     assert again.work[1:] == work[1:]
-    assert again.oldest == 7
+    assert again.work.oldest == 7
     np.testing.assert_equal(again.episodes, [episode])
 
 
@@ -257,6 +291,37 @@ def test_rounds_too_short_for_an_episode_are_said_to_be(store: FolderStore, samp
         "Set checkpoint_every (steps in a round, now 256) to several episodes of all 8 battles, 4,800 or more"
         in message
     )
+
+
+@pytest.mark.parametrize("kind", list(LEARNERS))
+@pytest.mark.parametrize("sampling", ["synchronous", "asynchronous"])
+def test_updates_with_nothing_to_learn_from_are_said_once_and_counted(
+    store: FolderStore, kind: str, sampling: str
+) -> None:
+    learner = {"kind": kind, "fragment": 16, "network": {"policy": [16], "critic": [16]}}
+    learner |= {"warmup": 16, "minibatch": 16} if kind == "dqn" else {"batch": 128}
+    game = "python:tests.engine.train_games:Absent"
+    config = study(game=game, learner=learner, sampling=sampling, steps=320, checkpoint_every=0, evaluate_every=0)
+    found = events(config, store)
+    finished = found[-1]
+    assert isinstance(finished, Finished), finished
+    (message,) = [e.message for e in found if isinstance(e, Logged) and "skipped" in e.message]
+    assert "the agent was out of its battle" in message
+    assert finished.summary["skipped"] > 1
+    assert finished.counters.steps >= 320
+    assert np.isfinite(
+        Policy.unpack(*(store.get(finished.artifacts[k]) for k in ("policy_description", "policy"))).weights
+    ).all()
+
+
+def test_a_training_without_anything_to_learn_from_ends_with_a_sentence(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.rl.learner.IDLE", 20)
+    failed = events(study(game="python:tests.engine.train_games:Gone"), store)[-1]
+    assert isinstance(failed, Failed)
+    assert "out of its battle in 20 batches in a row" in failed.message
+    assert failed.permanent
 
 
 def test_a_stop_keeps_what_was_learned(store: FolderStore) -> None:
@@ -375,7 +440,8 @@ def test_a_bad_setting_is_named_when_it_is_read(change: dict[str, Any], place: s
         ({"learner": {"kind": "ppo", "rewards": {"beauty": {}}}}, "learner.rewards.beauty: the game gives no such"),
         (
             {"game": "chess"},
-            "game.name: there is no game 'chess'. There are pong, vector-pong, image-pong, cartpole, pendulum, gym:ID",
+            "game.name: there is no game 'chess'. There are pong, vector-pong, image-pong, cartpole, pendulum, "
+            "pong-two-seats, gym:ID",
         ),
         ({"game": "cart-pole"}, "game.name: there is no game 'cart-pole'. The nearest names: cartpole"),
         ({"game": "gym:"}, "game.name: there is no game 'gym:'"),

@@ -27,6 +27,8 @@ from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
 from tests.engine.test_train import HOME, asynchronous_a3c, curve, events, lines, settings, study
+from tests.engine.test_train_policies import LEAGUE, TWO, pong
+from tests.engine.test_train_policies import curve as policies_curve
 
 PATIENCE_S = 180
 
@@ -53,14 +55,15 @@ def fleet(
         return json.dumps({"number": number, "life": life, "trouble": trouble}).encode()
 
     return RayFleet(
-        "tests.contracts.sampling:build", payload, samplers, allowed=("tests.",), flat=flat,
+        "tests.contracts.sampling:build", payload, samplers, policies=("left", "right"), allowed=("tests.",), flat=flat,
         limits=FleetLimits(silence_s=silence_s), hosts=lambda cluster: cluster.hosts * hosts,
     )  # fmt: skip
 
 
 def heard(running: RayFleet, version: int, wanted: set[int]) -> dict[int, int]:
     """Publish a version until all wanted samplers have told that they got it; the life of each."""
-    running.publish(encode_weights(Weights(0, 0, version, np.ones(1000, np.float32))))
+    for policy in ("left", "right"):
+        running.publish(encode_weights(Weights(policy, 0, 0, version, {"actor": np.ones(1000, np.float32)})))
     found: dict[int, int] = {}
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
@@ -145,6 +148,23 @@ def test_in_step_a_killed_sampler_changes_nothing_of_the_curve(ray: RayServer, t
     assert told[-1].summary["lost"] >= 1
 
 
+@pytest.mark.parametrize("policies", [TWO, LEAGUE])
+def test_in_step_policies_that_meet_leave_the_same_on_any_pool_whoever_is_killed(
+    ray: RayServer, tmp_path: Path, policies: dict[str, Any]
+) -> None:
+    """So do those that meet snapshots, which samplers get from the store by their hash."""
+    more: dict[str, Any] = {"steps": 8192, "checkpoint_every": 1024, "evaluate_every": 0}
+    here = events(pong(policies, **more), FolderStore(tmp_path))
+    told, _ = killed(ray, run(pong(policies, **more, pool={"kind": "ray"}), FolderStore(tmp_path)), 6, 8)
+
+    def kept(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
+        return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in policies_curve(found)]
+
+    assert isinstance(told[-1], Finished)
+    assert kept(told) == kept(here)
+    assert told[-1].summary["lost"] >= 1
+
+
 def test_out_of_step_training_goes_on_when_a_sampler_is_killed(ray: RayServer, tmp_path: Path) -> None:
     config = study(
         steps=40_000, checkpoint_every=4_000, sampling="asynchronous", max_staleness=3, evaluate_every=0,
@@ -174,7 +194,7 @@ def test_out_of_step_training_survives_the_loss_of_all_its_samplers_at_once(ray:
 def test_asynchronous_a3c_goes_on_from_its_samplers_gradients_when_one_is_killed(
     ray: RayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("engine.rl.a3c.A3C.update")  # here; samplers are other processes, and need none either
+    monkeypatch.delattr("engine.rl.learner.BaseLearner.update")  # here; samplers are other processes
     config = asynchronous_a3c(
         game="cartpole", steps=40_000, checkpoint_every=4_000, max_staleness=0, evaluate_every=0, pool={"kind": "ray"}
     )
@@ -220,11 +240,11 @@ def test_evolution_ends_the_same_when_a_worker_is_killed_in_the_middle_of_a_trai
     here = evolution(task=task, ticks=2)
     (whole,) = [e for e in run(here, FolderStore(tmp_path / "here")) if isinstance(e, Finished)]
     store = FolderStore(tmp_path / "there")
-    candidates = store.folder / "workshops"
+    leases = store.folder / "leases"
     victims: list[psutil.Process] = []
 
     def kill_one() -> None:
-        assert eventually(lambda: any(candidates.glob("*/candidates/??/*")), PATIENCE_S)
+        assert eventually(lambda: any(leases.glob("*/*/candidates/??/*")), PATIENCE_S)
         victims.append(actors(ray, "EvaluationActor")[0])
         victims[0].kill()
 

@@ -59,3 +59,24 @@ class Hanging(_After):
     def fail(self, step: VectorStep) -> VectorStep:
         time.sleep(3600)
         return step
+
+
+class Absent(Signals):
+    """The agent is out of its battle for all but the first few of its decisions, and the battle goes on."""
+
+    def __init__(self) -> None:
+        super().__init__(limit=400, chance=0.0)
+
+    def step(self, actions: Sequence[Array]) -> VectorStep:
+        step = super().step(actions)
+        return step._replace(
+            alive=(self._ticks < 20)[:, None], rewards=np.where(self._ticks[:, None, None] <= 20, step.rewards, 0)
+        )
+
+
+class Gone(Absent):
+    """The same in a battle that never ends."""
+
+    def step(self, actions: Sequence[Array]) -> VectorStep:
+        step = super().step(actions)
+        return step._replace(truncated=np.zeros_like(step.truncated), ended=None)

@@ -6,12 +6,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from engine.config import EvolveConfig, load
+from engine.config import EvolveConfig, study_hash
 from engine.events import Finished, Progressed
+from engine.studies import load
 from engine.study import run
 from webapp.lib.storage import store
 from webapp.projects.models import Project
-from webapp.studies import actions, journal
+from webapp.studies import journal
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 
@@ -37,7 +38,7 @@ def evolution(project: Project, study: EvolveConfig | None = None, **row: Any) -
              "title": "Settings for Pong"}  # fmt: skip
     return Job.objects.create(
         project=project, kind=Job.Kind.EVOLVE, config=plain.model_dump(mode="json"),
-        config_hash=actions.content_hash(plain), created_by=project.members.first(), **{**usual, **row},
+        config_hash=study_hash(plain), created_by=project.members.first(), **{**usual, **row},
     )  # fmt: skip
 
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import io
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Event, Thread
+from typing import Any
 
 import pytest
-from django.test import Client, override_settings
-from django.utils import timezone
+import uvicorn
+from django.conf import settings
+from django.contrib.auth.backends import ModelBackend
+from django.core.handlers.asgi import ASGIRequest
+from django.db import connection
+from django.test import AsyncRequestFactory, Client, override_settings
 
-from tests.factories import PASSWORD, person
+from deploy.up.web import Protocol
+from tests.factories import PASSWORD, Clock, person
 from webapp.accounts import throttle
 from webapp.accounts.demo import DEMO_PASSWORD
-from webapp.accounts.models import SignInFailure, User
+from webapp.accounts.models import Attempts, User
+from webapp.api import tokens
+from webapp.lib.reach import came_from_outside
+from webapp.lib.words import NBSP
 
 pytestmark = pytest.mark.django_db
 NEW_PERSON = {
@@ -22,6 +35,14 @@ NEW_PERSON = {
     "password": "lantern-thief-22",
     "is_active": "on",
 }
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The throttle's time stands still until it is put forward."""
+    found = Clock()
+    monkeypatch.setattr(throttle, "_now", found)
+    return found
 
 
 def sign_in(client: Client, name: str, password: str = PASSWORD, **more: str) -> str:
@@ -53,39 +74,122 @@ def test_an_email_address_cannot_be_shadowed_by_a_user_name(client: Client) -> N
     assert b"has no @ in it" in answer.content
 
 
-def test_five_wrong_passwords_make_even_the_right_one_wait(client: Client) -> None:
+def test_five_wrong_passwords_make_even_the_right_one_wait(client: Client, clock: Clock) -> None:
     person("ines")
-    for _ in range(throttle.PER_NAME_AND_ADDRESS):
+    for _ in range(throttle.NAME_AND_ADDRESS.most):
         sign_in(client, "ines", "wrong")
-    assert "Wait 15 minutes" in sign_in(client, "INES")
-    SignInFailure.objects.update(at=timezone.now() - throttle.WINDOW + timedelta(seconds=50))
-    assert "Wait 1 minute," in sign_in(client, "ines")
-    SignInFailure.objects.update(at=timezone.now() - throttle.WINDOW)
+    assert f"Wait 3{NBSP}min," in sign_in(client, "INES")
+    assert f"Wait 3{NBSP}min," in sign_in(client, "ines@studio.example")
+    clock.forward(timedelta(minutes=2, seconds=50))
+    assert f"Wait 10{NBSP}s," in sign_in(client, "ines")
+    clock.forward(timedelta(seconds=10))
     assert sign_in(client, "ines") == "/"
 
 
-def test_guesses_from_elsewhere_do_not_lock_somebody_out() -> None:
+@pytest.mark.django_db(transaction=True)
+def test_of_wrong_passwords_that_arrive_together_no_more_are_judged_than_of_those_in_a_row(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    person("ines")
+    judge, together = ModelBackend.authenticate, Event()
+
+    def slowly(*args: Any, **named: Any) -> Any:
+        together.wait(2)  # none is judged before the others have been let in as well
+        return judge(*args, **named)
+
+    def guess(number: int) -> str:
+        try:
+            return sign_in(Client(), "ines", f"wrong {number}")
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(ModelBackend, "authenticate", slowly)
+    with ThreadPoolExecutor(24) as pool:
+        pages = list(pool.map(guess, range(24)))
+    assert sum("do not belong together" in page for page in pages) == throttle.NAME_AND_ADDRESS.most
+    assert sum("Too many wrong passwords" in page for page in pages) == 24 - throttle.NAME_AND_ADDRESS.most
+
+
+def test_guesses_from_elsewhere_do_not_lock_somebody_out(clock: Clock) -> None:
     person("ines")
     stranger, ines = Client(REMOTE_ADDR="192.0.2.7"), Client(REMOTE_ADDR="192.0.2.1")
-    for _ in range(throttle.PER_NAME_AND_ADDRESS):
+    for _ in range(throttle.NAME_AND_ADDRESS.most):
         sign_in(stranger, "ines", "wrong")
     assert "Wait" in sign_in(stranger, "ines")
     assert sign_in(ines, "ines") == "/"
 
 
-def test_one_address_cannot_try_many_names(client: Client) -> None:
+def test_strangers_who_fail_from_one_address_do_not_lock_out_everybody_there(client: Client, clock: Clock) -> None:
     person("ines")
-    for number in range(throttle.PER_ADDRESS):
+    for number in range(60):
         sign_in(client, f"guess{number}", "wrong")
+    assert sign_in(client, "ines") == "/"
+
+
+def test_an_address_that_fails_without_end_is_slowed_down_to_seconds_not_locked_out(
+    client: Client, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person("ines")
+    monkeypatch.setattr(throttle, "ADDRESS", throttle.Limit("address", 30))  # as with 300, in a tenth of the requests
+    for number in range(30):
+        assert "do not belong together" in sign_in(client, f"guess{number}", "wrong")
+    assert f"Wait 30{NBSP}s," in sign_in(client, "ines")
+    clock.forward(timedelta(seconds=30))
+    assert sign_in(client, "ines") == "/"
+
+
+def test_nobody_can_keep_a_person_out_of_a_browser_in_which_they_signed_in_before(client: Client, clock: Clock) -> None:
+    person("ines")
+    assert sign_in(client, "ines") == "/"
+    client.post("/sign-out/")
+    stranger = Client()
+    for _ in range(throttle.NAME_AND_ADDRESS.most):
+        sign_in(stranger, "ines", "wrong")
+    assert "Wait" in sign_in(stranger, "ines")
+    assert sign_in(client, "ines") == "/"
+
+
+def test_a_browser_somebody_signed_in_at_gives_its_next_visitor_no_more_guesses(client: Client, clock: Clock) -> None:
+    person("ines")
+    person("tomas")
+    sign_in(client, "tomas")
+    client.post("/sign-out/")
+    for name in ("tomas", "ines"):
+        for _ in range(throttle.NAME_AND_DEVICE.most):
+            assert "do not belong together" in sign_in(client, name, "wrong")
+        assert "Wait" in sign_in(client, name)
+
+
+def test_a_made_up_mark_of_a_browser_counts_for_nothing(client: Client, clock: Clock) -> None:
+    person("ines")
+    for _ in range(throttle.NAME_AND_ADDRESS.most):
+        client.cookies[settings.DEVICE_COOKIE_NAME] = "made-up:1abc:x"
+        sign_in(client, "ines", "wrong")
     assert "Wait" in sign_in(client, "ines")
 
 
-def test_the_right_password_forgives_earlier_slips(client: Client) -> None:
+def test_the_right_password_forgives_earlier_slips(client: Client, clock: Clock) -> None:
     person("ines")
-    for _ in range(throttle.PER_NAME_AND_ADDRESS - 1):
-        sign_in(client, "ines", "wrong")
-    sign_in(client, "ines")
-    assert not SignInFailure.objects.exists()
+    for _ in range(2):
+        for _ in range(throttle.NAME_AND_ADDRESS.most - 1):
+            assert "do not belong together" in sign_in(client, "ines", "wrong")
+        assert sign_in(client, "ines") == "/"
+        client = Client()
+
+
+def test_what_was_typed_as_a_name_is_not_kept(client: Client, clock: Clock) -> None:
+    sign_in(client, "my-secret-passphrase", "wrong")
+    assert Attempts.objects.exists()
+    assert "secret" not in str(list(Attempts.objects.values()))
+
+
+def test_the_old_password_is_guessed_at_no_faster_than_at_the_door(client: Client, clock: Clock) -> None:
+    client.force_login(person("ines"))
+    new = {"new_password1": "lantern-thief-22", "new_password2": "lantern-thief-22"}
+    for _ in range(throttle.OLD_PASSWORD.most):
+        client.post("/account/password/", {"old_password": "wrong", **new})
+    answer = client.post("/account/password/", {"old_password": PASSWORD, **new})
+    assert "Too many wrong passwords" in answer.content.decode()
 
 
 def test_sign_in_leads_back_to_the_page_asked_for_but_never_off_the_site(client: Client) -> None:
@@ -103,14 +207,128 @@ def test_signing_out_needs_a_post(client: Client) -> None:
     assert "_auth_user_id" not in client.session
 
 
-def test_demo_passwords_work_only_while_the_settings_allow_them(client: Client) -> None:
+AT_HOME = {"headers": {"host": "127.0.0.1:8000"}}
+
+
+def test_demo_passwords_work_only_while_the_settings_allow_them() -> None:
     User.objects.create_user("designer", "designer@example.com", DEMO_PASSWORD)
+    client = Client(**AT_HOME)  # type: ignore[arg-type]
     with override_settings(DEMO_PASSWORDS=False):
-        assert "this machine alone" in sign_in(client, "designer@example.com", DEMO_PASSWORD)
+        assert "no other can reach the site" in sign_in(client, "designer@example.com", DEMO_PASSWORD)
         assert DEMO_PASSWORD not in client.get("/sign-in/").content.decode()
     with override_settings(DEMO_PASSWORDS=True):
         assert DEMO_PASSWORD in client.get("/sign-in/").content.decode()
         assert sign_in(client, "designer", DEMO_PASSWORD) == "/"
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        {"headers": {"host": "balance.example.org"}},
+        {"headers": {"host": "127.0.0.1:8000", "x-forwarded-for": "192.0.2.7"}},
+        {"headers": {"host": "127.0.0.1:8000", "x-forwarded-proto": "https"}},
+        {"headers": {"host": "127.0.0.1:8000", "forwarded": "for=192.0.2.7"}},
+        {"headers": {"host": "127.0.0.1:8000", "x-real-ip": "192.0.2.7"}},
+        {"headers": {"host": "127.0.0.1:8000", "via": "1.1 proxy"}},
+        {"headers": {"host": "127.0.0.1:8000", "origin": "https://balance.example.org"}},
+        {"headers": {"host": "127.0.0.1:8000", "referer": "https://balance.example.org/sign-in/"}},
+        {"headers": {"host": "127.0.0.1:8000", "referer": "http://[broken"}},
+        {"headers": {"host": "127.0.0.1:8000", "sec-fetch-site": "cross-site"}},
+        {"headers": {}, "SERVER_NAME": "127.0.0.1"},
+        {"headers": {"host": "127.0.0.1:8000"}, "REMOTE_ADDR": "192.0.2.7"},
+        {"headers": {"host": "127.0.0.1:8000"}, "REMOTE_ADDR": ""},
+    ],
+    ids=str,
+)
+@override_settings(DEMO_PASSWORDS=True, ALLOWED_HOSTS=["*"])
+def test_a_request_that_may_come_from_elsewhere_neither_sees_the_demo_password_nor_gets_in_with_it(
+    request_of: dict[str, Any],
+) -> None:
+    User.objects.create_user("designer", "designer@example.com", DEMO_PASSWORD)
+    User.objects.create_user("renamed", "renamed@example.com", DEMO_PASSWORD)
+    client = Client(**request_of)
+    page = client.get("/sign-in/").content.decode()
+    assert DEMO_PASSWORD not in page
+    assert "Look around as" not in page
+    for name in ("designer", "renamed"):
+        assert "no other can reach the site" in sign_in(client, name, DEMO_PASSWORD)
+    assert "_auth_user_id" not in client.session
+
+
+@pytest.mark.parametrize(("version", "outside"), [("1.0", True), ("1.1", False)])
+def test_a_proxy_that_adds_no_header_is_known_by_its_http_1_0(version: str, outside: bool) -> None:
+    request = AsyncRequestFactory().get("/sign-in/")
+    request.META["HTTP_HOST"] = "127.0.0.1:8000"
+    request.scope["http_version"] = version
+    assert came_from_outside(request) == outside
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["X-Host", "X-Scheme", "X-Url-Scheme", "Front-End-Https", "Client-IP", "X-Client-IP", "Fastly-Client-IP",
+     "X-ProxyUser-Ip", "X-Amzn-Trace-Id", "Ngrok-Auth-User-Email", "Tailscale-User-Login", "X-Forward-For",
+     "X-Forwarded", "X_Forwarded_For", "x_real_ip", "Proxy-Connection", "X-Azure-ClientIP", "X-ARR-LOG-ID",
+     "X-Traefik-Router", "X-Varnish", "CDN-Loop", "Akamai-Origin-Hop", "X-Appengine-Country", "X-Cloud-Trace-Context",
+     "X-Vercel-Id", "X-NginX-Proxy", "X-Haproxy-Unique-Id", "X-Request-Id", "X-Request-Start", "Traceparent",
+     "X-B3-TraceId", "X-Remote-Addr", "Remote-Addr", "SSL-Client-Cert", "X-SSL", "Surrogate-Capability",
+     "X-Accel-Internal", "Proxy-Authorization", "HTTP_X_FORWARDED_FOR", "X-Remote-IP", "X-Sucuri-ClientIP",
+     "X-Appengine-User-IP", "Max-Forwards", "X-Of-A-Proxy-That-Nobody-Knows-Yet"],
+)  # fmt: skip
+def test_a_header_that_no_browser_sends_is_a_sign_of_a_proxy_also_with_underscores(name: str) -> None:
+    sent = [(b"host", b"127.0.0.1:8000"), (name.lower().encode(), b"anything")]
+    scope = {**AsyncRequestFactory().get("/sign-in/").scope, "headers": sent}
+    assert came_from_outside(ASGIRequest(scope, io.BytesIO()))
+    scope["headers"] = sent[:1]
+    assert not came_from_outside(ASGIRequest(scope, io.BytesIO()))
+
+
+BY_BROWSERS = {
+    "chromium, which opens the page": "Host Connection Cache-Control Sec-CH-UA Sec-CH-UA-Mobile Sec-CH-UA-Platform DNT "
+    "Upgrade-Insecure-Requests User-Agent Accept Sec-Fetch-Site Sec-Fetch-Mode Sec-Fetch-User Sec-Fetch-Dest "
+    "Accept-Encoding Accept-Language Cookie If-None-Match If-Modified-Since",
+    "chromium, which signs in": "Host Connection Content-Length Origin Content-Type Referer Sec-GPC Cookie",
+    "firefox": "Host User-Agent Accept Accept-Language Accept-Encoding Connection Cookie Upgrade-Insecure-Requests "
+    "Sec-Fetch-Dest Sec-Fetch-Mode Sec-Fetch-Site Sec-Fetch-User Priority Pragma Cache-Control TE",
+    "safari": "Host User-Agent Accept Accept-Language Accept-Encoding Connection Sec-Fetch-Mode Priority",
+    "curl": "Host User-Agent Accept Content-Type Content-Length Expect Upgrade HTTP2-Settings Connection",
+    "our pages' scripts": "Host HX-Request HX-Current-URL HX-Target X-CSRFToken X-Requested-With Last-Event-ID",
+}
+
+
+@pytest.mark.parametrize("names", BY_BROWSERS.values(), ids=BY_BROWSERS)
+def test_what_browsers_and_our_pages_send_is_no_sign_of_a_proxy(names: str) -> None:
+    values = {"host": b"127.0.0.1:8000", "origin": b"http://127.0.0.1:8000", "referer": b"http://127.0.0.1:8000/"}
+    sent = [(name.encode(), values.get(name, b"none")) for name in names.lower().split()]
+    scope = {**AsyncRequestFactory().get("/sign-in/").scope, "headers": sent}
+    assert not came_from_outside(ASGIRequest(scope, io.BytesIO()))
+
+
+@pytest.mark.parametrize(("target", "said"), [("/sign-in/", b"home"), ("http://127.0.0.1:8000/sign-in/", b"outside")])
+def test_a_whole_address_in_the_request_line_is_known_behind_the_web_server(target: str, said: bytes) -> None:
+    async def tell(scope: Any, receive: Any, send: Any) -> None:
+        body = b"outside" if came_from_outside(ASGIRequest(scope, io.BytesIO())) else b"home"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(tell, http=Protocol, lifespan="off", log_config=None))
+    serving = Thread(target=server.run, kwargs={"sockets": [listener]})
+    serving.start()
+    try:
+        with socket.create_connection(listener.getsockname()) as asking:
+            asking.sendall(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nConnection: close\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: asking.recv(4096), b""))
+    finally:
+        server.should_exit = True
+        serving.join()
+    assert answer.split(b"\r\n\r\n", 1)[1].find(said) >= 0
+
+
+def test_nobody_can_choose_the_demo_password(client: Client) -> None:
+    client.force_login(person("ines"))
+    fields = {"old_password": PASSWORD, "new_password1": DEMO_PASSWORD, "new_password2": DEMO_PASSWORD}
+    assert "which everybody knows" in client.post("/account/password/", fields).content.decode()
+    assert User.objects.get().check_password(PASSWORD)
 
 
 def test_a_demo_account_with_a_password_of_its_own_is_an_account_like_others(client: Client) -> None:
@@ -134,6 +352,44 @@ def test_changing_the_password_needs_the_old_one(client: Client) -> None:
     assert answer.headers["Location"] == "/"
     assert User.objects.get().check_password("lantern-thief-22")
     assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(("keep", "working"), [({}, False), ({"keeps_tokens": "on"}, True)], ids=["ends", "kept"])
+def test_api_tokens_end_with_a_password_change_unless_they_are_kept(
+    client: Client, keep: dict[str, str], working: bool
+) -> None:
+    ines = person("ines")
+    text = tokens.make(ines, "a build", None, 30)[1]
+    client.force_login(ines)
+    fields = {"old_password": PASSWORD, "new_password1": "lantern-thief-22", "new_password2": "lantern-thief-22"}
+    page = client.post("/account/password/", {**fields, **keep}, follow=True).content.decode()
+    assert ("Your API tokens ended" in page) != working
+    assert token_works(text) == working
+
+
+@pytest.mark.parametrize(("keep", "working"), [({}, False), ({"keeps_tokens": "on"}, True)], ids=["ends", "kept"])
+def test_api_tokens_end_with_a_password_from_an_operator_unless_they_are_kept(
+    client: Client, keep: dict[str, str], working: bool
+) -> None:
+    client.force_login(person("operator", is_staff=True))
+    ines = person("ines")
+    text = tokens.make(ines, "a build", None, 30)[1]
+    client.post(f"/admin-tools/people/{ines.pk}/", {**NEW_PERSON, "password": ""})
+    assert token_works(text)
+    client.post(f"/admin-tools/people/{ines.pk}/", {**NEW_PERSON, **keep})
+    assert token_works(text) == working
+
+
+def test_api_tokens_end_with_a_password_set_on_the_command_line() -> None:
+    ines = person("ines")
+    text = tokens.make(ines, "a build", None, 30)[1]
+    ines.set_password("lantern-thief-22")
+    ines.save()
+    assert not token_works(text)
+
+
+def token_works(text: str) -> bool:
+    return Client().get("/api/v1/projects", headers={"Authorization": f"Bearer {text}"}).status_code == 200
 
 
 def test_scripts_of_somebody_signed_out_get_401_instead_of_a_page(client: Client) -> None:

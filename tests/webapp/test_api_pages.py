@@ -16,9 +16,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
-from engine.config import load
 from engine.config.genes import genes
 from engine.config.overrides import overridden, placed
+from engine.studies import load
 from tests.factories import Studio, game_version, person, studio
 from webapp.api import reference, tokens
 from webapp.api.models import Token
@@ -118,6 +118,14 @@ def test_the_help_page_lists_every_address_of_the_description(designer: Client) 
     assert len(reference.places()) == sum(map(len, paths.values()))
     assert all(path in page for path in paths)
     assert "status=&kind=&page=&size=" in page
+
+
+def test_both_help_pages_say_which_line_a_script_s_search_has(designer: Client) -> None:
+    for address in ("/help/", "/help/api/"):
+        page = " ".join(unescape(designer.get(address).content.decode()).split())
+        assert "the line that the project keeps for" in page
+        assert "or else the question’s usual" in page
+        assert re.search("(scripts do|a script does) not wait for random lineups", page)
 
 
 def commands(page: str) -> list[list[str]]:

@@ -154,7 +154,7 @@ def test_own_teams_are_pasted_by_name_and_come_back_as_text(designer: Client, te
     }
     page = designer.get(f"{LINEUPS}{rules(team).pk}/").content.decode()
     assert "Ice\tFrost Captain\tPikes\t6" in page
-    assert "Frost Captain, 6 Pikes" in page
+    assert "Frost Captain, Pikes ×6" in page
     designer.post(f"{LINEUPS}{rules(team).pk}/", {**RULES, "baselines": "pasted", "pasted": PASTED})
     assert LineupRules.objects.count() == 1
 

@@ -155,9 +155,9 @@ def test_a_sample_value_is_shown_while_typing(designer: Client) -> None:
     page = sample(designer, threshold="20")
     assert "in the middle" in page
     assert "200 made-up lineups" in page
-    assert "over the line" not in page
+    assert "reach the line" not in page
     assert "None of them reaches the line" in sample(designer, threshold="200")
-    assert "All of them are over the line" in sample(designer, threshold="-200")
+    assert "All of them reach the line" in sample(designer, threshold="-200")
     assert "not known" in sample(designer, formula="strongest(power)")
     assert "gives no number" in sample(designer, formula="1 / (strongest(cost) - strongest(cost))")
     assert "appears here" in sample(designer, formula="")
@@ -176,7 +176,7 @@ def test_a_sample_value_comes_from_the_lineups_really_played_where_there_are_som
     found = samples.on_played(team.project, FAIRNESS.objectives[0])
     assert found is not None
     assert (found.played, found.lineups, found.middle, found.over) == (True, 101, 2.0, 51)
-    assert found.line.startswith("51 of 101 are over the line (50")
+    assert found.line.startswith("51 of 101 reach the line (50")
     other = FAIRNESS.objectives[0].model_copy(update={"formula": "mean(cost)"})
     assert samples.on_played(team.project, other) is None
 

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from engine.arrays import unpack
+from engine.arrays import pack, unpack
 from tests.factories import Studio, archive, bundle, search_job, studio
 from tests.webapp.evolutions import config, evolved
 from tests.webapp.rounds import played
@@ -75,7 +75,7 @@ def test_searches_are_shown_with_what_each_found(client: Client, team: Studio) -
     assert [side.place for side in found.sides] == [1, 2]
     for side in found.sides:
         assert side.verdicts is not None
-        assert side.verdicts.low <= side.verdicts.strong / side.verdicts.lineups <= side.verdicts.high
+        assert 0 <= side.verdicts.strong + side.verdicts.unsure <= side.verdicts.lineups
         assert side.volume is not None
         assert side.volume.half > 0
 
@@ -141,8 +141,8 @@ def test_only_what_differs_is_listed(team: Studio) -> None:
     job = search_job(team.project)
     assert differences([job, another(job)]) == []
     rows = differences([job, another(job, "game.patch", {"warhorn.cost": 120.0}), another(job, "ticks", 7)])
-    assert [row.title for row in rows] == ["Rounds", "Changes to the game's data: warhorn.cost"]
-    assert rows[1].values == ("–", "120", "–")
+    assert [row.title for row in rows] == ["Rounds", "Game data: Warhorn: cost"]
+    assert rows[1].values == ("90, the game’s own", "120", "90, the game’s own")
     assert same([job, another(job, "ticks", 7)]) == same([job, another(job)]) - 1
 
 
@@ -441,13 +441,51 @@ def test_settings_that_mean_nothing_to_a_search_are_not_compared(team: Studio) -
     ("path", "value", "row"),
     [
         ("algorithm.swapping", 0.7, ("Method: Share of changes that swap between teams", ("0.2", "0.7"))),
-        ("noise.racing", "halving", ("Luck: Racing", ("No racing", "By halves: a fixed share leaves at each step"))),
+        (
+            "noise.racing",
+            "halving",
+            ("Luck: Racing", ("No racing", "By halves, with no stated error")),
+        ),
     ],
 )
 def test_choices_are_told_in_words(team: Studio, path: str, value: Any, row: Any) -> None:
     job = search_job(team.project)
     rows = differences([job, another(job, path, value)])
     assert [tuple(each) for each in rows] == [row]
+
+
+def test_what_the_game_calls_its_things_is_told_in_place_of_ids(team: Studio) -> None:
+    job = search_job(team.project)
+    changed = another(job, "game.patch", {"marrow-duke.cost": 700.0, "battle.time_limit": 390.0})
+    changed.config["lineups"] |= {
+        "banned": ["coil-bow"], "required": ["warhorn"], "cost_tolerance": 0.1,
+        "baselines": {"kind": "pasted", "teams": [{"name": "Ours", "slots": {"hero": "frost-captain"}}]},
+    }  # fmt: skip
+    changed.save()
+    told = {row.title: row.values for row in differences([job, changed])}
+    assert told["Game data: Marrow Duke: cost"] == ("310, the game’s own", "700")
+    assert told["Game data: Time limit"] == ("300\u00a0ticks, the game’s own", "390\u00a0ticks")
+    assert told["Lineup rules: Banned pieces"] == ("–", "Coil Bow")
+    assert told["Lineup rules: Required pieces"] == ("–", "Warhorn")
+    assert told["Lineup rules: Costs within"] == ("5\u00a0%", "10\u00a0%")
+    assert told["Ours: Hero"] == ("–", "Frost Captain")
+    words = " ".join(f"{title} {' '.join(values)}" for title, values in told.items())
+    assert not re.search(r"[a-z]+-[a-z]+|_|builtin:", words)
+
+
+def test_a_line_is_told_with_its_unit(team: Studio) -> None:
+    job = search_job(team.project)
+    other = another(job, "objectives.objectives.0.threshold", 2.5)
+    told = {row.title: row.values for row in differences([job, other])}
+    assert told == {"Resource advantage: The line": ("2.0×", "2.5×")}
+
+
+def test_a_game_that_is_no_longer_described_leaves_its_ids(team: Studio) -> None:
+    job = search_job(team.project)
+    changed = another(job, "game.patch", {"battle.time_limit": 390.0})
+    job.game_version = changed.game_version = None
+    told = {row.title: row.values for row in differences([job, changed])}
+    assert told["Game data: battle.time_limit"] == ("–", "390")
 
 
 def test_choices_of_a_method_that_the_form_does_not_offer_are_told_in_words(team: Studio) -> None:
@@ -479,3 +517,35 @@ def test_players_that_learned_longer_are_a_caution(team: Studio) -> None:
         "different numbers of moves"
         in Comparison(team.project, [one.pk, another(one, "task.steps", 128).pk]).cautions[0]
     )
+
+
+def test_a_volume_has_no_range_where_a_lineup_s_battles_all_ended_alike() -> None:
+    """What luck may have moved is not known of it; an objective that no battle changes has none for anybody."""
+    means = np.array([[2.0, 300.0], [3.0, 200.0]])
+    covariance = np.array([np.diag([0.1, 0.0]), np.diag([0.2, 0.0])])
+    assert measures.spread_is_known(covariance, means)
+    covariance[1, 0, 0] = 0.0
+    assert not measures.spread_is_known(covariance, means)
+    assert not measures.spread_is_known(np.zeros((2, 2, 2)), means)
+
+
+def test_the_range_of_a_volume_is_the_luck_of_its_own_lineups_and_stops_at_floor_and_cap(
+    client: Client, team: Studio
+) -> None:
+    job, found = search_job(team.project), unpack(bundle(archive(100)))
+    box = measures.box_of(job)
+    assert box is not None
+
+    def edge(error: float) -> str:
+        covariance = np.broadcast_to(error**2 * np.eye(3), (100, 3, 3))
+        return store().put(pack(found.meta, {**found.arrays, "covariance": covariance.astype(np.float32)}))
+
+    signs, free = measures.signs(job), ((None, None),) * 3
+    narrow, wide = (measures.volume_with_range(edge(error), box, signs, free).half for error in (0.01, 0.5))
+    assert 0 < 10 * narrow < wide, "the same lineups, measured 50 times worse"
+    best = found.arrays["objective"].max(axis=0)
+    capped = measures.volume_with_range(edge(0.5), box, signs, tuple((None, float(top)) for top in best)).half
+    assert capped < wide
+    assert measures.stops(job)[0][1] == 4.0
+    page = client.get(address(job, another(job))).content.decode()
+    assert "± is how far luck in the battles of the edge itself may have moved its volume" in page

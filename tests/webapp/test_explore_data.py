@@ -12,7 +12,8 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
-from engine.indicators import half_width, verdicts
+from engine.games.herobattle.spec import game_spec
+from engine.indicators import Family, half_width, verdicts
 from engine.lineups.schema import presence
 from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job, studio
 from webapp.lib.storage import store
@@ -72,6 +73,33 @@ def test_a_family_is_what_strongest_teams_share(team: Studio) -> None:
     assert family["name"] == "Frost Captain + Warhorn"
     assert members.sum() > 100
     assert presence(spec, strongest)[:, family["pieces"]].all(axis=1)[members].all()
+
+
+def test_every_family_has_a_lineup_and_every_lineup_belongs_to_the_largest_that_it_fits(team: Studio) -> None:
+    """Some families are parts of others: all that hold Captain and horn may be among those that hold the horn."""
+    for seed in range(1, 5):
+        job = search_job(team.project, rows=900, seed=seed)
+        explored, spec = build.build(job), source.spec(job)
+        families, member = explored.meta["families"], explored.core["family"]
+        assert set(range(1, len(families) + 1)) <= set(member.tolist())
+        strongest = explored.genome[np.arange(900), explored.lineups["anchor"][:, 0]]
+        fits = [presence(spec, strongest)[:, f["pieces"]].all(axis=1) for f in families]
+        first = np.argmax([*fits, np.ones(900, dtype=bool)], axis=0) + 1
+        np.testing.assert_array_equal(member, np.where(first > len(families), 0, first))
+        Job.objects.all().delete()
+        team.project.versions.all().delete()
+
+
+def test_a_family_whose_lineups_are_all_in_a_larger_one_is_not_listed() -> None:
+    spec, columns = game_spec(), archive(200)
+    columns["genome"][:40, :, 0] = spec.piece_index()["frost-captain"]
+    columns["genome"][:40, :, 2] = spec.piece_index()["warhorn"]
+    same = [Family((spec.piece_index()[name],), np.arange(40)) for name in ("frost-captain", "warhorn")]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(build, "families", lambda presence, wanted: [*same, *same])
+        kept, member = build._families(spec, columns, np.full(200, 2, dtype=np.uint8))
+    assert 0 < len(kept) < 4
+    assert set(range(1, len(kept) + 1)) <= set(member.tolist())
 
 
 def test_failed_lineups_and_those_against_a_must_hold_rule_are_left_out_and_counted(team: Studio) -> None:

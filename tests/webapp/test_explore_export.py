@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -121,6 +122,19 @@ def test_the_offline_page_holds_the_lineups_and_no_name_becomes_markup(team: Stu
     assert "<img src=x" not in rest.partition("</script>")[0]
     assert "default-src 'none'" in head
     assert hostile_job.config_hash in head
+
+
+def test_a_range_that_is_not_known_is_no_number_on_the_offline_page(team: Studio) -> None:
+    """It was 0, which is what certainty looks like; the page on the site draws none."""
+    columns = archive(rows=20)
+    columns["samples"] = np.ones(20, np.int32)
+    job = search_job(team.project, rows=20)
+    job.artifacts = {**job.artifacts, "archive": store().put(bundle(columns))}
+    job.save()
+    page = fetch(team, job, "html", "?rows=7,3").content.decode()
+    payload = json.loads(page.partition('id="payload">')[2].partition("</script>")[0])
+    for packed in payload["half"]:
+        assert np.isnan(np.frombuffer(base64.b64decode(packed), "<f4")).all()
 
 
 def test_nothing_chosen_is_an_empty_table_not_an_error(team: Studio, job: Job) -> None:

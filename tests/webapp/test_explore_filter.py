@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from django.http import QueryDict
 
+from engine.indicators import half_width
 from tests.factories import MEDIAN_BASELINE, search_job, studio
 from webapp.studies import explore_build as build
 from webapp.studies.explore_build import Explored
@@ -34,8 +35,9 @@ def test_an_empty_address_means_everything_over_the_line_surest_and_worst_first(
 def test_over_the_line_but_weak_is_told_from_not_sure_yet(explored: Explored) -> None:
     core = explored.core
     words = np.array(build.SURE)[core["sure"]]
-    weak = core["value"][2] + core["half"][2] < MEDIAN_BASELINE
-    assert (core["verdict"][words == "Very likely"] == 2).all()
+    theirs = half_width(np.array([0.4]), 64)[0]
+    weak = core["value"][2] + np.hypot(core["half"][2], theirs) < MEDIAN_BASELINE
+    assert (core["verdict"][words == "Found by the search"] == 2).all()
     assert {"Over, weak", "Not sure yet"} <= set(words)
     assert weak[words == "Over, weak"].all()
     assert not weak[words == "Not sure yet"].any()

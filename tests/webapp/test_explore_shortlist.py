@@ -10,14 +10,22 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from engine.config.lineups import FAIRNESS
+from engine.arrays import pack, unpack
+from engine.confidence import t_half
+from engine.config import FURTHER
+from engine.lineups.parts import Sums
 from tests.factories import Studio, archive, bundle, search_job, studio
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
-from webapp.studies.explore_recheck import Fresh, judge
+from webapp.studies.compare.side import Side
+from webapp.studies.explore_page import judged
+from webapp.studies.explore_recheck import confirmed_count
 from webapp.studies.explore_shortlist import Shortlist
+from webapp.studies.found_counts import plain_counts
 from webapp.studies.models import Job, ShortlistEntry, Status
+from webapp.studies.templatetags.verdicts import found
+from webapp.studies.verdict_words import LINE
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +65,7 @@ def finished_recheck(job: Job, rows: list[int], mean: list[float], error: list[f
     columns["objective"] = np.tile(np.array(mean), (len(rows), 1))
     columns["error"] = np.tile(np.array(error), (len(rows), 1))
     columns["samples"] = np.full(len(rows), samples, dtype=np.int32)
-    config = {"genomes": columns["genome"].tolist(), "replicates": samples, "first": 1_000_016}
+    config = {"genomes": columns["genome"].tolist(), "replicates": samples, "first": 1_000_128}
     return Job.objects.create(
         project=job.project, kind=Job.Kind.RECHECK, title="Re-check", config=config, parent=job,
         status=Status.FINISHED, artifacts={"result": store().put(bundle(columns))},
@@ -99,6 +107,7 @@ def test_a_second_person_with_the_same_idea_adds_a_remark(job: Job, decide: Deci
         ("add", "", "Why not", "Choose a lineup"),
         ("withdraw", 12, "", "not on the shortlist"),
         ("burn", 12, "Why not", "none of the things"),
+        ("remark", 12, "Looks odd", "never on the shortlist"),
         ("add", 12, "x" * 2001, "under 2,000"),
     ],
 )
@@ -109,6 +118,15 @@ def test_what_cannot_be_written_down_is_said(
     assert answer.status_code == 400
     assert says in answer.json()["error"]
     assert not ShortlistEntry.objects.exists()
+
+
+def test_a_remark_of_an_earlier_version_on_a_lineup_that_was_never_listed_does_not_stop_readers(
+    team: Studio, job: Job, decide: Decide
+) -> None:
+    ShortlistEntry.objects.create(job=job, individual=12, action="remark", reason="Looks odd", genome=[[0, 1]])
+    decide("add", 13)
+    assert [listed.lineup for listed in shortlist(job).all.values()] == [13]
+    assert decide("remark", 13, "Seen in play").status_code == 200
 
 
 def test_a_producer_reads_the_shortlist_but_does_not_write_it(team: Studio, job: Job, decide: Decide) -> None:
@@ -137,7 +155,7 @@ def test_a_re_check_plays_what_is_due_on_battles_nobody_played_before(
     started = Job.objects.get(pk=answer["started"])
     assert started.config["genomes"] == [archive(200)["genome"][12].tolist()]
     assert started.config["anchors"] == [archive(200)["anchor"][12].tolist()]
-    assert started.config["first"] == 1_000_016 + 32
+    assert started.config["first"] == 1_000_000 + 16 * FURTHER + 32
     assert answer["due"] == []
     assert answer["checking"] is True
     again = client.post(reverse("studies:explore-recheck", args=[team.project.slug, job.pk]))
@@ -151,8 +169,27 @@ def test_a_re_check_plays_what_is_due_on_battles_nobody_played_before(
         ([1.7, 30.0, 28.0], [0.05, 1.0, 1.0], "Under the line on 768 fresh battles"),
         ([2.6, 50.0, 15.0], [0.05, 1.0, 1.0], "Over the line but weak, on 768 fresh battles"),
         ([2.05, 50.0, 15.0], [0.05, 1.0, 1.0], "Near the line but weak, on 768 fresh battles"),
-        ([2.1, 50.0, 28.0], [0.10, 1.0, 1.0], "Needs 2,500 more battles"),
-        ([2.001, 50.0, 28.0], [0.10, 1.0, 1.0], "Too close to the line to tell after 768 fresh battles"),
+        (
+            [2.2, 50.0, 28.0],
+            [0.10, 1.0, 1.0],
+            "more battles to tell whether it is over the line: it is at 2.2×, the line at 2.0×",
+        ),
+        (
+            [2.6, 50.0, 22.5],
+            [0.05, 1.0, 1.0],
+            "more battles to tell whether it is strong: it has 22.5\u00a0%, the median baseline team 21.0\u00a0%",
+        ),
+        (
+            [2.001, 50.0, 28.0],
+            [0.10, 1.0, 1.0],
+            "more battles to tell whether it is over the line: it is at 2.001×, the line at 2.000×",
+        ),
+        (
+            [2.6, 50.0, 21.2],
+            [0.05, 1.0, 0.02],
+            "Too close on 768 fresh battles to tell whether it is strong: it has 21.2\u00a0%, "
+            "the median baseline team 21.0\u00a0% (20.0 to 22.0\u00a0%)",
+        ),
     ],
 )
 def test_fresh_battles_confirm_refute_or_ask_for_more(
@@ -161,8 +198,8 @@ def test_fresh_battles_confirm_refute_or_ask_for_more(
     decide("add", 12)
     finished_recheck(job, [12], mean, error)
     (listed,) = shortlist(job).on
-    assert listed.words == words
-    assert listed.due == ("Needs" in words or "close" in words)
+    assert words in listed.words
+    assert listed.due == ("more battles to tell" in words)
     assert listed.settled == (not listed.due)
 
 
@@ -205,10 +242,84 @@ def test_fresh_numbers_stand_in_the_place_of_the_searchs_which_are_kept_beside_t
     assert (after.core["value"][:, others] == before.core["value"][:, others]).all()
 
 
-def test_without_a_line_fresh_battles_measure_and_refute_nothing() -> None:
-    plain = tuple(o.model_copy(update={"threshold": None}) for o in FAIRNESS.objectives)
-    found = judge(np.array([2.5, 50.0, 28.0]), np.array([0.1, 1.0, 1.0]), 32, 24.0, plain, 20.0)
-    assert (found.finding, found.words) == ("measured", "Measured on 768 fresh battles")
+def test_without_a_line_fresh_battles_measure_and_refute_nothing(job: Job) -> None:
+    for objective in job.config["objectives"]["objectives"]:
+        objective["threshold"] = None
+    job.save()
+    finished_recheck(job, [12], [2.5, 50.0, 28.0], [0.1, 1.0, 1.0])
+    assert shortlist(job).fresh[12].told(LINE) == "Measured on 768 fresh battles"
+
+
+def test_a_lineup_picked_after_its_replay_is_judged_by_later_battles_alone(job: Job, decide: Decide) -> None:
+    columns = {name: column[[12]] for name, column in archive(200).items()}
+    columns["objective"], columns["samples"] = np.array([[3.2, 50.0, 28.0]]), np.full(1, 16, dtype=np.int32)
+    job.artifacts["fresh"] = store().put(bundle(columns))
+    job.save()
+    decide("add", 12)
+    finished_recheck(job, [12], [1.7, 30.0, 28.0], [0.05, 1.0, 1.0], samples=32)
+    fresh = shortlist(job).fresh[12]
+    assert (fresh.samples, fresh.mean[0], fresh.finding) == (32, pytest.approx(1.7), "refuted")
+
+
+def test_what_fresh_battles_confirm_is_counted_for_every_page(job: Job) -> None:
+    assert confirmed_count(job) is None
+    finished_recheck(job, [12, 30, 31], [2.6, 50.0, 28.0], [0.05, 1.0, 1.0])
+    finished_recheck(job, [40], [1.7, 30.0, 28.0], [0.05, 1.0, 1.0])
+    assert confirmed_count(job) == 3
+    assert (np.array(build.SURE)[build.build(job).core["sure"]] == "Confirmed").sum() == 3
+
+
+def test_the_head_splits_what_is_confirmed_from_what_the_search_found_and_adds_up_to_the_legend(job: Job) -> None:
+    before = build.build(job)
+    strong = np.flatnonzero(before.core["verdict"] == 2)
+    assert judged(before.meta) == f"; {len(strong)} found by the search"
+    again = [*strong[:3].tolist(), int(np.flatnonzero(before.core["verdict"] == 0)[0])]
+    finished_recheck(job, again[:2], [2.6, 50.0, 28.0], [0.05, 1.0, 1.0])
+    finished_recheck(job, again[2:], [1.7, 30.0, 28.0], [0.05, 1.0, 1.0])
+    after = build.build(job)
+    legend, rest = int((after.core["verdict"] == 2).sum()), len(strong) - 3
+    assert rest
+    assert legend == 2 + rest
+    assert judged(after.meta) == (
+        f"; {legend} over the line and strong: 2 confirmed on fresh battles (of 4 played again), "
+        f"{rest} found by the search"
+    )
+    job.metrics["strong"] = float(len(strong))  # as the search itself counted them
+    told = found(job)["found"]
+    assert told is not None
+    assert told.words == f"2 confirmed on fresh battles, {rest} found by the search"
+    assert plain_counts(job) == {"by_search": rest, "confirmed": 2, "strong": legend, "told": len(strong)}
+    assert Side(1, job, "", None).found == rest
+
+
+@pytest.mark.parametrize("mean", [[2.6, 50.0, 28.0], [1.7, 30.0, 28.0]])
+def test_families_stay_as_the_search_found_them_whatever_fresh_battles_say(job: Job, mean: list[float]) -> None:
+    before = build.build(job)
+    strong = np.flatnonzero(before.core["verdict"] == 2)
+    finished_recheck(job, strong.tolist(), mean, [0.05, 1.0, 1.0])
+    after = build.build(job)
+    assert (after.core["verdict"] != before.core["verdict"]).any() == (mean[0] < 2.0)
+    assert before.meta["families"]
+    assert after.meta["families"] == before.meta["families"]
+    np.testing.assert_array_equal(after.core["family"], before.core["family"])
+
+
+def test_what_the_end_of_the_search_settled_is_not_called_re_checked(team: Studio, job: Job, decide: Decide) -> None:
+    columns = {name: column[[12]] for name, column in archive(200).items()}
+    columns["objective"], columns["samples"] = np.array([[1.2, 10.0, 28.0]]), np.full(1, 16, dtype=np.int32)
+    job.artifacts["fresh"] = store().put(bundle(columns))
+    job.save()
+    html = decide("add", 12).json()["html"]
+    assert "re-checked" not in html
+    assert "Fresh battles have settled all of it." in html
+
+
+def test_a_mark_of_the_shortlist_is_named_in_the_words_of_the_question(job: Job, decide: Decide) -> None:
+    Job.objects.filter(pk=job.pk).update(template="useless")
+    finished_recheck(job, [12], [1.7, 30.0, 28.0], [0.05, 1.0, 1.0])
+    html = decide("add", 12).json()["html"]
+    assert 'aria-label="Not useless"' in html
+    assert "the line" not in html
 
 
 def test_two_re_checks_of_a_lineup_are_pooled_by_their_replicates(job: Job, decide: Decide) -> None:
@@ -218,7 +329,29 @@ def test_two_re_checks_of_a_lineup_are_pooled_by_their_replicates(job: Job, deci
     fresh = shortlist(job).fresh[12]
     assert fresh.samples == 48
     assert fresh.mean[0] == pytest.approx(2.4)
-    assert fresh.half[0] < 0.1 * 2.0
+    assert fresh.half[0] < t_half(0.1, 32)
+
+
+def test_a_ratio_of_two_re_checks_is_that_of_all_their_battles_and_lies_within_its_range(job: Job) -> None:
+    """The weakest team wins one battle in eight: the average of the batches' own ratios would be far too high."""
+    rng, told = np.random.default_rng(5), source.objectives(job).objectives
+    sums, won = Sums(source.spec(job), told, 3), []
+    for samples in (16, 64):
+        again = finished_recheck(job, [12], [3.9, 50.0, 28.0], [0.3, 1.0, 1.0], samples)
+        left = rng.normal([600.0, 0.0, 75.0], [30.0, 0.0, 0.0], (samples, 3))
+        left[:, 1] = 2000.0 * (rng.random(samples) < 0.125)
+        columns = unpack(store().get(again.artifacts["result"])).arrays
+        values = rng.normal([3.9, 50.0, 28.0], [0.9, 4.0, 4.0], (1, samples, 3))
+        kept = pack({"sums": sums.names}, {**columns, "values": values, "sums": left[None]})
+        again.artifacts = {"result": store().put(kept)}
+        again.save()
+        won.append(left)
+    strongest, weakest, floor = np.concatenate(won).mean(axis=0)
+    fresh = shortlist(job).fresh[12]
+    assert sums.names == ["strongest(resources)", "weakest(resources)", "0.05 * mean(cost)"]
+    assert fresh.mean[0] == pytest.approx(strongest / max(weakest, floor))
+    assert 0 < fresh.half[0] < np.inf
+    assert fresh.finding != "confirmed"
 
 
 def test_the_front_that_the_search_replayed_counts_without_a_shortlist(team: Studio) -> None:
@@ -229,10 +362,3 @@ def test_the_front_that_the_search_replayed_counts_without_a_shortlist(team: Stu
     job.artifacts["fresh"] = store().put(bundle(columns))
     job.save()
     assert set(shortlist(job).fresh) == {best}
-
-
-def test_a_search_for_small_numbers_is_judged_the_other_way_round() -> None:
-    low = tuple(o.model_copy(update={"direction": "min"}) for o in FAIRNESS.objectives[:1])
-    found: Fresh = judge(np.array([1.5]), np.array([0.1]), 32, 24.0, low, None)
-    assert found.finding == "confirmed"
-    assert judge(np.array([2.5]), np.array([0.1]), 32, 24.0, low, None).finding == "refuted"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.games.herobattle.spec import game_spec
 from engine.lineups.schema import spec_from_json, spec_to_json
 from engine.simulators.contract import content_hash
 from tests.engine.sample_simulators import SPEC as TUG
 from tests.engine.sample_simulators import RecruitingTugOfWar
 from tests.webapp.games_data import SPEC, workbook
+from tests.webapp.raw_workbooks import HEADER, raw_workbook, worksheet
 from webapp.games import columns, importing, sheets, versions
 from webapp.games.importing import Reading
 
@@ -84,9 +87,46 @@ def test_text_formulas_and_attributes_of_other_categories_are_errors_at_their_ce
     found = reading("Name,Cost,Rally bonus\nPikes,lots,\nBows,=1+1,\nFrost Captain,450,\nMarrow Duke,1,2\n")
     assert [p.place for p in found.problems] == ["B2", "B3", "B5"]
     assert "is not a number" in found.problems[0].message
-    assert "looks like a formula" in found.problems[1].message
+    assert "paste them back as values" in found.problems[1].message
     (other,) = said(reading("Name,Cost,Rally bonus\nPikes,95,5\n"))
     assert other == "C2 5 Soldiers have no “Rally bonus”. Leave the cell empty."
+
+
+def test_all_errors_of_a_row_are_told_at_once() -> None:
+    found = reading(
+        "Name,Cost,HP,Speed\nFrost Captian,lots,=B2*2,7\nPikes,95,0,much\nPikes,9999,x,1\nBows,100,80,0.6\n"
+    )
+    assert [(p.place, p.message.split(",")[0].split(".")[0]) for p in found.problems] == [
+        ("A2", "is not a piece of this game"),
+        ("B2", "is not a number"),
+        ("C2", "is a formula"),
+        ("C3", "is outside what the game allows for “Pikes: Hit points”: from 1 to 5000 points"),
+        ("D3", "is not a number"),
+        ("row 4", "Pikes stands in row 3 already"),
+        ("B4", "is outside what the game allows for “Pikes: cost”: from 10 to 500"),
+        ("C4", "is not a number"),
+    ]
+    assert found.values == {"bows.cost": 100, "bows.hit_points": 80, "bows.speed": 0.6, "pikes.cost": 95}
+    assert found.matched == 2
+
+
+@pytest.mark.parametrize("text", ["=A1+B2", "+B2", "@SUM(A1:A3)", "-B2", " = 1+1"])
+def test_a_formula_gets_a_hint_to_paste_values(text: str) -> None:
+    (sentence,) = said(reading(f"Name;Cost\nPikes;{text}\nBows;100\n"))
+    assert "is a formula, and only values can be imported" in sentence
+    assert "paste them back as values (in Excel: Paste Special, Values)" in sentence
+
+
+@pytest.mark.parametrize("text", ["- weaker", "-weaker", "-", "lots"])
+def test_what_is_no_formula_is_not_called_one(text: str) -> None:
+    (sentence,) = said(reading(f"Name;Cost\nPikes;{text}\nBows;100\n"))
+    assert "is not a number. Type one from 10 to 500, or leave the cell empty." in sentence
+
+
+def test_a_formula_of_a_workbook_is_told_with_what_it_gave() -> None:
+    row = '<row><c t="str"><v>Pikes</v></c><c><f>A1+B2</f><v>450</v></c></row>'
+    (sentence,) = said(reading(raw_workbook(worksheet(HEADER + row))))
+    assert sentence.startswith("B2 =A1+B2 is a formula (it gave 450), and only values can be imported.")
 
 
 def test_a_heading_between_rows_is_skipped() -> None:
@@ -123,7 +163,7 @@ def test_formulas_and_dates_of_a_workbook_are_errors_in_matched_columns_only() -
     ])  # fmt: skip
     found = reading(data)
     assert [(p.place, p.message.split(".")[0]) for p in found.problems] == [
-        ("B2", "holds a formula"),
+        ("B2", "is a formula, and only values can be imported"),
         ("C2", "was turned into a date or time by the spreadsheet"),
     ]
 

@@ -14,7 +14,7 @@ from openpyxl import Workbook, load_workbook
 from engine.simulators.contract import Piece
 from tests.factories import Studio, studio
 from tests.webapp.games_data import SPEC, client_of, saved, simulator, with_data, workbook
-from webapp.games import limits, versions
+from webapp.games import exports, limits, versions
 from webapp.games.models import GameVersion, SheetImport, SheetMapping, Simulator
 from webapp.games.specs import keep
 
@@ -96,6 +96,20 @@ def test_an_untested_game_says_so_and_cannot_be_chosen() -> None:
     assert not team.project.versions.exists()
 
 
+@pytest.mark.parametrize("status", [Simulator.Status.BROKEN, Simulator.Status.OFF, Simulator.Status.MISSING])
+def test_a_game_that_cannot_be_played_any_more_says_why_and_cannot_be_chosen(status: str) -> None:
+    team = studio()
+    told = f"It ends with an error ({status})."
+    game = simulator(status=status, message=told)
+    client = client_of(team.designer)
+    page = client.get(DATA).content.decode()
+    assert told in page
+    assert "disabled" in page.partition(f'name="simulator" value="{game.pk}"')[2].partition(">")[0]
+    assert "No game is ready yet." in page
+    assert told in client.post(f"{DATA}choose/", {"simulator": game.pk}, follow=True).content.decode()
+    assert not team.project.versions.exists()
+
+
 # The tables
 
 
@@ -155,6 +169,19 @@ def test_a_bad_value_is_an_error_at_its_field_and_nothing_typed_is_lost(designer
     for text in ("99999", 'value="many"', 'value="1,234"', "from 50 to 2000", "can mean 1234 or 1.234"):
         assert text in page
     assert newest(team).number == 1
+
+
+def test_a_formula_typed_by_hand_gets_a_hint_and_every_wrong_cell_of_the_row_is_told(designer: Client) -> None:
+    typed = {"v:pikes.cost": "=A1+B2", "v:pikes.hit_points": "many", "v:pikes.speed": "9", "base": "1"}
+    page = designer.post(f"{DATA}edit/", {**typed, "action": "save"}).content.decode()
+    for words in (
+        "This is a formula, and nothing is calculated here. Type the number it gives, from 10 to 500.",
+        "This is not a number. Type one from 1 to 5000 points.",
+        "9 is outside what the game allows",
+        "3 numbers need a look",
+        'value="=A1+B2"',
+    ):
+        assert words in page
 
 
 def test_an_empty_value_is_the_games_own(designer: Client, team: Studio) -> None:
@@ -227,6 +254,14 @@ def test_a_sheet_with_problems_cannot_be_saved(designer: Client, team: Studio) -
     assert answer.status_code == 422
     assert "B2" in answer.content.decode()
     assert newest(team).number == 1
+
+
+def test_a_cell_with_two_readings_stands_among_the_others_that_need_a_look(designer: Client) -> None:
+    row = upload(designer, b"Name;HP;Speed\nFrost Captain;1,234;fast\n")
+    confirm(designer, row, column_0="name", column_1="attribute:hit_points", column_2="attribute:speed")
+    page = designer.get(page_of(row)).content.decode()
+    assert "2 cells need a look" in page
+    assert "Can mean 1234 or 1.2340. Type it as one of these." in page
 
 
 def test_a_number_with_two_readings_is_asked_once(designer: Client, team: Studio) -> None:
@@ -349,11 +384,45 @@ def test_changes_move_to_a_newer_game_and_those_that_do_not_fit_are_named(design
         assert words in preview
     assert newest(team).number == 2
     assert designer.post(f"{DATA}adopt/", {"base": "1"}).status_code == 409
-    page = designer.post(f"{DATA}adopt/", follow=True).content.decode()
+    assert designer.post(f"{DATA}adopt/").status_code == 409  # it does not say what was looked at
+    assert newest(team).number == 2
+    page = designer.post(f"{DATA}adopt/", {"base": "2"}, follow=True).content.decode()
     assert "bows.cost" in page
     assert newest(team).patch == {"pikes.cost": 90.0}
     assert newest(team).spec_hash == keep(newer)
     assert "Bows" in designer.get(f"{DATA}?version=2&table=soldier").content.decode()
+
+
+def test_data_moves_once_and_not_at_all_while_its_game_is_the_same(designer: Client, team: Studio) -> None:
+    import msgspec
+
+    from engine.lineups.schema import spec_to_json
+
+    first = newest(team).number
+    assert designer.post(f"{DATA}adopt/", {"base": str(first)}).status_code == 409
+    assert newest(team).number == first
+    newer = msgspec.structs.replace(SPEC, version="1.1")
+    Simulator.objects.update(spec=spec_to_json(newer), spec_hash=keep(newer), version="1.1")
+    assert designer.post(f"{DATA}adopt/", {"base": str(first)}).status_code == 302
+    again = designer.post(f"{DATA}adopt/", {"base": str(first)})
+    assert again.status_code == 409
+    assert "As far as the site knows, this data fits" in again.content.decode()
+    assert newest(team).number == first + 1
+
+
+def test_whoever_moves_data_that_somebody_else_changed_is_told(designer: Client, team: Studio) -> None:
+    import msgspec
+
+    from engine.lineups.schema import spec_to_json
+
+    newer = msgspec.structs.replace(SPEC, version="1.1")
+    Simulator.objects.update(spec=spec_to_json(newer), spec_hash=keep(newer), version="1.1")
+    looked_at = newest(team)
+    versions.save(team.project, looked_at.simulator, SPEC, {"pikes.cost": 90.0}, user=team.owner)
+    answer = designer.post(f"{DATA}adopt/", {"base": str(looked_at.number)})
+    assert answer.status_code == 409
+    assert f"saved version {looked_at.number + 1} in the meantime" in answer.content.decode()
+    assert newest(team).number == looked_at.number + 1
 
 
 def test_a_simulator_whose_game_changed_unseen_can_be_asked_again(
@@ -407,6 +476,26 @@ def test_the_designers_own_workbook_comes_back_with_only_the_changed_cells_chang
     versions.save(team.project, newest(team).simulator, SPEC, {"frost-captain.rally": 29.0}, user=None)
     table = load_workbook(io.BytesIO(export(designer, f"sheet={row.pk}")))["Sheet"]
     assert [c.value for c in table[2]] == ["Frost Captain", 450, 0.29, "=B2*2"]
+
+
+def test_every_worksheet_that_was_imported_is_read_once_on_the_way_out(
+    designer: Client, team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = upload(designer, workbook([["Name", "Cost"], ["Pikes", 99]]), "a.xlsx")
+    confirm(designer, row, column_0="name", column_1="cost")
+    save(designer, row, 1)
+    for _ in range(20):
+        SheetImport.objects.create(project=team.project, name="b.xlsx", digest=row.digest, version=newest(team))
+    read: list[int] = []
+    real = exports.read_import
+
+    def counted(found: SheetImport) -> Any:
+        read.append(found.pk)
+        return real(found)
+
+    monkeypatch.setattr(exports, "read_import", counted)
+    export(designer, f"sheet={row.pk}")
+    assert read == [row.pk]
 
 
 def test_formula_like_cells_are_escaped_on_the_way_out(designer: Client, team: Studio) -> None:
@@ -490,3 +579,15 @@ def test_the_site_s_own_workbook_comes_back_worksheet_by_worksheet(designer: Cli
 
 def cost_of(sheet: Any) -> int:
     return next(cell.column for cell in sheet[1] if cell.value in {"Cost", "Value"})
+
+
+def test_the_sample_of_a_changed_number_is_shown_only_where_there_is_one_and_is_no_number(
+    designer: Client, team: Studio
+) -> None:
+    assert "changed-key" not in designer.get(DATA).content.decode()
+    versions.save(team.project, newest(team).simulator, SPEC, {"pikes.cost": 90.0}, user=None)
+    page = designer.get(DATA).content.decode()
+    sample = page.partition('class="changed-key">')[2].partition("<")[0]
+    assert "1 changed number" in page
+    assert sample
+    assert not any(sign.isdigit() for sign in sample)

@@ -159,7 +159,7 @@ def test_cells_of_a_workbook_change_in_place_and_everything_else_stays() -> None
     chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)
     sheet.add_chart(chart, "E2")
     before = saved(book)
-    after = xlsxedit.changed(before, "Sheet", {(1, 1): 99.5, (2, 1): 101.0, (2, 4): "new"})
+    after = xlsxedit.changed(before, {"Sheet": {(1, 1): 99.5, (2, 1): 101.0, (2, 4): "new"}})
     table = load_workbook(io.BytesIO(after))["Sheet"]
     assert [[c.value for c in row] for row in table["A1:C3"]] == [
         ["Name", "Cost", "Twice"], ["Pikes", 99.5, "=B2*2"], ["Bows", 101, None],

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import threading
+import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import psutil
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -14,11 +19,13 @@ from engine.simulators.contract import content_hash
 from tests.engine.sample_simulators import SPEC
 from tests.factories import Studio, person, studio
 from tests.webapp.games_data import client_of, simulator
+from webapp.accounts import rights
 from webapp.games import handshake
 from webapp.games.models import Simulator, SimulatorAudit
 from webapp.games.simulators import by_moves, ensure_builtin_simulators, with_data
 from webapp.games.specs import spec_of
 from workers.handshake import ask_for_built_in_games, run_handshake
+from workers.reconcile import reconcile
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin-tools/simulators/"
@@ -37,12 +44,13 @@ def team() -> Studio:
 
 @pytest.fixture
 def engineer(team: Studio) -> Client:
+    rights.grant(team.engineer, None)
     return client_of(team.engineer)
 
 
 def after_a_test(reference: str, deadline: float = handshake.DEADLINE) -> Simulator:
     """The simulator after a handshake test."""
-    row = Simulator.objects.create(name="Tug", kind=reference.partition(":")[0], reference=reference)
+    row = Simulator.objects.create(name="Tug", kind=re.split(r"[+:]", reference)[0], reference=reference)
     assert handshake.ask(row)
     assert handshake.run(row.pk, deadline)
     row.refresh_from_db()
@@ -108,6 +116,87 @@ def test_a_simulator_that_hangs_is_stopped_and_nothing_is_left_running() -> None
     assert not [p for p in left if p.is_running()]
 
 
+def under_test(name: str) -> tuple[Simulator, threading.Thread]:
+    """A simulator whose test runs in a thread, as a worker runs it."""
+    row = simulator(reference=bad(name), kind="command")
+    assert handshake.ask(row)
+
+    def run() -> None:
+        handshake.run(row.pk)
+        connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return row, thread
+
+
+def until(row: Simulator, reached: Callable[[Simulator], bool]) -> None:
+    end = time.monotonic() + 60
+    while not reached(row) and time.monotonic() < end:
+        time.sleep(0.05)
+        row.refresh_from_db()
+    assert reached(row)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_long_wait_is_told_with_the_seconds_left_and_can_be_stopped() -> None:
+    row, thread = under_test("hang")
+    try:
+        until(row, lambda row: bool(row.awaited))
+        client = client_of(person("operator", is_staff=True))
+        page = client.get(f"{LIST}{row.pk}/", headers={"HX-Request": "true"}).content.decode()
+        assert re.search(r"Waiting for the answer to BATTLES of 8 battles. The program has <b>\d+\W+s</b> left", page)
+        assert "Stop the test" in page
+        page = client.post(f"{LIST}{row.pk}/stop/", headers={"HX-Request": "true"}).content.decode()
+        assert "operator stopped the test before its end." in page
+        assert "Test handshake" in page
+    finally:
+        Simulator.objects.update(test=Simulator.Test.NONE)
+        thread.join(60)
+    assert not thread.is_alive()
+    row.refresh_from_db()
+    assert (row.status, row.awaited, row.checked_at) == (Simulator.Status.UNTESTED, "", None)
+    assert SimulatorAudit.objects.filter(action="stopped a test").count() == 1
+    left = [p for p in psutil.process_iter(["cmdline"]) if "tests.engine.bad_simulators" in (p.info["cmdline"] or [])]
+    assert not psutil.wait_procs(left, timeout=20)[1]
+
+
+def test_a_test_that_waits_for_a_worker_can_be_stopped_and_asked_for_again(engineer: Client, team: Studio) -> None:
+    row = simulator(created_by=team.engineer)
+    assert handshake.ask(row)
+    engineer.post(f"{LIST}{row.pk}/stop/")
+    assert not run_handshake(row.pk)
+    assert handshake.ask(row)
+    assert client_of(team.stranger).post(f"{LIST}{row.pk}/stop/").status_code == 403
+    row.refresh_from_db()
+    assert row.test == Simulator.Test.ASKED
+
+
+def test_a_program_that_dials_tcp_is_tested_over_tcp() -> None:
+    row = after_a_test(TUG.replace("python:", "python+tcp:"))
+    assert (row.transport, row.status) == ("tcp", Simulator.Status.READY), row.findings
+
+
+def test_every_fault_of_a_description_is_told_at_once() -> None:
+    row = after_a_test(bad("half_a_spec"))
+    assert [f["message"] for f in row.findings if f["level"] == "error"] == [
+        'spec.pieces[1].cost is "11"; it has to be a number',
+        "piece 'hero-0' is described 2 times; each needs a name of its own",
+        "strength is said to be side metric 'might', which is not described",
+    ]
+    first = 'Its description of the game is wrong: spec.pieces[1].cost is "11"; it has to be a number.'
+    assert row.message == f"{first} 2 more faults beside this one."
+
+
+def test_the_page_is_loaded_again_when_the_test_it_watches_has_ended(engineer: Client, team: Studio) -> None:
+    row = simulator(created_by=team.engineer)
+    assert handshake.ask(row)
+    watched = {"HX-Request": "true"}
+    assert "HX-Refresh" not in engineer.get(f"{LIST}{row.pk}/", headers=watched).headers
+    handshake.stop(row, team.engineer)
+    assert engineer.get(f"{LIST}{row.pk}/", headers=watched).headers["HX-Refresh"] == "true"
+
+
 def test_a_broken_simulator_keeps_its_last_good_description() -> None:
     row = after_a_test(TUG)
     Simulator.objects.filter(pk=row.pk).update(reference="python:no_such_package:make")
@@ -160,12 +249,55 @@ def test_registering_grants_writes_the_audit_and_asks_for_a_test(
     assert 'hx-trigger="every 1s"' in page
 
 
-def test_a_test_that_could_not_be_asked_for_can_be_asked_for_again(engineer: Client, team: Studio) -> None:
-    row = simulator(created_by=team.engineer)
-    assert handshake.ask(row)
-    handshake.give_up(row, "The queue does not answer, so the test was not started.")
-    assert "The queue does not answer" in engineer.get(f"{LIST}{row.pk}/").content.decode()
-    assert handshake.ask(row)
+def test_a_registration_says_what_its_program_dials(engineer: Client, redis_server: str) -> None:
+    row = register(engineer, kind="command", target="java -jar game.jar", transport="tcp")
+    assert row is not None
+    assert (row.reference, row.kind, row.transport) == ("command+tcp:java -jar game.jar", "command", "tcp")
+    page = engineer.get(f"{LIST}{row.pk}/").content.decode()
+    assert "a tcp:// address of this machine, with a key" in page
+    form = engineer.get(f"{LIST}{row.pk}/change/").content.decode()
+    assert re.search(r'name="transport" value="tcp"[^>]*checked', form)
+    assert 'value="java -jar game.jar"' in form
+    again = engineer.post(f"{LIST}new/", {"name": "B", "kind": "command", "target": "java -jar game.jar"})
+    assert "registered already" in again.content.decode()
+    engineer.post(f"{LIST}{row.pk}/change/", {
+        "name": "Tug", "kind": "command", "target": "java -jar game.jar", "transport": "ipc",
+    })  # fmt: skip
+    row.refresh_from_db()
+    assert (row.reference, row.status) == ("command:java -jar game.jar", Simulator.Status.UNTESTED)
+
+
+def test_a_reference_may_be_typed_as_on_the_command_line(engineer: Client, redis_server: str) -> None:
+    row = register(engineer, kind="command", target="command+tcp: game --fast")
+    assert row is not None
+    assert row.reference == "command+tcp:game --fast"
+
+
+def test_a_test_that_the_queue_did_not_take_waits_and_is_sent_by_the_reconciler(
+    engineer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(handshake, "enqueue", lambda task, pk: False)
+    row = register(engineer)
+    assert row is not None
+    assert (row.test, row.sent_at, row.message) == (Simulator.Test.ASKED, None, "")
+    long_ago = timezone.now() - timedelta(seconds=2 * handshake.DEADLINE)
+    Simulator.objects.update(test_at=long_ago)
+    assert "The test waits for a free worker; it has waited" in engineer.get(f"{LIST}{row.pk}/").content.decode()
+    reconcile()
+    row.refresh_from_db()
+    assert row.sent_at is None
+    monkeypatch.setattr(handshake, "enqueue", lambda task, pk: not sent.append(pk))
+    reconcile()
+    reconcile()
+    assert sent == [row.pk]
+    Simulator.objects.update(sent_at=long_ago)  # Redis lost everything
+    reconcile()
+    assert sent == [row.pk, row.pk]
+    assert run_handshake(row.pk)
+    assert not run_handshake(row.pk)
+    reconcile()
+    assert len(sent) == 2
 
 
 def test_a_test_whose_worker_died_can_be_asked_for_again(engineer: Client, team: Studio) -> None:

@@ -6,14 +6,16 @@ import base64
 import json
 import subprocess
 import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
-from engine.config import GameConfig, SampleConfig, SearchConfig
+from engine.config import GameConfig, SampleConfig, SearchConfig, study_hash
 from tests.factories import Studio, search_job, studio
 from webapp.balance.models import Draft
 from webapp.studies import actions
@@ -54,7 +56,7 @@ def test_a_submitted_job_is_sent_with_nothing_but_its_id(team: Studio, redis_cli
 
 SUBMIT_ANOTHER = """
 import django; django.setup()
-from engine.config import load
+from engine.studies import load
 from webapp.studies import actions
 from webapp.studies.models import Job
 known = Job.objects.get()
@@ -80,9 +82,16 @@ def test_a_job_without_a_place_waits_from_the_start(team: Studio, settings: Sett
 
 
 def test_the_same_work_has_the_same_hash_whatever_it_is_called_and_wherever_it_runs() -> None:
-    plain = actions.content_hash(search())
-    assert actions.content_hash(search(name="another", pool={"kind": "local", "workers": 7})) == plain
-    assert actions.content_hash(search(seed=2)) != plain
+    plain = study_hash(search())
+    assert study_hash(search(name="another", pool={"kind": "local", "workers": 7})) == plain
+    assert study_hash(search(seed=2)) != plain
+
+
+def test_jobs_made_before_are_found_by_the_hash_of_their_study(team: Studio) -> None:
+    old = submitted(team)
+    Job.objects.filter(pk=old.pk).update(config_hash="0" * 64)
+    import_module("webapp.studies.migrations.0007_hashes_of_studies").hash_anew(apps, None)
+    assert now(old).config_hash == study_hash(search())
 
 
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.WAITING, Status.PAUSED])
@@ -134,8 +143,8 @@ def test_what_has_ended_stays_ended(team: Studio, status: Status, act: Any) -> N
 def test_a_recheck_plays_replicates_nobody_played_before(team: Studio) -> None:
     job = search_job(team.project)
     genomes, anchors = [[[1, 2, 3]]], [[0, 0]]
-    first = actions.recheck(job, team.designer, genomes, anchors, replicates=10)
-    second = actions.recheck(job, team.designer, genomes, anchors)
+    first = actions.recheck(job, team.designer, genomes, anchors, [10])
+    second = actions.recheck(job, team.designer, genomes, anchors, [32])
     assert (first.kind, first.parent) == (Job.Kind.RECHECK, job)
     assert second.config["first"] == first.config["first"] + 10
     assert first.config["genomes"] == genomes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,13 @@ from engine.simulators.contract import Metric
 from engine.store import FolderStore
 from engine.study.lineups import planned, run
 from tests.factories import Studio, game_version, studio
+from webapp.balance import lines
 from webapp.balance.models import Draft, LineupRules, ObjectiveSet
 from webapp.balance.saving import save
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
-from webapp.studies import plans, sampling
+from webapp.studies import line_origin, plans, previews, sampling
+from webapp.studies.explore_source import Median
 from webapp.studies.forms import NewJobForm, first_values, values_of
 from webapp.studies.models import Job, JobEvent, Status
 from webapp.studies.questions import QUESTIONS, with_line
@@ -162,7 +166,6 @@ def test_spans_of_time_in_words(low: float, high: float, words: str) -> None:
     [
         ("line", "two", "not a number"),
         ("line", "1.234.5", "not a number"),
-        ("population", "7", "even number"),
         ("population", "2", "from 4"),
         ("rounds", "0", "from 1"),
         ("rounds", "1.5", "whole number"),
@@ -261,7 +264,7 @@ MEASURE = ObjectiveConfig(name="advantage", title="Advantage", formula="1", unit
 
 
 def sample_with(values: list[float]) -> sampling.Sample:
-    return sampling.Sample({"advantage": np.array(values)}, 0, 21.0, 96)
+    return sampling.Sample({"advantage": np.array(values)}, {"advantage": (0.0, 4.0)}, 0, Median(21.0), 96)
 
 
 def plain(text: str) -> str:
@@ -300,11 +303,50 @@ def test_lineups_at_the_cap_are_counted_and_no_line_is_proposed_there() -> None:
 def test_every_lineup_is_in_the_histogram_and_the_line_is_an_edge(values: list[float], line: float | None) -> None:
     array = np.array(values, dtype=float)
     free = MEASURE.model_copy(update={"high": None})
-    bars = sampling.histogram(array, free, line)
+    bars = sampling.histogram(array, free, line, (None, None))
     assert sum(bars["counts"]) == len(array)
     assert len(bars["counts"]) < 60
     if line is not None and bars["edges"][0] <= line <= bars["edges"][-1]:
         assert min(abs(edge - line) for edge in bars["edges"]) < 1e-6 * max(1.0, abs(line), np.ptp(array))
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        (np.linspace(0.0, 60.0, 200), 31.0),  # shares: none below 0 %
+        (1.0 + np.linspace(0.0, 1.0, 200) ** 2, 1.93),  # ratios: none below 1×
+        (np.linspace(0.0, 100.0, 200) ** 0.5 * 10, 33.3),  # up to 100 %
+        (np.array([0.0] * 150 + [45.0] * 50), 44.9),
+        (np.array([0.0]), None),
+        (np.array([100.0]), None),
+    ],
+)
+def test_no_bar_begins_below_the_least_value_or_ends_beyond_the_largest(values: Any, line: float | None) -> None:
+    free = MEASURE.model_copy(update={"low": None, "high": None})
+    edges = np.array(sampling.histogram(values, free, line, (0.0, 100.0))["edges"])
+    low, high = (values.min(), values.max()) if len(values) > 1 else (0.0, 100.0)
+    assert edges[0] >= low - 1e-9
+    assert edges[-1] <= high + 1e-9
+    widths = np.diff(edges)
+    assert (widths > 0).all()
+    if len(values) > 100:
+        assert widths.max() <= 1.4 * np.median(widths), "no bar is much wider than the others"
+
+
+def test_what_lies_under_a_line_that_is_the_most_is_told_so() -> None:
+    down = MEASURE.model_copy(update={"direction": "min", "high": None, "low": 0.0, "toward": "more useless"})
+    sample = sample_with([5.0] * 10 + [50.0] * 190)
+    text = plain(sampling.advice(sample, down, 12.0)["text"])
+    assert text.startswith("10 of 200 random lineups are under it: 5 %")
+    many = plain(sampling.advice(sample_with([0.0] * 120 + [50.0] * 80), down, 0.0)["text"])
+    assert "over" not in many
+    assert "many are at the floor" in many
+
+
+def test_nobody_is_asked_for_a_line_that_random_lineups_can_propose() -> None:
+    """Five in a hundred of them are over it, also where two digits would move it past nearly all."""
+    values = np.linspace(0.5, 2.1, 200)
+    assert 6 <= sampling.over(values, MEASURE, sampling.suggestion(values, MEASURE)) <= 10
 
 
 def test_a_minimised_measure_has_its_line_below() -> None:
@@ -314,14 +356,78 @@ def test_a_minimised_measure_has_its_line_below() -> None:
     assert 0 < sampling.over(values, down, line) <= 10
 
 
+# Whose line it is.
+
+
+def proposed(client: Client, team: Studio, **typed: Any) -> dict[str, Any]:
+    """The preview once 200 random lineups are played, from 0 to 3."""
+    found = filled(team, **typed)
+    client.post(address("preview", team), found)
+    for job in Job.objects.filter(kind=Job.Kind.SAMPLE, artifacts={}):
+        finished_sample(job, lambda name: np.linspace(0.0, 3.0, 200))
+    answer: dict[str, Any] = client.post(address("preview", team), found).json()
+    return answer
+
+
+def test_a_form_says_whether_its_line_is_proposed_or_kept_or_of_its_objectives(client: Client, team: Studio) -> None:
+    answer = proposed(client, team, measure="", line="")
+    assert answer["fill"] == {"measure": "advantage", "line": "2.9", "line_from": "proposed"}
+    lines.keep(team.project, team.designer, "unfair", "gap", 40.0)
+    answer = proposed(client, team, measure="", line="")
+    assert answer["fill"] == {"measure": "gap", "line": "40", "line_from": "kept"}
+    assert first_values(team.project)["line_from"] == "kept"
+    answer = proposed(client, team, question="own", measure="", line="")
+    assert answer["fill"]["line_from"] == "objectives"
+    page = client.get(address("new", team)).content.decode()
+    told = re.search(r'<script id="line-words" type="application/json">(.*?)</script>', page)
+    assert told is not None
+    assert json.loads(told[1]) == line_origin.WORDS
+    assert '<input type="hidden" name="line_from" value="kept"' in page
+
+
+def test_a_line_of_too_few_random_lineups_is_the_question_s_usual_one(team: Studio) -> None:
+    form = form_of(team, measure="", line="")
+    assert form.is_valid()
+    sample = Job.objects.create(
+        project=team.project, kind=Job.Kind.SAMPLE, title="Sample", config={}, status=Status.FAILED
+    )
+    previews.settle(form, sample)
+    assert (form.cleaned_data["line"], form.origin) == (2.0, "usual")
+
+
+def test_a_draft_and_a_clone_remember_whose_line_they_have(client: Client, team: Studio) -> None:
+    client.post(
+        address("preview", team), filled(team, measure="advantage", line="2.5", line_from="typed") | {"keep": "1"}
+    )
+    assert Draft.objects.get().form["line_from"] == "typed"
+    assert 'name="line_from" value="typed"' in client.get(address("new", team)).content.decode()
+    form = form_of(team, measure="advantage", line="2.5")
+    assert form.is_valid()
+    job = Job.objects.create(
+        project=team.project, kind=Job.Kind.SEARCH, title="x", config=form.search(None).model_dump(mode="json")
+    )
+    assert values_of(job)["line_from"] == "cloned"
+
+
+def test_the_page_asks_for_the_line_in_the_words_of_its_question(client: Client, team: Studio) -> None:
+    assert proposed(client, team, measure="", line="")["over"] == "over the line"
+    assert proposed(client, team, question="useless", measure="", line="")["over"] == "useless"
+    page = client.get(address("new", team)).content.decode()
+    assert "A lineup is <span data-over>over the line</span> when its" in page
+
+
 # The page.
 
 
-def finished_sample(job: Job, values: Callable[[str], np.ndarray]) -> None:
+def finished_sample(job: Job, values: Callable[[str], np.ndarray], strength: float = 21.0, error: float = 1.0) -> None:
     """What the worker would have left behind."""
     names = [o["name"] for o in job.config["objectives"]["objectives"]]
     columns = np.stack([values(name) for name in names], axis=1)
-    meta = {"objectives": names, "median_baseline": {"value": 21.0, "error": 1, "samples": 8}, "battles_each": 96}
+    meta = {
+        "objectives": names,
+        "median_baseline": {"value": strength, "error": error, "samples": 8},
+        "battles_each": 96,
+    }
     digest = store().put(pack(meta, {"objective": columns, "status": np.zeros(len(columns), np.uint8)}))
     Job.objects.filter(pk=job.pk).update(status=Status.FINISHED, artifacts={"sample": digest}, tick=2)
     for tick, (battles, seconds) in enumerate([(9600, 3.0), (19200, 3.4)], 1):
@@ -339,10 +445,10 @@ def test_the_page_opens_fills_itself_in_and_keeps_what_is_typed(client: Client, 
 
 
 def test_the_preview_counts_the_sample_and_estimates_the_time(client: Client, team: Studio) -> None:
-    client.post(address("preview", team), filled(team))
+    client.post(address("preview", team), filled(team, measure="advantage", line="2"))
     job = Job.objects.get(kind=Job.Kind.SAMPLE)
     finished_sample(job, lambda name: np.linspace(0.5, 2.1, 200))
-    answer = client.post(address("preview", team), filled(team)).json()
+    answer = client.post(address("preview", team), filled(team, measure="advantage", line="2")).json()
     assert Job.objects.filter(kind=Job.Kind.SAMPLE).count() == 1
     assert answer["sample"]["state"] == "ready"
     assert answer["sample"]["chart"]["over"] == int((np.linspace(0.5, 2.1, 200) >= 2.0).sum())
@@ -379,18 +485,22 @@ def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(clie
     assert plain(ended["text"]).startswith("6 random valid lineups in the time there was, of 200")
 
 
-def test_a_game_beside_the_engine_is_not_started_before_its_speed_is_known(client: Client, team: Studio) -> None:
+def test_a_game_beside_the_engine_waits_for_its_speed_or_for_typed_numbers(client: Client, team: Studio) -> None:
     Simulator.objects.update(reference="builtin:wesnoth")
-    typed = filled(team)
+    typed = filled(team, measure="advantage", line="2")
     assert form_of(team).is_valid()
     client.post(address("preview", team), typed)
     assert Job.objects.get(kind=Job.Kind.SAMPLE).config["replicates"] == 2
-    refused = client.post(address("new", team), typed)
-    assert (refused.status_code, Job.objects.filter(kind=Job.Kind.SEARCH).exists()) == (202, False)
-    page = refused.content.decode()
-    assert "How fast this game plays is being measured" in page
-    assert ("new-job-waits" in page, "new-job-errors" in page, "needs a look" in page) == (True, False, False)
-    assert client.post(address("new", team), filled(team, population=20, rounds=9, replicates=2)).status_code == 302
+    assert client.post(address("new", team), typed).status_code == 302
+    waiting = Job.objects.get(kind=Job.Kind.SEARCH)
+    assert "How fast this game plays is being measured" in waiting.message
+    assert (
+        client.post(
+            address("new", team), filled(team, measure="advantage", line="2", population=20, rounds=9, replicates=2)
+        ).status_code
+        == 302
+    )
+    assert Job.objects.filter(kind=Job.Kind.SEARCH).latest("pk").awaits is None
 
 
 def test_a_question_without_a_usual_line_gets_one_from_the_sample(client: Client, team: Studio) -> None:
@@ -399,9 +509,6 @@ def test_a_question_without_a_usual_line_gets_one_from_the_sample(client: Client
     Job.objects.all().delete()
     typed = filled(team, question="price", measure="", line="")
     assert client.post(address("preview", team), typed).json()["fill"] is None
-    refused = client.post(address("new", team), typed)
-    assert refused.status_code == 202
-    assert "The line is proposed once the random lineups are played" in refused.content.decode()
     finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(10, 30, 200))
     fill = client.post(address("preview", team), typed).json()["fill"]
     assert (fill["measure"], fill["line"]) == ("value", "29")
@@ -422,12 +529,12 @@ def test_start_makes_the_job_that_was_described_and_forgets_the_draft(client: Cl
 
 
 def test_errors_keep_what_was_typed_and_stand_at_their_fields(client: Client, team: Studio) -> None:
-    answer = client.post(address("new", team), filled(team, population="7", line="2.25"))
+    answer = client.post(address("new", team), filled(team, population="3", line="2.25"))
     page = answer.content.decode()
     assert answer.status_code == 422
     assert 'value="2.25"' in page
-    assert 'value="7"' in page
-    assert "Type an even number" in page
+    assert 'value="3"' in page
+    assert "from 4 to 10,000" in page
     assert not Job.objects.exists()
 
 
@@ -444,7 +551,7 @@ def test_a_project_without_game_data_is_shown_the_way(client: Client, team: Stud
 
 
 @pytest.mark.parametrize(
-    "junk", [{"question": "\x00"}, {"line": "9" * 5000}, {"version": "9" * 400}, {}, {"rules": ["1", "2"]}]
+    "junk", [{"question": "\x01"}, {"line": "9" * 5000}, {"version": "9" * 400}, {}, {"rules": ["1", "2"]}]
 )
 def test_junk_is_answered_and_never_a_crash(client: Client, team: Studio, junk: dict[str, Any]) -> None:
     assert client.post(address("preview", team), {**junk, "keep": "1"}).status_code == 200
@@ -464,3 +571,68 @@ def test_a_failed_sample_says_why_and_can_be_played_again(client: Client, team: 
     assert (answer["state"], "The simulator hangs." in answer["text"]) == ("failed", True)
     again = client.post(address("preview", team), filled(team, again=1)).json()["sample"]
     assert again["state"] == "playing"
+
+
+def test_what_the_median_baseline_team_has_left_is_not_rounded_away(client: Client, team: Studio) -> None:
+    client.post(address("preview", team), filled(team))
+    job = Job.objects.get(kind=Job.Kind.SAMPLE)
+    for strength, error, said in ((21.3, 1.0, "21 %"), (0.251, 0.001, "0.251 %"), (0.25, 0.0, "0.25 %")):
+        finished_sample(job, lambda name: np.linspace(0.5, 2.1, 200), strength, error)
+        told = client.post(address("preview", team), filled(team)).json()["sample"]["strong"]
+        assert plain(told).endswith(f"({said} left)."), told
+        job.events.all().delete()
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_a_measure_that_is_the_same_for_all_gets_no_line_and_says_so(
+    client: Client, team: Studio, monkeypatch: pytest.MonkeyPatch, everything: bool
+) -> None:
+    monkeypatch.setattr("webapp.studies.forms.counted", lambda spec, rules: 175 if everything else None)
+    typed = filled(team, measure="", line="")
+    client.post(address("preview", team), typed)
+    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.full(175 if everything else 200, 1.0))
+    answer = client.post(address("preview", team), typed).json()
+    sample = answer["sample"]
+    assert answer["fill"] is None
+    who = "All 175 possible lineups" if everything else "All 200 random lineups"
+    assert plain(sample["advice"]["text"]) == (
+        f"{who} are at 1.0×: this measure is the same for all, so no line parts them. Choose another measure."
+    )
+    assert (sample["advice"]["better"], sample["cap"]) == (None, "")
+    bar, axis = sample["chart"]["edges"], sample["chart"]["span"]
+    assert len(bar) == 2
+    assert 0 < bar[1] - bar[0] < 0.1 * (axis[1] - axis[0])
+    assert bar[0] <= 1.0 <= bar[1]
+    assert sample["chart"]["whole"] is everything
+    page = client.post(address("new", team), typed).content.decode()
+    assert "no line can be proposed" in page
+    assert not Job.objects.filter(kind=Job.Kind.SEARCH).exists()
+
+
+def test_a_share_of_all_lineups_is_not_called_random_and_has_no_range(
+    client: Client, team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.studies.forms.counted", lambda spec, rules: 20)
+    typed = filled(team, measure="", line="")
+    client.post(address("preview", team), typed)
+    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(1.0, 3.0, 20))
+    answer = client.post(address("preview", team), typed).json()
+    assert answer["fill"]["line_from"] == "all"
+    assert line_origin.WORDS["all"] == "Proposed from all lineups that there are."
+    near = client.post(address("preview", team), filled(team, measure="advantage", line="1.0")).json()["sample"]
+    told = plain(near["advice"]["text"])
+    assert told.startswith("20 of 20 lineups are over it: 100 %. ")
+    for words in (told, near["text"], plain(near["cap"])):
+        assert "random" not in words
+    assert plain(near["cap"]) == "At the cap of 4.0×: 0 of 20."
+
+
+def test_a_sample_without_a_lineup_says_only_what_it_has_told(client: Client, team: Studio) -> None:
+    def said(**changes: Any) -> str:
+        Job.objects.filter(kind=Job.Kind.SAMPLE).update(**changes)
+        return plain(client.post(address("preview", team), filled(team)).json()["sample"]["text"])
+
+    client.post(address("preview", team), filled(team))
+    assert said(status=Status.QUEUED).startswith("Random lineups of your game are played next")
+    assert said(status=Status.RUNNING).startswith("Your game is being started")
+    assert said(counters={"battles": 1200}).endswith(": 1,200 battles so far.")

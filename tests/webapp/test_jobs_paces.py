@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from engine.config import GameConfig, PoolConfig, SearchConfig
+from engine.config import GameConfig, LineupConfig, PoolConfig, SearchConfig
 from tests.factories import Studio, game_version, studio
 from webapp.projects.models import Project
 from webapp.studies import journal, paces, plans
@@ -59,7 +60,7 @@ def sample(of: Job) -> Job:
 
 def usual_takes(of: Job) -> tuple[float, float]:
     """Shortest and longest time of a search of 100 rounds, by what is known."""
-    found = plans.seconds(100 * USUAL, WORKERS, paces.known(sample(of)))
+    found = paces.seconds(100 * USUAL, WORKERS, paces.known(sample(of)))
     assert found is not None
     return found
 
@@ -106,3 +107,56 @@ def test_searches_with_lineups_of_another_size_are_not_asked(team: Studio) -> No
     asked.config["lineups"] = job.config["lineups"] | {"teams": 1}
     asked.save()
     assert paces.known(asked).earlier is None
+
+
+def ended_after(job: Job, seconds: float) -> Job:
+    """The job took so long in all."""
+    Job.objects.filter(pk=job.pk).update(started_at=timezone.now() - timedelta(seconds=seconds), attempt=1)
+    Job.objects.filter(pk=job.pk).update(finished_at=Job.objects.get(pk=job.pk).started_at + timedelta(seconds=seconds))
+    job.refresh_from_db()
+    return job
+
+
+def again(job: Job, battles: int) -> tuple[float, float]:
+    """Shortest and longest time of a search of so many battles and the edge, by what is known."""
+    pace = paces.known(sample(job))
+    size = plans.Plan(int(job.config["algorithm"]["population"]), 1, 2)
+    edge = plans.edge_battles(size, LineupConfig.model_validate(job.config["lineups"]), job.config["fresh"])
+    found = paces.seconds(battles + edge, WORKERS, pace)
+    assert found is not None
+    return found
+
+
+def test_the_same_search_again_takes_as_long_as_the_last_its_start_and_its_end_included(team: Studio) -> None:
+    job = ended_after(search(team.project, 100, USUAL, 0.45, start=16.0), 16 + 45 + 20)
+    low, high = again(job, 100 * USUAL)
+    assert 0.85 * 81 < low < 81 < high < 1.25 * 81
+    assert paces.known(sample(job)).runs == 1
+
+
+def test_a_search_of_one_round_tells_how_long_another_takes_in_all(team: Studio) -> None:
+    job = ended_after(search(team.project, 1, TINY, 1.0, start=12.0), 22.0)
+    asked = sample(job)
+    asked.events.create(sequence=1, kind="progressed", tick=1, at=timezone.now(),
+                        body={"counters": {"battles": 100_000, "seconds": 2.0}})  # fmt: skip
+    pace = paces.known(asked)
+    assert pace.sampled == 50_000
+    size = plans.Plan(int(job.config["algorithm"]["population"]), 1, 2)
+    edge = plans.edge_battles(size, LineupConfig.model_validate(job.config["lineups"]), job.config["fresh"])
+    found = paces.seconds(TINY + edge, WORKERS, pace)
+    assert found is not None
+    assert found[0] < 22 < found[1] < 30
+    assert found[0] > 15, "it said 8 s"
+
+
+def test_a_wait_in_the_middle_of_a_search_is_not_its_start(team: Studio) -> None:
+    job = ended_after(search(team.project, 100, USUAL, lambda tick: 900.0 if tick == 50 else 0.45), 6 + 45 + 900 + 5)
+    assert again(job, 100 * USUAL)[1] < 1.6 * (6 + 45 + 5)
+
+
+def test_only_the_last_three_searches_say_what_is_spent_beside_battles(team: Studio) -> None:
+    job = ended_after(search(team.project, 100, USUAL, 0.45), 500.0)
+    for _ in range(3):
+        ended_after(search(team.project, 100, USUAL, 0.45), 61.0)
+    assert again(job, 100 * USUAL)[1] < 100
+    assert paces.known(sample(job)).runs == 3

@@ -189,6 +189,7 @@ def test_events_become_sentences(team: Studio) -> None:
     )
     assert found[::-1] == [
         "Put in the queue.",
+        "Its turn came: its program and its workers start.",
         "Started on 2 workers.",
         "Pause was asked for.",
         "Paused at round 12.",

@@ -1,4 +1,5 @@
-"""Owner, team-mate, stranger, signed out: what each may open, for every address of the site.
+"""Owner, team-mate, stranger (also one with projects of their own), signed out: what each may open, for every address
+of the site.
 
 A new address fails ``test_every_address_has_a_row`` until it has one here.
 """
@@ -15,23 +16,27 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from tests.factories import Studio, person, search_job, studio
+from tests.factories import Studio, maker, person, search_job, studio
 from tests.webapp.evolutions import evolution
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.trainings import finished
+from webapp.accounts import rights
 from webapp.accounts.models import User
 from webapp.api import tokens
 from webapp.balance.saving import ensure_defaults
 from webapp.games.models import SheetImport, Simulator
 from webapp.lib.storage import store
+from webapp.projects.members import invite
+from webapp.projects.models import Role
 from webapp.studies import explore_source
 
 pytestmark = pytest.mark.django_db
 
-EVERYBODY = ("owner", "designer", "engineer", "producer", "stranger", "operator", "nobody")
+STRANGERS = frozenset({"stranger", "maker", "registrar", "operator"})
+EVERYBODY = ("owner", "designer", "engineer", "producer", *sorted(STRANGERS), "nobody")
 MEMBERS = frozenset({"owner", "designer", "engineer", "producer"})
 WRITERS = frozenset({"owner", "designer", "engineer"})
-SIGNED_IN = MEMBERS | {"stranger", "operator"}
+SIGNED_IN = MEMBERS | STRANGERS
 OPEN = SIGNED_IN | {"nobody"}
 PROJECT = "herobattle"
 
@@ -65,8 +70,19 @@ def _member(team: Studio) -> dict[str, Any]:
     return {"pk": team.project.memberships.get(user=team.producer).pk}
 
 
+def _invitation(team: Studio) -> dict[str, Any]:
+    return {"pk": invite(team.project, team.stranger, Role.OWNER, team.owner, "stranger").pk}
+
+
 def _job(team: Studio) -> dict[str, Any]:
     return {"pk": team.project.jobs.get().pk}
+
+
+def _recheck(team: Studio) -> dict[str, Any]:
+    job = team.project.jobs.get()
+    config = {**job.config, "kind": "recheck", "genomes": [[[0] * 8] * 3], "anchors": [[0, 1]], "first": 1_000_016}
+    again = {"kind": "recheck", "parent": job, "status": "finished", "config": config}
+    return {"pk": team.project.jobs.create(title="Re-check", game_version=job.game_version, **again).pk}
 
 
 def _round(team: Studio) -> dict[str, Any]:
@@ -139,7 +155,7 @@ API: tuple[tuple[str, Callable[[Studio], dict[str, Any]]], ...] = (
     *((name, _its_job) for name in ("job", "stop", "pause", "resume", "clone", "recheck", "events", "results", "rounds",
                                     "policy", "onnx")),
 )  # fmt: skip
-OPERATORS, OWNERS, REGISTRARS = frozenset({"operator"}), frozenset({"owner"}), frozenset({"engineer", "operator"})
+OPERATORS, OWNERS, REGISTRARS = frozenset({"operator"}), frozenset({"owner"}), frozenset({"registrar", "operator"})
 ROWS = (
     Row("health", OPEN),
     Row("accounts:sign-in", OPEN, OPEN),
@@ -148,6 +164,7 @@ ROWS = (
     Row("accounts:people", OPERATORS),
     Row("accounts:person-new", OPERATORS, OPERATORS),
     Row("accounts:person", OPERATORS, OPERATORS, arguments=lambda team: {"pk": team.stranger.pk}),
+    Row("accounts:code-right", None, OPERATORS, arguments=lambda team: {"pk": team.stranger.pk}),
     Row("projects:home", SIGNED_IN),
     Row("projects:help", SIGNED_IN),
     Row("projects:create", SIGNED_IN, SIGNED_IN),
@@ -155,11 +172,15 @@ ROWS = (
     of_project("projects:members", MEMBERS, OWNERS),
     of_project("projects:member-change", None, OWNERS, arguments=_member),
     of_project("projects:member-remove", None, OWNERS, arguments=_member),
+    of_project("projects:leave", None, MEMBERS),
+    of_project("projects:invitation-back", None, OWNERS, arguments=_invitation),
+    Row("projects:invitation", None, frozenset({"stranger"}), arguments=_invitation, data={"answer": "accept"}),
     of_project("games:data", MEMBERS),
     of_project("games:choose", None, WRITERS),
     of_project("games:row", WRITERS, query="?row=marrow-duke"),
     of_project("games:edit", None, WRITERS),
     of_project("games:import", WRITERS, WRITERS),
+    of_project("games:import-progress", WRITERS, WRITERS),
     of_project("games:sheet", WRITERS, WRITERS, arguments=_sheet),
     of_project("games:version", MEMBERS, arguments=_newest),
     of_project("games:restore", None, WRITERS, arguments=_newest),
@@ -169,7 +190,9 @@ ROWS = (
     Row("games:simulator-new", REGISTRARS, REGISTRARS),
     Row("games:simulator", REGISTRARS, arguments=_simulator),
     Row("games:simulator-change", OPERATORS, OPERATORS, arguments=_simulator),
+    Row("games:simulator-switch", None, OPERATORS, arguments=_simulator),
     Row("games:simulator-test", None, REGISTRARS, arguments=_simulator),
+    Row("games:simulator-stop", None, REGISTRARS, arguments=_simulator),
     of_project("balance:lineups", MEMBERS),
     of_project("balance:lineup-new", WRITERS, WRITERS),
     of_project("balance:lineup-check", None, WRITERS),
@@ -183,6 +206,7 @@ ROWS = (
     of_project("studies:new", WRITERS, WRITERS),
     of_project("studies:preview", None, WRITERS),
     of_project("studies:forget", None, WRITERS),
+    of_project("studies:ask-again", None, WRITERS, arguments=_newest),
     of_project("studies:job", MEMBERS, arguments=_job),
     of_project("studies:compare", MEMBERS),
     of_project("studies:compare-csv", MEMBERS),
@@ -196,6 +220,7 @@ ROWS = (
     of_project("studies:grid", MEMBERS, arguments=_drawn, query="?tick=1"),
     of_project("studies:lineage", MEMBERS, arguments=_drawn, query="?tick=1"),
     of_project("studies:rounds", MEMBERS, arguments=_job),
+    of_project("studies:checked", MEMBERS, arguments=_recheck),
     of_project("training:new", WRITERS, WRITERS),
     of_project("training:preview", None, WRITERS),
     of_project("training:forget", None, WRITERS),
@@ -210,6 +235,7 @@ ROWS = (
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),
     of_project("studies:explore-state", MEMBERS, arguments=_job),
+    of_project("studies:explore-line", None, WRITERS, arguments=_job),
     of_project("studies:explore-shortlist", None, WRITERS, arguments=_job),
     of_project("studies:explore-recheck", None, WRITERS, arguments=_job),
     of_project("studies:export-csv", MEMBERS, arguments=_job),
@@ -243,7 +269,9 @@ def team() -> Studio:
 @pytest.fixture
 def people(team: Studio) -> dict[str, User | AnonymousUser]:
     roles = {role: getattr(team, role) for role in (*MEMBERS, "stranger")}
-    return {**roles, "operator": person("operator", is_staff=True), "nobody": AnonymousUser()}
+    registrar, operator = maker("registrar"), person("operator", is_staff=True)
+    rights.grant(registrar, operator)
+    return {**roles, "maker": maker(), "registrar": registrar, "operator": operator, "nobody": AnonymousUser()}
 
 
 def client_of(user: User | AnonymousUser) -> Client:
@@ -263,7 +291,7 @@ def verdict(row: Row, who: str, allowed: frozenset[str] | None, answer: HttpResp
         good = not to_sign_in
     elif who == "nobody" and "nobody" not in (allowed or frozenset()):
         good = to_sign_in or code in {404, 405}
-    elif row.of_project and who in {"stranger", "operator"}:
+    elif row.of_project and who in STRANGERS:
         good = code in {404, 405}
     elif allowed is None:
         good = code == 405

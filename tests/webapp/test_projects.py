@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpResponseBase
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from tests.factories import Studio, game_version, person, studio
+from tests.webapp.games_data import client_of
+from webapp.accounts.models import User
 from webapp.projects.access import project_for
-from webapp.projects.models import Membership, Project, Role
+from webapp.projects.members import invite, open_invitations
+from webapp.projects.models import Invitation, Membership, Project, Role
 from webapp.projects.overview import jobs_at_hand, next_look, pace
 from webapp.studies.models import Job, ShortlistEntry, Status
 
@@ -35,7 +39,6 @@ def job(project: Project, status: str = Status.FINISHED, **more: object) -> Job:
         ("read", {"owner", "designer", "engineer", "producer"}),
         ("write", {"owner", "designer", "engineer"}),
         ("own", {"owner"}),
-        ("engineer", {"engineer"}),
     ],
 )
 def test_each_need_is_met_by_its_roles_only(team: Studio, need: str, who: set[str]) -> None:
@@ -85,9 +88,24 @@ def test_a_project_without_a_name_is_told_so_at_the_field(client: Client, team: 
     assert Project.objects.count() == 1
 
 
-def test_an_owner_adds_changes_and_removes_members(client: Client, team: Studio) -> None:
+def invitations(person: User) -> list[Invitation]:
+    return list(open_invitations().filter(person=person))
+
+
+def answer(person: User, invitation: Invitation, how: str = "accept") -> HttpResponseBase:
+    return client_of(person).post(f"/invitations/{invitation.pk}/", {"answer": how})
+
+
+def test_an_owner_invites_changes_and_removes_members(client: Client, team: Studio) -> None:
     client.force_login(team.owner)
     client.post("/p/herobattle/members/", {"person": team.stranger.email.upper(), "role": "producer"})
+    assert not Membership.objects.filter(user=team.stranger).exists()
+    page = client.get("/p/herobattle/members/").content.decode()
+    assert team.stranger.email.upper() in page
+    assert team.stranger.email not in page  # only what was typed: a stranger's address is not told for their name
+    home = client_of(team.stranger).get("/").content.decode()
+    assert "herobattle-owner asks you to be producer" in home
+    answer(team.stranger, invitations(team.stranger)[0])
     membership = Membership.objects.get(user=team.stranger)
     assert membership.role == Role.PRODUCER
     client.post(f"/p/herobattle/members/{membership.pk}/", {"role": "designer"})
@@ -95,6 +113,83 @@ def test_an_owner_adds_changes_and_removes_members(client: Client, team: Studio)
     assert membership.role == Role.DESIGNER
     client.post(f"/p/herobattle/members/{membership.pk}/remove/")
     assert not Membership.objects.filter(user=team.stranger).exists()
+
+
+def test_an_invitation_can_be_declined_and_taken_back(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    for how in ("decline", "take back"):
+        client.post("/p/herobattle/members/", {"person": "herobattle-stranger", "role": "designer"})
+        asked = invitations(team.stranger)[0]
+        if how == "decline":
+            answer(team.stranger, asked, how)
+        else:
+            client.post(f"/p/herobattle/members/invitations/{asked.pk}/")
+        assert answer(team.stranger, asked).status_code == 403
+        assert not Membership.objects.filter(user=team.stranger).exists()
+
+
+def test_nobody_answers_an_invitation_of_somebody_else(team: Studio) -> None:
+    asked = invite(team.project, team.stranger, Role.OWNER, team.owner, "stranger")
+    for who in (team.owner, team.designer, person("other"), person("operator", is_staff=True)):
+        assert answer(who, asked).status_code == 403
+        assert answer(who, asked, "decline").status_code == 403
+    assert invitations(team.stranger) == [asked]
+
+
+def test_a_member_is_no_owner_before_they_accept(client: Client, team: Studio) -> None:
+    client.force_login(team.owner)
+    membership = team.project.memberships.get(user=team.designer)
+    page = client.post(f"/p/herobattle/members/{membership.pk}/", {"role": "owner"}, follow=True).content.decode()
+    assert "Until they accept on their Home page, they stay designer" in page
+    membership.refresh_from_db()
+    assert membership.role == Role.DESIGNER
+    answer(team.designer, invitations(team.designer)[0])
+    membership.refresh_from_db()
+    assert membership.role == Role.OWNER
+
+
+@pytest.mark.parametrize("end", ["steps down", "leaves", "is switched off"])
+def test_an_invitation_lapses_with_the_owner_who_sent_it(client: Client, team: Studio, end: str) -> None:
+    Membership.objects.filter(user=team.designer).update(role=Role.OWNER)
+    asked = invite(team.project, team.stranger, Role.OWNER, team.owner, "stranger")
+    client.force_login(team.owner)
+    if end == "steps down":
+        client.post(f"/p/herobattle/members/{team.project.memberships.get(user=team.owner).pk}/", {"role": "producer"})
+    elif end == "leaves":
+        client.post("/p/herobattle/members/leave/")
+    else:
+        User.objects.filter(pk=team.owner.pk).update(is_active=False)
+    assert answer(team.stranger, asked).status_code == 403
+    assert not Membership.objects.filter(user=team.stranger).exists()
+
+
+def test_an_owner_changes_no_other_owner(client: Client, team: Studio) -> None:
+    Membership.objects.filter(user=team.designer).update(role=Role.OWNER)
+    theirs = team.project.memberships.get(user=team.designer)
+    client.force_login(team.owner)
+    for address, fields in ((f"{theirs.pk}/", {"role": "producer"}), (f"{theirs.pk}/remove/", {})):
+        page = client.post(f"/p/herobattle/members/{address}", fields, follow=True).content.decode()
+        assert "only they can give that up" in page
+    theirs.refresh_from_db()
+    assert theirs.role == Role.OWNER
+    User.objects.filter(pk=team.designer.pk).update(is_active=False)
+    client.post(f"/p/herobattle/members/{theirs.pk}/remove/")
+    assert not Membership.objects.filter(pk=theirs.pk).exists()
+
+
+def test_an_owner_who_cannot_sign_in_is_none_to_leave_a_project_to(client: Client, team: Studio) -> None:
+    Membership.objects.filter(user=team.designer).update(role=Role.OWNER)
+    User.objects.filter(pk=team.designer.pk).update(is_active=False)
+    client.force_login(team.owner)
+    page = client.post("/p/herobattle/members/leave/", follow=True).content.decode()
+    assert "keeps at least one owner" in page
+
+
+def test_a_member_may_leave(team: Studio) -> None:
+    client = client_of(team.producer)
+    assert "Leave</button>" in client.get("/p/herobattle/members/").content.decode()
+    assert client.post("/p/herobattle/members/leave/").headers["Location"] == "/"
+    assert client.get("/p/herobattle/").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -132,6 +227,8 @@ def test_an_owner_may_leave_once_there_is_another(client: Client, team: Studio) 
     client.force_login(team.owner)
     client.post(f"/p/herobattle/members/{team.project.memberships.get(user=team.designer).pk}/", {"role": "owner"})
     mine = team.project.memberships.get(user=team.owner)
+    assert client.post(f"/p/herobattle/members/{mine.pk}/remove/").headers["Location"] == "/p/herobattle/members/"
+    answer(team.designer, invitations(team.designer)[0])
     assert client.post(f"/p/herobattle/members/{mine.pk}/remove/").headers["Location"] == "/"
     assert client.get("/p/herobattle/").status_code == 404
 
@@ -190,16 +287,23 @@ def test_a_round_under_way_counts_in_part(team: Studio) -> None:
     assert running(0) == 0.2
 
 
+def project_shown(client: Client) -> str:
+    """What the bar's menu of projects is called, in words."""
+    menu = client.get("/help/").content.decode().split('<details class="menu switcher">')[1]
+    words = re.sub(r"<[^>]*>", "", menu[menu.index("<summary>") : menu.index("</summary>")])
+    return " ".join(words.split())
+
+
 def test_the_bar_shows_the_project_last_worked_in_and_its_data(client: Client, team: Studio) -> None:
     game_version(team.project)
     other = Project.objects.create(name="Arena", slug="arena")
     Membership.objects.create(project=other, user=team.designer, role=Role.PRODUCER)
     client.force_login(team.designer)
-    assert "Project: Arena." in client.get("/help/").content.decode()
+    assert project_shown(client) == "Project: Arena. Change project"
     client.get("/p/herobattle/")
-    assert "Project: Herobattle, Spring data, version 14." in client.get("/help/").content.decode()
+    assert project_shown(client) == "Project: Herobattle Spring data, version 14. Change project"
     team.project.memberships.get(user=team.designer).delete()
-    assert "Project: Arena." in client.get("/help/").content.decode()
+    assert project_shown(client) == "Project: Arena. Change project"
 
 
 def test_names_are_escaped_wherever_they_stand(client: Client, team: Studio) -> None:

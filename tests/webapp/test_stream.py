@@ -21,6 +21,7 @@ from django.test import Client
 
 from deploy.up import valkey
 from tests.factories import Studio, studio
+from tests.processes import environment
 from webapp.accounts.models import User
 from webapp.studies import journal, stream
 from webapp.studies.journal import Entry
@@ -51,17 +52,10 @@ class Server:
     def start(self, name: str) -> None:
         web = [sys.executable, "-m", "uvicorn", "webapp.asgi:application", "--fd", str(self.listener.fileno())]
         command = web if name == "web" else valkey.command(self.folder / "redis", self.redis_socket)
-        environment = {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "webapp.settings",
-            "EQUIPOISE_VAR": str(settings.VAR),
-            "EQUIPOISE_SECRET_KEY": settings.SECRET_KEY,
-            "DATABASE_URL": f"sqlite:///{settings.DATABASES['default']['NAME']}",
-            "REDIS_URL": f"unix://{self.redis_socket}?db=0",
-        }
+        variables = environment(f"unix://{self.redis_socket}?db=0")
         with (self.folder / f"{name}.log").open("ab") as log:
             self.parts[name] = subprocess.Popen(
-                command, env=environment, stdout=log, stderr=log, pass_fds=[self.listener.fileno()]
+                command, env=variables, stdout=log, stderr=log, pass_fds=[self.listener.fileno()]
             )
 
     def kill(self, name: str) -> None:

@@ -8,12 +8,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from engine.config import TrainConfig, parse
+from engine.config import TrainConfig, parse, study_hash
 from engine.config.rl import PRESETS
 from tests.factories import Studio, studio
 from tests.webapp.trainings import config, finished, training
 from webapp.games.models import Simulator
-from webapp.studies import actions, journal
+from webapp.studies import journal
 from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
@@ -209,7 +209,7 @@ def test_start_makes_a_job_that_pins_its_settings(client: Client, team: Studio) 
     assert (job.kind, job.title, job.template, job.ticks) == ("train", "My agent", "cartpole-ppo", 40)
     stored = parse(TrainConfig, job.config)
     assert (stored.steps, stored.seed, stored.learner) == (20_000, 7, PRESETS["cartpole-ppo"])
-    assert job.config_hash == actions.content_hash(stored)
+    assert job.config_hash == study_hash(stored)
     assert not TrainDraft.objects.exists()
 
 
@@ -262,23 +262,15 @@ def test_what_a_trial_finds_wrong_is_told_at_the_field(client: Client, team: Stu
     assert client.post(new(team), typed).status_code == 422
 
 
-def test_a_game_nobody_knows_is_tried_before_it_starts(client: Client, team: Studio) -> None:
+def test_a_game_that_a_trial_found_to_work_starts_at_once(client: Client, team: Studio) -> None:
     typed = {"game": "gymnasium", "gymnasium": "LunarLander-v3"}
-    answer = client.post(new(team), typed)
-    page = answer.content.decode()
-    assert answer.status_code == 202
-    assert "Whether this game works here is being tried." in page
-    assert "train-errors" not in page
-    assert not Job.objects.filter(kind=Job.Kind.TRAIN).exists()
     trial(team, built(team, **typed))
     assert client.post(new(team), typed).status_code == 302
+    assert Job.objects.get(kind=Job.Kind.TRAIN).status == Status.QUEUED
 
 
 def test_minutes_alone_need_a_pace_and_get_enough_moves(client: Client, team: Studio) -> None:
     assert built(team, minutes="10").steps == trials.UNSETTLED
-    answer = client.post(new(team), {"minutes": "10"})
-    assert answer.status_code == 202
-    assert "is being measured" in answer.content.decode()
     nothing = trial(team, built(team, minutes="10"), summary={})
     refused = client.post(new(team), {"minutes": "10"})
     assert refused.status_code == 422
@@ -301,7 +293,7 @@ def test_a_clone_asks_for_the_same_training(client: Client, team: Studio) -> Non
     again = TrainForm(values_of(job, team.project), project=team.project)
     assert again.is_valid(), again.errors
     assert again.config is not None
-    assert actions.content_hash(again.config) == actions.content_hash(original)
+    assert study_hash(again.config) == study_hash(original)
     client.post(reverse("training:clone", args=["herobattle", job.pk]))
     assert 'value="12345"' in client.get(new(team)).content.decode()
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from engine.config import TrainConfig, load
+from engine.config import TrainConfig, study_hash
+from engine.studies import load
 from webapp.lib.storage import store
 from webapp.projects.models import Project
-from webapp.studies import actions, journal
+from webapp.studies import journal
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 
@@ -35,7 +36,7 @@ def training(project: Project, **row: Any) -> Job:
             "template": "cartpole-ppo",
             "title": "An agent for CartPole",
             "config": plain.model_dump(mode="json"),
-            "config_hash": actions.content_hash(plain),
+            "config_hash": study_hash(plain),
             "status": Status.RUNNING,
             "ticks": TICKS,
             "created_by": project.members.first(),

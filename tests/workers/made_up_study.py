@@ -74,6 +74,9 @@ class Study:
         for i in range(deed["times"]):
             self.say(events.Logged(message=f"message {i}", **self.common()))
 
+    def say_words(self, deed: dict[str, Any]) -> None:
+        self.say(events.Logged(message=deed["message"], **self.common()))
+
     def beat(self, deed: dict[str, Any]) -> None:
         """A part of the round is played."""
         common = self.common()
@@ -105,7 +108,9 @@ class Study:
             self.round()
         artifacts = {"front": self.keep("front"), "archive": self.keep("archive"), "checkpoint": self.checkpoint}
         self.say(
-            events.Finished(artifacts=artifacts, summary={"chain": self.state["chain"], "over": 2.0}, **self.common())
+            events.Finished(
+                artifacts=artifacts, summary={"chain": self.state["chain"], "confirmed": 2.0}, **self.common()
+            )
         )
 
     def leave(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import psutil
 from django.conf import settings
 
 from deploy.up import valkey
+from tests.processes import environment
 
 PATIENCE = 120.0
 
@@ -44,15 +44,7 @@ class Site:
             "quick": celery("quick", 1),
             "reconciler": [sys.executable, "manage.py", "reconcile", "--every", "0.5"],
         }
-        self.environment = {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "webapp.settings",
-            "EQUIPOISE_VAR": str(settings.VAR),
-            "EQUIPOISE_SECRET_KEY": settings.SECRET_KEY,
-            "EQUIPOISE_JOB_SLOTS": "2",
-            "DATABASE_URL": f"sqlite:///{settings.DATABASES['default']['NAME']}",
-            "REDIS_URL": f"unix://{self.socket}?db=0",
-        }
+        self.environment = {**environment(f"unix://{self.socket}?db=0"), "EQUIPOISE_JOB_SLOTS": "2"}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, *names: str) -> None:

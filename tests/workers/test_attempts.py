@@ -80,7 +80,9 @@ def test_a_study_is_relayed_to_its_end(make_job: MakeJob) -> None:
     assert job.counters["battles"] == 640
     assert set(job.artifacts) == {"front", "archive"}
     assert job.finished_at is not None
-    assert job.metrics == {"evaluated": 8.0, "over": 2.0}, "fresh battles at the end put the last round's count right"
+    assert job.metrics == {"evaluated": 8.0, "over": 3.0, "confirmed": 2.0}, (
+        "what fresh battles confirm comes with the end"
+    )
     assert job.events.get(kind="finished").body["metrics"] == job.metrics
 
 
@@ -136,6 +138,13 @@ def test_problems_of_a_configuration_become_sentences() -> None:
     message = "game.spec: the simulator now describes another game; lineups.budget_low: no team costs that much."
     assert for_people(message) == "The simulator now describes another game. No team costs that much."
     assert for_people("The game says “no: never”.") == "The game says “no: never”."
+
+
+def test_names_and_paths_of_candidates_stay_what_they_are(make_job: MakeJob) -> None:
+    said = "Candidate Hero in /games/candidates/a.py lost its worker"
+    deed = {"tick": 1, "do": "say_words", "message": said}
+    job = run(make_job(deeds=[deed]))
+    assert said in [event.body.get("message") for event in job.events.filter(kind="logged")]
 
 
 def test_a_passing_failure_is_tried_again(make_job: MakeJob) -> None:
@@ -358,8 +367,8 @@ def test_when_ray_goes_the_job_waits_for_it_and_is_not_blamed(make_job: MakeJob,
         assert left.status == Status.QUEUED
 
 
-def test_what_a_simulator_did_is_told_in_the_words_of_the_pages_with_the_next_step(make_job: MakeJob) -> None:
-    said = "Not one candidate could be evaluated. The last one: The simulator “late.py” ended by itself"
+def test_what_a_simulator_did_is_told_as_it_was_said_with_the_next_step(make_job: MakeJob) -> None:
+    said = "game.py: not one lineup could be evaluated; the last one: /opt/candidate/late.py ended. A simulator"
     ended = run(make_job(deeds=[{"tick": 0, "do": "fail", "message": said, "permanent": True}]))
-    assert ended.message.startswith("Not one lineup could be evaluated. The last one: The simulator “late.py” ended")
+    assert ended.message.startswith(f"G{said[1:]}.")
     assert ended.message.endswith("“Try again” then goes on.")

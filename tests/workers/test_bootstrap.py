@@ -36,6 +36,31 @@ def test_a_half_made_environment_is_noticed_and_made_anew(venv: Path, capsys: py
     assert "half made" in capsys.readouterr().out
 
 
+def test_packages_are_compiled_when_they_are_imported_and_not_all_before_the_first_page(
+    venv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    class Pip:
+        def __init__(self, command: list[str], **options: object) -> None:
+            asked.append(command)
+
+        def wait(self, seconds: float) -> int:
+            return 0
+
+    (venv / "bin").mkdir(parents=True)
+    monkeypatch.setattr(bootstrap.subprocess, "run", lambda *arguments, **options: None)
+    monkeypatch.setattr(bootstrap.subprocess, "Popen", Pip)
+    bootstrap.install("base")
+    assert "--no-compile" in asked[0]
+    became: list[dict[str, str]] = []
+    monkeypatch.setattr(bootstrap, "ensure", lambda kind, check: None)
+    monkeypatch.setattr(bootstrap.os, "execv", lambda *command: became.append(dict(bootstrap.os.environ)))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    bootstrap.main("run", [])
+    assert "PYTHONDONTWRITEBYTECODE" not in became[0], "each process would compile what it imports, again and again"
+
+
 def test_a_folder_that_is_no_environment_is_left_alone(venv: Path) -> None:
     venv.mkdir()
     (venv / "thesis.txt").write_text("years of work")

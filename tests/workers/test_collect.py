@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from engine.config import study_hash
 from tests.factories import studio
 from tests.webapp.evolutions import config, evolution
 from tests.workers.conftest import MakeJob
@@ -68,30 +67,27 @@ def test_random_samples_go_after_a_month_and_searches_stay(make_job: MakeJob) ->
     assert set(Job.objects.all()) == kept
 
 
-def workshop(name: str, *, old: bool = True) -> Path:
-    folder = store().workshop(name)
-    (folder / "ab").mkdir(parents=True)
-    (folder / "ab" / "cd").write_bytes(b"weights")
-    (folder / "lock").touch()
+def trainings(name: str, *, old: bool = True) -> str:
+    """A lease with something in it; its name."""
+    lease = store().lease(name)
+    assert lease is not None
+    lease.keep()
+    lease.put(b"weights")
     if old:
         past = time.time() - OLD - 60
-        os.utime(folder, (past, past))
-    return folder
+        os.utime(lease.address, (past, past))
+    return name
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_workshop_of_a_search_that_was_stopped_goes_and_of_one_that_may_go_on_stays() -> None:
+def test_the_trainings_of_a_search_that_was_stopped_go_and_those_of_one_that_may_go_on_stay() -> None:
     project = studio("breeders").project
     ended, paused, failed = (config(seed=seed) for seed in (1, 2, 3))
     evolution(project, ended, status=Status.STOPPED)
     evolution(project, paused, status=Status.PAUSED)
     evolution(project, failed, status=Status.FAILED)
-    gone, *stay = (workshop(study.workshop) for study in (ended, paused, failed))
-    young, held = workshop("just-begun", old=False), workshop("somebody-is-at-it")
-    with (held / "lock").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_SH)
-        collect()
-    assert not gone.exists()
-    assert all(folder.exists() for folder in (*stay, young, held))
+    gone, *stay = (trainings(f"{study_hash(study)}-1") for study in (ended, paused, failed))
+    stay.append(trainings("somebody-is-at-it-1", old=False))
     collect()
-    assert not held.exists()
+    assert sorted(lease.name for lease in store().leases()) == sorted(stay)
+    assert not (settings.STORE_DIR / "leases" / gone).exists()

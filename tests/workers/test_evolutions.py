@@ -8,7 +8,7 @@ import time
 
 from django.conf import settings
 
-from engine.config import EvolveConfig
+from engine.config import EvolveConfig, study_hash
 from tests.factories import person
 from tests.webapp.evolutions import config
 from tests.workers.test_trainings import fresh, kill, once
@@ -57,16 +57,15 @@ def test_put_aside_and_killed_a_search_for_settings_ends_as_the_undisturbed_one(
     assert list(told) == list(range(1, ROUNDS + 1))
 
 
-def test_a_stopped_search_gives_its_best_player_and_leaves_no_workshop(project: Project, redis_server: str) -> None:
+def test_a_stopped_search_gives_its_best_player_and_leaves_no_trainings(project: Project, redis_server: str) -> None:
     study = config("map-elites", ticks=1000)
     job = once(submitted(project, study), 2, actions.stop)
     assert job.status == Status.STOPPED
     assert {"archive", "front", "grid", "policy", "policy_description"} <= job.artifacts.keys()
-    workshop, past = settings.STORE_DIR / "workshops" / study.workshop, time.time() - OLD - 60
-    assert workshop.exists()
-    os.utime(workshop, (past, past))
+    (lease,) = (settings.STORE_DIR / "leases").glob(f"{study_hash(study)}-1/*")
+    os.utime(lease, 2 * (time.time() - OLD - 60,))
     collect()
-    assert not workshop.exists()
+    assert not lease.exists()
     assert store().has(job.artifacts["policy"])
     again = EvolveForm(values_of(job, project), project=project)
     assert again.is_valid(), again.errors

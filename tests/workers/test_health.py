@@ -35,5 +35,5 @@ def test_health_is_200_once_every_part_gave_a_sign(
         settings.RAY_ADDRESS_FILE.write_text(f"127.0.0.1:{listener.getsockname()[1]}\n")
         assert client.get("/health/").json() == {
             "ok": True,
-            "parts": dict.fromkeys(("database", "redis", "ray", "workers", "reconciler"), "ok"),
+            "parts": dict.fromkeys(("database", "redis", "ray", "workers", "reconciler", "disk"), "ok"),
         }

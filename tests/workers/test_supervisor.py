@@ -19,7 +19,8 @@ import redis
 from deploy.up import processes
 from deploy.up.layout import Layout
 from deploy.up.options import read_options
-from deploy.up.parts import environment, ray_environment
+from deploy.up.parts import Part, environment, ray_environment
+from deploy.up.supervisor import Supervisor
 from tests.workers.whole_site import WholeSite, free_port, until
 from webapp.lib import alive
 
@@ -176,3 +177,32 @@ def test_other_machines_get_in_only_without_the_demo_passwords(tmp_path: Path) -
     seen = environment(layout, shared, "run")
     assert seen["EQUIPOISE_DEMO_PASSWORDS"] == "0"
     assert shared.address.removeprefix("http://").partition(":")[0] in seen["EQUIPOISE_HOSTS"].split(",")
+
+
+def _aside(tmp_path: Path) -> tuple[Supervisor, list[str]]:
+    """The web server, and a part that the site is up without; what is said once it is up."""
+    said: list[str] = []
+    found = [Part("web", "The web server", ["true"]), Part("demo", "The demo", ["true"], once=True, aside=True)]
+    layout = Layout(tmp_path)
+    layout.log("demo").parent.mkdir(parents=True)
+    layout.log("demo").write_text("It went wrong.")
+    supervisor = Supervisor(layout, found, {}, is_healthy=lambda: True, on_up=lambda: said.append("up"))
+    supervisor.children["web"].ready = True
+    return supervisor, said
+
+
+def test_the_site_is_up_before_what_stands_aside_has_ended(tmp_path: Path) -> None:
+    supervisor, said = _aside(tmp_path)
+    supervisor._look_up()
+    assert said == ["up"]
+
+
+def test_what_stands_aside_may_fail_and_is_not_started_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    supervisor, _ = _aside(tmp_path)
+    supervisor._ended(supervisor.children["demo"], 1)
+    assert supervisor.children["demo"].ready
+    told = capsys.readouterr().out
+    assert "The demo did not succeed." in told
+    assert "It went wrong." in told

@@ -39,13 +39,19 @@ TUG_OF_WAR = "tests.engine.sample_simulators:TugOfWar"
 SUBMIT = """
 import json, sys, django
 django.setup()
-from engine.config import load
+from engine.studies import load
 from webapp.accounts.models import User
+from webapp.games.commands import is_program
+from webapp.games.models import Simulator
 from webapp.projects.models import Project
 from webapp.studies import actions
 project, _ = Project.objects.get_or_create(slug="kills", defaults={"name": "Kills"})
 user, _ = User.objects.get_or_create(username="kills", defaults={"email": "kills@studio.example"})
-print(actions.submit(project, user, load(json.load(sys.stdin)), title="Which teams are unfair?").pk)
+config = load(json.load(sys.stdin))
+if is_program(config.game.simulator):
+    made = {"name": "Tug of war", "kind": Simulator.Kind.PYTHON, "everybody": True}
+    Simulator.objects.get_or_create(reference=config.game.simulator, defaults=made)
+print(actions.submit(project, user, config, title="Which teams are unfair?").pk)
 """
 
 HEROBATTLE = SearchConfig(

@@ -5,21 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.conf import settings
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.password_validation import validate_password
 
-from webapp.accounts import throttle
-from webapp.accounts.demo import DEMO_NAMES, DEMO_PASSWORD
+from webapp.accounts import devices, throttle
+from webapp.accounts.backends import find_user
+from webapp.accounts.demo import DEMO_PASSWORD, known_password_works
 from webapp.accounts.models import User
+from webapp.lib.words import duration
 
 GOOD_PASSWORD = "At least 8 characters, not a common password, and nothing like the name."
-WAIT = "Too many wrong passwords. Wait {minutes}, then try again; nothing else is locked."
+WAIT = "Too many wrong passwords. Wait {time}, then try again; nothing else is locked."
 WRONG = "This name and password do not belong together. Check both; in a password, capital letters count."
 DEMO_REFUSED = (
-    "Demo passwords work only while the site listens to this machine alone. "
+    "Demo passwords work only at the machine itself, while no other can reach the site. "
     "Use the password that was printed when the site started, or ask its operator for an account."
 )
+
+
+def count_attempt(*buckets: throttle.Bucket) -> None:
+    """Make room for one more wrong password before it is looked at. Raises ValidationError while there is none."""
+    try:
+        throttle.attempt(*buckets)
+    except throttle.TooMany as wait:
+        raise forms.ValidationError(WAIT.format(time=duration(wait.seconds)), code="wait") from None
 
 
 class SignInForm(AuthenticationForm):
@@ -33,27 +42,65 @@ class SignInForm(AuthenticationForm):
         self.fields["username"].widget.attrs |= {"autocapitalize": "none", "maxlength": 254}
 
     def clean(self) -> dict[str, Any]:
-        name, address = self.cleaned_data.get("username", ""), self._address()
-        minutes = throttle.minutes_to_wait(name, address)
-        if minutes:
-            words = "1 minute" if minutes == 1 else f"{minutes} minutes"
-            raise forms.ValidationError(WAIT.format(minutes=words), code="wait")
-        try:
-            cleaned = super().clean()
-        except forms.ValidationError:
-            throttle.note_failure(name, address)
-            raise
-        throttle.forget(name, address)
+        name, password = self.cleaned_data.get("username", ""), self.cleaned_data.get("password", "")
+        if not (name and password):
+            return self.cleaned_data
+        buckets = self._buckets(name)
+        count_attempt(*buckets)
+        cleaned = super().clean()
+        throttle.forgive(*buckets[1:])
+        throttle.forget(buckets[0])
         return cleaned
+
+    def _buckets(self, name: str) -> list[throttle.Bucket]:
+        """What a wrong password counts against; first what the right one empties. In a browser in which this person
+        has signed in before, guesses of others cost them nothing."""
+        user = find_user(name.strip())
+        account = f"account {user.pk}" if user else name
+        device = devices.known(self.request, user) if self.request and user else ""
+        if device:
+            return [throttle.NAME_AND_DEVICE.of(account, device)]
+        address = self._address()
+        return [
+            throttle.NAME_AND_ADDRESS.of(account, address),
+            throttle.NAME.of(account),
+            throttle.ADDRESS.of(address),
+        ]
 
     def confirm_login_allowed(self, user: User) -> None:
         super().confirm_login_allowed(user)
-        demo = user.get_username() in DEMO_NAMES and self.cleaned_data.get("password") == DEMO_PASSWORD
-        if demo and not settings.DEMO_PASSWORDS:
+        if self.cleaned_data.get("password") == DEMO_PASSWORD and not known_password_works(self.request):
             raise forms.ValidationError(DEMO_REFUSED, code="demo")
 
     def _address(self) -> str:
         return str(self.request.META.get("REMOTE_ADDR", "")) if self.request else ""
+
+
+class PasswordForm(PasswordChangeForm):
+    """One's own new password. The old one is guessed at as slowly here as when signing in."""
+
+    keeps_tokens = forms.BooleanField(
+        label="Keep my API tokens",
+        required=False,
+        help_text="Scripts that use them go on working. Leave it empty if somebody may have learned the old password.",
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        self.fields["new_password1"].help_text = GOOD_PASSWORD
+        self.fields["new_password2"].label = "New password once more"
+        self.fields["new_password2"].help_text = ""
+
+    def clean_old_password(self) -> str:
+        bucket = throttle.OLD_PASSWORD.of(str(self.user.pk))
+        count_attempt(bucket)
+        old: str = super().clean_old_password()
+        throttle.forget(bucket)
+        return old
+
+    def save(self, commit: bool = True) -> User:
+        self.user.keeps_tokens = self.cleaned_data["keeps_tokens"]
+        return super().save(commit)
 
 
 class PersonForm(forms.ModelForm):
@@ -64,6 +111,12 @@ class PersonForm(forms.ModelForm):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}, render_value=False),
         help_text="Empty keeps the password they have.",
         required=False,
+    )
+
+    keeps_tokens = forms.BooleanField(
+        label="Keep their API tokens",
+        required=False,
+        help_text="A new password ends them otherwise.",
     )
 
     class Meta:
@@ -79,7 +132,7 @@ class PersonForm(forms.ModelForm):
         }
         help_texts = {
             "username": "Letters, digits, and . + - _ only.",
-            "is_staff": "Registers simulators and manages the people of this site.",
+            "is_staff": "Manages the people of this site and every simulator.",
             "is_active": "",
         }
 
@@ -89,6 +142,7 @@ class PersonForm(forms.ModelForm):
             password = self.fields["password"]
             password.label, password.required = "First password", True
             password.help_text = GOOD_PASSWORD
+            del self.fields["keeps_tokens"]
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -117,3 +171,4 @@ class PersonForm(forms.ModelForm):
             self.add_error("password", error)
         else:
             self.instance.set_password(typed)
+            self.instance.keeps_tokens = self.cleaned_data.get("keeps_tokens", False)

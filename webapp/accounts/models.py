@@ -11,6 +11,9 @@ class User(AbstractUser):
 
     email = models.EmailField("email address", unique=True)
 
+    keeps_tokens = False
+    """Set before a save by whoever changes the password and wants the API tokens to go on working."""
+
     def __str__(self) -> str:
         return self.get_full_name() or self.username
 
@@ -21,12 +24,32 @@ class User(AbstractUser):
         return ("".join(word[0] for word in words[:2]) or "?").upper()
 
 
-class SignInFailure(models.Model):
-    """A password that was wrong: kept for the length of the throttle's window, so a restart forgives nobody."""
+class Attempts(models.Model):
+    """How many wrong passwords or tokens of one kind there were lately (see ``throttle``): in the database, so that a
+    restart forgives nobody."""
 
-    name = models.CharField(max_length=254, help_text="What was typed as user name or email, in lower case.")
-    address = models.CharField(max_length=45, blank=True)
+    key = models.CharField(max_length=64, unique=True, help_text="Hash of what was tried, and from where.")
+    level = models.FloatField(help_text="Attempts that still count, as of the time below.")
+    at = models.DateTimeField(db_index=True)
+
+
+class CodeRight(models.Model):
+    """A site operator lets ``person`` register simulators: programs that run on the site's machines."""
+
+    person = models.OneToOneField(User, on_delete=models.CASCADE, related_name="code_right")
+    granted_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    granted_at = models.DateTimeField(auto_now_add=True)
+
+
+class PersonAudit(models.Model):
+    """Who gave whom which right on this site, and took it; append-only, also after an account is gone."""
+
+    person = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="audit")
+    name = models.CharField(max_length=150, help_text="What the person was called then.")
+    action = models.CharField(max_length=60)
+    detail = models.TextField(blank=True)
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        indexes = [models.Index(fields=["name", "at"]), models.Index(fields=["address", "at"])]
+        ordering = ["-at", "-pk"]

@@ -1,47 +1,121 @@
-"""Slowing down whoever guesses passwords, without letting a stranger lock somebody out."""
+"""Slowing down whoever guesses passwords or tokens, without letting a stranger lock somebody out.
+
+Each kind of attempt fills a bucket that drains with time; a full one takes the next attempt only once there is room. An
+attempt is counted before its password is looked at, in the transaction that found room for it: however many arrive
+together, no more are judged than fit. The right password takes its attempt out again.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
-from django.db.models import Q
+from django.db import transaction
 from django.utils import timezone
 
-from webapp.accounts.models import SignInFailure
+from webapp.accounts.models import Attempts
 
 WINDOW = timedelta(minutes=15)
-PER_NAME_AND_ADDRESS = 5
-PER_ADDRESS = 30
-PER_NAME = 50
+"""What a full bucket takes to drain."""
 
 
-def _plain(name: str) -> str:
-    return name.strip().lower()[:254]
+@dataclass(frozen=True)
+class Limit:
+    """So many wrong attempts of one kind are taken at once; after that one in each ``WINDOW / most``."""
+
+    kind: str
+    most: int
+
+    def of(self, *what: str) -> Bucket:
+        """The bucket of one name, address or device. Only its hash is kept: a name may be a mistyped password."""
+        parts = "\x00".join([self.kind, *(part.strip().lower() for part in what)])
+        return Bucket(hashlib.sha256(parts.encode()).hexdigest(), self.most)
 
 
-def _until(matching: Q, limit: int, now: datetime) -> datetime | None:
-    """When the oldest of the last ``limit`` failures leaves the window; None below the limit."""
-    recent = SignInFailure.objects.filter(matching, at__gt=now - WINDOW).order_by("-at").values_list("at", flat=True)
-    times = list(recent[:limit])
-    return times[-1] + WINDOW if len(times) == limit else None
+@dataclass(frozen=True)
+class Bucket:
+    """Wrong attempts of one kind: found by ``key``, and never more than ``most`` together."""
+
+    key: str
+    most: int
 
 
-def minutes_to_wait(name: str, address: str) -> int:
-    """Whole minutes until this name may be tried again from this address; 0 when it may be now."""
-    now = timezone.now()
-    by_name, by_address = Q(name=_plain(name)), Q(address=address)
-    limits = ((by_name & by_address, PER_NAME_AND_ADDRESS), (by_address, PER_ADDRESS), (by_name, PER_NAME))
-    ends = [end for matching, limit in limits if (end := _until(matching, limit, now))]
-    return ceil((max(ends) - now).total_seconds() / 60) if ends else 0
+NAME_AND_ADDRESS = Limit("name and address", 5)
+NAME_AND_DEVICE = Limit("name and device", 5)
+OLD_PASSWORD = Limit("old password", 5)
+NAME = Limit("name", 50)
+ADDRESS = Limit("address", 300)
+TOKENS = Limit("tokens", 30)
+MOST_REMOVED = 500
+"""Drained rows that one attempt removes."""
 
 
-def note_failure(name: str, address: str) -> None:
-    """Remembers a wrong password, and forgets those that no longer count."""
-    SignInFailure.objects.filter(at__lt=timezone.now() - WINDOW).delete()
-    SignInFailure.objects.create(name=_plain(name), address=address)
+class TooMany(Exception):
+    """No room for another attempt; ``seconds`` until there is."""
+
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+        super().__init__(f"Too many wrong attempts; the next is taken in {seconds} s.")
 
 
-def forget(name: str, address: str) -> None:
-    """The right password was given: earlier slips from this address no longer count."""
-    SignInFailure.objects.filter(name=_plain(name), address=address).delete()
+def attempt(*buckets: Bucket) -> None:
+    """Count one more in each bucket. Raises TooMany, and counts nothing, when one of them is full."""
+    _remove_drained()
+    with transaction.atomic():
+        rows, now = _locked(buckets), _now()
+        levels = {bucket.key: _left(rows[bucket.key], bucket, now) for bucket in buckets}
+        longest = max((levels[bucket.key] + 1 - bucket.most) / bucket.most * WINDOW for bucket in buckets)
+        if longest > timedelta(0):
+            raise TooMany(ceil(longest.total_seconds()))
+        _fill(rows, {key: level + 1 for key, level in levels.items()}, now)
+
+
+def forgive(*buckets: Bucket) -> None:
+    """The attempt was right: take it out of each bucket again."""
+    with transaction.atomic():
+        rows, now = _locked(buckets), _now()
+        _fill(rows, {b.key: max(0.0, _left(rows[b.key], b, now) - 1) for b in buckets}, now)
+
+
+def forget(bucket: Bucket) -> None:
+    """Earlier slips no longer count."""
+    Attempts.objects.filter(key=bucket.key).delete()
+
+
+def _locked(buckets: Sequence[Bucket]) -> dict[str, Attempts]:
+    """The rows of the buckets, made where they are missing and locked in one order until the transaction ends. SQLite
+    locks the whole database when the transaction begins."""
+    now, keys = _now(), sorted({bucket.key for bucket in buckets})
+    Attempts.objects.bulk_create(
+        [Attempts(key=key, level=0.0, at=now) for key in keys],
+        update_conflicts=True,  # PostgreSQL locks a row that it updates, so nobody removes it from here on
+        unique_fields=["key"],
+        update_fields=["key"],
+    )
+    return {row.key: row for row in Attempts.objects.filter(key__in=keys)}
+
+
+def _remove_drained() -> None:
+    """Rows that somebody else is at stay for the next time."""
+    with transaction.atomic():
+        drained = Attempts.objects.select_for_update(skip_locked=True).filter(at__lt=_now() - WINDOW)
+        Attempts.objects.filter(pk__in=[row.pk for row in drained.only("pk")[:MOST_REMOVED]]).delete()
+
+
+def _left(row: Attempts, bucket: Bucket, now: datetime) -> float:
+    """How full the bucket is by now."""
+    return max(0.0, row.level - bucket.most * ((now - row.at) / WINDOW))
+
+
+def _fill(rows: dict[str, Attempts], levels: dict[str, float], now: datetime) -> None:
+    """Keep how full each bucket is."""
+    for key, row in rows.items():
+        row.level, row.at = levels[key], now
+    Attempts.objects.bulk_update(rows.values(), ["level", "at"])
+
+
+def _now() -> datetime:
+    return timezone.now()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_not_required
@@ -16,15 +15,19 @@ from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_safe
 
-from webapp.accounts.demo import DEMO_NAMES, DEMO_PASSWORD, DEMO_PEOPLE
-from webapp.accounts.forms import GOOD_PASSWORD, PersonForm, SignInForm
-from webapp.accounts.models import User
+from webapp.accounts import devices, rights
+from webapp.accounts.demo import DEMO_NAMES, DEMO_PASSWORD, DEMO_PEOPLE, known_password_works
+from webapp.accounts.forms import PasswordForm, PersonForm, SignInForm
+from webapp.accounts.models import CodeRight, PersonAudit, User
+from webapp.api.tokens import working
+from webapp.games.simulators import registered_by, switch_off
+from webapp.lib.posts import posts_only
 from webapp.projects.models import Membership
 
 
 @method_decorator(login_not_required, name="dispatch")
 class SignIn(auth_views.LoginView):
-    """By user name or email. While the site listens to its own machine only, the demo sign-ins are one click."""
+    """By user name or email. At the machine itself, while no other can reach the site, demo sign-ins are one click."""
 
     form_class = SignInForm
     template_name = "accounts/sign_in.html"
@@ -32,27 +35,38 @@ class SignIn(auth_views.LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         context = super().get_context_data(**kwargs)
-        if settings.DEMO_PASSWORDS:
+        if known_password_works(self.request):
             there = set(User.objects.filter(username__in=DEMO_NAMES).values_list("username", flat=True))
             context["demo_people"] = [person for person in DEMO_PEOPLE if person.username in there]
             context["demo_password"] = DEMO_PASSWORD
         return context
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        devices.remember(self.request, response, form.get_user())
+        return response
 
 
 class ChangePassword(auth_views.PasswordChangeView):
     template_name = "accounts/password.html"
     success_url = reverse_lazy("projects:home")
 
-    def get_form(self, form_class: Any = None) -> Any:
-        form = super().get_form(form_class)
-        form.fields["new_password1"].help_text = GOOD_PASSWORD
-        form.fields["new_password2"].label = "New password once more"
-        form.fields["new_password2"].help_text = ""
-        return form
+    form_class = PasswordForm
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {**super().get_context_data(**kwargs), "tokens": working(_person(self.request)).count()}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        messages.success(self.request, "Your password is changed. Other browsers are signed out.")
+        kept = form.cleaned_data["keeps_tokens"] or not working(_person(self.request)).exists()
+        ended = "" if kept else " Your API tokens ended."
+        messages.success(self.request, f"Your password is changed. Other browsers are signed out.{ended}")
         return super().form_valid(form)
+
+
+def _person(request: HttpRequest) -> User:
+    """The signed-in person; the sign-in middleware let nobody else through."""
+    assert isinstance(request.user, User)
+    return request.user
 
 
 def _operators_only(request: HttpRequest) -> None:
@@ -65,8 +79,9 @@ def people(request: HttpRequest) -> HttpResponse:
     """Everybody with an account, and their role in each project."""
     _operators_only(request)
     memberships = Prefetch("memberships", Membership.objects.select_related("project"))
-    everybody = User.objects.order_by("username").prefetch_related(memberships)
-    return render(request, "accounts/people.html", {"people": everybody})
+    everybody = User.objects.order_by("username").select_related("code_right").prefetch_related(memberships)
+    audit = PersonAudit.objects.select_related("user")[:20]
+    return render(request, "accounts/people.html", {"people": everybody, "audit": audit})
 
 
 def new_person(request: HttpRequest) -> HttpResponse:
@@ -75,6 +90,7 @@ def new_person(request: HttpRequest) -> HttpResponse:
     form = PersonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person = form.save()
+        rights.record(person, "has an account", _person(request), "as a site operator" if person.is_staff else "")
         messages.success(request, f"{person} can sign in as {person.username}.")
         return redirect("accounts:people")
     return render(request, "accounts/person.html", {"form": form}, status=422 if form.errors else 200)
@@ -83,14 +99,40 @@ def new_person(request: HttpRequest) -> HttpResponse:
 def person(request: HttpRequest, pk: int) -> HttpResponse:
     """Changes an account. Nobody takes the operator's rights or the sign-in from themselves."""
     _operators_only(request)
-    somebody = get_object_or_404(User, pk=pk)
+    somebody, before = get_object_or_404(User, pk=pk), get_object_or_404(User, pk=pk)
     form = PersonForm(request.POST or None, instance=somebody)
     if request.method == "POST" and form.is_valid():
         kept = form.cleaned_data["is_staff"] and form.cleaned_data["is_active"]
         if somebody.pk == request.user.pk and not kept:
             form.add_error(None, "You cannot take these rights from yourself. Ask another operator.")
         else:
-            messages.success(request, f"Saved what changed about {form.save()}.")
+            changed = form.save()
+            rights.record_changes(changed, before, _person(request))
+            messages.success(request, f"Saved what changed about {changed}.")
             return redirect("accounts:people")
-    context = {"form": form, "person": User.objects.get(pk=pk)}
+    context = {
+        "form": form,
+        "person": before,
+        "right": CodeRight.objects.filter(person=before).select_related("granted_by").first(),
+        "programs": registered_by(before),
+        "audit": before.audit.select_related("user")[:20],
+    }
     return render(request, "accounts/person.html", context, status=422 if form.errors else 200)
+
+
+@posts_only("accounts:person", "pk")
+def code_right(request: HttpRequest, pk: int) -> HttpResponse:
+    """Gives or withdraws the right to register simulators; what the person registered stays, or is switched off."""
+    _operators_only(request)
+    somebody, operator = get_object_or_404(User, pk=pk), _person(request)
+    if request.POST.get("right") == "grant":
+        rights.grant(somebody, operator)
+        messages.success(request, f"{somebody} may register simulators now.")
+        return redirect("accounts:person", pk)
+    rights.withdraw(somebody, operator)
+    switched = list(registered_by(somebody)) if request.POST.get("switch_off") else []
+    for simulator in switched:
+        switch_off(simulator, operator, f"with the right of {somebody} to register simulators")
+    off = f" Switched off: {', '.join(map(str, switched))}." if switched else ""
+    messages.success(request, f"{somebody} may not register simulators any more.{off}")
+    return redirect("accounts:person", pk)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest
 
+from webapp.lib.text import is_plain, plain
 from webapp.lib.words import number
 
 MOST_BYTES = 512 * 1024
 DEEPEST = 40
+MOST_PROBLEMS = 50
+IN_A_TEXT = (
+    "This text holds a character that no text may have: a control character other than a tab or a line break, or half "
+    "of a pair. Take it out"
+)
+IN_A_NAME = "The name of this place, or of something in it, holds a control character, or half of a pair. Take it out"
 
 
 class BadBody(Exception):
-    """The body cannot be read; the message says why in a sentence."""
+    """The body cannot be read; the message says why in a sentence, ``problems`` at which places."""
 
-    def __init__(self, message: str, status: int = 400) -> None:
-        self.status = status
+    def __init__(self, message: str, status: int = 400, problems: Sequence[tuple[str, str]] = ()) -> None:
+        self.status, self.problems = status, problems
         super().__init__(message)
 
 
@@ -62,23 +70,19 @@ def _no_number(name: str) -> Any:
 
 
 def _check(found: Any) -> None:
-    """Refuse depths that nothing of ours has, and text that no database keeps."""
-    waiting = [(found, 1)]
+    """Refuse depths that nothing of ours has, and text that some database or spreadsheet does not take."""
+    waiting: list[tuple[Any, tuple[str, ...]]] = [(found, ())]
+    problems = []
     while waiting:
-        value, depth = waiting.pop()
-        if depth > DEEPEST:
+        value, at = waiting.pop()
+        if len(at) >= DEEPEST:
             raise BadBody(f"The body has more than {DEEPEST} tables inside each other.")
         if isinstance(value, dict):
-            waiting += [(each, depth + 1) for pair in value.items() for each in pair]
+            waiting += [(each, (*at, plain(key))) for key, each in reversed(value.items())]
+            problems += [(".".join(filter(None, (*at, plain(key)))), IN_A_NAME) for key in value if not is_plain(key)]
         elif isinstance(value, list):
-            waiting += [(each, depth + 1) for each in value]
-        elif isinstance(value, str) and ("\0" in value or not _writable(value)):
-            raise BadBody("The body holds a character that no text may have (NUL, or half of a pair).")
-
-
-def _writable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+            waiting += [(each, (*at, str(i))) for i, each in reversed(list(enumerate(value)))]
+        elif isinstance(value, str) and not is_plain(value):
+            problems.append((".".join(at), IN_A_TEXT))
+    if problems:
+        raise BadBody("The body holds a character that no text may have.", problems=problems[:MOST_PROBLEMS])

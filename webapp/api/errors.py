@@ -20,6 +20,7 @@ from webapp.api.body import BadBody
 from webapp.api.once import KeyReused
 from webapp.api.tokens import Denied, TooMany
 from webapp.balance.forms import sentence
+from webapp.lib.disk import NoRoom
 from webapp.lib.words import plural
 from webapp.studies.actions import Refused
 
@@ -50,11 +51,12 @@ def handle(api: NinjaAPI) -> None:
     api.add_exception_handler(Http404, lambda request, error: told(404, str(error) or _PLAIN[404]))
     api.add_exception_handler(PermissionDenied, lambda request, error: told(403, str(error)))
     api.add_exception_handler(Refused, lambda request, error: told(409, str(error)))
+    api.add_exception_handler(NoRoom, lambda request, error: told(503, str(error)))
     api.add_exception_handler(StoreError, lambda request, error: told(503, str(error)))
 
 
 def _body(request: HttpRequest, error: Any) -> JsonResponse:
-    return told(error.status, str(error))
+    return told(error.status, str(error), error.problems)
 
 
 def _config(request: HttpRequest, error: Any) -> JsonResponse:

@@ -20,6 +20,7 @@ from webapp.api.rechecking import Recheck, play_again
 from webapp.api.results import there
 from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail, JobPage, JobsQuery, Keyed
 from webapp.api.starting import Changes, Wanted, again, start
+from webapp.games.called import config_told
 from webapp.projects.models import Project
 from webapp.projects.overview import pace
 from webapp.studies import actions, wire
@@ -58,11 +59,12 @@ def detailed(job: Job) -> dict[str, Any]:
     """A job with its settings and what can be fetched of it."""
     return {
         **shape(job),
-        "config": job.config,
+        "config": config_told(job.config),
         "config_hash": job.config_hash,
         "game_version": job.game_version.number if job.game_version else None,
         "summary": job.summary,
         "results": there(job),
+        "notes": list(job.events.filter(body__note=True).order_by("sequence").values_list("body__message", flat=True)),
         "exit_code": _exit_code(job),
     }
 
@@ -168,6 +170,7 @@ def recheck(request: HttpRequest, project: str, number: int, response: HttpRespo
 def events(request: HttpRequest, project: str, number: int, query: Query[EventsQuery]) -> Any:
     """The job's events in order, from the one after number after on; each has its own number, sequence."""
     job = job_of(request, project, number)
-    rows = list(job.events.filter(sequence__gt=query.after).order_by("sequence")[: query.limit + 1])
+    later = wire.readable(job.events.filter(sequence__gt=query.after)).order_by("sequence")
+    rows = list(later[: query.limit + 1])
     told = [{**wire.message(event), "at": event.at} for event in rows[: query.limit]]
     return {"events": told, "next": told[-1]["sequence"] if told else query.after, "more": len(rows) > query.limit}

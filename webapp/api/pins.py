@@ -12,14 +12,16 @@ from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
+from webapp.balance import lines
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, lineup_config, objective_config
+from webapp.games.called import reference_of
 from webapp.games.models import GameVersion
-from webapp.games.simulators import obstacle
 from webapp.games.specs import patched_spec
+from webapp.games.versions import obstacle
 from webapp.projects.models import Project
 from webapp.studies.models import Job
-from webapp.studies.questions import QUESTIONS, Question
+from webapp.studies.questions import QUESTIONS, Question, with_line
 
 USUAL_QUESTION, OWN = "unfair", "own"
 GAME_DATA = "leave it out, and save changes as a new version under Game data"
@@ -61,7 +63,11 @@ class Pins:
 
     @cached_property
     def _asked(self) -> ObjectiveSetConfig:
-        return self.asked.objectives(self.spec)
+        """With the line that the project keeps for the question; a script does not wait for random lineups."""
+        objectives, kept = self.asked.objectives(self.spec), lines.kept(self.version.project, self.asked.key)
+        if kept is None or kept.objective not in [o.name for o in objectives.objectives]:
+            return objectives
+        return with_line(objectives, kept.objective, kept.line)
 
     def changed(self, config: SearchConfig) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's, or in a way that the game has not."""
@@ -120,7 +126,7 @@ def pins_of(project: Project, user: User, wanted: Any) -> Pins:
 def pins_of_job(job: Job, user: User) -> Pins:
     """What a search rested on, for another like it. Raises ConfigError where its game cannot be played any more."""
     assert job.game_version is not None
-    if reason := obstacle(job.game_version.simulator):
+    if reason := obstacle(job.game_version):
         raise ConfigError([("game_version", reason)])
     rules, objectives = ensure_defaults(job.project, user)
     asked = QUESTIONS.get(job.template, QUESTIONS[OWN])
@@ -143,13 +149,14 @@ def _version(project: Project, wanted: Any, wrong: list[tuple[str, str]]) -> Gam
     if wanted.game_version is not None:
         rows = rows.filter(number=wanted.game_version)
     if isinstance(game, Mapping) and "simulator" in game:
-        rows, place = rows.filter(simulator__reference=str(game["simulator"])), "config.game.simulator"
+        reference, place = reference_of(str(game["simulator"]), project), "config.game.simulator"
+        rows = rows.filter(simulator__reference=reference)
     found = list(rows)
     if isinstance(game, Mapping) and "patch" in game:
         found, place = [row for row in found if row.patch == game["patch"]], "config.game.patch"
     if not found:
         wrong.append((place, "the project has no such game data; GET the project lists its versions"))
         return None
-    if reason := obstacle(found[0].simulator):
+    if reason := obstacle(found[0]):
         wrong.append(("game_version", reason))
     return found[0]

@@ -11,7 +11,9 @@ from webapp.api import kinds
 from webapp.api.auth import project_of, token_of
 from webapp.api.shapes import REFUSALS, ProjectDetail, ProjectShape
 from webapp.balance.saving import ensure_defaults
-from webapp.games.simulators import by_moves, obstacle
+from webapp.games.simulators import by_moves
+from webapp.games.simulators import obstacle as simulator_obstacle
+from webapp.games.versions import obstacle
 from webapp.projects.access import allowed, role_in
 from webapp.projects.models import Membership, Project
 from webapp.studies.pictures import person
@@ -43,12 +45,12 @@ def detail(request: HttpRequest, project: str) -> Any:
     found = project_of(request, project)
     ensure_defaults(found, None)
     versions = found.versions.select_related("simulator")[:LATEST_VERSIONS]
-    own = by_moves(found).values_list("reference", flat=True)
+    own = [simulator.called for simulator in by_moves(found) if not simulator_obstacle(simulator)]
     return {
         **_shape(found, str(role_in(person(request), found))),
         "game_versions": [
-            {"number": v.number, "label": v.label, "note": v.note, "simulator": v.simulator.reference,
-             "playable": not obstacle(v.simulator), "created": v.created_at}
+            {"number": v.number, "label": v.label, "note": v.note, "simulator": v.simulator.called,
+             "playable": not obstacle(v), "created": v.created_at}
             for v in versions
         ],
         "lineup_rules": _rows(found.lineup_rules),

@@ -11,17 +11,17 @@ from engine.config import Config
 from engine.errors import ConfigError
 from webapp.accounts.models import User
 from webapp.api.once import Kept
-from webapp.games.simulators import obstacle
 from webapp.studies import actions
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored
-from webapp.studies.explore_shortlist import REPLICATES, Shortlist
+from webapp.studies.explore_replay import FIRST, MOST, replay
+from webapp.studies.explore_shortlist import Shortlist
 from webapp.studies.models import Job
 
 Lineup = Annotated[int, Field(ge=0, lt=2**53)]
-Chosen = tuple[list[list[list[int]]], list[list[int]], int]
-"""Genomes, their strongest and weakest teams, and the times that each pairing is played."""
+Chosen = tuple[list[list[list[int]]], list[list[int]], list[int]]
+"""Genomes, their strongest and weakest teams, and the times that each one's pairings are played."""
 
 
 class Recheck(Config):
@@ -35,8 +35,9 @@ class Recheck(Config):
         False, title="Settled ones", description="Of the shortlist, those that are settled: their ranges get narrower."
     )
     replicates: int | None = Field(
-        None, ge=2, le=4096, title="Times each pairing is played",
-        description="From both seats; by default 32, or as many as before where settled ones are played again.",
+        None, ge=2, le=MOST, title="Times each pairing is played",
+        description="From both seats; by default as often as is said to be needed, 32 times at first, and as often as "
+        "before where settled ones are played again.",
     )  # fmt: skip
 
 
@@ -45,11 +46,10 @@ def play_again(job: Job, user: User, wanted: Recheck, kept: Kept) -> Job:
     there is nothing to play, ConfigError for lineups that are not the job's, StoreError."""
     if job.kind != Job.Kind.SEARCH or job.game_version is None:
         raise actions.Refused("Only what a search for lineups found can be played again.")
-    if reason := obstacle(job.game_version.simulator):
-        raise ConfigError([("", reason)])
     explored = build.explored(job)
-    genomes, anchors, replicates = _named(explored, wanted) if wanted.lineups else _listed(job, explored, wanted)
-    return actions.recheck(job, user, genomes, anchors, wanted.replicates or replicates, **kept)
+    genomes, anchors, times = _named(explored, wanted) if wanted.lineups else _listed(job, explored, wanted)
+    chosen = [wanted.replicates] * len(genomes) if wanted.replicates else times
+    return actions.recheck(job, user, genomes, anchors, chosen, **kept)
 
 
 def _named(explored: Explored, wanted: Recheck) -> Chosen:
@@ -62,12 +62,12 @@ def _named(explored: Explored, wanted: Recheck) -> Chosen:
     if wrong:
         raise ConfigError(wrong)
     rows = [where[lineup] for lineup in dict.fromkeys(wanted.lineups)]
-    return explored.genome[rows].tolist(), explored.lineups["anchor"][rows].tolist(), REPLICATES
+    return explored.genome[rows].tolist(), explored.lineups["anchor"][rows].tolist(), [FIRST] * len(rows)
 
 
 def _listed(job: Job, explored: Explored, wanted: Recheck) -> Chosen:
-    found, replicates = Shortlist(job, explored, source.spec(job)).replay(again=wanted.again)
-    if not found:
+    plan = replay(Shortlist(job, explored, source.spec(job)), again=wanted.again)
+    if not plan.lineups:
         settled = "is settled" if wanted.again else "waits for a re-check"
         raise actions.Refused(f"Nothing on the shortlist {settled}. Name lineups, or put some on the list.")
-    return [listed.genome for listed in found], [listed.anchors for listed in found], replicates
+    return [listed.genome for listed in plan.lineups], [listed.anchors for listed in plan.lineups], plan.times

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
-from engine.indicators import half_width
 from engine.lineups import schema
+from engine.means import range_ends
 from webapp.accounts.models import User
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
@@ -40,11 +40,15 @@ class Rows(Protocol):
 
 
 def _ranged(mean: float, half: float, floor: float | None = None, cap: float | None = None) -> Range:
-    """A mean and the ends of its 95 % range, in six figures, which stop at floor and cap; null where they are not
-    known."""
+    """A mean and its 95 % range by half of it, which stops at floor and cap."""
     low = max(mean - half, -np.inf if floor is None else floor)
     high = min(mean + half, np.inf if cap is None else cap)
-    ends = {"mean": mean, "low": low, "high": high} if np.isfinite(half) else {"mean": mean}
+    return _told(mean, low, high) if np.isfinite(half) else _told(mean, -np.inf, np.inf)
+
+
+def _told(mean: float, low: float, high: float) -> Range:
+    """A mean and the ends of its 95 % range, in six figures; null where they are not known."""
+    ends = {"mean": mean, "low": low, "high": high} if np.isfinite(high - low) else {"mean": mean}
     return {"low": None, "high": None} | {name: float(f"{value:.6g}") for name, value in ends.items()}
 
 
@@ -118,7 +122,7 @@ class Players:
         self.genes = [f"task.{gene['path']}" for gene in bundle.meta["genes"]] if bundle is not None else []
         good = self.arrays.get("status", np.ones(0)) == 0
         self.rows = np.flatnonzero(good)
-        self.half = half_width(self.arrays["error"], self.arrays["samples"]) if self.arrays else np.zeros(0)
+        self.ends = np.stack(range_ends(self.arrays), axis=-1) if self.arrays else np.zeros((0, 0, 2))
         self.count = len(self.rows)
 
     def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
@@ -135,8 +139,8 @@ class Players:
             "episodes": int(arrays["samples"][row]),
             "settings": dict(zip(self.genes, arrays["genome"][row].tolist(), strict=True)),
             "goals": {
-                name: _ranged(value, half)
-                for name, value, half in zip(self.goals, values, self.half[row].tolist(), strict=True)
+                name: _told(value, low, high)
+                for name, value, (low, high) in zip(self.goals, values, self.ends[row].tolist(), strict=True)
             },
         }
 

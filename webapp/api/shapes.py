@@ -38,8 +38,8 @@ class Version(Schema):
     number: int
     label: str
     note: str
-    simulator: str
-    playable: bool
+    simulator: str = Field(description="builtin:NAME, or simulator:NUMBER for a program; a study may name it so.")
+    playable: bool = Field(description="Whether a job can be started on it now, by the same rule as on the pages.")
     created: datetime
 
 
@@ -57,7 +57,9 @@ class ProjectDetail(ProjectShape):
     lineup_rules: list[Row]
     objective_sets: list[Row]
     questions: list[str]
-    games: list[str] = Field(description="For trainings; gym:NAME and ale:NAME beside them.")
+    games: list[str] = Field(
+        description="For trainings, own ones that can be played now as simulator:NUMBER; gym:NAME and ale:NAME beside."
+    )
 
 
 class JobShape(Schema):
@@ -77,12 +79,17 @@ class JobShape(Schema):
     share: float = Field(description="How much is done, from 0 to 1.")
     seconds_left: float | None = Field(description="About; null while nobody can say.")
     attempt: int
-    counters: dict[str, Any] = Field(description="Totals so far: evaluations, battles, steps, seconds.")
+    counters: dict[str, Any] = Field(
+        description="Totals so far: evaluations, battles, steps, and seconds of the study."
+    )
     metrics: dict[str, Any] = Field(description="Of the last round.")
     created: datetime
     created_by: str
     started: datetime | None = Field(description="Null before it first runs.")
     ended: datetime | None = Field(description="Null while it is not over.")
+    took: float | None = Field(
+        description="Seconds from its start to its end, less those for which it was put aside. Null until it is over."
+    )
 
 
 class JobDetail(JobShape):
@@ -93,6 +100,9 @@ class JobDetail(JobShape):
     game_version: int | None
     summary: dict[str, Any]
     results: list[str] = Field(description="What can be fetched: front, archive, policy.zip, policy.onnx.")
+    notes: list[str] = Field(
+        description="Sentences on how it differs from the job that it is a copy of; empty as a rule."
+    )
     exit_code: int | None = Field(
         description="As on the command line: 0 done or stopped, 1 may be tried again, 2 cannot be done as asked; null "
         "while it is not over."

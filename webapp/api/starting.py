@@ -10,15 +10,14 @@ from django.conf import settings
 from pydantic import Field
 
 from engine.config import (
-    AnyStudy,
     Config,
     EvolveConfig,
     LineupConfig,
     ObjectiveSetConfig,
     SearchConfig,
+    Study,
     TaskConfig,
     TrainConfig,
-    load,
     parse,
 )
 from engine.config.base import M
@@ -26,11 +25,13 @@ from engine.config.overrides import placed
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
+from engine.studies import load
 from webapp.accounts.models import User
 from webapp.api.once import Kept
 from webapp.api.pins import Pins, pins_of, pins_of_job
+from webapp.games.called import reference_of
 from webapp.projects.models import Project
-from webapp.studies import actions, checks
+from webapp.studies import actions, checks, retired
 from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
 from webapp.training import games, goals, methods, trials
@@ -98,22 +99,27 @@ def start(project: Project, user: User, wanted: Wanted, kept: Kept) -> Job:
 def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
     """A new job with the settings of another and what ``changes`` says. Raises ConfigError, and Refused for a kind of
     job that is no study of its own."""
+    config, gone = retired.renewed(job.config)
+    told: Refers = {**kept, "notes": [each.copy for each in gone if not _set(each.place, changes.set)]}
     if job.kind in (Job.Kind.TRAIN, Job.Kind.EVOLVE):
-        study, refers = _trained(job.kind, job.config, changes.set, job.project)
-        return _submit(job.project, user, study, {**refers, **kept, "template": refers["template"] or job.template})
+        study, refers = _trained(job.kind, config, changes.set, job.project)
+        return _submit(job.project, user, study, {**refers, **told, "template": refers["template"] or job.template})
     if job.kind != Job.Kind.SEARCH or job.game_version is None:
         raise actions.Refused("Only a search, a training or a search for training settings can be started again.")
-    search, refers = _searched(pins_of_job(job, user), job.config, changes.set)
-    return _submit(job.project, user, search, refers | kept)
+    search, refers = _searched(pins_of_job(job, user), config, changes.set)
+    return _submit(job.project, user, search, refers | told)
 
 
-def _submit(project: Project, user: User, study: AnyStudy, refers: Refers) -> Job:
+def _submit(project: Project, user: User, study: Study, refers: Refers) -> Job:
     return actions.submit(project, user, study, title=study.name, **refers)
 
 
 def _searched(pins: Pins, config: Table, changes: Table) -> tuple[SearchConfig, Refers]:
     """A search of the project's game data, and the rows it rests on."""
     data = _placed(pins.filled(config), changes)
+    game = data["game"]
+    if isinstance(game, dict) and game.get("simulator") == pins.version.simulator.called:
+        game["simulator"] = pins.version.simulator.reference
     study, wrong = _loaded("search", data, changes)
     wrong += _strange(data, pins.spec)
     if isinstance(study, SearchConfig):
@@ -130,6 +136,7 @@ def _strange(data: Table, spec: GameSpec) -> Iterator[tuple[str, str]]:
         yield from checks.lineups(rules, spec)
     if rules is not None and objectives is not None:
         yield from checks.formulas(objectives, spec, rules)
+        yield from checks.lines(objectives, spec, rules)
 
 
 def _idle(study: SearchConfig) -> list[tuple[str, str]]:
@@ -149,7 +156,7 @@ def _part(model: type[M], data: Any) -> M | None:
 def _trained(kind: str, config: Table, changes: Table, project: Project) -> tuple[TrainConfig | EvolveConfig, Refers]:
     """A training, or a search for training settings, in a game that may be played here; and its preset."""
     within = "task." if kind == "evolve" else ""
-    data = _named(_placed(config, changes), within)
+    data = _named(_placed(config, changes), within, project)
     study, wrong = _loaded(kind, data, changes)
     wrong += _unfit(data, within, study, project)
     if isinstance(study, EvolveConfig):
@@ -163,20 +170,20 @@ def _trained(kind: str, config: Table, changes: Table, project: Project) -> tupl
     return study, {"template": _preset(data, within)}
 
 
-def _named(data: dict[str, Any], within: str) -> dict[str, Any]:
+def _named(data: dict[str, Any], within: str, project: Project) -> dict[str, Any]:
     """The table with the game's full name, and with a name of its own where it has none."""
     task = data.get("task") if within else data
     game = task.get("game") if isinstance(task, dict) else None
     name = game.get("name") if isinstance(game, dict) else game
     if not isinstance(task, dict) or not isinstance(name, str):
         return data  # the models say what is wrong
-    full = games.full_name(name)
+    full = reference_of(games.full_name(name), project)
     task["game"] = {**game, "name": full} if isinstance(game, dict) else full
     title = games.title_of(full)
     return {"name": (f"Settings for {title}" if within else f"An agent for {title}")[:120], **data}
 
 
-def _unfit(data: Table, within: str, study: AnyStudy | None, project: Project) -> Iterator[tuple[str, str]]:
+def _unfit(data: Table, within: str, study: Study | None, project: Project) -> Iterator[tuple[str, str]]:
     """What speaks against the game, as far as it can be read, and against the learner in this game."""
     task = data.get("task") if within else data
     given = task.get("game") if isinstance(task, dict) else None
@@ -217,7 +224,7 @@ def _placed(config: Table, changes: Table) -> dict[str, Any]:
         raise ConfigError((f"set.{p.place}", p.message) for p in error.problems) from error
 
 
-def _loaded(kind: str, data: dict[str, Any], changes: Table) -> tuple[AnyStudy | None, list[tuple[str, str]]]:
+def _loaded(kind: str, data: dict[str, Any], changes: Table) -> tuple[Study | None, list[tuple[str, str]]]:
     """The study of a table, or what is wrong with it. Raises ConfigError for one of another kind."""
     if data.setdefault("kind", kind) != kind:
         _refuse([("kind", f"the job is to be of kind {kind}")], changes)
@@ -243,5 +250,9 @@ def _refuse(found: Iterable[tuple[str, str]], changes: Table) -> None:
 
 def _where(place: str, changes: Table) -> str:
     """A place of the study as a place of the body."""
-    mine = any(place == path or place.startswith(f"{path}.") for path in changes)
-    return f"{'set' if mine else 'config'}.{place}".rstrip(".")
+    return f"{'set' if _set(place, changes) else 'config'}.{place}".rstrip(".")
+
+
+def _set(place: str, changes: Table) -> bool:
+    """Whether ``changes`` say what is at a place of the study."""
+    return any(place == path or place.startswith(f"{path}.") for path in changes)

@@ -6,7 +6,8 @@ import hashlib
 import secrets
 from datetime import timedelta
 
-from django.db import transaction
+import structlog
+from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -14,8 +15,11 @@ from django.utils.crypto import constant_time_compare
 from webapp.accounts import throttle
 from webapp.accounts.models import User
 from webapp.api.models import Token, TokenAudit
-from webapp.lib.words import plural, when
+from webapp.lib import disk
+from webapp.lib.words import duration, plural, when
 from webapp.projects.models import Project
+
+log = structlog.get_logger(__name__)
 
 PREFIX = "eqp"
 KEY_BYTES, SECRET_BYTES = 6, 32
@@ -32,9 +36,9 @@ class Denied(Exception):
 class TooMany(Denied):
     """Too many wrong tokens came from there; ``seconds`` until another may be tried."""
 
-    def __init__(self, minutes: int) -> None:
-        self.seconds = 60 * minutes
-        super().__init__(f"Too many wrong tokens. Wait {plural(minutes, 'minute')}, then try again.")
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+        super().__init__(f"Too many wrong tokens. Wait {duration(seconds)}, then try again; a right one is let in.")
 
 
 def make(user: User, name: str, project: Project | None, days: int) -> tuple[Token, str]:
@@ -56,6 +60,14 @@ def revoke(token: Token, user: User) -> None:
             record(token, "revoked", user)
 
 
+def revoke_all(user: User, why: str) -> None:
+    """Every token of this person that works lets nobody in from now on."""
+    with transaction.atomic():
+        for token in working(user).select_for_update():
+            Token.objects.filter(pk=token.pk).update(revoked_at=timezone.now())
+            record(token, "revoked", user, why)
+
+
 def record(token: Token, action: str, user: User, detail: str = "") -> None:
     """Add a line to the audit."""
     TokenAudit.objects.create(token=token, action=action, detail=detail[:4000], user=user)
@@ -72,33 +84,43 @@ def working(user: User) -> QuerySet[Token]:
 
 
 def holder(text: str, address: str) -> Token:
-    """The token whose text this is. Raises TooMany while that address, or that key, was guessed at too often, and
-    Denied for a token that is wrong, revoked, over, or of somebody who may not sign in."""
+    """The token whose text this is: a right one always, whatever others guessed. Raises Denied for a token that is
+    wrong, revoked, over, or of somebody who may not sign in, and TooMany for guesses beyond what one address has."""
     key, secret = _parts(text)
-    name = f"token {key}"
-    if minutes := throttle.minutes_to_wait(name, address):
-        raise TooMany(minutes)
     token = Token.objects.select_related("user", "project").filter(key=key).first()
     # Compared also where there is no such row, so that the answer takes as long.
     same = constant_time_compare(token.digest if token is not None else "", _digest(secret))
     if token is None or not same:
-        throttle.note_failure(name, address)
-        raise Denied("This token is not known here. Copy it whole, or make a new one under API tokens.")
+        raise _guessed(address)
     if token.revoked_at is not None:
         raise Denied(f"This token was revoked ({when(token.revoked_at)}). Make a new one under API tokens.")
     if not token.works:
         raise Denied(f"This token ended ({when(token.expires_at)}). Make a new one under API tokens.")
     if not token.user.is_active:
         raise Denied("The account of this token is switched off. Ask the site's operator.")
-    _note_use(token, name, address)
+    _note_use(token, address)
     return token
 
 
-def _note_use(token: Token, name: str, address: str) -> None:
+def _guessed(address: str) -> Denied:
+    """What to answer to a wrong token from this address."""
+    try:
+        throttle.attempt(throttle.TOKENS.of(address))
+    except throttle.TooMany as wait:
+        return TooMany(wait.seconds)
+    return Denied("This token is not known here. Copy it whole, or make a new one under API tokens.")
+
+
+def _note_use(token: Token, address: str) -> None:
+    """Write down when and from where it was used; while the disk is full that is dropped, so that scripts can read."""
     now = timezone.now()
     old = Q(used_at=None) | Q(used_at__lt=now - USED_EVERY) | ~Q(used_from=address)
-    if Token.objects.filter(old, pk=token.pk).update(used_at=now, used_from=address):
-        throttle.forget(name, address)
+    try:
+        Token.objects.filter(old, pk=token.pk).update(used_at=now, used_from=address)
+    except DatabaseError:
+        if not disk.full():
+            raise
+        log.warning("the use of a token was not noted: the disk is full")
 
 
 def _parts(text: str) -> tuple[str, str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from engine.config import LineupConfig
 from engine.lineups.rules import compile_rules, feasibility, limits
+from engine.lineups.schema import spec_from_json, spec_to_json
 from engine.lineups.size import Size, space_size
 from engine.simulators.contract import GameSpec
 from webapp.balance.forms import LineupForm, sentence
@@ -41,6 +44,19 @@ def judge(form: LineupForm) -> Verdict:
         return Verdict(reasons=[("", "Each rule can be met, but not all of them together: no lineup is left. Widen the "
                                      "costs or how far they may differ.")])  # fmt: skip
     return Verdict(facts=[("Lineups that fit", how_many(size)), *_facts(form.spec, form.config)])
+
+
+def counted(spec: GameSpec, rules: LineupConfig) -> int | None:
+    """How many lineups the rules leave, where they are so few that they can be counted; else None. ``rules`` can be
+    met, each by itself."""
+    return _counted(json.dumps([spec_to_json(spec), rules.model_dump(mode="json")]))
+
+
+@lru_cache(maxsize=64)
+def _counted(key: str) -> int | None:
+    spec, rules = json.loads(key)
+    size = space_size(compile_rules(spec_from_json(spec), LineupConfig.model_validate(rules)))
+    return int(size.lineups) if size.kind == "counted" else None
 
 
 def how_many(size: Size) -> str:

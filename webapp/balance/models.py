@@ -56,3 +56,19 @@ class Draft(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "user"], name="one_draft_a_person")]
+
+
+class KeptLine(models.Model):
+    """Where later searches of a project begin with the line of a question; moved in the explorer and kept there."""
+
+    project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="kept_lines")
+    question = models.CharField(max_length=40)
+    objective = models.CharField(max_length=40)
+    line = models.FloatField()
+    kept_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    kept_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "question", "objective"], name="one_kept_line_an_objective")
+        ]

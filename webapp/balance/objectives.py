@@ -11,12 +11,13 @@ from django import forms
 from engine import formula as formulas
 from engine.config import FAIRNESS, ObjectiveSetConfig, parse
 from engine.errors import ConfigError
-from engine.lineups.schema import variables
+from engine.lineups.schema import unreachable_lines, variables
 from engine.simulators.contract import GameSpec
 from webapp.balance.forms import sentence
 from webapp.balance.samples import on_made_up
 from webapp.games.fields import NumberField
 from webapp.games.numbers import field_text
+from webapp.lib.whole import whole
 from webapp.lib.words import number
 
 MOST = 6
@@ -131,7 +132,7 @@ class ObjectiveSetForm:
         raws = [{key: data.get(f"o{i}-{key}", "")[:600] for key in FIELDS} for i in range(max(0, count))]
         strength = _index(data.get("strength", ""))
         raws, strength, focus = _acted(raws, strength, data.get("action", ""))
-        name = data.get("set_name", "").replace("\x00", "")[:80].strip()
+        name = data.get("set_name", "")[:80].strip()
         form = cls(spec, teams, name, raws, data.get("constraints", "")[:4000], strength)
         form.focus = focus
         return form
@@ -160,6 +161,10 @@ class ObjectiveSetForm:
         except ConfigError as error:
             for place, message in error.problems:
                 self._place(place, sentence(message))
+            return False
+        for place, message in unreachable_lines(self.spec, self.config, self.teams):
+            self._place(place.removeprefix("objectives."), sentence(message))
+            self.config = None
         return self.config is not None
 
     def _check_names(self) -> bool:
@@ -185,9 +190,10 @@ class ObjectiveSetForm:
 
     def _place(self, place: str, message: str) -> None:
         parts = place.split(".")
-        if len(parts) >= 2 and parts[0] == "objectives" and parts[1].isdigit():
+        at = whole(parts[1]) if len(parts) >= 2 and parts[0] == "objectives" else None
+        if at is not None:
             field = parts[2] if len(parts) > 2 and parts[2] in FIELDS else None
-            self.forms[int(parts[1])].add_error(field, message)
+            self.forms[at].add_error(field, message)
         else:
             self._error("constraints" if parts[0] == "constraints" else "", message)
 
@@ -222,7 +228,7 @@ def _text(value: object) -> str:
 
 
 def _index(text: str) -> int:
-    return int(text) if text.isdigit() and len(text) < 4 else -1
+    return -1 if (found := whole(text, 999)) is None else found
 
 
 def _acted(raws: list[Raw], strength: int, action: str) -> tuple[list[Raw], int, int]:

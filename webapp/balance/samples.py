@@ -46,10 +46,10 @@ class Sample:
             return ""
         if self.played:
             share = percent(self.over / max(1, self.lineups))
-            return f"{self.over} of {self.lineups} {'is' if self.over == 1 else 'are'} over the line ({share})."
+            return f"{self.over} of {self.lineups} {'reaches' if self.over == 1 else 'reach'} the line ({share})."
         if self.over == 0:
             return "None of them reaches the line."
-        return "All of them are over the line." if self.over == self.lineups - self.odd else ""
+        return "All of them reach the line." if self.over == self.lineups - self.odd else ""
 
 
 def made_up(spec: GameSpec, teams: int) -> dict[str, NDArray[Any]]:

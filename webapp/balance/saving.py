@@ -33,7 +33,8 @@ def save(
     digest = content_hash(config)
     with transaction.atomic():
         if old is not None:
-            kept = model.objects.select_for_update().select_related("replaced_by__created_by").get(pk=old.pk)
+            # The row alone: what was joined to it would be as it was before somebody else let go of it.
+            kept = model.objects.select_for_update().get(pk=old.pk)
             if kept.replaced_by is not None:
                 raise Replaced(newest(kept))
             if (kept.name, kept.content_hash) == (name, digest):

@@ -15,6 +15,7 @@ from webapp.games.sheets import Sheet
 ID, NAME, COST, VALUE = "id", "name", "cost", "value"
 _ATTRIBUTE = "attribute:"
 _CLOSE = 0.8
+_LONGEST_NAME = 200
 
 _SYNONYMS = {
     ID: ("id", "key", "code", "path", "slug"),
@@ -73,6 +74,7 @@ def header_hash(columns: list[str]) -> str:
 
 def _plain(text: str) -> str:
     """Lower case without units in brackets, spaces and signs: ``Hit points (HP)`` becomes ``hitpoints``."""
+    text = text[:_LONGEST_NAME]
     bare = re.sub(r"[(\[{][^)\]}]*[)\]}]", "", text.casefold())
     return re.sub(r"[\W_]+", "", bare) or re.sub(r"[\W_]+", "", text.casefold())
 
@@ -110,7 +112,12 @@ def suggest(spec: GameSpec, sheet: Sheet) -> dict[int, str]:
 
 
 def _likeness(a: str, b: str) -> float:
-    return 1.0 if a == b else SequenceMatcher(None, a, b).ratio()
+    """From 0 to 1, where 1 is equal; 0 for what cannot be close: comparing in full is slow."""
+    if a == b:
+        return 1.0
+    matcher = SequenceMatcher(None, a, b)
+    close = matcher.real_quick_ratio() >= _CLOSE and matcher.quick_ratio() >= _CLOSE
+    return matcher.ratio() if close else 0.0
 
 
 def _by_content(spec: GameSpec, sheet: Sheet) -> dict[int, str]:

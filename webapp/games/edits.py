@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.simulators.contract import GameSpec
+from engine.simulators.contract import GameSpec, Parameter
 from webapp.games import numbers
+from webapp.games.errors import is_formula
 from webapp.games.importing import allowed, outside
 from webapp.games.tables import Typed
 
@@ -37,11 +38,15 @@ def read(spec: GameSpec, fields: Mapping[str, str]) -> Edits:
             continue
         value = numbers.value_of(text, None, parameter.unit)
         if value is None:
-            typed.problems[path] = (
-                numbers.question(text, parameter.unit) or f"This is not a number. Type one {allowed(parameter)}."
-            )
+            typed.problems[path] = numbers.question(text, parameter.unit) or _unread(text, parameter)
         elif not parameter.low <= value <= parameter.high:
             typed.problems[path] = f"{text} {outside(parameter)}"
         else:
             values[path] = value
     return Edits(typed, values)
+
+
+def _unread(text: str, parameter: Parameter) -> str:
+    if is_formula(text):
+        return f"This is a formula, and nothing is calculated here. Type the number it gives, {allowed(parameter)}."
+    return f"This is not a number. Type one {allowed(parameter)}."

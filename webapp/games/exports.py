@@ -8,23 +8,25 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.utils import timezone
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Font
 
 from engine.simulators.contract import GameSpec
-from webapp.games import csvfile, numbers, sheets, xlsxedit
-from webapp.games.columns import COST, ID, NAME, VALUE, attribute_field
+from webapp.games import csvfile, numbers, reading, sheets, xlsxedit
+from webapp.games.columns import COST, ID, NAME, VALUE, attribute_field, header_hash
 from webapp.games.importing import Reading, read_values
 from webapp.games.models import GameVersion, SheetImport
 from webapp.games.numbers import Mark
 from webapp.games.sheets import How, Sheet
 from webapp.games.specs import patched_spec, version_spec
 from webapp.games.versions import values
+from webapp.lib.first import first
 from webapp.lib.storage import store
+from webapp.lib.text import plain
 
 Row = Sequence[str | float]
 PARAMETERS = "parameters"
@@ -45,7 +47,9 @@ class File:
 
 
 def escaped(text: str) -> str:
-    """``text`` with an apostrophe in front where a spreadsheet would run it as a formula; numbers stay."""
+    """``text`` as every spreadsheet opens it, with an apostrophe in front where one would run it as a formula; numbers
+    stay."""
+    text = plain(text)
     if not text.startswith(_FORMULA) or _HARMLESS.fullmatch(text):
         return text
     return f"'{text}"
@@ -70,12 +74,18 @@ def own_columns(spec: GameSpec, names: Sequence[str]) -> dict[int, str]:
     settings = {0: ID, 1: NAME, 2: VALUE}
     pieces = {0: ID, 1: NAME, 2: COST}
     for key in [PARAMETERS, *(c.id for c in spec.categories)]:
-        if list(names) == list(next(iter(table(spec, key)))):
+        if list(names) == list(first(table(spec, key))):
             attributes = [] if key == PARAMETERS else spec.category(key).attributes
             return (settings if key == PARAMETERS else pieces) | {
                 3 + i: attribute_field(a.id) for i, a in enumerate(attributes)
             }
     return {}
+
+
+def known_columns(version: GameVersion, sheet: Sheet) -> dict[Any, str]:
+    """What the columns mean, where that was confirmed before or the header is one that is written here."""
+    mapping = version.project.mappings.filter(header_hash=header_hash(sheet.columns)).first()
+    return mapping.columns if mapping else own_columns(version_spec(version), sheet.columns)
 
 
 def as_csv(version: GameVersion, category: str) -> File:
@@ -103,12 +113,12 @@ def as_workbook(version: GameVersion, user: object) -> File:
 
 
 def _worksheet(book: Workbook, title: str, rows: list[Row]) -> None:
-    sheet = book.create_sheet(_NO_TITLE.sub(" ", title)[:31])
+    sheet = book.create_sheet(_NO_TITLE.sub(" ", plain(title))[:31])
     sheet.freeze_panes = "A2"
     for letter, width in (("A", 22), ("B", 26)):
         sheet.column_dimensions[letter].width = width
     for number, row in enumerate(rows):
-        values = [ILLEGAL_CHARACTERS_RE.sub("", escaped(c)) if isinstance(c, str) else c for c in row]
+        values = [escaped(c) if isinstance(c, str) else c for c in row]
         cells = [WriteOnlyCell(sheet, value=value) for value in values]
         for cell in cells if number == 0 else ():
             cell.font = Font(bold=True)
@@ -141,7 +151,7 @@ def own_sheets(version: GameVersion) -> list[SheetImport]:
 
 def read_import(row: SheetImport) -> Sheet:
     """The sheet of an import as it was given. Raises SheetError, StoreError."""
-    return sheets.read(store().get(row.digest), How(row.delimiter, row.worksheet, row.header))
+    return reading.read(store().get(row.digest), How(row.delimiter, row.worksheet, row.header))
 
 
 def matched_columns(row: SheetImport) -> dict[int, str]:
@@ -154,13 +164,14 @@ def as_own_sheet(version: GameVersion, row: SheetImport) -> File:
     spec = version_spec(version)
     data = store().get(row.digest)
     sheet = read_import(row)
-    reading = read_values(sheet, matched_columns(row), spec, mark_of(row))
-    edits = _edits(sheet, reading, spec, version, row)
+    said = read_values(sheet, matched_columns(row), spec, mark_of(row))
+    edits = _edits(sheet, said, spec, version, row)
     stem, _, ending = row.name.rpartition(".")
     name = f"{stem or row.name}-data-{version.number}.{ending if stem else 'csv'}"
     if sheet.kind == sheets.XLSX:
-        data = xlsxedit.changed(data, sheet.worksheet, edits) if edits else data
-        return File(name, XLSX_TYPE, _other_worksheets(version, row, sheet, data))
+        every = {sheet.worksheet: edits, **_other_worksheets(version, row, sheet)}
+        changed = {worksheet: cells for worksheet, cells in every.items() if cells}
+        return File(name, XLSX_TYPE, xlsxedit.changed(data, changed) if changed else data)
     text, encoding = csvfile.decode(data)
     texts = {place: str(value) for place, value in edits.items()}
     for r, cells in enumerate(csvfile.rows_of(text, sheet.delimiter)):
@@ -170,19 +181,20 @@ def as_own_sheet(version: GameVersion, row: SheetImport) -> File:
     return File(name, CSV_TYPE, csvfile.encode(csvfile.spliced(text, sheet.delimiter, texts), encoding))
 
 
-def _other_worksheets(version: GameVersion, row: SheetImport, sheet: Sheet, data: bytes) -> bytes:
-    """The workbook with the numbers of its other worksheets too, as far as they were imported."""
-    spec, done = version_spec(version), {sheet.worksheet}
+def _other_worksheets(version: GameVersion, row: SheetImport, sheet: Sheet) -> dict[str, xlsxedit.Cells]:
+    """The changed cells of the workbook's other worksheets that were imported: of each, its newest import."""
+    spec = version_spec(version)
+    asked, found = {row.worksheet}, dict[str, xlsxedit.Cells]()
     same = SheetImport.objects.filter(project=row.project, digest=row.digest, version__number__lte=version.number)
     for other in same.select_related("version"):
-        found = read_import(other)
-        if found.worksheet in done:
+        if other.worksheet in asked:
             continue
-        done.add(found.worksheet)
-        reading = read_values(found, matched_columns(other), spec, mark_of(other))
-        if edits := _edits(found, reading, spec, version, other):
-            data = xlsxedit.changed(data, found.worksheet, edits)
-    return data
+        asked.add(other.worksheet)
+        there = read_import(other)
+        if there.worksheet != sheet.worksheet and there.worksheet not in found:
+            said = read_values(there, matched_columns(other), spec, mark_of(other))
+            found[there.worksheet] = _edits(there, said, spec, version, other)
+    return found
 
 
 def mark_of(row: SheetImport) -> Mark | None:
@@ -190,15 +202,15 @@ def mark_of(row: SheetImport) -> Mark | None:
 
 
 def _edits(
-    sheet: Sheet, reading: Reading, spec: GameSpec, version: GameVersion, row: SheetImport
+    sheet: Sheet, said: Reading, spec: GameSpec, version: GameVersion, row: SheetImport
 ) -> dict[tuple[int, int], str | float]:
     now = values(spec, version.patch)
     imported = values(spec, row.version.patch if row.version else {})
-    mark: Mark = reading.mark or ("," if sheet.delimiter == ";" else ".")
+    mark: Mark = said.mark or ("," if sheet.delimiter == ";" else ".")
     tunables = spec.tunables()
     edits: dict[tuple[int, int], str | float] = {}
-    for path, place in reading.cells.items():
-        stood = reading.values.get(path)
+    for path, place in said.cells.items():
+        stood = said.values.get(path)
         empty = not str(sheet.cell(*place)).strip()
         if now[path] == stood or (empty and now[path] == imported[path]):
             continue

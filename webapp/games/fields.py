@@ -10,7 +10,7 @@ from django import forms
 from webapp.games import numbers
 from webapp.lib.words import number
 
-FAR = 1e12
+FAR = numbers.MOST
 """A bound beyond which nobody means to go: it is kept, and not told."""
 
 
@@ -77,12 +77,17 @@ class NumberField(forms.CharField):
             raise forms.ValidationError("Type a whole number.")
         if found > self.span.high >= FAR:
             raise forms.ValidationError(f"Type a smaller number: at most {words(self.span.high)}.")
+        if not numbers.sensible(found, self._most()):
+            raise forms.ValidationError(f"{text} is too large, or too near to zero. Type one such as 2 or 0.5.")
         if not self.span.takes(found):
             raise forms.ValidationError(f"Type a number{self._allowed()}.")
         return int(found) if self.whole else found
 
     def prepare_value(self, value: Any) -> Any:
         return numbers.field_text(value) if isinstance(value, int | float) else value
+
+    def _most(self) -> float:
+        return max(FAR, *(abs(end) if math.isfinite(end) else 0.0 for end in (self.span.low, self.span.high)))
 
     def _unread(self, text: str) -> str:
         plain = f"{text} is not a number. Type one{self._allowed() or ' such as 2 or 0.5'}."

@@ -10,13 +10,20 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from webapp.accounts.models import User
-from webapp.games import sheets
+from webapp.games import reading
 from webapp.games.errors import SheetError
+from webapp.games.limits import MOST_BYTES, MOST_CELLS, MOST_COLUMNS, MOST_ROWS
 from webapp.games.models import Simulator
-from webapp.games.simulators import engineered
+from webapp.games.reading import Progress
+from webapp.games.simulators import served
 from webapp.projects.models import Project
 
 ENTRY_POINT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+def _notes(name: str) -> str:
+    """What describes a field of an import, also when its error is found by the page's script."""
+    return f"id_{name}_error id_{name}_helptext"
 
 
 class ImportForm(forms.Form):
@@ -25,21 +32,32 @@ class ImportForm(forms.Form):
     file = forms.FileField(
         label="A file",
         required=False,
-        help_text="CSV or Excel (.xlsx), up to 5 MB. Any columns in any order: the next step asks what they mean.",
+        help_text=f"CSV or Excel (.xlsx), up to {MOST_BYTES // 2**20} MB, {MOST_ROWS:,} rows, {MOST_COLUMNS} columns "
+        f"and {MOST_CELLS:,} cells. Any columns in any order: the next step asks what they mean.",
         error_messages={"empty": "This file is empty. Choose another one, or paste cells below."},
-        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx", "class": "form-control"}),
+        widget=forms.FileInput(
+            attrs={"accept": ".csv,.tsv,.txt,.xlsx", "class": "form-control", "aria-describedby": _notes("file")}
+        ),
     )
     text = forms.CharField(
         label="Or cells copied from a spreadsheet",
         required=False,
         strip=False,
         help_text="Copy the cells with their column names and paste them here.",
-        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "wrap": "off", "class": "form-control code"}),
+        widget=forms.Textarea(
+            attrs={
+                "rows": 8,
+                "spellcheck": "false",
+                "wrap": "off",
+                "class": "form-control code",
+                "aria-describedby": _notes("text"),
+            }
+        ),
     )
 
-    def __init__(self, *args: Any, dropped: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, dropped: bool = False, progress: Progress | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.dropped = dropped
+        self.dropped, self.progress = dropped, progress
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -60,11 +78,11 @@ class ImportForm(forms.Form):
 
     def _sheet(self, field: str, data: bytes, name: str) -> None:
         try:
-            sheets.read(data)
+            sheet = reading.read(data, under=self.progress)
         except SheetError as error:
             self.add_error(field, str(error))
         else:
-            self.cleaned_data |= {"data": data, "name": name, "pasted": field == "text"}
+            self.cleaned_data |= {"data": data, "sheet": sheet, "name": name, "pasted": field == "text"}
 
 
 def _file_name(file: UploadedFile) -> str:
@@ -89,6 +107,16 @@ class SimulatorForm(forms.Form):
         "process of its own.",
         widget=forms.TextInput(attrs={"class": "code", "autocapitalize": "none", "spellcheck": "false"}),
     )
+    transport = forms.ChoiceField(
+        label="What the program dials",
+        choices=[("ipc", "An ipc:// address, which only the site’s own user can reach"), ("tcp", "A tcp:// address")],
+        initial="ipc",
+        required=False,
+        help_text="Choose tcp:// for a program whose ZeroMQ library cannot dial ipc://: JeroMQ (Java, Kotlin), NetMQ "
+        "(C#, Unity). It is a port of this machine alone, and a key that is used once keeps other users of the machine "
+        "out.",
+        widget=forms.RadioSelect(attrs={"class": "form-check-input"}),
+    )
     everybody = forms.BooleanField(label="Every project may use it", required=False)
     projects = forms.ModelMultipleChoiceField(
         label="Projects that may use it",
@@ -102,11 +130,11 @@ class SimulatorForm(forms.Form):
             kwargs.setdefault("initial", _initial(simulator))
         super().__init__(*args, **kwargs)
         self.others = Simulator.objects.exclude(pk=simulator.pk) if simulator else Simulator.objects.all()
-        self.fields["projects"].queryset = engineered(user)  # type: ignore[attr-defined]  # a model choice field
+        self.fields["projects"].queryset = served(user)  # type: ignore[attr-defined]  # a model choice field
         if not user.is_staff:
             del self.fields["everybody"]
         if simulator is not None and simulator.kind == Simulator.Kind.BUILTIN:
-            del self.fields["kind"], self.fields["target"]
+            del self.fields["kind"], self.fields["target"], self.fields["transport"]
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
@@ -118,14 +146,17 @@ class SimulatorForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         kind, target = cleaned.get("kind"), cleaned.get("target", "").strip()
-        target = target.removeprefix(f"{kind}:").strip()  # as a reference is written on the command line
+        written = re.match(rf"{kind}(\+tcp)?:", target)  # as a reference is written on the command line
+        target = target[written.end() :].strip() if written else target
         if not kind or not target:
             return cleaned
+        over_tcp = cleaned.get("transport") == "tcp" or (written is not None and written[1] is not None)
         problem = entry_point_problem(target) if kind == Simulator.Kind.PYTHON else command_problem(target)
-        cleaned["reference"] = f"{kind}:{target}"
+        both = {"ipc": f"{kind}:{target}", "tcp": f"{kind}+tcp:{target}"}
+        cleaned["reference"] = both["tcp" if over_tcp else "ipc"]
         if problem:
             self.add_error("target", problem)
-        elif self.others.filter(reference=cleaned["reference"]).exists():
+        elif self.others.filter(reference__in=both.values()).exists():
             self.add_error("target", "This program is registered already, under another name.")
         return cleaned
 
@@ -135,6 +166,7 @@ def _initial(simulator: Simulator) -> dict[str, Any]:
         "name": simulator.name,
         "kind": simulator.kind,
         "target": simulator.reference.partition(":")[2],
+        "transport": simulator.transport,
         "everybody": simulator.everybody,
         "projects": simulator.projects.all(),
     }

@@ -12,8 +12,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -28,49 +29,85 @@ from webapp.accounts.models import User
 from webapp.games.models import Simulator
 from webapp.games.simulators import record
 from webapp.games.specs import keep
+from webapp.lib.text import writable
 from workers.app import enqueue
 
 DEADLINE, REQUEST_DEADLINE, BATTLES = 180.0, 60, 8
 """Seconds for the whole check, seconds for one message, battles a promise is tried on."""
-MOST_LINES, LONGEST_LINE = 200, 4 * 2**20
+LOOK_S = 1.0
+"""A test that somebody stops ends within this time."""
+MOST_LINES, LONGEST_LINE, LONGEST_FINDING = 200, 4 * 2**20, 1000
 Described = GameSpec | dict[str, Any] | None
 """A game of lineups, or one for agents as plain JSON."""
+UNREADABLE = "A text of the description holds a control character, such as a NUL or a vertical tab. Take it out."
 _STALE = timedelta(seconds=DEADLINE + 30)
 
 
 def ask(simulator: Simulator) -> bool:
-    """Note that a test is wanted. False while one is under way already."""
-    free = Simulator.objects.filter(pk=simulator.pk).exclude(pk__in=under_way())
-    asked = free.update(
-        test=Simulator.Test.ASKED, test_at=timezone.now(), findings=[], message="", status=Simulator.Status.UNTESTED
+    """Note that a test is wanted. False while one is under way already, and of what is switched off."""
+    on = Simulator.objects.filter(pk=simulator.pk).exclude(status=Simulator.Status.OFF)
+    # Of two at once, the second must see what the first has written: conditions on the row itself, no subquery.
+    asked = on.exclude(_going()).update(
+        test=Simulator.Test.ASKED,
+        test_at=timezone.now(),
+        sent_at=None,
+        findings=[],
+        message="",
+        awaited="",
+        status=Simulator.Status.UNTESTED,
     )
     return asked == 1
 
 
 def ask_a_worker(simulator: Simulator, user: User) -> None:
-    """Ask for a test and send for a worker, unless one is under way."""
-    if not ask(simulator):
-        return
-    record(simulator, "asked for a test", user)
-    if not enqueue("handshake", simulator.pk):
-        give_up(simulator, "The queue does not answer, so the test was not started. Try again in a minute.")
+    """Ask for a test and send for a worker, unless one is under way. While the queue does not answer the test waits,
+    and the reconciler sends it."""
+    if ask(simulator):
+        record(simulator, "asked for a test", user)
+        send(simulator)
 
 
-def under_way() -> Any:
-    """The simulators whose test is asked for or running, and not so old that its worker must have died."""
-    recent = Simulator.objects.filter(test_at__gt=timezone.now() - _STALE)
-    return recent.exclude(test=Simulator.Test.NONE).values("pk")
+def send(simulator: Simulator) -> bool:
+    """Send for a worker; the row remembers when, so that a lost message is sent again. False when the queue does not
+    answer."""
+    now = timezone.now()
+    if not Simulator.objects.filter(pk=simulator.pk, test=Simulator.Test.ASKED).update(sent_at=now):
+        return True
+    sent = enqueue("handshake", simulator.pk)
+    if not sent:
+        Simulator.objects.filter(pk=simulator.pk, sent_at=now).update(sent_at=None)
+    return sent
+
+
+def send_waiting(lost: datetime) -> None:
+    """Send the tests that were never sent, or not since ``lost``, the oldest first, while the queue answers."""
+    waiting = Simulator.objects.filter(Q(sent_at=None) | Q(sent_at__lt=lost), test=Simulator.Test.ASKED)
+    for simulator in waiting.order_by("test_at"):
+        if not send(simulator):
+            return
+
+
+def stop(simulator: Simulator, user: User) -> None:
+    """End the test that is asked for or running; what it found so far stays."""
+    going = Simulator.objects.filter(pk=simulator.pk).exclude(test=Simulator.Test.NONE)
+    if going.update(test=Simulator.Test.NONE, awaited="", message=f"{user} stopped the test before its end."):
+        record(simulator, "stopped a test", user)
+
+
+def under_way(simulator: Simulator) -> bool:
+    """Whether its test waits for a worker, or runs and is not so old that its worker must have died."""
+    return Simulator.objects.filter(_going(), pk=simulator.pk).exists()
+
+
+def _going() -> Q:
+    running = Q(test=Simulator.Test.RUNNING, test_at__gt=timezone.now() - _STALE)
+    return Q(test=Simulator.Test.ASKED) | running
 
 
 def built_in_and_unknown() -> list[Simulator]:
     """The built-in games of which it is not known whether they can be played here, or could not be the last time."""
     unknown = Q(checked_at=None) | Q(status=Simulator.Status.MISSING)
     return list(Simulator.objects.filter(unknown, kind=Simulator.Kind.BUILTIN))
-
-
-def give_up(simulator: Simulator, message: str) -> None:
-    """The test that was asked for will not take place."""
-    Simulator.objects.filter(pk=simulator.pk).update(test=Simulator.Test.NONE, message=message)
 
 
 def run(pk: int, deadline: float = DEADLINE) -> bool:
@@ -83,17 +120,38 @@ def run(pk: int, deadline: float = DEADLINE) -> bool:
     mine = Simulator.objects.filter(pk=pk, test=Simulator.Test.RUNNING, test_at=began)
     findings: list[dict[str, str]] = []
     described: Described = None
-    for line in _lines(simulator.reference, deadline):
-        if "spec" in line or "game" in line:
-            described, problem = _described(line)
-            if not problem:
+    with closing(_lines(simulator.reference, deadline)) as lines:
+        for said in lines:
+            line = writable(said)
+            if "waiting" in line:
+                mine.update(**_awaited(line))
                 continue
-            line = {"level": "error", "check": "description", "message": problem}
-        findings.append({key: str(line.get(key, ""))[:1000] for key in ("level", "check", "message")})
-        if len(findings) <= MOST_LINES:
-            mine.update(findings=findings)
-    mine.update(test=Simulator.Test.NONE, checked_at=timezone.now(), **_verdict(findings[:MOST_LINES], described))
+            if "spec" in line or "game" in line:
+                described, problem = _described(line)
+                if "spec" in said and line != said:
+                    described, problem = None, UNREADABLE  # a game that is kept otherwise is another one to its engine
+                if not problem:
+                    continue
+                line = {"level": "error", "check": "description", "message": problem}
+            if line:
+                findings.append({key: _short(str(line.get(key, ""))) for key in ("level", "check", "message")})
+            if not mine.update(findings=findings[:MOST_LINES]):
+                return True  # somebody stopped the test
+    verdict = _verdict(findings[:MOST_LINES], described)
+    mine.update(test=Simulator.Test.NONE, awaited="", checked_at=timezone.now(), **verdict)
     return True
+
+
+def _short(text: str) -> str:
+    """``text``, cut behind a whole word where it is long: half a word of a command line would not be known as one."""
+    return text if len(text) <= LONGEST_FINDING else "".join(text[:LONGEST_FINDING].rsplit(maxsplit=1)[:-1])
+
+
+def _awaited(line: dict[str, Any]) -> dict[str, Any]:
+    """What the check has been waiting for, as the row keeps it."""
+    seconds = line.get("seconds")
+    left = timedelta(seconds=float(seconds) if isinstance(seconds, int | float) else 0.0)
+    return {"awaited": str(line["waiting"])[:200], "awaited_until": timezone.now() + left}
 
 
 def _described(line: dict[str, Any]) -> tuple[Described, str]:
@@ -114,10 +172,19 @@ def _verdict(findings: list[dict[str, str]], described: Described) -> dict[str, 
     if missing is not None:
         return {**changes, "status": Simulator.Status.MISSING, "message": missing["message"]}
     if errors or described is None:
-        message = errors[0]["message"] if errors else "The check ended before the simulator described its game."
+        message = _summary(errors) if errors else "The check ended before the simulator described its game."
         return {**changes, "status": Simulator.Status.BROKEN, "message": message}
     sort = _of_lineups(described) if isinstance(described, GameSpec) else _by_moves(described, findings)
     return {**changes, "status": Simulator.Status.READY, **sort}
+
+
+def _summary(errors: list[dict[str, str]]) -> str:
+    """The first error in words that stand alone, and how many there are."""
+    first, more = errors[0], len(errors) - 1
+    said = first["message"]
+    if first["check"] == "description":
+        said = f"Its description of the game is wrong: {said}"
+    return f"{said.rstrip('.')}. {more} more {'fault' if more == 1 else 'faults'} beside this one." if more else said
 
 
 def _by_moves(game: dict[str, Any], findings: list[dict[str, str]]) -> dict[str, Any]:
@@ -137,8 +204,9 @@ def _of_lineups(spec: GameSpec) -> dict[str, Any]:
     }
 
 
-def _lines(reference: str, deadline: float) -> Iterator[dict[str, Any]]:
-    """What the check prints, as it prints it; nothing of it is left running afterwards."""
+def _lines(reference: str, deadline: float) -> Generator[dict[str, Any]]:
+    """What the check prints, as it prints it, and an empty line where it printed nothing for ``LOOK_S``; nothing of it
+    is left running afterwards."""
     limits = [f"--battles={BATTLES}", f"--deadline={min(REQUEST_DEADLINE, deadline):g}"]
     command = [sys.executable, "-m", "engine", "check-simulator", "--json", *limits, reference]
     environment = {k: v for k, v in os.environ.items() if k not in _SECRETS}
@@ -164,8 +232,9 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> Iterator[dict[st
     assert process.stdout is not None
     descriptor, rest, until = process.stdout.fileno(), b"", time.monotonic() + deadline
     while (left := until - time.monotonic()) > 0:
-        if not select.select([descriptor], [], [], left)[0]:
-            break
+        if not select.select([descriptor], [], [], min(left, LOOK_S))[0]:
+            yield {}
+            continue
         chunk = os.read(descriptor, 65536)
         if not chunk:
             return

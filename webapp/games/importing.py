@@ -10,14 +10,14 @@ from difflib import get_close_matches
 from engine.simulators.contract import GameSpec, Parameter, Piece
 from webapp.games import numbers
 from webapp.games.columns import ID, NAME, VALUE, Field, fields
-from webapp.games.errors import CellProblem
+from webapp.games.errors import MOST_PROBLEMS, CellProblem, formula_hint, is_formula
 from webapp.games.numbers import Mark
 from webapp.games.sheets import Sheet
 
-MOST_PROBLEMS = 200
-"""More are not looked for: a sheet with so many is the wrong sheet, or its columns are matched wrongly."""
+_LIKE, _LONGEST_NAME = 60, 80
+"""How many unknown names are compared with the known ones, and up to which length: it is slow."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+Thing = Piece | Parameter
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,13 @@ class Doubt:
     def place(self) -> str:
         return CellProblem(self.row, self.column, "", "").place
 
+    @property
+    def question(self) -> str:
+        """What is said of it among cells that are wrong."""
+        return (
+            f"can mean {numbers.field_text(self.point)} or {numbers.field_text(self.comma)}. Type it as one of these."
+        )
+
 
 @dataclass
 class Reading:
@@ -49,42 +56,67 @@ class Reading:
     mark: Mark | None = None
 
     @property
+    def wrong(self) -> int:
+        """Cells that need a look."""
+        return len(self.problems) + len(self.doubts)
+
+    @property
     def full(self) -> bool:
         """So much is wrong that reading stopped."""
-        return len(self.problems) + len(self.doubts) >= MOST_PROBLEMS
+        return self.wrong >= MOST_PROBLEMS
 
     @property
     def usable(self) -> bool:
         return not self.problems and not self.doubts
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A row with numbers. ``thing``: what it is about, None when that cannot be told; ``counts``: its numbers are
+    taken, for no row above was about the same."""
+
+    number: int
+    thing: Thing | None
+    counts: bool
+
+
 class _Index:
     """Pieces and settings of a game by what designers call them."""
 
     def __init__(self, spec: GameSpec) -> None:
-        self.by_id: dict[str, Piece | Parameter] = {p.id.casefold(): p for p in spec.pieces}
+        self.by_id: dict[str, Thing] = {p.id.casefold(): p for p in spec.pieces}
         self.by_id |= {p.path.casefold(): p for p in spec.parameters}
         kinds = " or ".join(f"{c.id}/new-name" for c in spec.categories[:2])
         self.adding = f" To add a piece, give it an id such as {kinds}." if spec.accepts_pieces else ""
-        self.by_name: dict[str, list[Piece | Parameter]] = {}
+        self.by_name: dict[str, list[Thing]] = {}
+        self.compared = 0
         for piece in spec.pieces:
             self.by_name.setdefault(piece.name.casefold(), []).append(piece)
         for parameter in spec.parameters:
             self.by_name.setdefault(parameter.title.casefold(), []).append(parameter)
 
-    def find(self, key: str, *, by_id: bool) -> Piece | Parameter | str:
-        """The thing of that id or name, or a sentence that says why there is none."""
+    def known(self, key: str, *, by_id: bool) -> Thing | None:
+        """The thing of that id or name; None when there is none, or more than one."""
         folded = key.casefold()
         named = self.by_name.get(folded, [])
         if folded in self.by_id and (by_id or not named):
             return self.by_id[folded]
-        if len(named) == 1:
-            return named[0]
-        if named:
+        return named[0] if len(named) == 1 else None
+
+    def unknown(self, key: str) -> str:
+        """Why no thing is known by that id or name."""
+        folded = key.casefold()
+        if named := self.by_name.get(folded):
             return f"{len(named)} pieces are called “{key}”. Add a column with their ids."
-        near = get_close_matches(folded, {**self.by_name, **self.by_id}, n=1)
-        hint = f" Did you mean {self._spelled(near[0])}?" if near else " Check the spelling, or leave the row out."
-        return f"is not a piece of this game.{hint}{self.adding}"
+        return f"is not a piece of this game.{self._hint(folded)}{self.adding}"
+
+    def _hint(self, folded: str) -> str:
+        self.compared += 1
+        if self.compared <= _LIKE and len(folded) <= _LONGEST_NAME:
+            near = get_close_matches(folded, {**self.by_name, **self.by_id}, n=1)
+            if near:
+                return f" Did you mean {self._spelled(near[0])}?"
+        return " Check the spelling, or leave the row out."
 
     def _spelled(self, folded: str) -> str:
         found = self.by_name.get(folded)
@@ -118,110 +150,111 @@ class _Reader:
 
     def run(self, mark: Mark | None) -> Reading:
         rows = list(self._rows())
-        self.reading.matched = len(rows)
+        self.reading.matched = sum(row.counts for row in rows)
         self.reading.mark = mark or self._mark(rows)
-        for r, thing in rows:
-            for c, f in self.columns.items():
-                if f.number and not self.reading.full:
-                    self._cell(r, c, f, thing)
+        for row in rows:
+            if not self.reading.full:
+                for c, f in self.columns.items():
+                    if f.number:
+                        self._cell(row, c, f)
         self.reading.problems.sort(key=lambda problem: (problem.row, problem.column))
         if not rows and not self.reading.problems:
             self.reading.problems.append(CellProblem(-1, -1, "", "No row names a piece of this game."))
         return self.reading
 
-    def _rows(self) -> Iterator[tuple[int, Piece | Parameter]]:
+    def _rows(self) -> Iterator[_Row]:
+        """The rows with numbers; headings between groups have none. What is wrong with their names is noted."""
         seen: dict[str, int] = {}
         for r in self.sheet.body:
             if self.reading.full:
                 return
-            found = self._thing(r)
-            if isinstance(found, CellProblem):
-                self.reading.problems.append(found)
+            thing = self._thing(r)
+            if thing is None:
+                if not self._empty(r):
+                    yield _Row(r, None, False)
                 continue
-            if found is None:
-                continue
-            key = found.id if isinstance(found, Piece) else found.path
-            if key in seen:
-                name = found.name if isinstance(found, Piece) else found.title
-                message = f"{name} stands in row {seen[key] + 1} already. Leave one of the two rows out."
-                self.reading.problems.append(CellProblem(r, -1, "", message))
-                continue
-            seen[key] = r
-            yield r, found
+            key = thing.id if isinstance(thing, Piece) else thing.path
+            first = seen.setdefault(key, r)
+            if first != r:
+                name = thing.name if isinstance(thing, Piece) else thing.title
+                self._problem(r, -1, "", f"{name} stands in row {first + 1} already. Leave one of the two rows out.")
+            yield _Row(r, thing, first == r)
 
-    def _thing(self, r: int) -> Piece | Parameter | CellProblem | None:
-        """What row r is about; None for a row without numbers, such as a heading between groups."""
+    def _thing(self, r: int) -> Thing | None:
+        """What row r is about; None, and a problem where the row has numbers, when that cannot be told."""
         places = {f.key: c for c, f in self.columns.items() if not f.number}
         for key in (ID, NAME):
             column = places.get(key, -1)
             text = str(self.sheet.cell(r, column)).strip() if column >= 0 else ""
             if not text:
                 continue
-            found = self.index.find(text, by_id=key == ID)
-            if isinstance(found, str):
-                return None if self._empty(r) else CellProblem(r, column, text, found)
-            return found
-        column = min(places.values(), default=-1)
-        return None if self._empty(r) else CellProblem(r, column, "", "names no piece. Fill it in, or leave it out.")
+            known = self.index.known(text, by_id=key == ID)
+            if known is None and not self._empty(r):
+                self._problem(r, column, text, self.index.unknown(text))
+            return known
+        if not self._empty(r):
+            column = min(places.values(), default=-1)
+            self._problem(r, column, "", "names no piece. Fill it in, or leave it out.")
+        return None
 
     def _empty(self, r: int) -> bool:
         return not any(str(self.sheet.cell(r, c)).strip() for c, f in self.columns.items() if f.number)
 
-    def _mark(self, rows: list[tuple[int, Piece | Parameter]]) -> Mark | None:
+    def _mark(self, rows: list[_Row]) -> Mark | None:
         """The mark that the cells with one reading prove; None without proof, or with proof of both."""
         texts = []
-        for r, thing in rows:
+        for row in rows:
             for c, f in self.columns.items():
-                parameter = self._tunable(thing, f)
-                cell = self.sheet.cell(r, c)
+                parameter = self._tunable(row.thing, f) if row.counts else None
+                cell = self.sheet.cell(row.number, c)
                 if parameter is not None and isinstance(cell, str):
                     texts.append(numbers.split(cell, parameter.unit).number)
         found = numbers.evidence(texts)
         return found.pop() if len(found) == 1 else None
 
-    def _tunable(self, thing: Piece | Parameter, f: Field) -> Parameter | None:
-        if not f.number:
+    def _tunable(self, thing: Thing | None, f: Field) -> Parameter | None:
+        if thing is None or not f.number:
             return None
         if isinstance(thing, Parameter):
             return thing if f.key == VALUE else None
         return self.tunables.get(f"{thing.id}.{f.attribute or f.key}")
 
-    def _cell(self, r: int, c: int, f: Field, thing: Piece | Parameter) -> None:
-        cell = self.sheet.cell(r, c)
-        parameter = self._tunable(thing, f)
-        if parameter is not None:
+    def _cell(self, row: _Row, c: int, f: Field) -> None:
+        r, cell = row.number, self.sheet.cell(row.number, c)
+        parameter = self._tunable(row.thing, f)
+        if parameter is not None and row.counts:
             self.reading.cells[parameter.path] = (r, c)
         if isinstance(cell, str) and not cell.strip():
             return
         known = self.sheet.problems.get((r, c))
         if known is not None:
             self.reading.problems.append(known)
-        elif parameter is None:
-            self._problem(r, c, str(cell), f"{_kind(self.spec, thing)} have no “{f.title}”. Leave the cell empty.")
-        else:
-            self._number(r, c, cell, parameter)
+        elif parameter is not None:
+            self._number(row, c, cell, parameter)
+        elif row.thing is not None:
+            self._problem(r, c, str(cell), f"{_kind(self.spec, row.thing)} have no “{f.title}”. Leave the cell empty.")
+        elif isinstance(cell, str) and not numbers.readings(cell):
+            self._unread(r, c, cell, "")
 
-    def _number(self, r: int, c: int, cell: str | float, parameter: Parameter) -> None:
+    def _number(self, row: _Row, c: int, cell: str | float, parameter: Parameter) -> None:
+        r = row.number
         if isinstance(cell, float):
             shown_as_percent = (r, c) in self.sheet.percents and parameter.unit == "%"
             value: float | None = float(Decimal(repr(cell)) * 100) if shown_as_percent else cell
         else:
             value = numbers.value_of(cell, self.reading.mark, parameter.unit)
-        if value is None:
-            self._unread(r, c, str(cell), parameter)
+        if value is None and len(found := numbers.readings(str(cell), parameter.unit)) == 2:
+            self.reading.doubts.append(Doubt(r, c, str(cell), found["."], found[","]))
+        elif value is None:
+            self._unread(r, c, str(cell), f" {allowed(parameter)}")
         elif not parameter.low <= value <= parameter.high:
             self._problem(r, c, str(cell) if isinstance(cell, str) else numbers.shown(value), outside(parameter))
-        else:
+        elif row.counts:
             self.reading.values[parameter.path] = value
 
-    def _unread(self, r: int, c: int, text: str, parameter: Parameter) -> None:
-        found = numbers.readings(text, parameter.unit)
-        if len(found) == 2:
-            self.reading.doubts.append(Doubt(r, c, text, found["."], found[","]))
-        elif text.lstrip().startswith(_FORMULA):
-            self._problem(r, c, text, "looks like a formula. Type the number it stands for.")
-        else:
-            self._problem(r, c, text, f"is not a number. Type one {allowed(parameter)}, or leave the cell empty.")
+    def _unread(self, r: int, c: int, text: str, span: str) -> None:
+        plain = f"is not a number. Type one{span}, or leave the cell empty."
+        self._problem(r, c, text, formula_hint() if is_formula(text) else plain)
 
     def _problem(self, r: int, c: int, text: str, message: str) -> None:
         self.reading.problems.append(CellProblem(r, c, text[:80], message))
@@ -238,5 +271,5 @@ def outside(parameter: Parameter) -> str:
     return f"is outside what the game allows for “{parameter.title}”: {allowed(parameter)}."
 
 
-def _kind(spec: GameSpec, thing: Piece | Parameter) -> str:
+def _kind(spec: GameSpec, thing: Thing) -> str:
     return "Settings" if isinstance(thing, Parameter) else spec.category(thing.category).plural

@@ -7,6 +7,11 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
+from webapp.games.commands import without_command
+
+PROGRAM = "simulator"
+"""What stands before the number of a registered program where its command line is not told."""
+
 
 class Simulator(models.Model):
     """A game the engine can play. Site-wide; granted to projects, or to all. Registering one is running code."""
@@ -21,6 +26,7 @@ class Simulator(models.Model):
         READY = "ready", "Ready"
         BROKEN = "broken", "Not usable"
         MISSING = "missing", "Not installed"
+        OFF = "off", "Switched off"
 
     class Test(models.TextChoices):
         NONE = "", "No test under way"
@@ -32,12 +38,16 @@ class Simulator(models.Model):
     reference = models.CharField(
         max_length=500,
         unique=True,
-        help_text="builtin:NAME, python:package.module:factory, or command:program arguments.",
+        help_text="builtin:NAME, python:package.module:factory, or command:program arguments. A program that dials TCP "
+        "has +tcp before the colon.",
     )
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.UNTESTED)
     message = models.TextField(blank=True, help_text="What the last handshake test said.")
     test = models.CharField(max_length=10, choices=Test.choices, default=Test.NONE, blank=True)
     test_at = models.DateTimeField(null=True, blank=True, help_text="When the test was asked for, or began.")
+    sent_at = models.DateTimeField(null=True, blank=True, help_text="When a worker was last sent for.")
+    awaited = models.CharField(max_length=200, blank=True, help_text="What the running test has long been waiting for.")
+    awaited_until = models.DateTimeField(null=True, blank=True, help_text="When the test gives that up.")
     findings = models.JSONField(default=list, blank=True)
     version = models.CharField(max_length=40, blank=True)
     spec = models.JSONField(default=dict, blank=True, help_text="GameSpec as the simulator described itself.")
@@ -55,6 +65,27 @@ class Simulator(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def called(self) -> str:
+        """What everybody may know it by: a built-in game's reference; of a program its number, for its command line is
+        told to operators only."""
+        return self.reference if self.kind == self.Kind.BUILTIN else f"{PROGRAM}:{self.pk}"
+
+    @property
+    def transport(self) -> str:
+        """What the program dials: ``ipc``, or ``tcp`` where its library needs that."""
+        return "tcp" if self.reference.partition(":")[0].endswith("+tcp") else "ipc"
+
+    @property
+    def told(self) -> str:
+        """What the last handshake test said, as everybody may read it."""
+        return without_command(self.message, self.reference)
+
+    @property
+    def findings_told(self) -> list[dict[str, str]]:
+        """What the last handshake test found, as everybody may read it."""
+        return [{**found, "message": without_command(found["message"], self.reference)} for found in self.findings]
+
 
 class SimulatorAudit(models.Model):
     """Who registered, changed, tested or granted what; append-only."""
@@ -67,6 +98,11 @@ class SimulatorAudit(models.Model):
 
     class Meta:
         ordering = ["-at", "-pk"]
+
+    @property
+    def names_program(self) -> bool:
+        """Whether the detail holds a command line, which is for operators."""
+        return self.action in ("registered", "changed program")
 
 
 class GameVersion(models.Model):

@@ -9,8 +9,16 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
+
+from webapp.lib.first import first
+
+MOST = 1e12
+"""Beyond it, above or below, nobody means to go."""
+LEAST = sys.float_info.min
+"""Nearer to zero than this a number has lost digits."""
 
 Mark = Literal[".", ","]
 MARKS: tuple[Mark, Mark] = (".", ",")
@@ -37,6 +45,11 @@ def _read(text: str, mark: Mark) -> float | None:
     kept = "".join(c for c in text if c not in f"{other}'’{_SPACES}")
     value = float(kept.replace(mark, "."))
     return value if math.isfinite(value) else None
+
+
+def sensible(value: float, most: float = MOST) -> bool:
+    """Whether somebody can mean this number: finite, no larger than ``most``, and zero or not next to it."""
+    return math.isfinite(value) and abs(value) <= most and (value == 0 or abs(value) >= LEAST)
 
 
 class Split(NamedTuple):
@@ -86,7 +99,7 @@ def value_of(text: str, mark: Mark | None, unit: str = "") -> float | None:
     two readings and no ``mark``."""
     found = readings(text, unit)
     if len(set(found.values())) == 1:
-        return next(iter(found.values()))
+        return first(found.values())
     return found.get(mark) if mark else None
 
 

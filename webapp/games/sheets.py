@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from webapp.games import csvfile, xlsxfile
+from webapp.games import csvfile, xlsxfile, xlsxparts
 from webapp.games.errors import CellProblem, SheetError
-from webapp.games.limits import check_bytes, check_columns
+from webapp.games.limits import check_bytes
+from webapp.games.safexml import Report, Work, quiet
 
 TEXT, XLSX = "text", "xlsx"
 Cell = str | float
@@ -39,12 +42,12 @@ class Sheet:
     percents: frozenset[tuple[int, int]] = frozenset()
     problems: dict[tuple[int, int], CellProblem] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         """The column names, spaces trimmed."""
         return [str(cell).strip() for cell in self.rows[self.header]]
 
-    @property
+    @cached_property
     def body(self) -> list[int]:
         """The numbers of the rows below the header that hold anything."""
         return [r for r in range(self.header + 1, len(self.rows)) if any(str(c).strip() for c in self.rows[r])]
@@ -67,27 +70,40 @@ class Sheet:
 
 def kind_of(data: bytes) -> str:
     """Whether the bytes are a workbook or text."""
-    return XLSX if xlsxfile.looks_like(data) else TEXT
+    return XLSX if xlsxparts.looks_like(data) else TEXT
 
 
-def read(data: bytes, how: How | None = None) -> Sheet:
-    """The sheet in these bytes. Raises SheetError, whose message says what to do."""
+def read(data: bytes, how: How | None = None, report: Report = quiet) -> Sheet:
+    """The sheet in these bytes; ``report`` is told how far. Raises SheetError, whose message says what to do."""
     how = how or How()
     if not data.strip():
         raise SheetError("There is nothing in this sheet.")
     check_bytes(len(data))
     if kind_of(data) == XLSX:
-        book = xlsxfile.read(data, how.worksheet)
-        header = _header(book.rows, how.header)
-        return Sheet(
-            XLSX, book.rows, header, worksheet=book.worksheet, worksheets=book.worksheets,
-            percents=book.percents, problems=book.problems,
-        )  # fmt: skip
+        grid, worksheets = xlsxfile.read(data, how.worksheet, Work(report))
+        return _of_grid(grid, worksheets, how.header)
     text, encoding = csvfile.decode(data)
     delimiter = how.delimiter or csvfile.sniff(text)
-    rows: list[list[Cell]] = [[span.text for span in row] for row in csvfile.rows_of(text, delimiter)]
-    check_columns(max(len(row) for row in rows))
+    rows: list[list[Cell]] = [[span.text for span in row] for row in csvfile.rows_of(text, delimiter, report)]
     return Sheet(TEXT, rows, _header(rows, how.header), delimiter=delimiter, encoding=encoding)
+
+
+def heads(data: bytes, rows: int, report: Report = quiet) -> list[Sheet]:
+    """The first rows of each worksheet of a workbook that can be read as a sheet; of text, none."""
+    if kind_of(data) != XLSX:
+        return []
+    found = []
+    for grid in xlsxfile.heads(data, rows, Work(report)):
+        with contextlib.suppress(SheetError):
+            found.append(_of_grid(grid, (), -1))
+    return found
+
+
+def _of_grid(grid: xlsxfile.Grid, worksheets: tuple[str, ...], header: int) -> Sheet:
+    return Sheet(
+        XLSX, grid.rows, _header(grid.rows, header), worksheet=grid.worksheet, worksheets=worksheets,
+        percents=grid.percents, problems=grid.problems,
+    )  # fmt: skip
 
 
 def _header(rows: list[list[Cell]], wanted: int) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from webapp.accounts.models import User
+from webapp.accounts.rights import may_run_code
 from webapp.games.models import Simulator, SimulatorAudit
 from webapp.projects.models import Project, Role
 
@@ -12,6 +14,9 @@ BUILTIN = (
     ("Herobattle", "builtin:herobattle"),
     ("Battle for Wesnoth", "builtin:wesnoth"),
 )
+
+OFF = Simulator.Status.OFF
+OFF_WORDS = "A site operator switched it off."
 
 
 def ensure_builtin_simulators() -> list[Simulator]:
@@ -34,9 +39,14 @@ def plays_inside(simulator: Simulator) -> bool:
 
 def obstacle(simulator: Simulator) -> str:
     """Why battles of this game cannot be played now; empty when they can."""
-    if simulator.status not in (Simulator.Status.MISSING, Simulator.Status.BROKEN):
+    if simulator.status not in (Simulator.Status.MISSING, Simulator.Status.BROKEN, OFF):
         return ""
-    return f"The game cannot be played now. {simulator.message}"
+    return f"The game cannot be played now. {simulator.told}"
+
+
+def taken_away(simulator: Simulator) -> str:
+    """What is said where a project has data or jobs of a simulator that it may not use any more."""
+    return f"This project may not play {simulator} any more. Ask who registered it, or a site operator."
 
 
 def granted(project: Project) -> QuerySet[Simulator]:
@@ -55,29 +65,53 @@ def by_moves(project: Project) -> QuerySet[Simulator]:
     return granted(project).filter(Q(by_moves=True) | unknown)
 
 
-def may_register(user: User) -> bool:
-    """Registering is running code: site operators, and engineers of any project."""
-    return user.is_staff or user.memberships.filter(role=Role.ENGINEER).exists()
-
-
 def visible(user: User) -> QuerySet[Simulator]:
-    """All of them for site operators; for engineers those they registered or may use in a project of theirs."""
+    """All of them for site operators; for others with the right those they registered or may use in a project that
+    they own or are engineer of."""
     if user.is_staff:
         return Simulator.objects.all()
-    own = Q(created_by=user) | Q(everybody=True) | Q(projects__in=engineered(user))
+    own = Q(created_by=user) | Q(everybody=True) | Q(projects__in=served(user))
     return Simulator.objects.filter(own).distinct()
 
 
-def engineered(user: User) -> QuerySet[Project]:
-    """The projects in which this person is engineer; all of them for a site operator."""
+def served(user: User) -> QuerySet[Project]:
+    """The projects to which this person may bring simulators of theirs: those they own or are engineer of; all of them
+    for a site operator."""
     if user.is_staff:
         return Project.objects.all()
-    return Project.objects.filter(memberships__user=user, memberships__role=Role.ENGINEER)
+    return Project.objects.filter(memberships__user=user, memberships__role__in=(Role.OWNER, Role.ENGINEER))
 
 
 def may_change(user: User, simulator: Simulator) -> bool:
-    """Site operators change any registration except the built-in ones' reference; engineers their own."""
-    return user.is_staff or (simulator.created_by_id == user.pk and simulator.kind != Simulator.Kind.BUILTIN)
+    """Site operators change any registration except the built-in ones' reference; others with the right their own."""
+    own = simulator.created_by_id == user.pk and simulator.kind != Simulator.Kind.BUILTIN
+    return user.is_staff or (own and may_run_code(user))
+
+
+def knows_program(user: User, simulator: Simulator) -> bool:
+    """Whether the person is told the command line, which may hold a path or a key: operators, and who typed it."""
+    return simulator.kind == Simulator.Kind.BUILTIN or may_change(user, simulator)
+
+
+def registered_by(user: User) -> QuerySet[Simulator]:
+    """The programs that this person brought to the site."""
+    return Simulator.objects.filter(created_by=user).exclude(kind=Simulator.Kind.BUILTIN)
+
+
+def switch_off(simulator: Simulator, by: User, why: str = "") -> None:
+    """No job that is started, resumed or waiting plays it, and nobody tests it, until an operator switches it on; a job
+    that runs goes on while its attempt lasts."""
+    with transaction.atomic():
+        if Simulator.objects.filter(pk=simulator.pk).exclude(status=OFF).update(status=OFF, test="", message=OFF_WORDS):
+            record(simulator, "switched off", by, why)
+
+
+def switch_on(simulator: Simulator, by: User) -> None:
+    """It can be tested again, and played after that."""
+    with transaction.atomic():
+        off = Simulator.objects.filter(pk=simulator.pk, status=OFF)
+        if off.update(status=Simulator.Status.UNTESTED, message="", findings=[]):
+            record(simulator, "switched on", by)
 
 
 def record(simulator: Simulator, action: str, user: User | None, detail: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.games.views import data, imports, simulators, versions
+from webapp.games.views import data, imports, simulators, uploads, versions
 
 app_name = "games"
 urlpatterns = [
@@ -10,7 +10,8 @@ urlpatterns = [
     path("p/<slug:slug>/data/choose/", data.choose, name="choose"),
     path("p/<slug:slug>/data/row/", data.row, name="row"),
     path("p/<slug:slug>/data/edit/", data.edit, name="edit"),
-    path("p/<slug:slug>/data/import/", imports.start, name="import"),
+    path("p/<slug:slug>/data/import/", uploads.start, name="import"),
+    path("p/<slug:slug>/data/import/progress/", uploads.progress, name="import-progress"),
     path("p/<slug:slug>/data/import/<int:pk>/", imports.sheet, name="sheet"),
     path("p/<slug:slug>/data/versions/<int:number>/", versions.version, name="version"),
     path("p/<slug:slug>/data/versions/<int:number>/restore/", versions.restore, name="restore"),
@@ -20,5 +21,7 @@ urlpatterns = [
     path("admin-tools/simulators/new/", simulators.register, name="simulator-new"),
     path("admin-tools/simulators/<int:pk>/", simulators.simulator, name="simulator"),
     path("admin-tools/simulators/<int:pk>/change/", simulators.change, name="simulator-change"),
+    path("admin-tools/simulators/<int:pk>/switch/", simulators.switch, name="simulator-switch"),
     path("admin-tools/simulators/<int:pk>/test/", simulators.test, name="simulator-test"),
+    path("admin-tools/simulators/<int:pk>/stop/", simulators.stop, name="simulator-stop"),
 ]

@@ -12,6 +12,8 @@ from engine.lineups.schema import check_patch
 from engine.simulators.contract import GameSpec, Parameter, content_hash
 from webapp.accounts.models import User
 from webapp.games.models import GameVersion, Simulator
+from webapp.games.simulators import obstacle as simulator_obstacle
+from webapp.games.simulators import taken_away, with_data
 from webapp.games.specs import keep, spec_of, version_spec
 from webapp.projects.models import Project
 
@@ -49,6 +51,26 @@ class Change:
 def current(project: Project) -> GameVersion | None:
     """The newest version of the project."""
     return project.versions.select_related("simulator", "created_by", "project").first()
+
+
+def moved_on(version: GameVersion) -> bool:
+    """Whether its simulator describes another game now than the data was made for."""
+    return version.simulator.spec_hash not in ("", version.spec_hash)
+
+
+def obstacle(version: GameVersion) -> str:
+    """Why no job can be started on this data now, in a sentence for the pages and the API alike; empty when one can."""
+    if not with_data(version.project).filter(pk=version.simulator_id).exists():
+        return taken_away(version.simulator)
+    if reason := simulator_obstacle(version.simulator):
+        return reason
+    if moved_on(version):
+        return f"{version.simulator} has moved on since {version} was made. Move the data to it under Game data first."
+    try:
+        version_spec(version)
+    except ConfigError as error:
+        return error.problems[0].message
+    return ""
 
 
 def version_hash(simulator_version: str, spec_hash: str, patch: Mapping[str, float]) -> str:
@@ -188,11 +210,15 @@ def _only_in(one: GameSpec, other: GameSpec) -> list[str]:
     return pieces + [p.title for p in one.parameters if p.path not in known]
 
 
-def adopt(version: GameVersion, user: User | None) -> tuple[GameVersion, list[str]]:
-    """The version's changes on the game as its simulator describes it now; and the paths that no longer fit."""
-    moved = move(version)
+def adopt(version: GameVersion, user: User | None) -> tuple[GameVersion, list[str]] | None:
+    """The version's changes on the game as its simulator describes it now, saved, and the paths that no longer fit;
+    None, and nothing is saved, where the simulator describes the game that the data was made for.
+
+    Raises Stale when there is a newer version, ConfigError as ``move`` does.
+    """
+    moved = move(version) if moved_on(version) else None
     if moved is None:
-        return version, []
+        return None
     note = f"Moved to {moved.spec.title} {moved.spec.version}"
     saved = save(version.project, version.simulator, moved.spec, moved.patch, user=user, note=note, base=version.number)
     return saved, moved.dropped

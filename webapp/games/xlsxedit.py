@@ -7,53 +7,35 @@ cells are cut out of the worksheet's XML by their byte positions and written ane
 from __future__ import annotations
 
 import io
-import posixpath
 import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-from xml.etree import ElementTree
-from xml.parsers import expat
 
-from openpyxl.utils import coordinate_to_tuple, get_column_letter
-
-from webapp.games.errors import SheetError
+from webapp.games.errors import SheetError, column_letters
 from webapp.games.numbers import shown
-from webapp.games.xlsxfile import UNREADABLE, check
-
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+from webapp.games.safexml import COUNTED, Done, Work, feed, guarded
+from webapp.games.xlsxfile import column_of
+from webapp.games.xlsxparts import opened, outline
 
 Cells = Mapping[tuple[int, int], str | float]
 """New content by (row, column), both from 0: a number, or text."""
 
 
-def changed(data: bytes, worksheet: str, cells: Cells) -> bytes:
-    """The workbook with these cells of one worksheet replaced. Raises SheetError when it cannot be read."""
-    check(data)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return _rewritten(archive, _part_of(archive, worksheet), cells)
-    except UNREADABLE as error:
-        raise SheetError("The workbook that was imported cannot be changed in place.") from error
+def changed(data: bytes, worksheets: Mapping[str, Cells]) -> bytes:
+    """The workbook with these cells of its worksheets replaced. Raises SheetError when it cannot be read."""
+    with opened(data) as archive:
+        parts = outline(archive, Work()).worksheets
+        return _rewritten(archive, {parts[name]: cells for name, cells in worksheets.items()})
 
 
-def _part_of(archive: zipfile.ZipFile, worksheet: str) -> str:
-    book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
-    wanted = next(s.get(_RELATION) for s in book.iter(f"{_MAIN}sheet") if s.get("name") == worksheet)
-    relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
-    target = next(r.get("Target", "") for r in relations if r.get("Id") == wanted)
-    return target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join("xl", target))
-
-
-def _rewritten(archive: zipfile.ZipFile, part: str, cells: Cells) -> bytes:
+def _rewritten(archive: zipfile.ZipFile, edits: Mapping[str, Cells]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as copy:
         for info in archive.infolist():
             content = archive.read(info)
-            if info.filename == part:
-                content = _spliced(content, cells)
+            if info.filename in edits:
+                content = _spliced(content, edits[info.filename])
             elif info.filename == "xl/workbook.xml":
                 content = _recalculating(content)
             copy.writestr(info, content)
@@ -87,24 +69,28 @@ class _Finder:
         self.row, self.column = -1, -1
         self.open: _Edit | None = None
         self.todo: dict[int, str | float] = {}
-        self.parser = expat.ParserCreate()
-        self.parser.ordered_attributes = False
+        self.work = Work()
+        self.parser = guarded()
+        self.parser.namespace_prefixes = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
 
     def run(self) -> list[_Edit]:
-        self.parser.Parse(self.xml, True)
+        feed(self.parser, self.xml, self.work, b"sheetData")
         left = [r for r, todo in self.wanted.items() if todo]
         if left:
             raise SheetError(f"Row {left[0] + 1} of the workbook that was imported is missing from it.")
         return self.edits
 
-    def _start(self, name: str, attributes: dict[str, Any]) -> None:
-        prefix, _, local = name.rpartition(":")
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self.work.elements += 1
+        if not self.work.elements % COUNTED:
+            self.work.visited(0)
+        local, prefix = _named(name)
         if local == "row":
             self.row = int(attributes["r"]) - 1 if "r" in attributes else self.row + 1
             self.column, self.todo = -1, self.wanted.get(self.row, {})
         elif local == "c":
-            self.column = coordinate_to_tuple(attributes["r"])[1] - 1 if "r" in attributes else self.column + 1
+            self.column = column_of(attributes["r"]) if "r" in attributes else self.column + 1
             at = self.parser.CurrentByteIndex
             for c in sorted(c for c in self.todo if c < self.column):
                 self.edits.append(_Edit(at, at, _cell(prefix, self.row, c, "", self.todo.pop(c))))
@@ -113,8 +99,10 @@ class _Finder:
                 self.open = _Edit(at, -1, new)
 
     def _end(self, name: str) -> None:
-        prefix, _, local = name.rpartition(":")
+        local, prefix = _named(name)
         at = self.parser.CurrentByteIndex
+        if local == "sheetData":
+            raise Done
         if local == "c" and self.open is not None:
             # For <c/> both events stand at the same place, and the element ends at its own ">".
             self.open.end = self.xml.index(b">", at) + 1
@@ -125,10 +113,16 @@ class _Finder:
                 self.edits.append(_Edit(at, at, _cell(prefix, self.row, c, "", self.todo.pop(c))))
 
 
+def _named(name: str) -> tuple[str, str]:
+    """Local name and prefix of an element that the parser calls ``namespace}name}prefix``."""
+    _, local, prefix = (*name.split("}"), "", "")[:3]
+    return local, prefix
+
+
 def _cell(prefix: str, row: int, column: int, style: str, value: str | float) -> bytes:
     tag = f"{prefix}:" if prefix else ""
     look = f' s="{int(style)}"' if style else ""
-    place = f"{get_column_letter(column + 1)}{row + 1}"
+    place = f"{column_letters(column)}{row + 1}"
     if isinstance(value, float):
         return f'<{tag}c r="{place}"{look}><{tag}v>{shown(value)}</{tag}v></{tag}c>'.encode()
     text = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

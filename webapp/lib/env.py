@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from webapp.lib.whole import whole
 
 YES, NO = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
@@ -23,6 +26,12 @@ SQLITE: dict[str, Any] = {
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     },
 }
+
+POSTGRESQL = "django.db.backends.postgresql"
+NO_PSYCOPG = (
+    "names PostgreSQL, and its package is missing. Install it: .venv/bin/python -m pip install psycopg psycopg-binary; "
+    "then start again."
+)
 
 
 class Environment:
@@ -50,8 +59,9 @@ class Environment:
     def count(self, name: str, default: int, lowest: int, highest: int) -> int:
         """A whole number between ``lowest`` and ``highest``."""
         value = self.text(name, str(default))
-        if value.isascii() and value.isdigit() and lowest <= int(value) <= highest:
-            return int(value)
+        number = whole(value, highest)
+        if number is not None and number >= lowest:
+            return number
         self.problems.append(f"{name} is “{value}”; write a whole number from {lowest} to {highest}.")
         return default
 
@@ -60,22 +70,34 @@ class Environment:
         value = self.text(name)
         if not value:
             return {**SQLITE, "NAME": default}
-        url = urlsplit(value)
-        if url.scheme == "sqlite" and len(url.path) > 1:
-            return {**SQLITE, "NAME": url.path[1:]}
-        if url.scheme in {"postgres", "postgresql"} and len(url.path) > 1:
-            return {
-                "ENGINE": "django.db.backends.postgresql",
-                "NAME": unquote(url.path[1:]),
-                "USER": unquote(url.username or ""),
-                "PASSWORD": unquote(url.password or ""),
-                "HOST": url.hostname or "",
-                "PORT": url.port or "",
-                "OPTIONS": dict(parse_qsl(url.query)),
-            }
-        # The value is not repeated: it may hold a password.
-        self.problems.append(f"{name} cannot be read; write postgresql://user:password@host:port/name.")
-        return {**SQLITE, "NAME": default}
+        try:
+            found = _database(value)
+        except ValueError:  # a port that is no number, for example
+            found = None
+        if found is None:
+            # The value is not repeated: it may hold a password.
+            self.problems.append(f"{name} cannot be read; write postgresql://user:password@host:port/name.")
+        elif found["ENGINE"] == POSTGRESQL and find_spec("psycopg") is None:
+            self.problems.append(f"{name} {NO_PSYCOPG}")
+            found = None
+        return found or {**SQLITE, "NAME": default}
+
+
+def _database(value: str) -> dict[str, Any] | None:
+    url = urlsplit(value)
+    if url.scheme == "sqlite" and len(url.path) > 1:
+        return {**SQLITE, "NAME": url.path[1:]}
+    if url.scheme not in {"postgres", "postgresql"} or len(url.path) < 2:
+        return None
+    return {
+        "ENGINE": POSTGRESQL,
+        "NAME": unquote(url.path[1:]),
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": url.hostname or "",
+        "PORT": url.port or "",
+        "OPTIONS": dict(parse_qsl(url.query)),
+    }
 
 
 def secret_key(given: str, path: Path) -> str:

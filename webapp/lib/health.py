@@ -13,7 +13,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from webapp.lib import alive
+from webapp.lib import alive, disk
 
 OK = "ok"
 
@@ -31,7 +31,7 @@ def database() -> str:
 def redis_server() -> str:
     """The Redis-compatible server answers."""
     try:
-        alive.connection().ping()
+        alive.ask(lambda server: server.ping())
     except redis.RedisError:
         return "does not answer"
     return OK
@@ -62,12 +62,21 @@ def sign_of(*parts: str) -> Callable[[], str]:
     return check
 
 
+def room() -> str:
+    """There is room for what jobs write. Which folder it is, only people who are signed in are told."""
+    found = disk.shortage()
+    if found is None:
+        return OK
+    return f"{found.head.removeprefix('The disk is ')} {found.what}. {found.megabytes} MB must be freed."
+
+
 CHECKS: dict[str, Callable[[], str]] = {
     "database": database,
     "redis": redis_server,
     "ray": ray,
     "workers": sign_of(*alive.WORKERS),
     "reconciler": sign_of(alive.RECONCILER),
+    "disk": room,
 }
 
 

@@ -22,10 +22,11 @@ def number(value: float | None, digits: int | None = None) -> str:
 
 
 def measured(value: float | None, half: float | None) -> str:
-    """A value with as many digits as its 95 % range is worth, of which ``half`` is half: "130.6 ± 12.4"."""
+    """A value with as many digits as its 95 % range is worth, of which ``half`` is half: "130.6 ± 12.4"; never "± 0.0",
+    which no range is."""
     size = abs(value or 0.0)
     digits = 0 if size >= 1000 else 1 if size >= 10 else 2
-    return number(value, digits) + ("" if half is None else f" ± {number(half, digits)}")
+    return number(value, digits) + ("" if half is None else f" ± {number(max(half, 10**-digits), digits)}")
 
 
 def lower_first(text: str) -> str:

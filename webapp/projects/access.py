@@ -10,13 +10,12 @@ from django.http import Http404, HttpRequest
 from webapp.accounts.models import User
 from webapp.projects.models import WRITERS, Membership, Project, Role
 
-Need = Literal["read", "write", "own", "engineer"]
+Need = Literal["read", "write", "own"]
 LAST_PROJECT = "project"
 
 _REFUSALS: dict[str, str] = {
     "write": "Your role here is producer: you can read everything, and an owner can give you another role.",
     "own": "Only an owner of this project can do that.",
-    "engineer": "Registering a program runs its code, so it needs the engineer role or a site operator.",
 }
 
 
@@ -28,7 +27,6 @@ def allowed(role: str | None, need: Need) -> bool:
         "read": True,
         "write": role in WRITERS,
         "own": role == Role.OWNER,
-        "engineer": role == Role.ENGINEER,
     }[need]
 
 
@@ -42,7 +40,7 @@ def project_for(request: HttpRequest, slug: str, need: Need = "read") -> Project
 
     Raises Http404 for strangers, so that a project's existence is not revealed, and PermissionDenied (with a
     sentence that says who could) for members whose role does not reach ``need``. Site operators are members like
-    everybody else, except that they may do what an engineer may where they are members.
+    everybody else.
     """
     membership = (
         Membership.objects.select_related("project").filter(project__slug=slug, user_id=request.user.pk).first()
@@ -51,8 +49,7 @@ def project_for(request: HttpRequest, slug: str, need: Need = "read") -> Project
     )
     if membership is None:
         raise Http404("No project of yours has this address.")
-    operator = need == "engineer" and request.user.is_staff
-    if not (allowed(membership.role, need) or operator):
+    if not allowed(membership.role, need):
         raise PermissionDenied(_REFUSALS[need])
     session = getattr(request, "session", None)
     if session is not None and session.get(LAST_PROJECT) != slug:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.config import PoolConfig
@@ -14,8 +15,9 @@ from webapp.games.models import GameVersion, Simulator
 from webapp.games.simulators import ensure_builtin_simulators, record
 from webapp.games.specs import spec_of
 from webapp.projects.models import Membership, Project
-from webapp.studies import actions
+from webapp.studies import actions, previews
 from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.line_origin import USUAL
 from webapp.studies.models import Job
 
 SLUG = "herobattle"
@@ -25,15 +27,17 @@ GAME_NAME = "Herobattle with hidden breaks"
 
 @dataclass(frozen=True)
 class Demo:
-    """What was made or found. ``obstacle``: why there is no game yet, in a sentence; else ``job``, its first search."""
+    """What was made or found. ``obstacle``: why there is no game yet, in a sentence."""
 
+    project: Project
+    designer: User
     sign_ins: list[SignIn]
     obstacle: str = ""
-    job: Job | None = None
 
 
 def make_demo() -> Demo:
-    """Everything the demo needs, made where it is missing; what people changed since is left as it is."""
+    """Everything the demo needs but its first search, made where it is missing; what people changed since is left as it
+    is."""
     project, _ = Project.objects.get_or_create(slug=SLUG, defaults={"name": "Herobattle"})
     people = {person.username: make_person(person) for person in DEMO_PEOPLE}
     for person in DEMO_PEOPLE:
@@ -41,12 +45,12 @@ def make_demo() -> Demo:
             user = people[person.username][0]
             Membership.objects.get_or_create(project=project, user=user, defaults={"role": person.role})
     sign_ins = [sign_in for _, sign_in in people.values()]
-    simulator = _simulator(project)
+    simulator, designer = _simulator(project), people["designer"][0]
     if spec_of(simulator) is None:
-        return Demo(sign_ins, f"The demo game did not pass its handshake test: {simulator.message}")
-    designer = people["designer"][0]
+        obstacle = f"The demo game did not pass its handshake test: {simulator.message}"
+        return Demo(project, designer, sign_ins, obstacle)
     _version(project, simulator, designer)
-    return Demo(sign_ins, job=first_job(project, designer))
+    return Demo(project, designer, sign_ins)
 
 
 def _simulator(project: Project) -> Simulator:
@@ -59,6 +63,8 @@ def _simulator(project: Project) -> Simulator:
         record(simulator, "registered", None, "for the demo project")
     simulator.projects.add(project)
     if not simulator.spec:
+        # Nobody else tests it while the site is prepared: a test that is said to run was killed with an earlier start.
+        Simulator.objects.filter(pk=simulator.pk).update(test=Simulator.Test.NONE)
         handshake.ask(simulator)
         handshake.run(simulator.pk)
         simulator.refresh_from_db()
@@ -72,8 +78,10 @@ def _version(project: Project, simulator: Simulator, user: User) -> GameVersion:
     return versions.current(project) or versions.save(project, simulator, spec, {}, user=user, label="Spring data")
 
 
-def first_job(project: Project, user: User) -> Job:
-    """The project's first search, played by the real engine: what New job starts before anybody changes a field."""
+def first_job(project: Project, user: User, play: Callable[[int], None] | None = None) -> Job:
+    """The project's first search, for the real engine: what New job starts before anybody changes a field. ``play``
+    runs a job, by its number, to its end: the random lineups that propose a line. Without it the search has the
+    question's usual one. The search itself is only made."""
     earlier = project.jobs.filter(kind=Job.Kind.SEARCH).first()
     if earlier is not None:
         return earlier
@@ -81,7 +89,13 @@ def first_job(project: Project, user: User) -> Job:
     form = NewJobForm(first_values(project), project=project, user=user)
     if not form.is_valid():
         raise ConfigError([(name, str(errors[0])) for name, errors in form.errors.items()])
+    if play is not None:
+        sample = actions.sample(project, user, form.sample(), **{**form.refers(), "objective_set": None})
+        play(sample.pk)
+        previews.settle(form, Job.objects.get(pk=sample.pk))
+    if form.cleaned_data["line"] is None and form.fallback is not None:
+        form.propose(form.fallback, USUAL)
     search = form.search(None)
-    # Short and in one process: it is played while the site is prepared, before there is a Ray.
+    # Short and in one process: it is played while the site starts, perhaps before there is a Ray.
     config = search.model_copy(update={"ticks": 30, "pool": PoolConfig(kind="local")})
     return actions.submit(project, user, config, title=form.asked.title, parent=None, **form.refers())

@@ -9,12 +9,13 @@ from django.utils.text import slugify
 
 from webapp.accounts.backends import find_user
 from webapp.accounts.models import User
-from webapp.projects.models import Membership, Project, Role
+from webapp.projects.members import invite
+from webapp.projects.models import Invitation, Membership, Project, Role
 
 ROLE_HELP = {
     Role.OWNER: "everything, and who is a member",
     Role.DESIGNER: "game data, lineups, objectives, jobs and the shortlist",
-    Role.ENGINEER: "what a designer does, and registering simulators",
+    Role.ENGINEER: "what a designer does; whoever may register simulators brings theirs into the project",
     Role.PRODUCER: "reads everything, changes nothing",
 }
 
@@ -51,7 +52,7 @@ class ProjectForm(forms.ModelForm):
 
 
 class NewMemberForm(forms.Form):
-    """Adds somebody who already has an account."""
+    """Invites somebody who already has an account."""
 
     person = forms.CharField(
         label="User name or email",
@@ -74,10 +75,9 @@ class NewMemberForm(forms.Form):
             raise forms.ValidationError(f"{user} is a member already. Change the role in the list.")
         return user
 
-    def save(self) -> Membership:
-        return Membership.objects.create(
-            project=self.project, user=self.cleaned_data["person"], role=self.cleaned_data["role"]
-        )
+    def save(self, by: User) -> Invitation:
+        typed = self.cleaned_data
+        return invite(self.project, typed["person"], typed["role"], by, self.data["person"].strip())
 
 
 class RoleForm(forms.Form):

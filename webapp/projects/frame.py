@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
+from webapp.accounts.rights import may_run_code
 from webapp.games.models import GameVersion
-from webapp.games.simulators import may_register
 from webapp.projects.access import LAST_PROJECT, role_in
 from webapp.projects.models import WRITERS, Project, Role
 
@@ -96,7 +96,7 @@ def _frame(request: HttpRequest) -> Frame:
         version=project.versions.first() if project else None,
         role=role_in(user, project) if project else None,
         places=_places(request, project),
-        registers=may_register(user),
+        registers=may_run_code(user),
     )
 
 

@@ -43,3 +43,22 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} · {self.get_role_display()}"
+
+
+class Invitation(models.Model):
+    """An owner asks ``person`` to take ``role``: nobody is in a project, or owns one, before they said yes. It counts
+    only while who sent it owns the project (see ``members.open_invitations``)."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="invitations")
+    called = models.CharField(max_length=254, help_text="As the owner knows them: what was typed, or a member's name.")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [models.UniqueConstraint(fields=["project", "person"], name="one_invitation_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.called} · {self.get_role_display()}"

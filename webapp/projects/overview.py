@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from webapp.accounts.models import User
+from webapp.studies import kinds
 from webapp.studies.models import ACTIVE, TERMINAL, Job, ShortlistEntry, Status
 
 WAITS_FOR, TRAINED_WAITS_FOR = timedelta(days=30), timedelta(days=2)
@@ -18,10 +19,12 @@ MOST_WAITING = 8
 
 @dataclass(frozen=True)
 class AtHand:
-    """``running`` includes queued and paused jobs: somebody meant them to go on."""
+    """``running`` includes queued and paused jobs: somebody meant them to go on. ``sample``: what is played before the
+    first search of a project."""
 
     running: list[Job]
     waiting: list[Job]
+    sample: Job | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,12 @@ def _rounds(job: Job) -> float:
     return min(job.counters.get("evaluations", 0) / population, job.tick + 1) if population else 0.0
 
 
+def _first_sample(person: User) -> Job | None:
+    searched = Job.objects.filter(project=OuterRef("project")).exclude(kind=Job.Kind.SAMPLE)
+    samples = Job.objects.filter(kind=Job.Kind.SAMPLE, status__in=ACTIVE, project__members=person)
+    return samples.filter(~Exists(searched)).select_related("project").first()
+
+
 def _visible(person: User) -> QuerySet[Job]:
     jobs = Job.objects.filter(project__members=person).exclude(kind=Job.Kind.SAMPLE)
     return jobs.select_related("project", "created_by")
@@ -82,9 +91,9 @@ def jobs_at_hand(person: User) -> AtHand:
     ended = _visible(person).filter(status__in=TERMINAL, finished_at__gt=timezone.now() - WAITS_FOR)
     ended = ended.exclude(kind=Job.Kind.TRAIN, finished_at__lt=timezone.now() - TRAINED_WAITS_FOR)
     waiting = ended.filter(~Exists(shortlisted), ~Exists(followed)).order_by("-finished_at")
-    return AtHand(list(running), list(waiting[:MOST_WAITING]))
+    return AtHand(list(running), list(waiting[:MOST_WAITING]), _first_sample(person))
 
 
 def next_look(at_hand: AtHand) -> Job | None:
     """The job whose lineups this person would look at next: the one that ended last and found something."""
-    return next((job for job in at_hand.waiting if job.status != Status.FAILED and not job.teaches), None)
+    return next((job for job in at_hand.waiting if job.status != Status.FAILED and kinds.of(job).explored), None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
@@ -13,9 +15,12 @@ from webapp.lib.posts import posts_only
 from webapp.projects import members as membership_changes
 from webapp.projects.access import project_for
 from webapp.projects.forms import ROLE_HELP, NewMemberForm, ProjectForm, RoleForm
-from webapp.projects.models import Membership, Project, Role
+from webapp.projects.models import Invitation, Membership, Project, Role
 from webapp.projects.overview import jobs_at_hand, next_look
+from webapp.studies.last_front import last_front
 from webapp.studies.models import Job
+
+INVITED = "{} is invited as {}, and finds the invitation on Home. Until it is accepted nothing changes."
 
 
 def _person(request: HttpRequest) -> User:
@@ -26,18 +31,41 @@ def _person(request: HttpRequest) -> User:
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """What runs, and what waits for this person. htmx asks for the list of jobs alone."""
+    """What runs, and what waits for this person. htmx asks for what changes with the jobs alone."""
     person = _person(request)
     at_hand = jobs_at_hand(person)
-    context: dict[str, object] = {"at_hand": at_hand}
+    context: dict[str, object] = {"at_hand": at_hand, "last_front": last_front(person)}
     if request.headers.get("HX-Request") == "true":
         return render(request, "projects/partials/home_changes.html", context)
     context["next_look"] = next_look(at_hand)
+    context["invitations"] = invitations_of(person)
     context["memberships"] = person.memberships.select_related("project").order_by("project__name")
     for name in ("drafts", "train_drafts"):
         kept = getattr(person, name).filter(project__members=person)
         context[name] = kept.select_related("project").order_by("-kept_at")
     return render(request, "projects/home.html", context)
+
+
+def invitations_of(person: User) -> QuerySet[Invitation]:
+    """What this person was asked to join, or to own, and has not answered."""
+    asked = membership_changes.open_invitations().filter(person=person)
+    return asked.select_related("project", "invited_by")
+
+
+@posts_only("projects:home")
+def invitation(request: HttpRequest, pk: int) -> HttpResponse:
+    """The answer to an invitation: ``accept``, or anything else for no."""
+    person = _person(request)
+    try:
+        if request.POST.get("answer") != "accept":
+            membership_changes.decline(pk, person)
+            messages.success(request, "The invitation is declined.")
+            return redirect("projects:home")
+        membership = membership_changes.accept(pk, person)
+    except membership_changes.Lapsed as refusal:
+        raise PermissionDenied(str(refusal)) from None
+    messages.success(request, f"You are {membership.get_role_display().lower()} of {membership.project} now.")
+    return redirect("projects:detail", membership.project.slug)
 
 
 def create(request: HttpRequest) -> HttpResponse:
@@ -67,12 +95,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def members(request: HttpRequest, slug: str) -> HttpResponse:
-    """Who is in the project; its owners add people here."""
+    """Who is in the project; its owners invite people here."""
     project = project_for(request, slug, "own" if request.method == "POST" else "read")
     form = NewMemberForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
-        added = form.save()
-        messages.success(request, f"{added.user} is now {added.get_role_display().lower()} of {project}.")
+        invited = form.save(_person(request))
+        messages.success(request, INVITED.format(invited.called, invited.get_role_display().lower()))
         return redirect("projects:members", slug)
     everybody = list(project.memberships.select_related("user"))
     owners = [membership for membership in everybody if membership.role == Role.OWNER]
@@ -80,6 +108,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
         "project": project,
         "form": form,
         "memberships": everybody,
+        "invitations": membership_changes.open_invitations().filter(project=project),
         "only_owner": owners[0] if len(owners) == 1 else None,
         "roles": Role.choices,
         "role_help": [(Role(role).label, words) for role, words in ROLE_HELP.items()],
@@ -100,26 +129,51 @@ def change_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, "That is not a role. Choose one of the list.")
         return redirect("projects:members", slug)
     try:
-        membership_changes.change_role(membership, form.cleaned_data["role"])
-    except membership_changes.LastOwner as refusal:
+        asked = membership_changes.change_role(membership, form.cleaned_data["role"], _person(request))
+    except membership_changes.CannotChange as refusal:
         messages.error(request, str(refusal))
     else:
-        messages.success(request, f"{membership.user} is now {membership.get_role_display().lower()}.")
+        role = membership.get_role_display().lower()
+        until = f" Until they accept on their Home page, they stay {role}."
+        messages.success(request, f"{membership.user} is asked to be an owner.{until}" if asked else
+                         f"{membership.user} is now {role}.")  # fmt: skip
     return redirect("projects:members", slug)
 
 
 @posts_only("projects:members", "slug")
 def remove_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Takes a member out of the project."""
-    membership = _member(project_for(request, slug, "own"), pk)
+    return _remove(request, slug, _member(project_for(request, slug, "own"), pk))
+
+
+@posts_only("projects:members", "slug")
+def leave(request: HttpRequest, slug: str) -> HttpResponse:
+    """Anybody may leave a project that has an owner without them."""
+    project = project_for(request, slug)
+    return _remove(request, slug, project.memberships.select_related("user").get(user=_person(request)))
+
+
+def _remove(request: HttpRequest, slug: str, membership: Membership) -> HttpResponse:
     try:
-        membership_changes.remove(membership)
-    except membership_changes.LastOwner as refusal:
+        membership_changes.remove(membership, _person(request))
+    except membership_changes.CannotChange as refusal:
         messages.error(request, str(refusal))
         return redirect("projects:members", slug)
-    messages.success(request, f"{membership.user} is no longer a member. What they did stays, under their name.")
     left_it = membership.user_id == request.user.pk
+    who = "You are" if left_it else f"{membership.user} is"
+    whose = "you" if left_it else "they"
+    messages.success(request, f"{who} no longer a member of {membership.project}. What {whose} did stays.")
     return redirect("projects:home") if left_it else redirect("projects:members", slug)
+
+
+@posts_only("projects:members", "slug")
+def take_back(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """An owner takes an invitation back."""
+    project = project_for(request, slug, "own")
+    asked = get_object_or_404(Invitation, pk=pk, project=project)
+    asked.delete()
+    messages.success(request, f"The invitation of {asked.called} is taken back.")
+    return redirect("projects:members", slug)
 
 
 @require_safe

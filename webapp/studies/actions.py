@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from engine.config import AnyStudy, RecheckConfig, SampleConfig, TrainConfig, parse
+from engine.config import FURTHER, RecheckConfig, SampleConfig, Study, TrainConfig, parse, study_hash
+from webapp.lib.disk import require_room
 from webapp.projects.models import Project
-from webapp.studies import journal, queue
+from webapp.studies import journal, playable, queue, retired
 from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
 from webapp.studies.models import ACTIVE, Job, Status
 
@@ -24,52 +25,52 @@ class Refused(Exception):
     """The job's state does not allow that; the message says so in a sentence."""
 
 
-def content_hash(config: AnyStudy) -> str:
-    """The hash that says two jobs are the same work, whatever they are called and wherever they run."""
-    return hashlib.sha256(config.model_dump_json(exclude={"name", "pool"}).encode()).hexdigest()
-
-
-def submit(project: Project, user: User, config: AnyStudy, *, title: str, **refers: Any) -> Job:
-    """A new job, on its way to a worker once the transaction is committed. ``refers``: template, game_version,
-    lineup_rules, objective_set, parent, request_key, request_hash. Redis being away loses nothing: the reconciler sends
-    the job later."""
+def submit(
+    project: Project, user: User | None, config: Study, *, title: str, notes: Sequence[str] = (), **refers: Any
+) -> Job:
+    """A new job, on its way to a worker once the transaction is committed. ``notes``: sentences its history begins
+    with. ``refers``: template, game_version, lineup_rules, objective_set, parent, request_key, request_hash, asked,
+    awaits. Redis being away loses nothing: the reconciler sends the job later."""
     job = Job(
         project=project,
         kind=refers.pop("kind", config.kind),
         title=title,
         config=config.model_dump(mode="json"),
-        config_hash=content_hash(config),
-        ticks=getattr(config, "ticks", 0),
+        config_hash=study_hash(config),
+        ticks=0 if refers.get("asked") else getattr(config, "ticks", 0),
         created_by=user,
         **refers,
     )
+    if job.kind != Job.Kind.SAMPLE:  # a sample belongs to a form, and waits for room where the form is
+        require_room()
     with transaction.atomic():
         obstacle = queue.room_obstacle(job)
         job.status, job.message = (Status.WAITING, obstacle) if obstacle else (Status.QUEUED, "")
         job.save()
-        journal.append(job, {}, [status_entry(job.status, obstacle)])
+        journal.append(job, {}, [status_entry(job.status, obstacle), *map(journal.note, notes)])
         if not obstacle:
             transaction.on_commit(lambda: queue.send(job), robust=True)
     return job
 
 
 def sample(
-    project: Project, user: User, config: SampleConfig | TrainConfig, *, again: bool = False, **refers: Any
+    project: Project, user: User | None, config: SampleConfig | TrainConfig, *, again: bool = False, **refers: Any
 ) -> Job:
     """The random sample for a search that is being composed, or the trial for a training: one that was played before,
     or a new one.
 
-    A person composes one search at a time, so their earlier samples that still play are put aside, and go on from
-    their place when they are wanted again. ``again`` plays anew what failed before.
+    A person composes one search at a time, so their earlier samples that still play and that no started job waits for
+    are put aside, and go on from their place when they are wanted again. ``again`` plays anew what failed before.
     """
     mine = Job.objects.filter(project=project, kind=Job.Kind.SAMPLE)
-    known = mine.filter(config_hash=content_hash(config)).order_by("-pk").first()
+    known = mine.filter(config_hash=study_hash(config)).order_by("-pk").first()
     if known is not None and known.active:
         return known
     aside = known is not None and known.status == Status.PAUSED
     if known is not None and not aside and not _worthless(known, again):
         return known
-    for earlier in mine.filter(created_by=user, status__in=ACTIVE):
+    awaited = Q(awaited_by__status__in=(Status.QUEUED, Status.WAITING))
+    for earlier in mine.filter(created_by=user, status__in=ACTIVE).exclude(awaited):
         with contextlib.suppress(Refused):  # it ended meanwhile
             pause(earlier)
     if known is not None and aside:
@@ -119,12 +120,17 @@ def _wish(job: Job, wish: Job.Wish) -> bool:
 
 
 def resume(job: Job) -> None:
-    """Let a paused job go on, or a failed one try again; takes back a pause that has not happened yet."""
+    """Let a paused job go on, or a failed one try again; takes back a pause that has not happened yet. Raises Refused,
+    also where its game cannot be played now, or where it asks for what no study does any more."""
     where = {"status__in": (Status.PAUSED, Status.FAILED)}
     changes = {"status": Status.QUEUED, "message": "", "error": "", "wish": "", "barren": 0}
+    if job.status == Status.FAILED:
+        changes["awaits"] = None  # what failed to be found out is tried again as well
     with transaction.atomic():
         if journal.append(job, where, [status_entry(Status.QUEUED)], **changes, enqueued_at=None, finished_at=None):
             fresh = Job.objects.select_related("project").get(pk=job.pk)
+            if reason := retired.obstacle(fresh.config) or playable.obstacle(fresh):
+                raise Refused(reason)  # and nothing of this is written
             if obstacle := queue.room_obstacle(fresh):
                 queue.hold(fresh, obstacle)
             else:
@@ -140,31 +146,44 @@ def recheck(
     user: User,
     genomes: Sequence[Sequence[Sequence[int]]],
     anchors: Sequence[Sequence[int]],
-    replicates: int = 32,
+    times: Sequence[int],
     **kept: str,
 ) -> Job:
     """Play chosen lineups of a finished search again on fresh battles, none of which any earlier re-check played;
     ``kept``: of the request that asks for it.
 
-    ``genomes`` is [n][teams][slots] and ``anchors`` [n][2] (strongest and weakest team), as in the job's archive."""
+    ``genomes`` is [n][teams][slots] and ``anchors`` [n][2] (strongest and weakest team), as in the job's archive;
+    ``times`` [n]: how often each lineup's pairings are played.
+    Raises Refused where the game cannot be played now."""
+    if reason := playable.obstacle(job):
+        raise Refused(reason)
     shared = {name: job.config[name] for name in ("seed", "game", "lineups", "objectives", "pool")}
+    uneven = times if len(set(times)) > 1 else ()
+    chosen = {"genomes": genomes, "anchors": anchors, "replicates": max(times), "times": uneven}
+    with transaction.atomic():
+        # Of two at once, the second plays after the first's battles. It is the row at which the journal queues.
+        Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+        named = {"name": f"Re-check of {job.title}"[:120], "first": _unplayed(job)}
+        return submit(
+            job.project,
+            user,
+            parse(RecheckConfig, {**named, **chosen, **shared}),
+            title=f"Re-check: {job.title}"[:120],
+            template=job.template,
+            game_version=job.game_version,
+            lineup_rules=job.lineup_rules,
+            objective_set=job.objective_set,
+            parent=job,
+            **kept,
+        )
+
+
+def _unplayed(job: Job) -> int:
+    """The first of the fresh replicates of a search that neither its end nor any re-check has played."""
     played = [(c["first"] + c["replicates"]) for c in _rechecks(job).values_list("config", flat=True)]
     # The end of the search replays its front on the first of the fresh replicates.
-    first = max([RecheckConfig.model_fields["first"].default + job.config.get("fresh", 0), *played])
-    chosen = {"genomes": genomes, "anchors": anchors, "replicates": replicates, "first": first}
-    config = parse(RecheckConfig, {"name": f"Re-check of {job.title}"[:120], **chosen, **shared})
-    return submit(
-        job.project,
-        user,
-        config,
-        title=f"Re-check: {job.title}"[:120],
-        template=job.template,
-        game_version=job.game_version,
-        lineup_rules=job.lineup_rules,
-        objective_set=job.objective_set,
-        parent=job,
-        **kept,
-    )
+    by_search = FURTHER * job.config.get("fresh", 0)
+    return max([int(RecheckConfig.model_fields["first"].default) + by_search, *played])
 
 
 def _rechecks(job: Job) -> Any:

@@ -12,7 +12,7 @@ from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError, Problem
 from engine.formula import parse
 from engine.lineups.rules import feasibility
-from engine.lineups.schema import team_row, variables
+from engine.lineups.schema import team_row, unreachable_lines, variables
 from engine.simulators.contract import GameSpec
 from webapp.lib.words import number
 from webapp.studies.methods import Menu, Method
@@ -42,16 +42,23 @@ def formulas(objectives: ObjectiveSetConfig, spec: GameSpec, rules: LineupConfig
             yield Problem(place, f"{error.problems[0].message} ({text})")
 
 
+def lines(objectives: ObjectiveSetConfig, spec: GameSpec, rules: LineupConfig) -> Iterator[Problem]:
+    """Lines with every lineup on one side."""
+    for place, message in unreachable_lines(spec, objectives, rules.teams):
+        yield Problem(place, message)
+
+
 def method(
-    menu: Menu, algorithm: SearchAlgorithm, noise: NoiseConfig, aims: Sequence[str], ways: int
+    menu: Menu, algorithm: SearchAlgorithm, noise: NoiseConfig, aims: Sequence[str], ways: int, unbounded: str
 ) -> Iterator[Problem]:
     """What of a method's settings does not fit what is searched, or each other, in the words of ``menu``. ``aims``:
-    names of what is searched for; ``ways``: in how many numbers a map tells candidates apart."""
+    names of what is searched for; ``ways``: in how many numbers a map tells candidates apart; ``unbounded``: why no
+    race by bounds is possible, if so."""
     kind = str(getattr(algorithm, "kind", ""))
     if kind not in menu.methods:
         yield Problem("algorithm.kind", "This method needs players that train. Choose another.")
         return
-    found = list(_noise(menu.methods[kind], algorithm, noise, len(aims)))
+    found = list(_noise(menu.methods[kind], algorithm, noise, len(aims), unbounded))
     if isinstance(algorithm, MAPElitesConfig):
         found += _map(algorithm, aims, ways)
     if isinstance(algorithm, NSGA3Config):
@@ -60,16 +67,20 @@ def method(
         yield Problem(place, menu.told(message))
 
 
-def _noise(chosen: Method, algorithm: SearchAlgorithm, noise: NoiseConfig, aims: int) -> Iterator[Problem]:
-    if noise.used and not chosen.remeasures:
+def _noise(
+    chosen: Method, algorithm: SearchAlgorithm, noise: NoiseConfig, aims: int, unbounded: str
+) -> Iterator[Problem]:
+    if noise.used and not algorithm.remeasures:
         yield Problem("noise", f"With {chosen.title} there is nothing to measure again. Leave it out.")
-    elif noise.racing != "off" and not chosen.races:
+    elif noise.racing != "off" and not algorithm.races:
         yield Problem("noise.racing", f"{chosen.title} cannot foresee who stays. Choose another method, or no racing.")
-    elif noise.racing != "off" and getattr(algorithm, "steady", False):
+    elif noise.racing != "off" and algorithm.without_rounds:
         yield Problem("noise.racing", "Racing needs rounds. Choose no racing, or no steady state.")
     elif noise.racing == "tests" and aims > 1:
-        why = "Tests tell who is better by one objective; by several they hardly put anybody out. Choose chance."
+        why = "Tests tell who is better by one objective; by several they put nobody out. Choose no racing."
         yield Problem("noise.racing", why)
+    elif noise.racing == "bounds" and unbounded:
+        yield Problem("noise.racing", unbounded)
 
 
 def _map(algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> Iterator[Problem]:

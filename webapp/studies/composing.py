@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from engine.errors import ConfigError
 from webapp.balance.models import Draft
-from webapp.games.simulators import obstacle, plays_inside
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
-from webapp.studies import actions, previews
+from webapp.studies import actions, line_origin, pending, previews, retired
+from webapp.studies.asked import last_search
 from webapp.studies.forms import NewJobForm, first_values, values_of
 from webapp.studies.method_menu import lineups
 from webapp.studies.models import Job
-from webapp.studies.paces import pace_of
 from webapp.studies.pictures import job_for, person
 from webapp.studies.plans import EFFORTS, OWN, PLAN
-from webapp.studies.questions import QUESTIONS
+from webapp.studies.questions import QUESTIONS, verdict_words
+from webapp.studies.starting import SearchStart
 
-WRONG, NOT_YET = 422, 202
-"""The status of a page that says what is wrong, or that only has to find something out before it starts."""
+WRONG = 422
+"""The status of a page that says what is wrong."""
 BEFORE = "before"
 """Where a draft keeps the one that a clone took the place of."""
 
@@ -39,17 +39,29 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if not project.versions.exists():
         return render(request, "studies/no_data.html", {"project": project})
     if request.method == "POST":
-        form = NewJobForm(request.POST, project=project, user=person(request))
-        job = _start(request, project, form)
+        start = SearchStart(project, person(request), request.POST)
+        job = pending.begin(start, project, person(request), _typed(request.POST))
         if job is not None:
-            return redirect("studies:job", slug, job.pk)
-        status = WRONG if form.errors else NOT_YET
-        return _page(request, project, form, dict(request.POST.items()), status=status)
+            Draft.objects.filter(project=project, user=person(request)).delete()
+        typed = dict(request.POST.items())
+        return started(request, job, lambda: _page(request, project, start.form, typed, status=WRONG))
     draft = Draft.objects.filter(project=project, user=person(request)).first()
     # A blank form, so that the project has its first rules and objectives before their numbers are looked up.
     NewJobForm(None, project=project, user=person(request))
-    typed = {**first_values(project), **(draft.form if draft else {})}
+    typed = {**first_values(project), **retired.for_form(request, draft.form if draft else {})}
+    newest = project.versions.first()
+    if draft and newest and newest.created_at > draft.kept_at:
+        typed["version"] = str(newest.pk)  # whoever typed the draft could not choose it yet
     return _page(request, project, NewJobForm(typed, project=project, user=person(request)), typed, draft=draft)
+
+
+def started(request: HttpRequest, job: Job | None, refused: Callable[[], HttpResponse]) -> HttpResponse:
+    """The way to a job that was started; without one the page that says what is wrong. A script that asks gets only the
+    address, or nothing."""
+    address = job and reverse("studies:job", args=[job.project.slug, job.pk])
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"job": address}, status=200 if address else WRONG)
+    return HttpResponseRedirect(address) if address else refused()
 
 
 def _page(
@@ -63,6 +75,7 @@ def _page(
 ) -> HttpResponse:
     form.is_valid()
     measures = form.measured.objectives if form.measured else ()
+    asked = QUESTIONS.get(typed.get("question", ""), QUESTIONS["unfair"])
     context = {
         "project": project,
         "form": form,
@@ -70,7 +83,9 @@ def _page(
         "typed": typed,
         "draft": draft,
         "earlier": bool(draft and draft.form.get(BEFORE)),
-        "asked": QUESTIONS.get(typed.get("question", ""), QUESTIONS["unfair"]),
+        "asked": asked,
+        "over": (verdict_words(asked.key, form.measured) if form.measured else asked.words).over,
+        "line_words": line_origin.WORDS,
         "questions": QUESTIONS.values(),
         "efforts": [*((e.key, e.title) for e in EFFORTS.values()), (OWN, "Your own numbers")],
         "effort": OWN if any(typed.get(name) for name in PLAN) else typed.get("effort", "usual"),
@@ -78,44 +93,6 @@ def _page(
         "errors": previews.errors(form) if status == WRONG else None,
     }
     return render(request, "studies/new.html", context, status=status)
-
-
-def _start(request: HttpRequest, project: Project, form: NewJobForm) -> Job | None:
-    """The job that the form describes, started; None when something is wrong with it, or has to be found out first."""
-    if not form.is_valid() or form.measured is None:
-        return None
-    sample = Job.objects.filter(
-        project=project, kind=Job.Kind.SAMPLE, config_hash=actions.content_hash(form.sample())
-    ).first()
-    previews.settle(form, sample)
-    if form.proposes and form.cleaned_data["line"] is None:
-        if sample is not None and sample.terminal:
-            form.add_error("line", "Too few random lineups could be played to propose a line. Type one.")
-        else:
-            form.waits["line"] = "The line is proposed once the random lineups are played. Or type one."
-        return None
-    if reason := obstacle(form.cleaned_data["version"].simulator):
-        form.add_error("version", reason)
-        return None
-    if _unmeasured(form, sample):
-        form.waits[""] = "How fast this game plays is being measured: that decides how far we look."
-        return None
-    try:
-        search = form.search(pace_of(sample))
-    except ConfigError as error:  # the pace of a slow game makes its rounds smaller
-        form.refuse(error)
-        return None
-    job = actions.submit(
-        project, person(request), search, title=form.asked.title, parent=None, **form.refers(),
-    )  # fmt: skip
-    Draft.objects.filter(project=project, user=person(request)).delete()
-    return job
-
-
-def _unmeasured(form: NewJobForm, sample: Job | None) -> bool:
-    """Whether the search's size is still to be found out: a game beside the engine may be a thousand times slower."""
-    beside = not plays_inside(form.cleaned_data["version"].simulator) and not form.own_numbers
-    return beside and pace_of(sample) is None and (sample is None or sample.active)
 
 
 @posts_only("studies:new", "slug")
@@ -169,13 +146,32 @@ def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
 
 @posts_only("studies:job", "slug", "pk")
 def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
-    """Compose a new job that begins with this one's settings; a draft that was there is kept beside it."""
+    """Compose a new job that begins with this one's settings."""
     job = job_for(request, slug, pk, "write")
     if job.teaches:
         raise Http404("This job trains agents.")
+    told = f"These are the settings of “{job.title}”. Change what you like, then start."
+    return _begin_with(request, job, {}, told)
+
+
+@posts_only("studies:new", "slug")
+def ask_again(request: HttpRequest, slug: str, number: int) -> HttpResponseRedirect:
+    """Compose a new job that asks the project's last question of this version of the data."""
+    project = project_for(request, slug, "write")
+    version = get_object_or_404(project.versions, number=number)
+    last = last_search(version)
+    if last is None:
+        return HttpResponseRedirect(reverse("studies:new", args=[slug]))
+    told = f"These are the settings of “{last.title}”, now with {version}. Change what you like, then start."
+    return _begin_with(request, last, {"version": str(version.pk)}, told)
+
+
+def _begin_with(request: HttpRequest, job: Job, changes: Mapping[str, str], told: str) -> HttpResponseRedirect:
+    """Make the settings of ``job`` the draft; one that was there is kept beside it."""
     draft, _ = Draft.objects.get_or_create(project=job.project, user=person(request))
     earlier = draft.form.get(BEFORE) or {k: v for k, v in draft.form.items() if k != BEFORE}
-    draft.form = {**values_of(job), **({BEFORE: earlier} if earlier else {})}
+    messages.info(request, told)
+    typed = retired.for_form(request, {**(job.asked.get("typed") or values_of(job)), **changes})
+    draft.form = {**typed, **({BEFORE: earlier} if earlier else {})}
     draft.save()
-    messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
-    return HttpResponseRedirect(reverse("studies:new", args=[slug]))
+    return HttpResponseRedirect(reverse("studies:new", args=[job.project.slug]))

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from engine.arrays import unpack
 from engine.errors import StoreError
-from engine.indicators import half_width
 from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
-from webapp.studies import explore_source, front
+from webapp.studies import explore_source, front, kinds
 from webapp.studies.models import Job
-from webapp.training.goals import title_of
 
 MOST_ROUNDS = 50
 MOST_PIECES = 8
@@ -26,12 +24,11 @@ Floats = NDArray[np.float64]
 
 
 class Round(NamedTuple):
-    """One round in one objective: the best of its edge with its 95 % range, the middle lineup and the middle half of
-    what was played, and how many of those lineups hold each piece."""
+    """One round in one objective: the best of its edge by the search's own battles (the range of one lineup says little
+    of the best of many, so it has none), the middle lineup and the middle half of what was played, and how many of
+    those lineups hold each piece."""
 
     best: float
-    best_low: float
-    best_high: float
     median: float
     low: float
     high: float
@@ -59,7 +56,7 @@ def course(job: Job) -> dict[str, Any]:
             ticks.append(tick)
             rounds.append(found)
             volumes.append(body.get("metrics", {}).get("hypervolume"))
-    names = ("best", "best_low", "best_high", "median", "low", "high")
+    names = ("best", "median", "low", "high")
     columns = {name: [_plain(getattr(each, name)) for each in rounds] for name in names}
     return {"tick": ticks, "volume": volumes, **columns, "pieces": _pieces(spec, rounds) if spec else []}
 
@@ -84,11 +81,9 @@ def _round(chunk: str, edge: str, column: int, sign: float, slots: tuple[int, ..
     if not len(values) or not len(edge_values):
         return None
     i = int(np.argmax(sign * edge_values))
-    half = float(half_width(best["error"], best["samples"])[i, column])
     low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
     holders = _holders(played["genome"][good], slots) if slots else ()
-    value = float(edge_values[i])
-    return Round(value, value - half, value + half, median, low, high, len(values), holders)
+    return Round(float(edge_values[i]), median, low, high, len(values), holders)
 
 
 def _holders(genomes: NDArray[np.int32], slots: tuple[int, ...]) -> tuple[int, ...]:
@@ -120,9 +115,13 @@ def grid(job: Job, digest: str) -> dict[str, Any]:
     ways of the map only (of cells that lie above each other the best). Raises StoreError."""
     bundle = unpack(store().get(digest))
     arrays, bins = bundle.arrays, int(bundle.meta["bins"])
-    ways, quality = _measured(bundle.meta) if job.evolves else _asked(job, int(bundle.meta["quality"]))
+    ways, quality = _measured(job, bundle.meta)
     ends = zip(ways, arrays["low"].tolist(), arrays["high"].tolist(), strict=True)
-    axes = [{**way, "edges": _edges(low, high, bins)} for way, low, high in ends][:2]
+    wide = arrays["cell"].max(axis=0, initial=0).tolist()
+    axes = [
+        {**way, "edges": _edges(low, high, bins) if high > low or told else [0.0, 1.0]}  # one cell until it has bounds
+        for (way, low, high), told in zip(ends, wide, strict=True)
+    ][:2]
     cells = arrays["cell"][:, :2] if len(ways) > 1 else np.pad(arrays["cell"], ((0, 0), (0, 1)))
     sign = 1.0 if quality["direction"] == "max" else -1.0
     best: dict[tuple[int, int], tuple[float, int]] = {}
@@ -143,20 +142,14 @@ def _edges(low: float, high: float, bins: int) -> list[float | None]:
     return [_plain(value) for value in np.linspace(low, high if high > low else low + 1, bins + 1).tolist()]
 
 
-def _asked(job: Job, chosen: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The ways in which the map of a search tells lineups apart, and what makes the best of a cell."""
+def _measured(job: Job, meta: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The ways in which a map tells candidates apart, and what makes the best of a cell."""
     named = [_named(o) for o in front.of_job(job).objectives]
-    return [o for i, o in enumerate(named) if i != chosen], named[chosen]
-
-
-def _measured(meta: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The same of a map of players, by the names of what is measured of them."""
-    goals = dict(zip(meta["objectives"], meta["directions"], strict=True))
-    quality = meta["objectives"][int(meta["quality"])]
-    ways = meta["behaviour"] or [name for name in goals if name != quality]
-    named = {name: {"title": title_of(name), "unit": "", "toward": "", "direction": goals.get(name, "max")}
-             for name in (*ways, quality)}  # fmt: skip
-    return [named[name] for name in ways], named[quality]
+    quality = int(meta["quality"])
+    if "behaviour" not in meta or not meta["behaviour"]:
+        return [o for i, o in enumerate(named) if i != quality], named[quality]
+    parts, told = kinds.of(job), dict(zip(meta["objectives"], named, strict=True))
+    return [told.get(name) or {**parts.way(name), "direction": "max"} for name in meta["behaviour"]], named[quality]
 
 
 def _named(objective: Any) -> dict[str, Any]:

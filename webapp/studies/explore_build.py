@@ -7,7 +7,6 @@ contiguous, so a filter is a walk over one typed array.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -20,10 +19,12 @@ from numpy.typing import NDArray
 
 from engine.arrays import pack, unpack
 from engine.config.lineups import ObjectiveConfig
-from engine.errors import StoreError
-from engine.indicators import STRONG, UNDER, UNSURE, Family, families, half_width, verdicts
+from engine.errors import DiskFull, StoreError
+from engine.indicators import STRONG, UNSURE, Family, families
 from engine.lineups import schema
 from engine.simulators.contract import GameSpec
+from engine.store import FULL
+from webapp.lib.locks import only_one
 from webapp.studies import explore_source as source
 from webapp.studies.explore_recheck import Fresh, Searched, fresh_numbers
 from webapp.studies.explore_source import signs, strength_index
@@ -32,13 +33,16 @@ from webapp.studies.models import Job
 PARTS = ("core", "lineups")
 """What browsers fetch."""
 
+LONGEST_WAIT = 20.0
+"""Seconds a reader waits for another one who prepares the same files."""
+
 KEPT = 6
 """Builds kept for one job: a running one makes a new build whenever somebody looks."""
 
 NO_FAMILY = 0
 
 SURE = ("Under the line", "Under the line", "Over, weak", "Over, weak", "Not sure yet", "Needs more",
-        "Very likely", "Confirmed")  # fmt: skip
+        "Found by the search", "Confirmed")  # fmt: skip
 """How sure each lineup is, from surely no problem to surely one; column ``sure`` holds places in it. What fresh battles
 say stands further out than what the search says: 0, 2, 5 and 7 are theirs."""
 _BY_SEARCH = (1, 4, 6)
@@ -78,21 +82,16 @@ def build(job: Job) -> Explored:
     spec, objectives = source.spec(job), source.objectives(job).objectives
     found = source.evaluated(job)
     if found is None:
-        return Explored(_meta(job, spec, objectives, None, [], 0.0, {}), {}, {}, {})
+        return Explored(_meta(job, spec, objectives, None, np.zeros((0, 0)), [], 0.0, {}), {}, {}, {})
     columns = found.columns
-    half = half_width(columns["error"], columns["samples"])
-    verdict = verdicts(
-        columns["objective"],
-        half,
-        signs(objectives),
-        [o.threshold for o in objectives],
-        strength_index(objectives),
-        _median(found.meta),
-    )
-    sure = _sure(columns["objective"], half, verdict, objectives, _median(found.meta))
-    each = _battles_of_replicate(found.meta, columns)
-    known = _take_fresh(fresh_numbers(job, columns["genome"], each), columns, half, verdict, sure)
-    shared, member = _families(spec, columns, verdict)
+    half = source.halves(job, columns)
+    median = source.median(found.meta)
+    verdict = source.verdicts_of(job, columns, found.meta)
+    sure = _sure(columns["objective"], half, verdict, objectives, median)
+    baselines = len(found.meta.get("baselines", ()))
+    each = float(schema.battles_of_replicate(columns["genome"].shape[1], baselines))
+    shared, member = _families(spec, columns, verdict)  # before fresh battles move any: see there
+    known = _take_fresh(job, fresh_numbers(job, columns["genome"]), columns, half, verdict, sure)
     core = {
         "id": columns["id"].astype(np.uint32),
         "value": np.ascontiguousarray(columns["objective"].T, dtype=np.float32),
@@ -101,6 +100,7 @@ def build(job: Job) -> Explored:
         "sure": sure,
         "family": member,
         "best": found.best.astype(np.uint8),
+        "random": source.drawn(job, columns).astype(np.uint8),
         "samples": np.minimum(columns["samples"], 65535).astype(np.uint16),
     }
     genome = columns["genome"] + 1
@@ -109,7 +109,8 @@ def build(job: Job) -> Explored:
         "anchor": columns["anchor"].astype(np.int8),
     }
     teams = {"cost": columns["cost"].astype(np.float32), "strength": columns["team_strength"].astype(np.float32)}
-    return Explored(_meta(job, spec, objectives, found, shared, each, known), core, lineups, teams)
+    meta = _meta(job, spec, objectives, found, half, shared, each, known)
+    return Explored({**meta, "strong": int((verdict == STRONG).sum())}, core, lineups, teams)
 
 
 def _sure(
@@ -117,18 +118,19 @@ def _sure(
     half: NDArray[np.float64],
     verdict: NDArray[np.uint8],
     objectives: tuple[ObjectiveConfig, ...],
-    median: float | None,
+    median: source.Median,
 ) -> NDArray[np.uint8]:
     """Places in SURE by the search's numbers: what is over the line is weak when its whole range says so."""
     sure = np.array(_BY_SEARCH, dtype=np.uint8)[verdict]
     j = strength_index(objectives)
-    if j is not None and median is not None:
-        faint = signs(objectives)[j] * (value[:, j] - median) < -half[:, j]
+    if j is not None and median.value is not None:
+        faint = signs(objectives)[j] * (value[:, j] - median.value) < -np.hypot(half[:, j], median.half)
         sure[(verdict == UNSURE) & faint] = _FAINT
     return sure
 
 
 def _take_fresh(
+    job: Job,
     fresh: dict[int, Fresh],
     columns: dict[str, NDArray[Any]],
     half: NDArray[np.float64],
@@ -136,12 +138,14 @@ def _take_fresh(
     sure: NDArray[np.uint8],
 ) -> dict[int, dict[str, Any]]:
     """Put what fresh battles say in the place of the search's numbers, which flatter; both are told by lineup id."""
-    known = {}
+    known, words = {}, source.words(job)
     for row, now in fresh.items():
         before = _searched(columns, half, verdict, row)
         columns["objective"][row], half[row], columns["samples"][row] = now.mean, now.half, now.samples
-        verdict[row], sure[row] = _settled(now, before), _BY_FRESH.get(now.finding, sure[row])
-        both = {"now": now._asdict(), "before": before._asdict(), "words": now.words, "short": now.short}
+        if now.finding != "measured":
+            verdict[row] = now.mark(before.verdict)
+        sure[row] = _BY_FRESH.get(now.finding, sure[row])
+        both = {"now": now._asdict(), "before": before._asdict(), "words": now.told(words), "short": now.short(words)}
         known[int(columns["id"][row])] = both
     return known
 
@@ -154,24 +158,14 @@ def _searched(
     return Searched(mean, halves, int(columns["samples"][row]), int(verdict[row]))
 
 
-def _settled(now: Fresh, before: Searched) -> int:
-    """The verdict after fresh battles. What they leave open is not taken from the list of what is over the line."""
-    if now.finding == "measured":
-        return before.verdict
-    if now.finding in ("confirmed", "refuted"):
-        return STRONG if now.finding == "confirmed" else UNDER
-    return UNSURE if now.beyond or before.verdict != UNDER else UNDER
-
-
-def _median(meta: dict[str, Any]) -> float | None:
-    median = meta.get("median_baseline")
-    return None if median is None else float(median["value"])
-
-
 def _families(
     spec: GameSpec, columns: dict[str, NDArray[Any]], verdict: NDArray[np.uint8]
 ) -> tuple[list[Family], NDArray[np.uint8]]:
-    """What the strongest teams of unfair lineups share, and to which of these families each lineup belongs."""
+    """What the strongest teams of unfair lineups share, and to which of these families each lineup belongs: to the
+    largest of those it fits. No family is without a lineup.
+
+    ``verdict`` is the search's own: pieces are shared by what it found, whatever fresh battles say of some of it later.
+    """
     strongest = columns["genome"][np.arange(len(verdict)), np.maximum(columns["anchor"][:, 0], 0)]
     presence = schema.presence(spec, strongest)
     wanted = verdict == 2 if (verdict == 2).sum() >= 3 else verdict >= 1
@@ -180,10 +174,16 @@ def _families(
     rows = np.concatenate([np.flatnonzero(wanted), usual])
     shared = families(presence[rows], wanted[rows])
     shared.sort(key=lambda family: -len(family.rows))
-    member = np.full(len(verdict), NO_FAMILY, dtype=np.uint8)
-    for number, family in reversed(list(enumerate(shared, start=1))):
-        member[presence[:, family.pieces].all(axis=1)] = number
-    return shared, member
+    holds = [presence[:, family.pieces].all(axis=1) for family in shared]
+    free = np.ones(len(verdict), dtype=bool)
+    member, kept = np.full(len(verdict), NO_FAMILY, dtype=np.uint8), list[Family]()
+    for family, has in zip(shared, holds, strict=True):
+        if not (has & free).any():
+            continue  # all of its lineups belong to larger families
+        kept.append(family)
+        member[has & free] = len(kept)
+        free &= ~has
+    return kept, member
 
 
 def _meta(
@@ -191,56 +191,74 @@ def _meta(
     spec: GameSpec,
     objectives: tuple[ObjectiveConfig, ...],
     found: source.Evaluated | None,
+    half: NDArray[np.float64],
     shared: list[Family],
     each: float,
     known: dict[int, dict[str, Any]],
 ) -> dict[str, Any]:
     columns, meta = (found.columns, found.meta) if found else ({}, {})
+    words = source.words(job)
     return {
         "job": job.pk,
         "rows": len(columns["id"]) if found else 0,
+        "strong": 0,
         "left_out": found.left_out if found else 0,
         "teams": int(columns["genome"].shape[1]) if found else 0,
         "battles_each": meta.get("battles_each", 0),
         "battles_of_replicate": each,
-        "median": meta.get("median_baseline"),
-        "sure": SURE,
+        "median": _median(meta),
+        "sure": [{"Under the line": words.under, "Over, weak": words.weak}.get(how, how) for how in SURE],
+        "words": words.plain(),
+        "moved_sure": words.moved_sure,
         "fresh": {str(lineup): what for lineup, what in known.items()},
         "baselines": [{"name": b["name"], "drawn": b["drawn"]} for b in meta.get("baselines", [])],
-        "objectives": [_objective(o, columns["objective"][:, j] if found else None) for j, o in enumerate(objectives)],
+        "objectives": _objectives(job, objectives, columns, half),
         "families": [{"pieces": list(family.pieces), "name": schema.names(spec, family.pieces)} for family in shared],
         "pieces": [{"id": p.id, "name": p.name, "category": p.category, "cost": p.cost} for p in spec.pieces],
-        "slots": _slots(spec),
+        "slots": source.slots(spec),
         "categories": {c.id: c.title for c in spec.categories},
     }
 
 
-def _battles_of_replicate(meta: dict[str, Any], columns: dict[str, NDArray[Any]]) -> float:
-    """Battles that one replicate of a lineup costs: every pairing, both seats. The first evaluation says so."""
-    samples = columns.get("samples", np.zeros(0))
-    return float(meta.get("battles_each", 0)) / max(1, int(samples[0]) if len(samples) else 1)
+def _median(meta: dict[str, Any]) -> dict[str, Any] | None:
+    """The median baseline team, with half of its 95 % range; a half that is not known is left out."""
+    told, half = meta.get("median_baseline"), source.median(meta).half
+    return told and {**told, **({"half": half} if np.isfinite(half) else {})}
 
 
-def _objective(objective: ObjectiveConfig, values: NDArray[np.float64] | None) -> dict[str, Any]:
+def _objectives(
+    job: Job, objectives: tuple[ObjectiveConfig, ...], columns: dict[str, NDArray[Any]], half: NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    """Each as plain values; where it has no floor or cap of its own, those that the game's numbers set."""
+    if not columns or not len(columns["id"]):
+        return [_objective(o) for o in objectives]
+    found = zip(objectives, columns["objective"].T, half.T, source.ends(job, columns), strict=True)
+    return [{**_objective(o, values, own), "low": low, "high": high} for o, values, own, (low, high) in found]
+
+
+def _objective(
+    objective: ObjectiveConfig, values: NDArray[np.float64] | None = None, half: NDArray[np.float64] | None = None
+) -> dict[str, Any]:
     wanted = ("name", "title", "unit", "toward", "direction", "threshold", "strength", "low", "high", "formula")
     plain = objective.model_dump(include=set(wanted))
-    return {**plain, "digits": 1 if values is None or not len(values) else _digits(values)}
+    if values is None or half is None or not len(values):
+        return {**plain, "digits": 1, "worth": 1}
+    digits = _digits(values)
+    return {**plain, "digits": digits, "worth": digits + _worth_one_more(half, digits)}
 
 
 def _digits(values: NDArray[np.float64]) -> int:
-    """Decimals that tell lineups apart without pretending to more: by the spread of the values."""
+    """Decimals that tell lineups apart without pretending to more: by the spread of the values, where they have one."""
     low, high = np.percentile(values, [1, 99])
-    spread = high - low
+    spread = high - low or 1.5
     return 0 if spread >= 20 else 1 if spread >= 1.5 else 2 if spread >= 0.15 else 3
 
 
-def _slots(spec: GameSpec) -> list[dict[str, Any]]:
-    at = {slot.id: s for s, slot in enumerate(spec.slots)}
-    counted_by = {slot.of: s for s, slot in enumerate(spec.slots) if slot.kind == "count"}
-    return [
-        {"title": slot.title, "kind": slot.kind, "count": counted_by.get(slot.id, -1), "of": at.get(slot.of, -1)}
-        for slot in spec.slots
-    ]
+def _worth_one_more(half: NDArray[np.float64], digits: int) -> bool:
+    """Whether the typical range is so narrow that values and ranges are written with one more decimal. Were that told
+    by each lineup's own range, neighbours with ranges alike would have unlike many."""
+    known = half[np.isfinite(half) & (half > 0)]
+    return len(known) > 0 and 10.0**-digits > float(np.median(known)) / 2
 
 
 def folder(job: Job, state: str) -> Path:
@@ -272,18 +290,27 @@ def explored(job: Job) -> Explored:
 def _write(job: Job, state: str) -> None:
     target = folder(job, state)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with open(target.parent / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two readers who come at once wait for one build
-        if target.exists():
-            return
-        explored = build(job)
-        draft = target.with_name(f".{secrets.token_hex(8)}")
+    try:
+        with only_one(target.parent / ".lock", LONGEST_WAIT):  # two readers who come at once wait for one build
+            if not target.exists():
+                _keep(build(job), target)
+    except TimeoutError as error:
+        raise StoreError("The lineups of this job are still being prepared. Try again in a moment.") from error
+
+
+def _keep(explored: Explored, target: Path) -> None:
+    draft = target.with_name(f".{secrets.token_hex(8)}")
+    try:
         draft.mkdir()
         (draft / "core.arrays").write_bytes(pack(explored.meta, explored.core))
         (draft / "lineups.arrays").write_bytes(pack({}, explored.lineups))
         (draft / "teams.arrays").write_bytes(pack({}, explored.teams))
         os.replace(draft, target)
-        _forget_old(target.parent)
+    except OSError as error:
+        shutil.rmtree(draft, ignore_errors=True)
+        kind = DiskFull if error.errno in FULL else StoreError
+        raise kind(f"The lineups of this job could not be written down: {error.strerror}.") from error
+    _forget_old(target.parent)
 
 
 def _forget_old(parent: Path) -> None:

@@ -19,20 +19,33 @@ from openpyxl.styles import Font
 from engine.lineups import schema
 from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
+from webapp.games.called import called
+from webapp.lib.text import plain
 from webapp.lib.words import plural
-from webapp.studies.explore_build import SURE, Explored
+from webapp.studies.explore_build import Explored
 from webapp.studies.explore_recheck import Fresh, Searched
 from webapp.studies.explore_shortlist import Shortlist
 from webapp.studies.models import Job
 
-VERDICTS = ("Under the line", "Over the line, weak or unsure", "Over the line and strong")
 FRESH, SEARCHED = "fresh battles", "the search’s battles"
 FILE_ROWS = 20_000
 """More lineups than this make a workbook or a page that takes minutes to open; CSV has no limit."""
 
-ON_EVERY_LINE = ("Job", "Game data", "Simulator", "Config hash", "Seed", "Battles per evaluation", "Taken away", "By")
+ON_EVERY_LINE = (
+    "Job",
+    "The line, moved",
+    "Game data",
+    "Simulator",
+    "Config hash",
+    "Seed",
+    "Battles per evaluation",
+    "Taken away",
+    "By",
+)
 
 Cell = str | int | float | None
+RANGES = 3
+"""Columns before the first objective's value and the ends of its range."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,8 @@ class Taken:
 
 
 def safe(text: str) -> str:
-    """Text that no spreadsheet program runs as a formula."""
+    """Text that every spreadsheet program opens and none runs as a formula."""
+    text = plain(text)
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
@@ -82,9 +96,10 @@ def provenance(taken: Taken) -> list[tuple[str, Cell]]:
         ("Job", f"{job.pk}: {job.title}"),
         ("Project", job.project.name),
         ("What", what),
-        ("Filters", taken.query or "none: everything over the line"),
+        ("Filters", taken.query or f"none: everything {taken.explored.meta['words']['over']}"),
+        *_moved_line(taken),
         ("Game data", f"{version} ({version.content_hash[:12]})" if version else ""),
-        ("Simulator", f"{taken.spec.title} {taken.spec.version} ({job.config['game']['simulator']})"),
+        ("Simulator", f"{taken.spec.title} {taken.spec.version} ({called(job.config['game']['simulator'])})"),
         ("Config hash", job.config_hash),
         ("Seed", job.config["seed"]),
         ("Battles per evaluation", taken.explored.meta["battles_each"]),
@@ -92,6 +107,14 @@ def provenance(taken: Taken) -> list[tuple[str, Cell]]:
         ("Taken away", timezone.localtime().isoformat(timespec="seconds")),
         ("By", str(taken.user)),
     ]
+
+
+def _moved_line(taken: Taken) -> list[tuple[str, Cell]]:
+    """Where the line stands, when it is not the job's own."""
+    own = {o["name"]: o["threshold"] for o in taken.job.config["objectives"]["objectives"]}
+    titles = {o["name"]: o["title"] for o in taken.explored.meta["objectives"]}
+    lines = taken.explored.meta.get("moved", {}).items()
+    return [("The line, moved", f"{titles[name]} at {line:g}; the job’s own is {own[name]:g}") for name, line in lines]
 
 
 def source_line(taken: Taken) -> str:
@@ -131,7 +154,11 @@ def _line(taken: Taken, row: int) -> list[Cell]:
     cells: list[Cell] = [
         lineup,
         " · ".join(schema.team_name(taken.spec, team) for team in genome),
-        fresh.short if fresh else SURE[core["sure"][row]] if taken.lined else "",
+        meta["fresh"][str(lineup)]["short"]
+        if fresh and not meta.get("moved")
+        else meta["sure"][core["sure"][row]]
+        if taken.lined
+        else "",
     ]
     for j, objective in enumerate(meta["objectives"]):
         cells += _range(objective, float(core["value"][j, row]), float(core["half"][j, row]))

@@ -4,7 +4,7 @@ same words in the browser, so that what is taken away is exactly what was on the
 ``min-NAME``, ``max-NAME`` (an objective's short name), ``show`` (strong, unsure, under), ``family`` (numbers),
 ``piece`` (piece ids, all of them in the lineup), ``best``, ``listed``, ``rows`` (ids chosen by hand; when given,
 nothing else narrows), ``sort`` (``how`` sure, among equals the worst first; an objective's short name or ``name``;
-``-`` in front: largest first).
+``-`` in front: largest first), ``line-NAME`` (the line of an objective, where it was moved).
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import numpy as np
 from django.http import QueryDict
 from numpy.typing import NDArray
 
+from webapp.lib.first import first
+from webapp.lib.whole import whole
 from webapp.studies.explore_build import Explored
 
 SHOWN = ("under", "unsure", "strong")
@@ -48,10 +50,10 @@ def chosen(query: QueryDict, explored: Explored, listed: Collection[int]) -> Row
 
 
 def _picked(query: QueryDict, explored: Explored) -> Mask:
-    try:
-        ids = [int(word) for word in _words(query, "rows")]
-    except ValueError:
-        raise AddressError("rows is a list of lineup numbers, such as rows=12,40") from None
+    words = _words(query, "rows")
+    ids = [number for word in words if (number := whole(word)) is not None]
+    if len(ids) < len(words):
+        raise AddressError("rows is a list of lineup numbers, such as rows=12,40")
     return np.isin(explored.core["id"], ids)
 
 
@@ -66,7 +68,8 @@ def _filtered(query: QueryDict, explored: Explored, listed: Collection[int]) -> 
         if high is not None:
             keep &= core["value"][j] <= high
     if query.get("family"):
-        keep &= np.isin(core["family"], [int(word) for word in _words(query, "family") if word.isdecimal()])
+        families = [number for word in _words(query, "family") if (number := whole(word)) is not None]
+        keep &= np.isin(core["family"], families)
     for piece in query.getlist("piece"):
         keep &= _contains(explored, piece)
     if query.get("best"):
@@ -141,4 +144,4 @@ def _name_rank(explored: Explored) -> NDArray[np.float64]:
 
 
 def _lead(meta: Mapping[str, Any]) -> int:
-    return next(s for s, slot in enumerate(meta["slots"]) if slot["kind"] == "piece")
+    return first(s for s, slot in enumerate(meta["slots"]) if slot["kind"] == "piece")

@@ -18,7 +18,9 @@ from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from numpy.typing import NDArray
 
-from webapp.studies.explore_export import VERDICTS, Taken, header, lines, provenance
+from webapp.lib.figures import telling
+from webapp.studies.explore_export import RANGES, Cell, Taken, header, lines, provenance
+from webapp.studies.explore_filter import SHOWN
 
 BEHIND = 20_000
 """Lineups that are not taken are drawn as dots behind the taken ones; more than this only make the file larger."""
@@ -33,8 +35,10 @@ def to_html(taken: Taken) -> bytes:
         "median": taken.explored.meta["median"],
         "header": header(taken),
         "rows": rows,
-        "verdicts": list(VERDICTS),
+        "verdicts": [taken.explored.meta["words"][name] for name in SHOWN],
         "digits": _digits(taken),
+        "finer": _finer(taken, rows),
+        "ranges": RANGES,
         **_columns(taken),
     }
     context = {
@@ -58,6 +62,23 @@ def _digits(taken: Taken) -> list[int | None]:
     return [next((wanted[title] for title in longest if head.startswith(title)), 0) for head in header(taken)]
 
 
+def _finer(taken: Taken, rows: list[list[Cell]]) -> dict[int, dict[int, int]]:
+    """By row and column, the digits of values and ranges that usual ones would put on the line, or into one number."""
+    median = taken.explored.meta["median"]
+    found: dict[int, dict[int, int]] = {}
+    for j, objective in enumerate(taken.explored.meta["objectives"]):
+        usual, first = objective["digits"] + 1, RANGES + 3 * j
+        level = median["value"] if median and objective["strength"] else None
+        lines = [line for line in (objective["threshold"], level) if line is not None]
+        for place, row in enumerate(rows):
+            value, low, high = row[first : first + 3]
+            ends = (float(low), float(high)) if isinstance(low, int | float) and isinstance(high, int | float) else None
+            digits = telling(float(value or 0), ends, usual, lines)
+            if digits > usual:
+                found.setdefault(place, {}).update(dict.fromkeys(range(first, first + 3), digits))
+    return found
+
+
 def _columns(taken: Taken) -> dict[str, Any]:
     core, rows = taken.explored.core, taken.rows
     if not core:
@@ -66,7 +87,8 @@ def _columns(taken: Taken) -> dict[str, Any]:
     others = others[:: max(1, -(-len(others) // BEHIND))]
     return {
         "value": [_packed(column[rows]) for column in core["value"]],
-        "half": [_packed(np.nan_to_num(column[rows], posinf=0.0)) for column in core["half"]],
+        # What is not known is no number: a range of none would look certain.
+        "half": [_packed(np.where(np.isfinite(column[rows]), column[rows], np.nan)) for column in core["half"]],
         "verdict": base64.b64encode(core["verdict"][rows].tobytes()).decode(),
         "behind": [_packed(column[others]) for column in core["value"]],
         "evaluated": int(core["id"].size),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 
+from engine.arrays import unpack
 from engine.config.lineups import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
-from webapp.lib.words import plural
+from webapp.lib.words import number, plural
+from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
 from webapp.studies.models import Job
 
@@ -24,9 +27,11 @@ def context(job: Job) -> dict[str, Any]:
     return {
         "objectives": [_objective(o) for o in objectives],
         "has_line": any(o.threshold is not None for o in objectives),
+        "lined": [_objective(o) for o in objectives if o.threshold is not None],
+        "words": source.words(job),
         "teams": teams,
         "teams_words": _teams_words(job, teams),
-        "groups": _groups(job, teams),
+        **_told_so_far(job),
         "piece_words": _piece_words(job),
         "algorithm": job.config.get("algorithm", {}).get("kind", ""),
         "modules": modules(),
@@ -51,11 +56,40 @@ def _teams_words(job: Job, teams: int) -> str:
     return f"{COUNTS[teams]} teams" + (" of about equal cost" if dear is not None and dear <= 0.1 else "")
 
 
-def _groups(job: Job, teams: int) -> str:
-    count = int(job.counters.get("evaluations", 0))
-    if teams == 1:
-        return f"{plural(count, 'team')} played"
-    return f"{plural(count, 'group')} of {COUNTS[teams]} teams compared together"
+def counted(job: Job, meta: Mapping[str, Any]) -> str:
+    """What the page is about: the lineups that it shows, and how many more were played but are not shown, and why."""
+    teams = int(job.config["lineups"]["teams"])
+    found = plural(meta["rows"], "lineup") + ("" if teams == 1 else f" of {COUNTS[teams]} teams compared together")
+    if not meta["left_out"]:
+        return found
+    must = bool(job.config["objectives"].get("constraints"))
+    why = "did not meet what must hold, or failed" if must else "could not be played to the end"
+    return f"{found}; {number(meta['left_out'])} more are left out, they {why}"
+
+
+def judged(meta: Mapping[str, Any]) -> str:
+    """How many of them are surely over the line, as the legend counts them: those that fresh battles confirm, and those
+    that the search found and that were not played again. Nothing where there is no line."""
+    if all(o["threshold"] is None for o in meta["objectives"]):
+        return ""
+    again = meta["fresh"].values()
+    confirmed = sum(told["now"]["finding"] == "confirmed" for told in again)
+    rest = meta["strong"] - confirmed
+    by_search = f"{number(rest)} found by the search"
+    if not again:
+        return f"; {by_search}" if rest else ""
+    fresh = f"{number(confirmed)} confirmed on fresh battles (of {number(len(again))} played again)"
+    return f"; {number(meta['strong'])} {meta['words']['strong'].lower()}: {fresh}, {by_search}"
+
+
+def _told_so_far(job: Job) -> dict[str, str]:
+    """The same before a script has asked how the job is now: where its present state was not built yet, by what the
+    search has told."""
+    built = build.folder(job, source.key(job)) / "core.arrays"
+    if not built.exists():
+        return {"counted": f"{plural(int(job.counters.get('evaluations', 0)), 'lineup')} played", "judged": ""}
+    meta = unpack(built.read_bytes()).meta
+    return {"counted": counted(job, meta), "judged": judged(meta)}
 
 
 def _piece_words(job: Job) -> str:

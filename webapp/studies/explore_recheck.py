@@ -1,33 +1,39 @@
 """Lineups played again on fresh battles, and what that says about the search's verdict on them.
 
-A search picks what looks extreme, so its own numbers flatter. Fresh numbers come from the end of the search (its
-front, replayed) and from re-check jobs; those of one lineup are pooled by their replicates.
+A search picks what looks extreme, so its own numbers flatter. Fresh battles are those at the end of the search (its
+edge, replayed) and those of re-checks. Who re-checks a lineup has seen its replay at the end of the search and may have
+picked it for that, so once it is re-checked its numbers are those of its re-checks alone, all of them together.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from django.core.cache import cache
 from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.config.lineups import ObjectiveConfig
-from engine.errors import StoreError
-from engine.indicators import half_width
+from engine.errors import ConfigError, StoreError
+from engine.formula_terms import Parts
+from engine.indicators import UNDER
+from engine.lineups import schema
+from engine.lineups.parts import Sums
+from engine.verdicts import Finding, Goals, Sample, Verdict, confirmed, judge, mark, weights
+from webapp.lib.figures import telling, with_unit
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import explore_source as source
 from webapp.studies.explore_source import signs, strength_index
 from webapp.studies.models import Job, Status
-
-HOPELESS = 200
-"""A lineup that would need this many times its battles is too close to the line to tell."""
+from webapp.studies.verdict_words import Words
 
 Floats = NDArray[np.float64]
-Finding = Literal["confirmed", "weak", "refuted", "more", "close", "measured"]
+KEPT_S = 3600
+"""Seconds for which what fresh battles say is kept."""
 
 
 class Searched(NamedTuple):
@@ -40,9 +46,10 @@ class Searched(NamedTuple):
 
 
 class Fresh(NamedTuple):
-    """One lineup on fresh battles: ``mean`` and ``half`` (of the 95 % interval) of each objective, replicates, battles,
-    what they say, how many more battles would tell where they do not, and whether a mean is ``beyond`` a line, or
-    its whole interval (``over``)."""
+    """One lineup on fresh battles: ``mean`` and ``half`` (the longer side of the 95 % range) of each objective,
+    replicates, battles, what they say, about how many more battles would tell where they do not, and ``of``
+    what (the line, or its strength), and whether a mean is ``beyond`` a line, or its whole range (``over``). ``gap``:
+    in words, what is not told apart."""
 
     mean: tuple[float, ...]
     half: tuple[float, ...]
@@ -52,53 +59,276 @@ class Fresh(NamedTuple):
     needs: int
     beyond: bool
     over: bool
+    of: str = ""
+    gap: str = ""
 
-    @property
-    def words(self) -> str:
-        """The finding as the pages say it."""
+    def told(self, words: Words) -> str:
+        """The finding as the pages say it, in the words of the job's question."""
         battles = f"{number(self.battles)} fresh battles"
+        open_ = f"whether it is {'strong' if self.of == 'strength' else words.over}: {self.gap}"
         return {
             "confirmed": f"Confirmed on {battles}",
-            "weak": f"{'Over' if self.over else 'Near'} the line but weak, on {battles}",
-            "refuted": f"Under the line on {battles}",
-            "more": f"Needs {number(self.needs)} more battles",
-            "close": f"Too close to the line to tell after {battles}",
+            "weak": f"{words.over.capitalize() if self.over else 'Near the line'} but weak, on {battles}",
+            "refuted": f"{words.under} on {battles}",
+            "more": f"Needs about {number(self.needs)} more battles to tell {open_}",
+            "close": f"Too close on {battles} to tell {open_}",
             "measured": f"Measured on {battles}",
         }[self.finding]
 
-    @property
-    def short(self) -> str:
+    def short(self, words: Words) -> str:
         """The same where there is little room."""
         return {
             "confirmed": "Confirmed",
-            "weak": "Over, weak" if self.over else "Near, weak",
-            "refuted": "Under the line",
+            "weak": words.weak if self.over else "Near, weak",
+            "refuted": words.under,
             "more": "Needs more",
             "close": "Close call",
             "measured": "Measured",
         }[self.finding]
 
+    def mark(self, before: int) -> int:
+        """The verdict as charts mark it; ``before``: as it was by the search's own battles."""
+        return mark(Verdict(self.finding, 1.0, "", self.beyond, self.over), before)
 
-class _Pool(NamedTuple):
-    weighted: Floats
-    spread: Floats
+
+class _Part(NamedTuple):
+    """One batch of fresh battles of one lineup; ``values`` [samples, m] and ``sums`` [samples, k] of each replicate, or
+    None where an earlier version kept none."""
+
+    mean: Floats
+    error: Floats
     samples: int
+    values: Floats | None
+    sums: Floats | None
 
 
-def fresh_numbers(job: Job, genome: NDArray[Any], each: float) -> dict[int, Fresh]:
-    """By row of ``genome`` [n, teams, slots], everything that was replayed of it. ``each`` battles are one replicate
-    of a lineup."""
-    pools: dict[bytes, _Pool] = {}
-    median: dict[str, Any] | None = None
-    for bundle in _results(job):
-        median = bundle.meta.get("median_baseline") or median
-        _pool(bundle, pools)
-    if not pools:
+class _Examined:
+    """Every lineup that was played again, by genome: in the batch ``first`` of those that examined it."""
+
+    def __init__(self) -> None:
+        self.parts: dict[bytes, list[_Part]] = {}
+        self.first: dict[bytes, int] = {}
+        self.costs: dict[bytes, Floats] = {}
+        self.sums: set[tuple[str, ...]] = set()
+        self.baselines = 1
+
+    def take(self, bundle: Bundle, batch: int) -> None:
+        """Add the lineups of an artifact that could be measured."""
+        columns = bundle.arrays
+        values, sums = columns.get("values"), columns.get("sums")
+        self.sums.add(tuple(bundle.meta.get("sums", ())))
+        self.baselines = len(bundle.meta.get("baselines", ())) or 1
+        for row, key in enumerate(_keys(columns["genome"])):
+            n, mean = int(columns["samples"][row]), columns["objective"][row].astype(float)
+            if n < 2 or not np.isfinite(mean).all():
+                continue
+            each, own = (_of_row(table, row, n) for table in (values, sums))
+            self.parts.setdefault(key, []).append(_Part(mean, columns["error"][row].astype(float), n, each, own))
+            self.first.setdefault(key, batch)
+            self.costs[key] = columns["cost"][row].astype(float)
+
+
+def _of_row(table: NDArray[Any] | None, row: int, n: int) -> Floats | None:
+    """The first ``n`` of a row [samples, ...]; None where they were not kept."""
+    found = None if table is None else table[row, :n].astype(float)
+    return None if found is None or len(found) < n or not np.isfinite(found).all() else found
+
+
+def findings(job: Job) -> dict[bytes, Fresh]:
+    """What fresh battles say by now of every lineup of a search that was played again, by ``genome_key``; of a re-check
+    whose search is gone, what its own say. Raises StoreError and ConfigError where the game is no longer described.
+    Lists of jobs ask often: it is kept until more is played again."""
+    key = f"findings-{job.pk}-{source.key(job)}"
+    kept: dict[bytes, Fresh] | None = cache.get(key)
+    if kept is None:
+        kept = _findings(job)
+        cache.set(key, kept, KEPT_S)
+    return kept
+
+
+def fresh_numbers(job: Job, genome: NDArray[Any]) -> dict[int, Fresh]:
+    """By row of ``genome`` [n, teams, slots], what fresh battles say of it."""
+    found = findings(job)
+    return {row: found[key] for row, key in enumerate(_keys(genome)) if key in found}
+
+
+def confirmed_count(job: Job) -> int | None:
+    """How many lineups of a search fresh battles confirm by now; None where none was played again, where there is no
+    line, or where the game is no longer described."""
+    try:
+        found = [fresh.finding for fresh in findings(job).values()]
+    except (StoreError, ConfigError):
+        return None
+    return None if not found or "measured" in found else found.count("confirmed")
+
+
+class Count(NamedTuple):
+    """How many lineups fresh battles confirm, of how many that were played again."""
+
+    confirmed: int
+    played: int
+
+
+def confirmed_by(job: Job, lines: Sequence[float | None], baseline: Mapping[str, Any] | None) -> Count | None:
+    """How many lineups of a search fresh battles confirm by other lines than its own, and beside another median
+    baseline team (as artifacts have it); None where none was played again, or where there is no line. Raises StoreError
+    and ConfigError as ``findings`` does."""
+    key = f"by-{job.pk}-{source.key(job)}-{hash(repr((lines, baseline)))}"
+    kept: list[Finding] | None = cache.get(key)
+    if kept is None:
+        searched, checked, goals = _examined(job)
+        other = goals._replace(lines=list(lines), baseline=_baseline(baseline))
+        kept = [verdict.finding for _, verdict in _judged(job, searched, checked, other).values()]
+        cache.set(key, kept, KEPT_S)
+    return None if not kept or "measured" in kept else Count(kept.count("confirmed"), len(kept))
+
+
+def marks_now(job: Job, arrays: Mapping[str, NDArray[Any]]) -> dict[int, int]:
+    """The verdicts by now of the lineups of an artifact that were played again, by id; without a line there are none.
+    Raises StoreError and ConfigError."""
+    ids = arrays["id"].tolist()
+    found = fresh_numbers(job, arrays["genome"])
+    return {ids[row]: fresh.mark(UNDER) for row, fresh in found.items() if fresh.finding != "measured"}
+
+
+def _findings(job: Job) -> dict[bytes, Fresh]:
+    searched, checked, goals = _examined(job)
+    baselines = (checked if checked.parts else searched).baselines
+    each = schema.battles_of_replicate(int(job.config["lineups"]["teams"]), baselines)
+    judged = _judged(job, searched, checked, goals)
+    told = source.objectives(job).objectives
+    return {
+        key: _fresh(sample, verdict, each, _gap(sample, verdict, goals, told))
+        for key, (sample, verdict) in judged.items()
+    }
+
+
+def _gap(sample: Sample, verdict: Verdict, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
+    """ "it has 13.2 %, the median baseline team 14.1 % (10.6 to 17.6 %)": what is not told apart, in words."""
+    if verdict.finding not in ("more", "close"):
+        return ""
+    value, objective = float(sample.mean[verdict.about]), told[verdict.about]
+    if verdict.open_ == "line":
+        line = goals.lines[verdict.about]
+        assert line is not None
+        digits = telling(value, None, 1, [line])
+        here, there = (with_unit(each, objective.unit, digits) for each in (round(value, digits), line))
+        return f"it is at {here}, the line at {there}"
+    assert goals.baseline is not None
+    here, there = _apart(value, goals.baseline[0], objective.unit)
+    low, high = sorted((goals.bar(-1.0), goals.bar(1.0)))
+    said = f"it has {here}, the median baseline team {there}"
+    if verdict.finding != "close" or not math.isfinite(low):
+        return said
+    digits = telling(goals.baseline[0], (low, high), 1)
+    return f"{said} ({number(low, digits)} to {with_unit(round(high, digits), objective.unit, digits)})"
+
+
+def _apart(one: float, other: float, unit: str) -> tuple[str, str]:
+    """Two values with so many digits that they read as two, where they are."""
+    digits = telling(one, (min(one, other), max(one, other)), 1)
+    return with_unit(round(one, digits), unit, digits), with_unit(round(other, digits), unit, digits)
+
+
+def _judged(
+    job: Job, searched: _Examined, checked: _Examined, goals: Goals
+) -> dict[bytes, tuple[Sample, Verdict]]:  # fmt: skip
+    """Every lineup that was played again, by genome: the battles that count for it, and the verdict. Of two stages the
+    later one counts."""
+    stages = [_samples(job, searched), _samples(job, checked)]
+    lineups = {key: [stage[key] for stage in stages if key in stage] for key in {**stages[0], **stages[1]}}
+    told = confirmed(list(lineups.values()), goals)
+    others = int(told.sum())
+    return {
+        key: (samples[-1], judge(samples[-1], goals, bool(sure), others))
+        for (key, samples), sure in zip(lineups.items(), told, strict=True)
+    }
+
+
+def _examined(job: Job) -> tuple[_Examined, _Examined, Goals]:
+    """What the end of the search played again, what re-checks did, and what is judged."""
+    searched, checked = _Examined(), _Examined()
+    meta: dict[str, Any] = {}
+    for digest in source.searched_again(job):
+        if bundle := _read(digest):
+            searched.take(bundle, 0)
+            meta = bundle.meta
+    rechecks = [job] if job.kind == Job.Kind.RECHECK else source.rechecks(job)
+    for batch, child in enumerate(rechecks, start=1 if searched.parts else 0):
+        if bundle := _read(child.artifacts.get("result", "")):
+            checked.take(bundle, batch)
+            meta = bundle.meta
+    return searched, checked, _goals(source.objectives(job).objectives, meta.get("median_baseline"))
+
+
+def _read(digest: str) -> Bundle | None:
+    """An artifact; None where it was lost: a lost re-check is one that was not made, and the list asks for it again."""
+    try:
+        return unpack(store().get(digest)) if digest else None
+    except StoreError:
+        return None
+
+
+def _goals(objectives: Sequence[ObjectiveConfig], median: dict[str, Any] | None) -> Goals:
+    lines = [o.threshold for o in objectives]
+    return Goals(signs(tuple(objectives)), lines, strength_index(tuple(objectives)), _baseline(median))
+
+
+def _baseline(median: Mapping[str, Any] | None) -> tuple[float, float | None, int] | None:
+    return None if median is None else (float(median["value"]), median.get("error"), int(median.get("samples", 0)))
+
+
+def _samples(job: Job, examined: _Examined) -> dict[bytes, Sample]:
+    """Each lineup's batches together."""
+    keys = list(examined.parts)
+    if not keys:
         return {}
-    objectives = source.objectives(job).objectives
-    line = None if median is None else float(median["value"])
-    return {row: judge(pool.weighted / pool.samples, _half(pool), pool.samples, each, objectives, line)
-            for row, key in enumerate(_keys(genome)) if (pool := pools.get(key)) is not None}  # fmt: skip
+    spec, told = source.spec(job), source.objectives(job).objectives
+    costs = np.stack([examined.costs[key] for key in keys])
+    low, high, exact, plain = schema.spans(spec, told, costs)
+    battles = schema.battles_each(told, spec, costs.shape[1], examined.baselines)
+    shares = weights([examined.first[key] for key in keys])
+    found = [_pooled(examined.parts[key]) for key in keys]
+    sums = Sums(spec, told, costs.shape[1])
+    same = examined.sums == {tuple(sums.names)}
+    made = sums.parts([part.sums if same else None for part in found], costs)
+    return {
+        key: Sample(_means(found[i], made[i]), found[i].error, found[i].samples, found[i].values, low[i], high[i],
+                    exact, plain, battles, float(shares[i]), made[i])
+        for i, key in enumerate(keys)
+    }  # fmt: skip
+
+
+def _means(part: _Part, made: Sequence[Parts | None]) -> Floats:
+    """The objectives by all batches together: of what is no weighted sum, not the average of what the batches say."""
+    return np.array([mean if own is None else own.value for mean, own in zip(part.mean, made, strict=True)])
+
+
+def _pooled(parts: list[_Part]) -> _Part:
+    samples = sum(part.samples for part in parts)
+    mean = sum(part.samples * part.mean for part in parts) / samples
+    error = np.sqrt(sum((part.samples * part.error) ** 2 for part in parts)) / samples
+    values, sums = _together([part.values for part in parts]), _together([part.sums for part in parts])
+    return _Part(np.asarray(mean), error, samples, values, sums)
+
+
+def _together(tables: Sequence[Any]) -> Floats | None:
+    """One after the other; None where one was not kept."""
+    return None if any(table is None for table in tables) else np.concatenate(tables)
+
+
+def _fresh(sample: Sample, verdict: Verdict, each: float, gap: str) -> Fresh:
+    ends = [sample.range(j) for j in range(len(sample.mean))]
+    mean = tuple(map(float, sample.mean))
+    half = tuple(max(end.high - m, m - end.low, 0.0) for end, m in zip(ends, mean, strict=True))
+    needs = 0
+    if verdict.finding == "more":
+        needs = _round_up((math.ceil(sample.samples * verdict.factor) - sample.samples) * each)
+    battles = round(sample.samples * each)
+    open_ = verdict.open_ if verdict.finding in ("more", "close") else ""
+    return Fresh(
+        mean, half, sample.samples, battles, verdict.finding, needs, verdict.beyond, verdict.over, open_, gap
+    )  # fmt: skip
 
 
 def genome_key(genome: Any) -> bytes:
@@ -111,75 +341,6 @@ def _keys(genome: NDArray[Any]) -> Iterable[bytes]:
     everything = genome_key(genome)
     width = len(everything) // max(1, len(genome))
     return (everything[at : at + width] for at in range(0, len(everything), width))
-
-
-def _results(job: Job) -> Iterable[Bundle]:
-    for digest in source.replayed(job):
-        try:
-            yield unpack(store().get(digest))
-        except StoreError:
-            continue  # a lost re-check is one that was not made; the list then asks for it again
-
-
-def _pool(bundle: Bundle, pools: dict[bytes, _Pool]) -> None:
-    columns = bundle.arrays
-    for row, key in enumerate(_keys(columns["genome"])):
-        n = int(columns["samples"][row])
-        if n < 2 or not np.isfinite(columns["objective"][row]).all():
-            continue
-        weighted, spread = n * columns["objective"][row], (n * columns["error"][row]) ** 2
-        before = pools.get(key)
-        pools[key] = (
-            _Pool(weighted, spread, n)
-            if before is None
-            else _Pool(before.weighted + weighted, before.spread + spread, before.samples + n)
-        )
-
-
-def _half(pool: _Pool) -> Floats:
-    return half_width(np.sqrt(pool.spread) / pool.samples, pool.samples)
-
-
-def judge(
-    mean: Floats,
-    half: Floats,
-    samples: int,
-    battles_each: float,
-    objectives: tuple[ObjectiveConfig, ...],
-    median: float | None,
-) -> Fresh:
-    """What fresh numbers say. Confirmed: the whole interval is over a line, and above the median baseline team where
-    strength counts. Refuted: the whole interval misses every line. Weak: it does not, but the whole interval of its
-    strength is below the median baseline team. Measured: there is no line."""
-    sign = signs(objectives)
-    gaps = [(sign[j] * (float(mean[j]) - o.threshold), float(half[j]))
-            for j, o in enumerate(objectives) if o.threshold is not None]  # fmt: skip
-    strong = strength_index(objectives)
-    strength = None
-    if strong is not None and median is not None:
-        strength = (sign[strong] * (float(mean[strong]) - median), float(half[strong]))
-    finding, factor = _finding(gaps, strength)
-    needs = _round_up((math.ceil(samples * factor) - samples) * battles_each) if finding == "more" else 0
-    beyond, over = any(gap >= 0 for gap, _ in gaps), any(gap >= h for gap, h in gaps)
-    numbers = tuple(map(float, mean)), tuple(map(float, half)), samples, round(samples * battles_each)
-    return Fresh(*numbers, finding, needs, beyond, over)
-
-
-def _finding(gaps: list[tuple[float, float]], strength: tuple[float, float] | None) -> tuple[Finding, float]:
-    """What (distance beyond, half interval) of each line and of the median baseline team say, and how many times the
-    samples would tell where these do not."""
-    if not gaps:
-        return "measured", 1.0
-    over = any(gap >= h for gap, h in gaps)
-    if over and (strength is None or strength[0] > strength[1]):
-        return "confirmed", 1.0
-    if all(gap < -h for gap, h in gaps):
-        return "refuted", 1.0
-    if strength is not None and strength[0] < -strength[1]:
-        return "weak", 1.0
-    open_ends = ([] if over else [max(gaps)]) + ([strength] if strength and abs(strength[0]) <= strength[1] else [])
-    factor = max((h / abs(gap)) ** 2 if gap else math.inf for gap, h in open_ends)
-    return ("close", factor) if factor > HOPELESS else ("more", factor)
 
 
 def _round_up(battles: float) -> int:

@@ -12,14 +12,14 @@ from django.db import transaction
 from engine.lineups import schema
 from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
+from webapp.lib.first import first
+from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored
 from webapp.studies.explore_recheck import Fresh, checking, genome_key
 from webapp.studies.models import Job, ShortlistEntry
 
 Action = ShortlistEntry.Action
 REASON_LIMIT = 2000
-REPLICATES, MOST_AGAIN = 32, 512
-"""Times that a re-check plays each pairing: at first, and at most when a lineup is played again and again."""
 
 
 class ShortlistError(ValueError):
@@ -39,11 +39,12 @@ class Listed:
     entries: list[ShortlistEntry] = field(default_factory=list)
     fresh: Fresh | None = None
     checking: bool = False
+    told: str = ""
 
     @property
     def reason(self) -> ShortlistEntry:
         """The decision that put it on the list."""
-        return next(e for e in reversed(self.entries) if e.action == Action.ADD)
+        return first(e for e in reversed(self.entries) if e.action == Action.ADD)
 
     @property
     def remarks(self) -> list[ShortlistEntry]:
@@ -60,12 +61,12 @@ class Listed:
         """How sure, in the words of the page."""
         if self.checking:
             return "Being played again on fresh battles"
-        return self.fresh.words if self.fresh else "Not re-checked yet"
+        return self.told if self.fresh else "Not re-checked yet"
 
     @property
     def due(self) -> bool:
         """Whether a re-check would tell something new."""
-        return self.on and self.state in ("unchecked", "more", "close")
+        return self.on and self.state in ("unchecked", "more")
 
     @property
     def settled(self) -> bool:
@@ -74,7 +75,10 @@ class Listed:
 
 
 class Shortlist:
-    """What was decided about the lineups of ``job``, by lineup id, in the order they first came up."""
+    """What was decided about the lineups of ``job``, by lineup id, in the order they first came up.
+
+    Earlier versions took remarks about lineups that were never on the list; those are left out. ``each``: battles
+    of one lineup, each pairing played once from both seats."""
 
     def __init__(self, job: Job, explored: Explored, spec: GameSpec) -> None:
         self.job, self.all = job, dict[int, Listed]()
@@ -83,12 +87,16 @@ class Shortlist:
             listed.entries.append(entry)
             if entry.action != Action.REMARK:
                 listed.on = entry.action == Action.ADD
+        for lineup in [i for i, each in self.all.items() if all(e.action != Action.ADD for e in each.entries)]:
+            del self.all[lineup]
         self.fresh = explored.fresh
-        busy = checking(job)
+        self.each = float(explored.meta["battles_of_replicate"])
+        busy, words = checking(job), source.words(job)
         verdicts = _verdicts(explored, self.all)
         for listed in self.all.values():
             listed.name = " · ".join(schema.team_name(spec, row) for row in listed.genome)
             listed.fresh = self.fresh.get(listed.lineup)
+            listed.told = listed.fresh.told(words) if listed.fresh else ""
             listed.checking = genome_key(listed.genome) in busy
             listed.verdict = verdicts.get(listed.lineup, "under")
 
@@ -101,13 +109,6 @@ class Shortlist:
     def off(self) -> list[Listed]:
         """What was taken off it."""
         return [listed for listed in self.all.values() if not listed.on]
-
-    def replay(self, *, again: bool) -> tuple[list[Listed], int]:
-        """What a re-check should play, and how many times each pairing: what is not settled; with ``again`` what is, as
-        many times as before, which makes its ranges narrower."""
-        wanted = [self.all[lineup] for lineup in (self.settled if again else self.due)]
-        before = [listed.fresh.samples for listed in wanted if listed.fresh is not None] if again else []
-        return wanted, min(MOST_AGAIN, max([REPLICATES, *before]))
 
     @property
     def due(self) -> list[int]:
@@ -146,6 +147,8 @@ def decide(job: Job, explored: Explored, user: User, lineup: int, action: str, r
             action = Action.REMARK
         if action == Action.WITHDRAW and not on:
             raise ShortlistError("This lineup is not on the shortlist.")
+        if action == Action.REMARK and latest is None:
+            raise ShortlistError("This lineup was never on the shortlist. Put it there; your words become the reason.")
         return ShortlistEntry.objects.create(
             job=job, individual=lineup, action=action, reason=reason, created_by=user, **_facts(explored, lineup)
         )

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Bundle, unpack
+from engine.arrays import Bundle, stacked, unpack
 from engine.config.lineups import ObjectiveConfig, ObjectiveSetConfig
 from engine.errors import StoreError
-from engine.lineups.schema import spec_from_json
+from engine.indicators import half_width, verdicts
+from engine.lineups.schema import exact, spans, spec_from_json
 from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
 from webapp.studies.models import Job
+from webapp.studies.questions import verdict_words
+from webapp.studies.verdict_words import Words
 
-BUILD = 2
+BUILD = 8
 """Raise it when what is built from the same artifacts changes: browsers and the cache keep a build for good."""
 
 ROLES = ("archive", "result", "sample")
@@ -38,6 +42,11 @@ def objectives(job: Job) -> ObjectiveSetConfig:
     return ObjectiveSetConfig.model_validate(job.config["objectives"])
 
 
+def words(job: Job) -> Words:
+    """What the job's verdicts are called."""
+    return verdict_words(job.template, objectives(job))
+
+
 def signs(objectives: tuple[ObjectiveConfig, ...]) -> list[float]:
     """+1 for objectives to push up, -1 for those to push down."""
     return [1.0 if o.direction == "max" else -1.0 for o in objectives]
@@ -46,6 +55,67 @@ def signs(objectives: tuple[ObjectiveConfig, ...]) -> list[float]:
 def strength_index(objectives: tuple[ObjectiveConfig, ...]) -> int | None:
     """Which objective says how strong the weakest team is."""
     return next((j for j, o in enumerate(objectives) if o.strength), None)
+
+
+class Median(NamedTuple):
+    """Strength of the median baseline team, and half of its 95 % range."""
+
+    value: float | None
+    half: float = 0.0
+
+
+def median(meta: dict[str, Any]) -> Median:
+    """What an artifact says of the median baseline team; infinitely wide where its error is not known."""
+    told = meta.get("median_baseline")
+    if told is None:
+        return Median(None)
+    error = np.array([np.nan if told.get("error") is None else told["error"]])
+    return Median(float(told["value"]), float(half_width(error, int(told.get("samples", 0)), exact=error == 0)[0]))
+
+
+Ends = tuple[float | None, float | None]
+
+
+def ends(job: Job, columns: Mapping[str, NDArray[Any]]) -> list[Ends]:
+    """How far down and up each objective can go in an artifact's lineups: its own floor and cap, else what the game's
+    numbers set where luck has a part; None where nothing ends it, and for players."""
+    told = objectives(job).objectives if "cost" in columns else ()
+    if not told or not len(columns["cost"]):
+        return [(o.low, o.high) for o in told] or [(None, None)] * columns["objective"].shape[1]
+    low, high, sure, _ = spans(spec(job), told, columns["cost"].astype(float))
+    found = []
+    for j, o in enumerate(told):
+        furthest = (float(low[:, j].min()), float(high[:, j].max()))
+        game = [None if sure[j] or not np.isfinite(end) else end for end in furthest]
+        found.append((game[0] if o.low is None else o.low, game[1] if o.high is None else o.high))
+    return found
+
+
+def halves(job: Job, columns: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """Half of the 95 % ranges [n, m] of an artifact's lineups or players: see ``half_of``."""
+    if "cost" not in columns:  # what is measured of players always has chance in it
+        return half_of(columns)
+    return half_of(columns, exact(spec(job), objectives(job).objectives, columns["cost"].shape[1]))
+
+
+def half_of(columns: Mapping[str, NDArray[Any]], exact: NDArray[np.bool_] | bool = False) -> NDArray[np.float64]:
+    """The longer side of the ranges that fresh battles gave, where an artifact holds them, else Student's t; infinite
+    where nothing is known, as of players of which an earlier version left no ranges."""
+    if "low" not in columns and "cost" not in columns:
+        return np.full(columns["objective"].shape, np.inf)
+    if "low" not in columns:
+        return half_width(columns["error"], columns["samples"], exact=exact)
+    value = columns["objective"]
+    return np.asarray(np.maximum(np.maximum(columns["high"] - value, value - columns["low"]), 0.0))
+
+
+def verdicts_of(job: Job, columns: dict[str, NDArray[Any]], meta: dict[str, Any]) -> NDArray[np.uint8]:
+    """Verdicts [n] on lineups by the numbers of one artifact; players have none."""
+    if "cost" not in columns:
+        return np.zeros(len(columns["objective"]), dtype=np.uint8)
+    told = objectives(job).objectives
+    lines, strength = [o.threshold for o in told], strength_index(told)
+    return verdicts(columns["objective"], halves(job, columns), signs(told), lines, strength, *median(meta))
 
 
 def spec(job: Job) -> GameSpec:
@@ -57,17 +127,30 @@ def spec(job: Job) -> GameSpec:
     return spec_from_json(version.simulator.spec).patched(job.config["game"].get("patch", {}))
 
 
+def slots(spec: GameSpec) -> list[dict[str, Any]]:
+    """A team's slots for scripts: ``count`` is the place of the slot that says how many, ``of`` what a count counts."""
+    at = {slot.id: s for s, slot in enumerate(spec.slots)}
+    counted_by = {slot.of: s for s, slot in enumerate(spec.slots) if slot.kind == "count"}
+    return [
+        {"title": slot.title, "kind": slot.kind, "count": counted_by.get(slot.id, -1), "of": at.get(slot.of, -1)}
+        for slot in spec.slots
+    ]
+
+
 def rechecks(job: Job) -> list[Job]:
     """The re-checks of a search, oldest first."""
     return list(job.children.filter(kind=Job.Kind.RECHECK).order_by("pk"))
 
 
+def searched_again(job: Job) -> list[str]:
+    """Hashes of what the search itself played on fresh battles at its end: its edge, and the other elites of a map."""
+    return [job.artifacts[role] for role in ("fresh", "fresh_elites") if job.artifacts.get(role)]
+
+
 def replayed(job: Job) -> list[str]:
-    """Hashes of everything that was played on fresh battles: by the search at its end (its edge, and the
-    other elites of a map), and by re-checks."""
-    searched = [job.artifacts.get(role) for role in ("fresh", "fresh_elites")]
-    found = [*searched, *(child.artifacts.get("result") for child in rechecks(job))]
-    return [digest for digest in found if digest]
+    """Hashes of everything that was played on fresh battles: by the search at its end, and by re-checks."""
+    found = [child.artifacts.get("result", "") for child in rechecks(job)]
+    return [*searched_again(job), *(digest for digest in found if digest)]
 
 
 def key(job: Job) -> str:
@@ -85,11 +168,23 @@ def evaluated(job: Job) -> Evaluated | None:
         return None
     meta = bundles[-1].meta
     names = bundles[0].arrays.keys()
-    columns = {name: np.concatenate([bundle.arrays[name] for bundle in bundles]) for name in names}
+    columns = {name: stacked([bundle.arrays[name] for bundle in bundles]) for name in names}
     columns = last_of_each(columns)
     usable = (columns["status"] == 0) & np.isfinite(columns["objective"]).all(axis=1) & ~(columns["violation"] > 0)
     kept = {name: column[usable] for name, column in columns.items()}
     return Evaluated(kept, meta, np.isin(kept["id"], _front_ids(job)), int((~usable).sum()))
+
+
+BRED_FROM_RANDOM = {"nsga2", "nsga3", "agemoea", "ga", "map-elites"}
+"""Algorithms whose first round is drawn at random from what the rules leave; random search draws every round."""
+
+
+def drawn(job: Job, columns: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """Which lineups [n] were drawn at random, not bred: they say how usual it is to be over the line."""
+    kind = job.config.get("algorithm", {}).get("kind", "")
+    if kind == "random":
+        return np.ones(len(columns["id"]), dtype=bool)
+    return np.asarray((columns["tick"] == 1) & (kind in BRED_FROM_RANDOM))
 
 
 def _bundles(job: Job) -> list[Bundle]:

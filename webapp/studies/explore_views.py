@@ -21,16 +21,22 @@ from django.utils.http import parse_etags
 from django.views.decorators.http import require_safe
 
 from engine.errors import ConfigError, StoreError
+from webapp.balance import lines
+from webapp.balance.saving import Replaced
+from webapp.games.numbers import field_text, sensible
+from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.posts import posts_only
-from webapp.lib.words import plural
+from webapp.lib.whole import whole
 from webapp.projects.access import Need, allowed, project_for, role_in
-from webapp.studies import actions
+from webapp.studies import actions, kinds
 from webapp.studies import explore_build as build
 from webapp.studies import explore_filter as narrowing
+from webapp.studies import explore_line as drawing
 from webapp.studies import explore_source as source
 from webapp.studies.explore_export import FILE_ROWS, Taken, to_csv, to_xlsx
 from webapp.studies.explore_offline import to_html
-from webapp.studies.explore_page import context
+from webapp.studies.explore_page import context, counted, judged
+from webapp.studies.explore_replay import replay
 from webapp.studies.explore_shortlist import Shortlist, ShortlistError, decide
 from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, person
@@ -51,8 +57,8 @@ def _sentence(text: str, status: int) -> HttpResponse:
 def _job(request: HttpRequest, slug: str, pk: int, need: Need = "read") -> Job:
     project = project_for(request, slug, need)
     job = get_object_or_404(Job.objects.select_related("project", "game_version__simulator"), pk=pk, project=project)
-    if job.teaches:
-        raise Http404("A training has no lineups to explore.")
+    if not kinds.of(job).explored:
+        raise Http404("This job has no lineups to explore.")
     return job
 
 
@@ -75,6 +81,8 @@ def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "state": _address("explore-state", job),
         "shortlist": _address("explore-shortlist", job),
         "recheck": _address("explore-recheck", job),
+        "line": _address("explore-line", job),
+        "person": person(request).pk,
         "events": f"/events/?project={slug}",
         "export": {kind: _address(f"export-{kind}", job) for kind in TYPES},
         "data": _data(job),
@@ -133,18 +141,24 @@ def _state(request: HttpRequest, job: Job) -> dict[str, Any]:
         "data": _data(job),
     }
     try:
-        shortlist = Shortlist(job, build.explored(job), source.spec(job))
+        explored = build.explored(job)
+        shortlist = Shortlist(job, explored, source.spec(job))
     except (StoreError, ConfigError) as error:
         return {**plain, "error": str(error)}
     can_write = allowed(role_in(person(request), job.project), "write")
-    panel = {"shortlist": shortlist, "can_write": can_write, "job": job}
+    checking = any(listed.checking for listed in shortlist.all.values())
+    plan = replay(shortlist, again=not shortlist.due and not checking)
+    panel = {"shortlist": shortlist, "can_write": can_write, "job": job, "words": source.words(job), "replay": plan}
     return {
         **plain,
+        "counted": counted(job, explored.meta),
+        "judged": judged(explored.meta),
         "listed": {i: {"state": listed.state, "words": listed.words, "on": listed.on, "reason": listed.reason.reason}
                    for i, listed in shortlist.all.items()},
         "due": shortlist.due,
         "settled": shortlist.settled,
-        "checking": any(listed.checking for listed in shortlist.all.values()),
+        "checking": checking,
+        "replay": plan.label if plan.lineups else "",
         "html": render_to_string("studies/explore/shortlist.html", panel, request),
     }  # fmt: skip
 
@@ -153,9 +167,8 @@ def _state(request: HttpRequest, job: Job) -> dict[str, Any]:
 def shortlist(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Write down one decision about one lineup; answers with the new state."""
     job = _job(request, slug, pk, "write")
-    try:
-        lineup = int(request.POST.get("lineup", ""))
-    except ValueError:
+    lineup = whole(request.POST.get("lineup", ""))
+    if lineup is None:
         return JsonResponse({"error": "Choose a lineup first."}, status=400)
     try:
         action, reason = request.POST.get("action", ""), request.POST.get("reason", "")
@@ -167,22 +180,47 @@ def shortlist(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @posts_only("studies:explore", "slug", "pk")
 def recheck(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Play what is on the shortlist and not settled; with ``again``, what is settled, as many times as before, which
-    makes its ranges narrower. Answers with the new state."""
+    """Play what is on the shortlist and not told yet, as often as its sentences say; with ``again``, what is told, as
+    many times as before, which makes its ranges narrower. Answers with the new state."""
     job = _job(request, slug, pk, "write")
     try:
         listed = Shortlist(job, build.explored(job), source.spec(job))
     except (StoreError, ConfigError) as error:
         return JsonResponse({"error": str(error)}, status=400)
-    again = bool(request.POST.get("again"))
-    due, replicates = listed.replay(again=again)
-    if not due:
+    plan = replay(listed, again=bool(request.POST.get("again")))
+    if not plan.lineups:
         return JsonResponse({"error": "Nothing on the shortlist waits for a re-check."}, status=400)
-    started = actions.recheck(job, person(request), [d.genome for d in due], [d.anchors for d in due], replicates)
-    said = f"Playing {plural(len(due), 'lineup')} again on {'more ' if again else ''}fresh battles."
-    return JsonResponse({**_state(request, job), "started": started.pk, "said": said})
+    genomes, anchors = [d.genome for d in plan.lineups], [d.anchors for d in plan.lineups]
+    try:
+        started = actions.recheck(job, person(request), genomes, anchors, plan.times)
+    except actions.Refused as refusal:
+        return JsonResponse({"error": str(refusal)}, status=409)
+    return JsonResponse({**_state(request, job), "started": started.pk, "said": plan.started})
 
 
+@posts_only("studies:explore", "slug", "pk")
+def keep_line(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Let later searches that ask this job's question begin with a line that was moved here; the job keeps its own."""
+    job = _job(request, slug, pk, "write")
+    objectives = {o.name: o for o in source.objectives(job).objectives if o.threshold is not None}
+    try:
+        objective, line = objectives[request.POST.get("objective", "")], float(request.POST.get("line", ""))
+    except (KeyError, ValueError):
+        return JsonResponse({"error": "Move the line to a number first."}, status=400)
+    if not sensible(line):
+        return JsonResponse({"error": "No line can be there: the number is too large or too near to zero."}, status=400)
+    try:
+        if job.objective_set is not None:
+            lines.keep_in_set(job.objective_set, person(request), objective.name, line)
+        else:
+            lines.keep(job.project, person(request), job.template, objective.name, line)
+    except (Replaced, ValueError) as error:
+        return JsonResponse({"error": str(error)}, status=400)
+    kept = f"{field_text(line)} {objective.unit}".strip()
+    return JsonResponse({"said": f"Later searches that ask this begin with a line at {kept}. This one keeps its own."})
+
+
+@may_take(FILE_SECONDS)
 @require_safe
 def export(request: HttpRequest, slug: str, pk: int, kind: str) -> HttpResponse:
     """The lineups the address asks for, as a file."""
@@ -190,8 +228,9 @@ def export(request: HttpRequest, slug: str, pk: int, kind: str) -> HttpResponse:
     try:
         explored, spec = build.explored(job), source.spec(job)
         listed = Shortlist(job, explored, spec)
+        explored = drawing.moved(explored, drawing.asked(request.GET, explored.meta))
         rows = narrowing.chosen(request.GET, explored, {d.lineup for d in listed.on})
-    except narrowing.AddressError as error:
+    except ValueError as error:
         return _sentence(f"This address cannot be read: {error}.", 400)
     except (StoreError, ConfigError) as error:
         return _sentence(str(error), 503)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -20,7 +21,10 @@ from engine.config import (
 )
 from engine.errors import ConfigError
 from engine.lineups.rules import feasibility
+from engine.lineups.schema import unbounded
 from engine.simulators.contract import GameSpec
+from webapp.balance import lines
+from webapp.balance.feasible import counted
 from webapp.balance.forms import sentence
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults
@@ -29,8 +33,13 @@ from webapp.games.models import GameVersion, Simulator
 from webapp.games.numbers import field_text
 from webapp.games.simulators import plays_inside
 from webapp.games.specs import patched_spec
+from webapp.lib.first import first
+from webapp.lib.whole import whole
+from webapp.lib.words import number
 from webapp.projects.models import Project
 from webapp.studies import checks
+from webapp.studies.line_origin import CLONED, KEPT
+from webapp.studies.line_origin import OWN as OWN_OBJECTIVES
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
@@ -41,8 +50,7 @@ SAMPLE_SIZE = 200
 
 
 class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its fields are made from the engine's models
-    """``search(pace)`` and ``sample()`` build configurations once the form is valid. ``waits``: what must be found out
-    before it can start, field to sentence."""
+    """``search(pace)`` and ``sample()`` build configurations once the form is valid."""
 
     menu, usual_population = LINEUPS, 200
     aim = forms.CharField(label="What is the best?", max_length=40, required=False)
@@ -52,6 +60,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
     objectives = forms.ModelChoiceField(ObjectiveSet.objects.none(), label="Objectives", empty_label=None)
     measure = forms.CharField(label="A lineup is over the line when its", max_length=40, required=False)
     line = NumberField(label="The line", required=False)
+    line_from = forms.CharField(max_length=20, required=False)
     effort = forms.ChoiceField(
         choices=[*((e.key, e.title) for e in EFFORTS.values()), (OWN, "Your own numbers")], initial="usual"
     )
@@ -87,8 +96,10 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         self.lineups = LineupConfig()
         self.offered: ObjectiveSetConfig | None = None
         self.measured: ObjectiveSetConfig | None = None
+        self.there_are: int | None = None
         self.proposes = False
-        self.waits: dict[str, str] = {}
+        self.fallback: float | None = None
+        self.origin = ""
 
     def _offer(self, name: str, rows: Any, data: Mapping[str, Any] | None) -> None:
         """The current rows to choose from, and an older one where that was chosen before it was replaced."""
@@ -96,7 +107,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         field.queryset = rows
         chosen = str((data or {}).get(name, ""))
         shown = rows if name == "version" else rows.filter(replaced_by=None)
-        old = rows.filter(pk=int(chosen)) if chosen.isdecimal() and len(chosen) < 19 else rows.none()
+        old = rows.filter(pk=whole(chosen) or 0)
         field.choices = [(row.pk, str(row)) for row in dict.fromkeys([*shown, *old])]
 
     @property
@@ -115,12 +126,26 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         self.lineups = self.asked.lineups(LineupConfig.model_validate(cleaned["rules"].config))
         for _, reason in feasibility(self.spec, self.lineups):
             self.add_error("rules", sentence(reason))
+        self._count_lineups(cleaned)
         self._clean_objectives(cleaned, self.spec)
         if self.measured is not None:
             names = [o.name for o in self.measured.objectives]
-            self.check_method(names, len(names) - 1)
+            why = unbounded(self.spec, self.measured, self.lineups.teams)
+            self.check_method(names, len(names) - 1, why and f"{sentence(why)} Choose another way to race, or none.")
             self._check_whole()
         return cleaned
+
+    def _count_lineups(self, cleaned: dict[str, Any]) -> None:
+        """Find out how many lineups there are, where they can be counted; no round is larger."""
+        if "rules" in self.errors:
+            return
+        assert self.spec is not None
+        self.there_are = counted(self.spec, self.lineups)
+        if self.there_are == 0:
+            self.add_error("rules", "Each rule can be met, but not all of them together: no lineup is left.")
+        elif self.there_are and (cleaned.get("population") or 0) > (most := max(4, self.there_are)):
+            told = f"The rules leave {number(self.there_are)} lineups. Type {number(most)} or fewer."
+            self.add_error("population", told)
 
     def _check_whole(self) -> None:
         """Say what of the search does not go together, once every field is right by itself."""
@@ -143,11 +168,29 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         self.offered = found
         found = self._aimed(found)
         # Nothing chosen yet, or what was chosen belongs to another question: the question's own measure and line.
-        self.proposes = cleaned.get("measure") not in [o.name for o in found.objectives]
-        if self.proposes:
+        if not cleaned.get("measure") and cleaned.get("line") is not None:  # typed before a measure was shown
             cleaned["measure"] = main_measure(found).name
-            cleaned["line"] = main_measure(found).threshold
+        self.proposes = cleaned.get("measure") not in [o.name for o in found.objectives]
+        self.origin = str(cleaned.get("line_from", ""))
+        if self.proposes:
+            cleaned["measure"], cleaned["line"] = self._usual_line(found)
         self.measured = with_line(found, cleaned["measure"], cleaned.get("line"), keep=own)
+        for problem in checks.lines(self.measured, spec, self.lineups):
+            theirs = self.measured.objectives[int(problem.place.split(".")[2])].name == cleaned["measure"]
+            self.add_error("line" if theirs else "objectives", sentence(problem.message))
+
+    def _usual_line(self, objectives: ObjectiveSetConfig) -> tuple[str, float | None]:
+        """The measure and line of the question where nobody typed one: as the project keeps it, or of its own
+        objectives. Else random lineups are to say where the line is; ``fallback`` is for games too slow for that."""
+        main, kept = main_measure(objectives), lines.kept(self.project, self.cleaned_data["question"])
+        if kept is not None and kept.objective in [o.name for o in objectives.objectives]:
+            self.origin = KEPT
+            return kept.objective, kept.line
+        if self.cleaned_data["question"] == "own":
+            self.origin = OWN_OBJECTIVES
+            return main.name, main.threshold
+        self.fallback = main.threshold
+        return main.name, None
 
     def _aimed(self, objectives: ObjectiveSetConfig) -> ObjectiveSetConfig:
         """The objectives that are searched: all of them, or for a method that looks for one best the chosen one."""
@@ -156,9 +199,11 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
             return objectives
         return objectives.model_copy(update={"objectives": tuple(chosen)})
 
-    def propose(self, line: float) -> None:
-        """Put the line where the sample says it tells most; only when nobody chose one."""
+    def propose(self, line: float, origin: str) -> None:
+        """Put the line where the sample says it tells most, or at the question's usual place; only when nobody chose
+        one. ``origin``: see ``line_origin``."""
         assert self.measured is not None
+        self.origin = origin
         self.cleaned_data["line"] = line
         self.measured = with_line(self.measured, self.cleaned_data["measure"], line, keep=True)
 
@@ -166,7 +211,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
     def main(self) -> ObjectiveConfig:
         """The measure that the line is about."""
         assert self.measured is not None
-        return next(o for o in self.measured.objectives if o.name == self.cleaned_data["measure"])
+        return first(o for o in self.measured.objectives if o.name == self.cleaned_data["measure"])
 
     @property
     def own_numbers(self) -> bool:
@@ -175,8 +220,16 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
 
     def plan(self, pace: float | None) -> Plan:
         """The plan of the chosen effort, with what was typed for specialists in its place."""
-        found = plan(EFFORTS.get(self.cleaned_data["effort"], EFFORTS["usual"]), self.lineups, pace)
-        return Plan(*(self.cleaned_data.get(name) or getattr(found, name) for name in PLAN))
+        effort = EFFORTS.get(self.cleaned_data["effort"], EFFORTS["usual"])
+        found = plan(effort, self.lineups, pace, self.there_are)
+        usual = {**found.numbers, "population": found.population + found.population % self._step}
+        return replace(found, **{name: self.cleaned_data.get(name) or value for name, value in usual.items()})
+
+    @property
+    def _step(self) -> int:
+        """What the lineups of a round are a multiple of, for the chosen method."""
+        asked = self.method.model.model_fields["population"].metadata
+        return next((int(each.multiple_of) for each in asked if hasattr(each, "multiple_of")), 1)
 
     @property
     def worker_count(self) -> int:
@@ -224,7 +277,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         return SampleConfig(
             **self._shared(),
             objectives=self.offered.model_copy(update={"objectives": tuple(without)}),
-            count=SAMPLE_SIZE,
+            count=min(SAMPLE_SIZE, self.there_are or SAMPLE_SIZE),
             # A game that runs beside the engine is slow as a rule, and so is its search, which plays as often.
             replicates=SampleConfig.model_fields["replicates"].default if plays_inside(self._simulator) else 2,
             pool=PoolConfig(kind="local", workers=1),
@@ -255,7 +308,11 @@ def first_values(project: Project) -> dict[str, Any]:
     chosen = {"version": version, "rules": rules, "objectives": own}
     ids = {name: str(row.pk) for name, row in chosen.items() if row is not None}
     chosen_method = {LINEUPS.choice: LINEUPS.usual}
-    return {"question": "unfair", "effort": "usual", "measure": "advantage", "line": "2", **chosen_method, **ids}
+    kept = lines.kept(project, "unfair")
+    # Without a line that the project keeps, random lineups propose one.
+    told = (kept.objective, field_text(kept.line), KEPT) if kept else ("", "", "")
+    line = dict(zip(("measure", "line", "line_from"), told, strict=True))
+    return {"question": "unfair", "effort": "usual", **line, **chosen_method, **ids}
 
 
 def values_of(job: Job) -> dict[str, Any]:
@@ -273,8 +330,9 @@ def values_of(job: Job) -> dict[str, Any]:
         "objectives": job.objective_set_id,
         "measure": main["name"],
         "line": main["threshold"],
+        "line_from": CLONED,
         "effort": effort,
-        **(vars(plan) if effort == OWN else {}),
+        **(plan.numbers if effort == OWN else {}),
         "fresh": search.get("fresh"),
         "seed": search["seed"],
         "workers": search["pool"]["workers"],

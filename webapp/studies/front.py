@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.config import ObjectiveConfig, ObjectiveSetConfig
-from engine.indicators import half_width, non_dominated, verdicts
+from engine.indicators import non_dominated
 from webapp.lib.storage import store
+from webapp.studies import explore_source as source
+from webapp.studies import kinds
 from webapp.studies.models import Job
-from webapp.training.goals import title_of
 
-PICTURE = 2
+PICTURE = 4
 """Raise it when the same artifact is drawn in another way: it is part of the entity tag."""
 MOST_MARKS, MOST_DOTS = 300, 150
 
@@ -56,17 +57,8 @@ def axis(objectives: Sequence[ObjectiveConfig], i: int) -> Axis:
 
 
 def of_job(job: Job) -> ObjectiveSetConfig:
-    """What the job was told "imbalanced" means; of a search for training settings what makes a player good."""
-    if not job.evolves:
-        return ObjectiveSetConfig.model_validate(job.config["objectives"])
-    # What is measured of players needs no formula, and may be called what no formula may.
-    aims = [
-        ObjectiveConfig.model_construct(
-            name=aim["measure"], title=title_of(aim["measure"]), formula="", direction=aim["direction"], toward="better"
-        )
-        for aim in job.config["objectives"]
-    ]
-    return ObjectiveSetConfig.model_construct(objectives=tuple(aims))
+    """What the job's candidates are measured by: what it was told "imbalanced" means, or what makes a player good."""
+    return kinds.of(job).objectives(job)
 
 
 def artifact(job: Job, role: str, tick: int | None) -> str:
@@ -93,20 +85,28 @@ def picture(job: Job, digest: str, pair: tuple[Axis, Axis], *, dots: bool) -> by
     bundle, objectives = unpack(store().get(digest)), of_job(job).objectives
     usable = (bundle.arrays["status"] == 0) & np.isfinite(bundle.arrays["objective"]).all(axis=1)
     x, y = pair
-    columns = _columns(bundle, usable, objectives, x, y)
+    columns = _columns(job, bundle, usable, objectives, x, y)
     rows = _sample(columns, MOST_DOTS if dots else MOST_MARKS)
     found: dict[str, Any] = {name: _plain(column[rows]) for name, column in columns.items()}
-    return json.dumps({**found, "count": int(usable.sum()), "median": _median(bundle)}, separators=(",", ":")).encode()
+    median = source.median(bundle.meta)
+    half = median.half if median.value is not None and np.isfinite(median.half) else None
+    ends = _ends(job, {name: column[usable] for name, column in bundle.arrays.items()}, x, y)
+    told = {"count": int(usable.sum()), "median": median.value, "median_half": half, "ends": ends}
+    return json.dumps({**found, **told}, separators=(",", ":")).encode()
+
+
+def _ends(job: Job, arrays: dict[str, NDArray[Any]], x: Axis, y: Axis) -> dict[str, source.Ends]:
+    """How far each axis can go: where ranges stop."""
+    known = source.ends(job, arrays)
+    return {name: known[axis.column] if axis.column >= 0 else (0.0, None) for name, axis in (("x", x), ("y", y))}
 
 
 def _columns(
-    bundle: Bundle, usable: NDArray[np.bool_], objectives: Sequence[ObjectiveConfig], x: Axis, y: Axis
+    job: Job, bundle: Bundle, usable: NDArray[np.bool_], objectives: Sequence[ObjectiveConfig], x: Axis, y: Axis
 ) -> dict[str, NDArray[Any]]:
     arrays = {name: column[usable] for name, column in bundle.arrays.items()}
-    objective, half = arrays["objective"], half_width(arrays["error"], arrays["samples"])
-    signs = [1.0 if o.direction == "max" else -1.0 for o in objectives]
-    strength = next((i for i, o in enumerate(objectives) if o.strength), None)
-    verdict = verdicts(objective, half, signs, [o.threshold for o in objectives], strength, _median(bundle))
+    objective, half = arrays["objective"], source.halves(job, arrays)
+    verdict = arrays["verdict"] if "verdict" in arrays else source.verdicts_of(job, arrays, bundle.meta)
     values, halves = {}, {}
     for name, axis in (("x", x), ("y", y)):
         told = axis.column >= 0
@@ -131,12 +131,7 @@ def _sample(columns: dict[str, NDArray[Any]], most: int) -> NDArray[np.int64]:
 
 
 def _plain(column: NDArray[Any]) -> list[Any]:
-    """Numbers as short as a chart needs them; an interval that is not known is null."""
+    """Numbers as short as their 32 bits; an interval that is not known is null."""
     if column.dtype.kind != "f":
         return column.astype(int).tolist()
-    return [float(f"{v:.5g}") if np.isfinite(v) else None for v in column.tolist()]
-
-
-def _median(bundle: Bundle) -> float | None:
-    median = bundle.meta.get("median_baseline")
-    return None if median is None else float(median["value"])
+    return [float(f"{v:.7g}") if np.isfinite(v) else None for v in column.tolist()]

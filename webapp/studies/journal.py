@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from webapp.lib.text import writable
 from webapp.lib.wake import wake
 from webapp.projects.models import Project
 from webapp.studies.models import Job, JobEvent
@@ -36,6 +37,11 @@ def status_entry(status: str, message: str = "", **more: Any) -> Entry:
     return Entry(STATUS, {"status": status, "message": message, **more})
 
 
+def note(message: str) -> Entry:
+    """The entry that tells readers in a sentence how a job is another than the one that was asked for."""
+    return Entry("logged", {"message": message, "note": True})
+
+
 def append(job: Job, where: Mapping[str, Any], entries: Sequence[Entry], **changes: Any) -> bool:
     """Apply ``changes`` to the row if it matches ``where`` and number ``entries``; False, and nothing written, if not.
 
@@ -45,12 +51,14 @@ def append(job: Job, where: Mapping[str, Any], entries: Sequence[Entry], **chang
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).filter(pk=job.project_id).first()
         rows = Job.objects.filter(pk=job.pk, **where)
-        if not rows.update(sequence=F("sequence") + len(entries), **changes):
+        # A simulator's own words may be among them.
+        clean = {name: writable(value) for name, value in changes.items()}
+        if not rows.update(sequence=F("sequence") + len(entries), **clean):
             return False
         last = Job.objects.values_list("sequence", flat=True).get(pk=job.pk)
         first, now = last - len(entries) + 1, timezone.now()
         JobEvent.objects.bulk_create(
-            JobEvent(job_id=job.pk, sequence=first + i, kind=e.kind, tick=e.tick, at=e.at or now, body=dict(e.body))
+            JobEvent(job_id=job.pk, sequence=first + i, kind=e.kind, tick=e.tick, at=e.at or now, body=writable(e.body))
             for i, e in enumerate(entries)
         )
         transaction.on_commit(partial(wake, job.project_id))

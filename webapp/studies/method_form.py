@@ -39,17 +39,17 @@ class MethodForm(forms.Form):
         """The chosen method; the usual one where none was."""
         return self.menu.of(self.cleaned_data.get(self.menu.choice) or "")
 
-    def check_method(self, aims: Sequence[str], ways: int) -> None:
+    def check_method(self, aims: Sequence[str], ways: int, unbounded: str) -> None:
         """Say at its field whatever the engine would not take. ``aims``: names of what is searched for; ``ways``: in
-        how many numbers a map tells candidates apart."""
+        how many numbers a map tells candidates apart; ``unbounded``: why no race by bounds is possible, if so."""
         menu, self.noise, self.stop = self.menu, NoiseConfig(), self._stop()
         found = self._parsed(menu.belonging(self.method), self._values(), self.method.model, "algorithm.")
-        if self.method.remeasures:
-            settings = (*menu.noise, *menu.racing) if self.method.races else menu.noise
+        if self.method.model.remeasures:
+            settings = (*menu.noise, *menu.racing) if self.method.model.races else menu.noise
             self.noise = self._parsed(settings, values_typed(settings, self.cleaned_data), NoiseConfig) or self.noise
         self.method_settings: SearchAlgorithm | None = found
         if found is not None:
-            for place, message in checks.method(menu, found, self.noise, aims, ways):
+            for place, message in checks.method(menu, found, self.noise, aims, ways, unbounded):
                 self.add_error(self.field_of(place), message)
 
     def field_of(self, place: str) -> str | None:
@@ -95,7 +95,7 @@ class MethodForm(forms.Form):
             return None
 
     def _even(self, text: str) -> str:
-        even = self.menu.told("Type an even number: lineups are combined in twos.")
+        even = self.menu.told("Type an even number: here lineups compete in twos.")
         return even if "multiple of 2" in text else text
 
 

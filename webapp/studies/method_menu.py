@@ -15,9 +15,9 @@ Part = dict[str, Any]
 CHOICES = {
     "noise-racing": {
         "off": "No racing",
-        "chance": "By chance: out when it can hardly stay",
-        "tests": "By tests: out when enough others are shown to beat it",
-        "halving": "By halves: a fixed share leaves at each step",
+        "bounds": "By bounds, for any noise",
+        "tests": "By tests, for noise near normal",
+        "halving": "By halves, with no stated error",
     },
     "pbt-exploit": {
         "truncation": "Worst copy best (truncation)",
@@ -43,7 +43,11 @@ _AGAIN = (
     "The best so far may have been lucky. Measured again, they are seen as they are, and the edge may also fall. "
     "This takes battles beyond the estimate."
 )
-_RACE = "Battles go where they can still change who stays; hopeless lineups stop early."
+_RACE = (
+    "Battles go where they can still change who stays; hopeless lineups stop early. Off unless you choose it: with "
+    "several objectives it saves next to nothing. With one, bounds saved 0 to 26 % of the battles, most where they are "
+    "won or lost and lineups differ much; tests saved 21 to 36 % where noise is normal."
+)
 _STOP = "The search ends at the first of these, else after its last round. Leave empty what should not count."
 _AIM = (
     "All together: a lineup is better when fewer others beat it in everything, then when it stands more by itself. One "

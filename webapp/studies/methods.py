@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.catalog import ALGORITHMS
 from engine.config import Config
-from engine.config.algorithms import OPERATORS, SETTING_OPERATORS, Breeding, Steady
+from engine.config.algorithms import OPERATORS, SETTING_OPERATORS, Breeding, SearchAlgorithm, Steady
 from engine.config.noise import BattlesRule, EvaluationsRule, MinutesRule, NoiseConfig, PlateauRule
 from webapp.lib.words import number
 from webapp.studies.setting_fields import Setting, settings_of
@@ -27,16 +27,12 @@ _STEADY = ("steady", "fair")
 
 @dataclass(frozen=True)
 class Method:
-    """An algorithm on the menu. ``text``: what it is good for, and when not. ``numbers``: it moves through numbers that
-    stand for lineups. ``remeasures``: its best can be measured again. ``races``: it can foresee who stays. ``also``:
-    parts of the form that a page adds for it."""
+    """An algorithm on the menu; what it can do, its settings say. ``text``: what it is good for, and when not.
+    ``also``: parts of the form that a page adds for it."""
 
     kind: str
     group: str
     text: str
-    numbers: bool = False
-    remeasures: bool = True
-    races: bool = False
     also: tuple[str, ...] = ()
 
     @property
@@ -44,8 +40,10 @@ class Method:
         return ALGORITHMS[self.kind].label
 
     @property
-    def model(self) -> type[Config]:
-        return ALGORITHMS[self.kind].config
+    def model(self) -> type[SearchAlgorithm]:
+        found = ALGORITHMS[self.kind].config
+        assert issubclass(found, SearchAlgorithm)
+        return found
 
     @property
     def single(self) -> bool:
@@ -55,16 +53,16 @@ class Method:
     @property
     def parts(self) -> str:
         """The parts of the form that belong to it, as the page's script reads them."""
-        steady, breeds = issubclass(self.model, Steady), issubclass(self.model, Breeding)
+        model = self.model
         found = {
             "aim": self.single,
-            "steady": steady,
-            "breeding": breeds,
-            "numbers": self.numbers,
+            "steady": issubclass(model, Steady),
+            "breeding": issubclass(model, Breeding),
+            "numbers": "numbers" in model.needs,
             f"own-{self.kind}": True,
-            "noise": self.remeasures,
-            "racing": self.races,
-            "no-noise": not self.remeasures,
+            "noise": model.remeasures,
+            "racing": model.races,
+            "no-noise": not model.remeasures,
         }
         return " ".join((*(name for name, has in found.items() if has), *self.also))
 
@@ -77,7 +75,6 @@ METHODS = {
             TOGETHER,
             "Finds the whole edge between two or three objectives and seldom disappoints. "
             "Not the first choice for four objectives or more.",
-            races=True,
         ),
         Method(
             "nsga3",
@@ -95,44 +92,36 @@ METHODS = {
             "ga",
             SINGLE,
             "The simplest: the best become parents. Good when one number says it all; it shows no trade-offs.",
-            races=True,
         ),
         Method(
             "cmaes",
             SINGLE,
             "Learns which changes go together. Good in the last stretch towards one goal; "
             "slow to start where pieces have nothing to do with each other.",
-            numbers=True,
         ),
         Method(
             "cem",
             SINGLE,
             "Draws around the best of the last round, ever more narrowly. Quick and sturdy; "
             "it settles on one kind of lineup and does not look back.",
-            numbers=True,
         ),
         Method(
             "openai-es",
             SINGLE,
             "Follows the slope that many small changes show. Made for thousands of smooth settings; "
             "lineups jump from piece to piece, so expect little.",
-            numbers=True,
         ),
         Method(
             "pso",
             SINGLE,
             "A swarm drawn to the best place it has seen. Good with few lineups in a round; "
             "weak when battles are very noisy.",
-            numbers=True,
-            remeasures=False,
         ),
         Method(
             "cso",
             SINGLE,
             "Lineups meet in pairs and the loser moves towards the winner. Good for large teams with many slots; "
             "slow when there are few.",
-            numbers=True,
-            remeasures=False,
         ),
         Method(
             "map-elites",
@@ -144,7 +133,6 @@ METHODS = {
             "random",
             OTHER,
             "Only draws valid lineups. Shows what searching adds; never the way to find the worst.",
-            races=True,
         ),
     )
 }

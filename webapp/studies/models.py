@@ -1,4 +1,4 @@
-"""Jobs: the web's record of engine studies. The database is the queue's truth (design, section 4)."""
+"""Jobs: the web's record of engine studies. The database is the queue's truth."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from engine.catalog import STUDIES, StudyKind
+
 
 class Status(models.TextChoices):
     QUEUED = "queued", "Waiting to start"
-    WAITING = "waiting", "Waiting for free workers"
+    WAITING = "waiting", "Waiting"
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
     STOPPED = "stopped", "Stopped"
@@ -46,6 +48,20 @@ class Job(models.Model):
     lineup_rules = models.ForeignKey("balance.LineupRules", null=True, on_delete=models.SET_NULL, related_name="jobs")
     objective_set = models.ForeignKey("balance.ObjectiveSet", null=True, on_delete=models.SET_NULL, related_name="jobs")
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="children")
+
+    asked = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Until config is complete: what was typed into the form, and what is still being found out.",
+    )
+    awaits = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="awaited_by",
+        help_text="The sample or trial that finds it out.",
+    )
 
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
     wish = models.CharField(max_length=10, choices=Wish.choices, default=Wish.NONE, blank=True)
@@ -108,20 +124,15 @@ class Job(models.Model):
         return self.trains or self.evolves
 
     @property
-    def noun(self) -> str:
-        """What its study is, in a sentence."""
-        return "training" if self.trains else "search"
-
-    @property
-    def hands(self) -> str:
-        """Who does its study's work, in a sentence."""
-        return "samplers" if self.trains else "battle workers"
+    def study(self) -> StudyKind:
+        """What kind of study it is; a trial is a training, though it is played as a sample."""
+        return STUDIES[self.config.get("kind", self.kind)]
 
     def stopped_words(self, tick: int) -> str:
         """What it says when people stop it after ``tick`` rounds."""
         if not tick:
-            return "Stopped before the first round was complete."
-        return f"Stopped. What was {'learned' if self.trains else 'found'} stays."
+            return f"Stopped before the first {self.study.tick} was complete."
+        return f"Stopped. What was {self.study.gained} stays."
 
     @property
     def active(self) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from webapp.studies import progress
+from engine.config import LineupConfig
+from webapp.studies import plans, progress
 from webapp.studies.models import Job, Status
 from webapp.studies.sampling import speed
+from webapp.studies.took import took
 
 LATEST = 8
 """Earlier searches that are asked."""
@@ -18,6 +20,10 @@ SPANS = 24
 """Stretches of about as many rounds each that a search is cut into at most."""
 FEWEST_SPANS = 3
 """Fewer tell nothing: of two rounds there is one, and a wait for a processor in it looks like the game's own pace."""
+LAST = 3
+"""Of them so many tell what a search takes beside its battles: the machine may be busier than it was."""
+START = 6.0
+"""Seconds that a search takes beside its battles, where none was played."""
 LEAST_S = 2.0
 """Seconds that all of them took at least."""
 
@@ -25,10 +31,14 @@ LEAST_S = 2.0
 @dataclass(frozen=True)
 class Pace:
     """Battles a second of one worker. ``sampled``: as random lineups tell; ``earlier``: lowest and highest of earlier
-    searches. None: not known."""
+    searches. None: not known. ``beside``: seconds, least and most, that a search takes beside its battles: its program
+    and its workers start, and at its end what it found is put together. ``runs``: earlier searches of the game that
+    those are from; 0: they are a guess."""
 
     sampled: float | None = None
     earlier: tuple[float, float] | None = None
+    beside: tuple[float, float] = (START, START)
+    runs: int = 0
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -52,7 +62,37 @@ class Span(NamedTuple):
 
 def known(sample: Job | None) -> Pace:
     """All that is known for the search that ``sample`` was played for."""
-    return Pace(pace_of(sample), _earlier(sample)) if sample is not None else Pace()
+    if sample is None:
+        return Pace()
+    done = _done(sample)
+    found = Pace(pace_of(sample), _earlier(done))
+    if found.ends is None:
+        return found
+    spent = sorted([_beside(job, found.ends) for job in done if took(job) is not None][:LAST])
+    return replace(found, beside=(spent[0], spent[-1]), runs=len(spent)) if spent else found
+
+
+def seconds(battles: int, workers: int, pace: Pace) -> tuple[float, float] | None:
+    """(shortest, longest) a search of so many battles may take, its start and its end included. None: nobody knows."""
+    if pace.ends is None:
+        return None
+    (low, high), (least, most) = pace.ends, pace.beside
+    return least + battles / (high * workers), most + 1.08 * battles / (low * workers)
+
+
+def _beside(job: Job, ends: tuple[float, float]) -> float:
+    """Seconds that a search took before its rounds and after them, less the battles that are planned there: by its own
+    pace, or where it has too few rounds for one by the middle of ``ends``."""
+    spans = _spans(job)
+    pace = _quantile(sorted(spans, key=lambda span: span.pace), 0.5) if spans else sum(ends) / 2
+    told = progress.rounds(job, SPANS)
+    seconds, battles = ([each or 0.0 for each in told[name]] for name in ("seconds", "battles"))
+    between = seconds[-1] - seconds[0] if seconds else 0.0  # the first round told and the last: waits are no start
+    rules = LineupConfig.model_validate(job.config["lineups"])
+    size = plans.Plan(int(job.config.get("algorithm", {}).get("population", 0)), 1, 2)
+    rest = sum(battles[:1]) + plans.edge_battles(size, rules, int(job.config.get("fresh", 0)))
+    workers = int(job.config.get("pool", {}).get("workers", 1))
+    return max(0.0, (took(job) or 0.0) - between - rest / pace / workers)
 
 
 def pace_of(sample: Job | None) -> float | None:
@@ -67,14 +107,18 @@ def pace_of(sample: Job | None) -> float | None:
     return found
 
 
-def _earlier(sample: Job) -> tuple[float, float] | None:
-    """From the latest searches on the same simulator and with as large lineups: the paces that a quarter of all battles
-    were slower, and faster, than. So what was played least counts least."""
+def _done(sample: Job) -> list[Job]:
+    """The latest searches on the same simulator and with as large lineups, newest first."""
     if sample.game_version is None:
-        return None
+        return []
     same = {"game_version__spec_hash": sample.game_version.spec_hash}
     same |= {"config__lineups__teams": sample.config["lineups"]["teams"]}
-    done = Job.objects.filter(kind=Job.Kind.SEARCH, status=Status.FINISHED, **same).order_by("-pk")[:LATEST]
+    return list(Job.objects.filter(kind=Job.Kind.SEARCH, status=Status.FINISHED, **same).order_by("-pk")[:LATEST])
+
+
+def _earlier(done: Sequence[Job]) -> tuple[float, float] | None:
+    """The paces that a quarter of all battles of these searches were slower, and faster, than. So what was played least
+    counts least."""
     spans = sorted((span for job in done for span in _spans(job)), key=lambda span: span.pace)
     if sum(span.seconds for span in spans) < LEAST_S:
         return None

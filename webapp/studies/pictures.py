@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.lib.storage import store
+from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.studies import course as telling
 from webapp.studies import front as drawing
@@ -41,9 +42,9 @@ def _tick(request: HttpRequest) -> int | None:
     text = request.GET.get("tick", "")
     if not text:
         return None
-    if not text.isdecimal() or len(text) > 9:
+    if (number := whole(text, 10**9)) is None:
         raise Http404("A round is a whole number.")
-    return int(text)
+    return number
 
 
 def _with_edge(request: HttpRequest, slug: str, pk: int) -> Job:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 
 from engine.config import LineupConfig, PastedBaselines
+from engine.lineups import schema
 from webapp.lib.words import NBSP, duration, number
-from webapp.studies.paces import Pace
 
 SLOW = 2000.0
 """Battles a second of one worker below which the efforts are measured in time instead of in lineups."""
@@ -20,15 +20,28 @@ SHARED = 0.7
 
 @dataclass(frozen=True)
 class Plan:
-    """``population`` lineups in each of ``rounds`` rounds, each pairing played ``replicates`` times from both seats."""
+    """``population`` lineups in each of ``rounds`` rounds, each pairing played ``replicates`` times from both seats.
+    ``most``: how many lineups there are, where the rules leave so few that they were counted: then it ends."""
 
     population: int
     rounds: int
     replicates: int
+    most: int | None = None
 
     @property
     def lineups(self) -> int:
-        return self.population * self.rounds
+        asked = self.population * self.rounds
+        return asked if self.most is None else min(asked, self.most)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every lineup there is gets played."""
+        return self.lineups == self.most
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """What can be typed of it, by the names of the fields."""
+        return {name: getattr(self, name) for name in PLAN}
 
 
 FRESH = 16
@@ -41,26 +54,30 @@ PLAN = ("population", "rounds", "replicates")
 
 @dataclass(frozen=True)
 class Effort:
-    """A choice of "How hard should we look?": its plan, and the minutes it may take where battles are slow."""
+    """A choice of "How hard should we look?": its plan, the minutes it may take where battles are slow, and how many
+    times as often each lineup is played where all of them can be."""
 
     key: str
     title: str
     plan: Plan
     minutes: float
+    again: int
 
 
 EFFORTS = {
     effort.key: effort
     for effort in (
-        Effort("quick", "Quick look", Plan(200, 30, 4), 4),
-        Effort("usual", "Usual", Plan(200, 100, 4), 15),
-        Effort("deep", "Deep look", Plan(200, 1000, 4), 120),
+        Effort("quick", "Quick look", Plan(200, 30, 4), 4, 1),
+        Effort("usual", "Usual", Plan(200, 100, 4), 15, 4),
+        Effort("deep", "Deep look", Plan(200, 1000, 4), 120, 16),
     )
 }
 
 
 OWN = "own"
 """The effort of somebody who typed the numbers."""
+LARGEST = 10_000
+"""Lineups that a round can have."""
 LONG = 3600.0
 """Seconds from which on a search is worth a warning before it starts."""
 
@@ -71,10 +88,10 @@ def effort_of(plan: Plan) -> str:
 
 
 def battles_each(rules: LineupConfig, replicates: int) -> int:
-    """Battles that one lineup costs: every pair of its teams and every team with every baseline, from both seats."""
+    """Battles that one lineup costs."""
     baselines = rules.baselines
     others = len(baselines.teams) if isinstance(baselines, PastedBaselines) else baselines.count
-    return 2 * replicates * (rules.teams * (rules.teams - 1) // 2 + rules.teams * others)
+    return replicates * schema.battles_of_replicate(rules.teams, others)
 
 
 def edge_battles(plan: Plan, rules: LineupConfig, fresh: int) -> int:
@@ -82,8 +99,20 @@ def edge_battles(plan: Plan, rules: LineupConfig, fresh: int) -> int:
     return round(EDGE * plan.population) * battles_each(rules, fresh) if fresh else 0
 
 
-def plan(effort: Effort, rules: LineupConfig, pace: float | None) -> Plan:
-    """The plan of an effort for a game of which one worker plays ``pace`` battles a second (None: not known)."""
+def plan(effort: Effort, rules: LineupConfig, pace: float | None, most: int | None = None) -> Plan:
+    """The plan of an effort for a game of which one worker plays ``pace`` battles a second (None: not known), and whose
+    rules leave ``most`` lineups (None: too many to be counted)."""
+    found = _paced(effort, rules, pace)
+    if most is None or found.lineups < most:
+        return replace(found, most=most)
+    # Everything is played, in one round where that can be; what is left of the battles makes ranges narrower.
+    population = min(max(4, most), LARGEST)
+    affordable = found.replicates * found.lineups // max(1, most)
+    replicates = max(found.replicates, min(found.replicates * effort.again, affordable))
+    return Plan(population, -(-most // population) or 1, replicates, most)
+
+
+def _paced(effort: Effort, rules: LineupConfig, pace: float | None) -> Plan:
     if pace is None or pace >= SLOW:
         return effort.plan
     battles = SHARED * pace * settings.CPUS * 60 * effort.minutes
@@ -93,15 +122,6 @@ def plan(effort: Effort, rules: LineupConfig, pace: float | None) -> Plan:
     lineups = min(float(effort.plan.lineups), max(32.0, affordable))
     population = int(min(100, max(8, 2 * round((lineups / 4) ** 0.5))))
     return Plan(population, max(4, int(lineups / population)), 2)
-
-
-def seconds(battles: int, workers: int, pace: Pace) -> tuple[float, float] | None:
-    """(shortest, longest) a search may take. None: nobody knows."""
-    if pace.ends is None:
-        return None
-    low, high = pace.ends
-    start = 6.0  # the workers come up
-    return start + battles / (high * workers), start + 1.08 * battles / (low * workers)
 
 
 def about(low: float, high: float) -> str:
@@ -127,5 +147,6 @@ def _round(value: float) -> float:
 
 
 def words(plan: Plan, rules: LineupConfig) -> str:
-    """ "6,000 lineups, 576,000 battles"."""
-    return f"{number(plan.lineups)} lineups, {number(plan.lineups * battles_each(rules, plan.replicates))} battles"
+    """ "6,000 lineups, 576,000 battles"; "all 165 lineups there are, 15,840 battles"."""
+    lineups = f"all {number(plan.lineups)} lineups there are" if plan.whole else f"{number(plan.lineups)} lineups"
+    return f"{lineups}, {number(plan.lineups * battles_each(rules, plan.replicates))} battles"

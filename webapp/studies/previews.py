@@ -4,35 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.config import PastedBaselines
+from engine.config import FURTHER, PastedBaselines
 from engine.errors import StoreError
 from webapp.games.numbers import field_text
-from webapp.games.simulators import plays_inside
+from webapp.lib.figures import level
 from webapp.lib.words import number, percent, plural
 from webapp.studies import paces, plans, sampling
 from webapp.studies.forms import NewJobForm
+from webapp.studies.line_origin import PROPOSED, PROPOSED_OF_ALL, USUAL
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job, Status
 from webapp.studies.paces import Pace
+from webapp.studies.questions import verdict_words
 from webapp.studies.sampling import Sample
 
 
-def sample_of(job: Job | None) -> Sample | None:
-    """What the sample found, or has found so far; None before it has a lineup, or when nothing came of it."""
+def sample_of(job: Job | None, there_are: int | None = None) -> Sample | None:
+    """What the sample found, or has found so far; None before it has a lineup, or when nothing came of it.
+    ``there_are``: how many lineups, where they were counted."""
     if job is None:
         return None
     try:
-        return sampling.read(job)
+        return sampling.read(job, there_are)
     except StoreError:
         return None
 
 
 def settle(form: NewJobForm, job: Job | None) -> Sample | None:
-    """Read the sample, and let it propose the line where nobody chose one: at its end, so that it stays one line."""
-    found = sample_of(job)
-    enough = found is not None and job is not None and job.terminal and found.count >= sampling.FEW
-    if found is not None and enough and form.proposes and form.cleaned_data["line"] is None:
-        form.propose(sampling.suggestion(found.values[form.main.name], form.main))
+    """Read the sample, and let it propose the line where nobody chose one: at its end, so that it stays one line. What
+    is too slow for enough random lineups gets the question's usual line, where it has one."""
+    found = sample_of(job, form.there_are)
+    if job is None or not job.terminal or not form.proposes or form.cleaned_data["line"] is not None:
+        return found
+    enough = found is not None and found.count >= min(sampling.FEW, form.there_are or sampling.FEW)
+    if found is not None and enough:
+        values = found.values[form.main.name]
+        if not sampling.flat(values):  # else no line parts them
+            form.propose(sampling.suggestion(values, form.main), PROPOSED_OF_ALL if found.whole else PROPOSED)
+    elif form.fallback is not None:
+        form.propose(form.fallback, USUAL)
     return found
 
 
@@ -49,6 +59,7 @@ def preview(form: NewJobForm, job: Job | None) -> dict[str, Any]:
         "measures": [{"name": o.name, "title": o.title} for o in form.measured.objectives],
         "objectives": [{"name": o.name, "title": o.title} for o in form.offered.objectives] if form.offered else [],
         "fill": _fill(form) if form.proposes else None,
+        "over": verdict_words(form.asked.key, form.measured).over,
         "unit": form.main.unit,
         "direction": form.main.direction,
         "sample": _sample(form, job, found),
@@ -65,14 +76,16 @@ def errors(form: NewJobForm) -> dict[str, list[str]]:
 def _fill(form: NewJobForm) -> dict[str, Any] | None:
     """The measure and line to show where nobody chose one; None until there is a line to propose."""
     line = form.cleaned_data["line"]
-    return None if line is None else {"measure": form.cleaned_data["measure"], "line": field_text(line)}
+    if line is None:
+        return None
+    return {"measure": form.cleaned_data["measure"], "line": field_text(line), "line_from": form.origin}
 
 
 def _sample(form: NewJobForm, job: Job | None, found: Sample | None) -> dict[str, Any]:
     if job is None:
         return {"state": "none", "text": ""}
     if found is None and job.active:
-        waits = job.message or f"Playing random lineups of your game, so you can see where the line falls.{_slow(form)}"
+        waits = job.message or _waits(job)
         return {"state": "playing", "job": job.pk, "text": waits}
     if found is None:
         return {"state": "failed", "job": job.pk, "text": _why(job)}
@@ -83,10 +96,11 @@ def _sample(form: NewJobForm, job: Job | None, found: Sample | None) -> dict[str
         "text": _played(job, found),
         "failed": f"{plural(found.failed, 'more lineup')} could not be played." if found.failed else "",
         "chart": {
-            **sampling.histogram(found.values[main.name], main, line),
+            **sampling.histogram(found.values[main.name], main, line, found.ends[main.name]),
             "line": line,
             "cap": main.high if main.direction == "max" else main.low,
             "count": found.count,
+            "whole": found.whole,
             "over": None if line is None else sampling.over(found.values[main.name], main, line),
             "direction": main.direction,
             "title": main.title,
@@ -99,10 +113,14 @@ def _sample(form: NewJobForm, job: Job | None, found: Sample | None) -> dict[str
     }
 
 
-def _slow(form: NewJobForm) -> str:
-    if plays_inside(form.cleaned_data["version"].simulator):
-        return ""
-    return " The baseline teams come first; where battles are slow that takes a minute or two."
+def _waits(job: Job) -> str:
+    """What a sample that has no lineup yet does, as far as it has told."""
+    battles = int(job.counters.get("battles", 0))
+    if job.status != Status.RUNNING:
+        return "Random lineups of your game are played next, so you can see where the line falls."
+    if not battles:
+        return "Your game is being started, to play random lineups: they show where the line falls."
+    return f"Playing random lineups of your game, to show where the line falls: {number(battles)} battles so far."
 
 
 def _played(job: Job, found: Sample) -> str:
@@ -116,6 +134,8 @@ def _played(job: Job, found: Sample) -> str:
         return (
             f"{plural(count, 'random valid lineup')} in the time there was, of {number(wanted)}: battles are slow here"
         )
+    if found.whole:
+        return f"We played all {number(count)} lineups that your rules leave, so you can see where the line falls"
     return f"We played {plural(found.count, 'random valid lineup')} of your game, so you can see where the line falls"
 
 
@@ -132,26 +152,28 @@ def _why(job: Job) -> str:
 
 def _strong(form: NewJobForm, found: Sample) -> str:
     strength = next((o for o in form.measured.objectives if o.strength), None) if form.measured else None
-    if strength is None or found.median_baseline is None:
+    if strength is None or found.median.value is None:
         return ""
     baselines = form.lineups.baselines
     many = len(baselines.teams) if isinstance(baselines, PastedBaselines) else baselines.count
     team = "even the weakest team beats" if form.lineups.teams > 1 else "the team beats"
-    level = sampling.with_unit(round(found.median_baseline), strength.unit)
+    has = level(found.median.value, found.median.half, strength.unit)
     if many == 1:
-        return f"“Strong” means {team} your baseline team ({level} left)."
-    return f"“Strong” means {team} the median of your {many} baseline teams ({level} left)."
+        return f"“Strong” means {team} your baseline team ({has} left)."
+    return f"“Strong” means {team} the median of your {many} baseline teams ({has} left)."
 
 
 def _times(form: NewJobForm, plan: plans.Plan, pace: Pace) -> tuple[float, float] | None:
     battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
     battles += plans.edge_battles(plan, form.lineups, form.fresh_replicates)
-    return plans.seconds(battles, form.worker_count, pace)
+    return paces.seconds(battles, form.worker_count, pace)
 
 
 def _efforts(form: NewJobForm, pace: Pace) -> dict[str, Any]:
     """What each effort would be; the numbers that somebody typed are one of their own."""
-    offered = {effort.key: plans.plan(effort, form.lineups, pace.sampled) for effort in plans.EFFORTS.values()}
+    offered = {
+        effort.key: plans.plan(effort, form.lineups, pace.sampled, form.there_are) for effort in plans.EFFORTS.values()
+    }
     if form.own_numbers:
         offered[plans.OWN] = form.plan(pace.sampled)
     found = {}
@@ -169,7 +191,7 @@ def _before(form: NewJobForm, job: Job | None, pace: Pace) -> dict[str, Any]:
         "range": f"{plans.span(*times)} on this machine, {_measured(job, pace)}" if times else _unknown(job),
         "long": _long(times) if times else "",
         "rows": _rows(form, plan),
-        "plan": vars(plan),
+        "plan": plan.numbers,
     }
 
 
@@ -184,6 +206,9 @@ def _long(times: tuple[float, float]) -> str:
 
 
 def _measured(job: Job | None, pace: Pace) -> str:
+    if pace.runs:
+        last = "the last search" if pace.runs == 1 else f"the last {pace.runs} searches"
+        return f"going by all that {last} of this game took"
     if pace.earlier is not None:
         return "measured on earlier searches of this game"
     played = sample_of(job)
@@ -220,14 +245,16 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
     many = baselines.count if not isinstance(baselines, PastedBaselines) else len(baselines.teams)
     battles = number(plan.lineups * plans.battles_each(rules, plan.replicates))
     edge = _said(plans.edge_battles(plan, rules, form.fresh_replicates))
+    further = f"about {number(edge)} more for the edge; {FURTHER} times as many for each lineup that they leave open"
     return [
         ("Game data", str(version)),
         ("Teams compared together", f"{rules.teams}{costs}"),
         (_listed(names), _listed([number(count) for _, count in counts])),
         ("Baseline teams", f"{many}, {'drawn for you' if drawn else 'yours'}"),
-        ("Lineups", number(plan.lineups)),
+        ("Lineups", f"{number(plan.lineups)}, all there are" if plan.whole else number(plan.lineups)),
+        *([("There are", number(plan.most))] if plan.most is not None and not plan.whole else []),
         ("Battles", f"{battles} and more" if form.noise.reevaluate or form.noise.racing != "off" else battles),
-        ("At the end", f"about {number(edge)} more for the edge" if edge else "the edge is not played again"),
+        ("At the end", further if edge else "the edge is not played again"),
         *_method_rows(form),
     ]
 
@@ -246,7 +273,7 @@ def _method_rows(form: NewJobForm) -> list[tuple[str, str]]:
         one = len(form.measured.objectives) < len(form.offered.objectives)
         rows.append(("Method", f"{method.title}, {form.measured.objectives[0].title} alone" if one else method.title))
     if form.noise.racing != "off":
-        error = f", error {percent(form.noise.error)}" if form.noise.racing == "chance" else ", no stated error"
+        error = f", error {percent(form.noise.error)}" if form.noise.racing != "halving" else ", no stated error"
         rows.append(("Racing", f"on{error}"))
     if form.noise.reevaluate:
         rows.append(("Measured again each round", number(form.noise.reevaluate)))

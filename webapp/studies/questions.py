@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from engine.config import FAIRNESS, LineupConfig, ObjectiveConfig, ObjectiveSetConfig
 from engine.simulators.contract import GameSpec
+from webapp.studies.verdict_words import DECIDED, LINE, TOO_GOOD, USELESS, Words, words_of
 
 
 @dataclass(frozen=True)
 class Question:
     """``objectives`` makes what is measured from the game's own names; ``lineups`` changes the project's rules.
 
-    ``counts`` says what a lineup over the line is, in the words of the New job page.
+    ``counts`` says what a lineup over the line is, in the words of the New job page; ``words`` names its verdicts.
     """
 
     key: str
@@ -22,6 +23,7 @@ class Question:
     counts: str
     objectives: Callable[[GameSpec], ObjectiveSetConfig]
     lineups: Callable[[LineupConfig], LineupConfig] = lambda rules: rules
+    words: Words = LINE
 
 
 def _named(spec: GameSpec, formula: str) -> str:
@@ -62,7 +64,7 @@ def _price(spec: GameSpec) -> ObjectiveSetConfig:
         title="Strength for the price",
         formula=_named(spec, "1000 * mean(<strength>_vs_baselines) / max(mean(cost), 1)"),
         unit="% per 1,000",
-        toward="too good",
+        toward="better for its price",
         low=0.0,
     )
     price = ObjectiveConfig(
@@ -90,7 +92,7 @@ def _seats(spec: GameSpec) -> ObjectiveSetConfig:
         title="What going first changes",
         formula=_named(spec, "100 * abs(mean(<win>_first) - mean(<win>_second))"),
         unit="points",
-        toward="decides more",
+        toward="more decided by going first",
         low=0.0,
         high=100.0,
     )
@@ -126,6 +128,7 @@ QUESTIONS = {
             "What counts as too good?",
             _price,
             _alone,
+            TOO_GOOD,
         ),
         Question(
             "useless",
@@ -134,6 +137,7 @@ QUESTIONS = {
             "What counts as useless?",
             _useless,
             _alone,
+            USELESS,
         ),
         Question(
             "first",
@@ -141,6 +145,7 @@ QUESTIONS = {
             "Plays each pairing from both seats.",
             "What counts as decided?",
             _seats,
+            words=DECIDED,
         ),
         Question(
             "own",
@@ -162,6 +167,15 @@ def with_line(
         for o in objectives.objectives
     ]
     return objectives.model_copy(update={"objectives": tuple(chosen)})
+
+
+def verdict_words(question: str, objectives: ObjectiveSetConfig) -> Words:
+    """What verdicts are called in a search that asked ``question`` of these objectives."""
+    asked = QUESTIONS[question].words if question in QUESTIONS else LINE
+    told = objectives.objectives
+    counted = [o for o in told if o.threshold is not None] or told[:1]
+    below = bool(counted) and all(o.direction == "min" for o in counted)
+    return words_of(asked, strength=any(o.strength for o in told), below=below)
 
 
 def main_measure(objectives: ObjectiveSetConfig) -> ObjectiveConfig:

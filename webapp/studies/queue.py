@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.utils import timezone
 
+from webapp.lib import disk
 from webapp.lib.words import plural
 from webapp.studies import journal
 from webapp.studies.journal import status_entry
@@ -17,8 +18,13 @@ from workers.app import enqueue
 def room_obstacle(job: Job, admitted: Sequence[Job] = ()) -> str:
     """Why there is no place for the job beside those that run and those ``admitted`` a moment ago; empty if there is.
 
-    Samples and other quick work have a queue of their own and always find one.
+    Samples and other quick work have a queue of their own and always find one. A job whose settings are not complete
+    waits for them, and every job waits while the disk is full.
     """
+    if job.asked:
+        return str(job.asked["why"])
+    if disk.shortage():
+        return disk.WAITS
     if job.kind == Job.Kind.SAMPLE:
         return ""
     running = list(

@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 
 from engine.arrays import unpack
 from engine.config import ObjectiveConfig
+from engine.errors import ConfigError, StoreError
 from engine.indicators import wilson
+from webapp.lib.figures import with_unit
+from webapp.lib.first import first
 from webapp.lib.storage import store
-from webapp.lib.words import NBSP, number, percent, plural
+from webapp.lib.words import NBSP, percent, plural
+from webapp.studies import explore_source as source
+from webapp.studies.explore_source import Ends
 from webapp.studies.models import Job
 
 TOO_MANY = 0.25
@@ -23,26 +28,39 @@ TYPICAL = 0.05
 FEW = 30
 """Random lineups below which a share of them says too little to judge a line by."""
 BINS = 22
+FLAT = 1e-9
+"""Relative differences up to here are rounding."""
 
 Floats = NDArray[np.float64]
+Axis = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Values of every objective, by its short name, for the lineups that could be played; and how many could not."""
+    """Values of every objective, by its short name, for the lineups that could be played, and how far each can go; and
+    how many could not."""
 
     values: dict[str, Floats]
+    ends: dict[str, Ends]
     failed: int
-    median_baseline: float | None
+    median: source.Median
     battles_each: int
+    whole: bool = False
+    """Whether they are all lineups that there are, so that shares of them have no range."""
 
     @property
     def count(self) -> int:
-        return len(next(iter(self.values.values())))
+        return len(first(self.values.values()))
+
+    @property
+    def noun(self) -> str:
+        """ "200 random lineups"; "175 lineups" where those are all."""
+        return plural(self.count, "lineup" if self.whole else "random lineup")
 
 
-def read(job: Job) -> Sample | None:
-    """What a sample job found, or has found so far; None before any lineup is played. Raises StoreError."""
+def read(job: Job, there_are: int | None = None) -> Sample | None:
+    """What a sample job found, or has found so far; None before any lineup is played. ``there_are``: how many lineups,
+    where they were counted. Raises StoreError."""
     digest = job.artifacts.get("sample") or job.artifacts.get("front")
     if not digest:
         return None
@@ -51,13 +69,24 @@ def read(job: Job) -> Sample | None:
     if not good.any():
         return None
     columns = bundle.arrays["objective"][good]
-    median = bundle.meta.get("median_baseline")
+    try:
+        ends = source.ends(job, {name: column[good] for name, column in bundle.arrays.items()})
+    except (StoreError, ConfigError):  # the game is described in another way by now
+        ends = [(None, None)] * columns.shape[1]
     return Sample(
         values={name: columns[:, i] for i, name in enumerate(bundle.meta["objectives"])},
+        ends=dict(zip(bundle.meta["objectives"], ends, strict=True)),
         failed=int((~good).sum()),
-        median_baseline=None if median is None else float(median["value"]),
+        median=source.median(bundle.meta),
         battles_each=int(bundle.meta.get("battles_each", 0)),
+        whole=len(columns) == there_are,
     )
+
+
+def flat(values: Floats) -> bool:
+    """Whether all values are one, so that no line parts the lineups."""
+    low, high = float(values.min()), float(values.max())
+    return high - low <= FLAT * max(abs(low), abs(high))
 
 
 def over(values: Floats, objective: ObjectiveConfig, line: float) -> int:
@@ -65,65 +94,106 @@ def over(values: Floats, objective: ObjectiveConfig, line: float) -> int:
     return int((values >= line).sum() if objective.direction == "max" else (values <= line).sum())
 
 
+def beyond(objective: ObjectiveConfig) -> str:
+    """On which side of the line lineups count: ``over`` it or, where it is the most they may have, ``under``."""
+    return "over" if objective.direction == "max" else "under"
+
+
 def suggestion(values: Floats, objective: ObjectiveConfig) -> float:
-    """A line that about ``TYPICAL`` of the random lineups are over, in two digits."""
+    """A line that about ``TYPICAL`` of the random lineups are over, in two digits, or more where two move it far."""
     share = 1 - TYPICAL if objective.direction == "max" else TYPICAL
-    value = float(np.quantile(values, share))
+    value = _nearest(values, objective, float(np.quantile(values, share)))
     if value == 0 or not math.isfinite(value):
         return value
-    step = 10 ** (math.floor(math.log10(abs(value))) - 1)
     ends = math.ceil if objective.direction == "max" else math.floor
-    return round(ends(value / step) * step, 10)
+    for digits in (1, 2, 3):
+        step = 10.0 ** (math.floor(math.log10(abs(value))) - digits)
+        line = round(ends(value / step) * step, 10)
+        if over(values, objective, line) >= min(0.6 * TYPICAL * len(values), over(values, objective, value)):
+            return line
+    return value
 
 
-def histogram(values: Floats, objective: ObjectiveConfig, line: float | None) -> dict[str, Any]:
-    """Bars for the chart: ``edges`` [n + 1], of which one is the line if it is near, and ``counts`` [n]."""
+def _nearest(values: Floats, objective: ObjectiveConfig, value: float) -> float:
+    """A value that so many lineups have that a line there says little gives way to the next one further out, where the
+    share of those over it is nearer to ``TYPICAL`` (and above 0)."""
+    shares = [over(values, objective, value) / len(values)]
+    further = values[values > value] if objective.direction == "max" else values[values < value]
+    if not len(further) or abs(shares[0] - TYPICAL) <= TYPICAL / 2:
+        return value
+    beyond_it = float(further.min() if objective.direction == "max" else further.max())
+    shares.append(over(values, objective, beyond_it) / len(values))
+    return beyond_it if abs(shares[1] - TYPICAL) < abs(shares[0] - TYPICAL) else value
+
+
+def histogram(values: Floats, objective: ObjectiveConfig, line: float | None, ends: Ends) -> dict[str, Any]:
+    """Bars for the chart: ``edges`` [n + 1], of which one is the line if it is near, and ``counts`` [n]. They begin at
+    the least value and end at the largest one, or at the cap where it is near: none reaches beyond ``ends``."""
     low, high = float(values.min()), float(values.max())
+    if flat(values):
+        (low, high), bar = _single(low, ends)
+        found = {"edges": [float(f"{e:.12g}") for e in bar], "counts": [len(values)]}
+        return {**found, "span": [low, high]}
     if objective.high is not None and high < objective.high <= low + 2 * (high - low):
         high = objective.high
-    width = _nice((high - low) / BINS) if high > low else max(abs(low), 1.0) / 10
-    start = line if line is not None and low - width <= line <= high + width else low
-    first = start + math.floor((low - start) / width + 1e-9) * width
-    edges = first + width * np.arange(max(1, math.ceil((high - first) / width - 1e-9)) + 1)
+    edges = _edges(low, high, line)
     counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
     return {"edges": [float(f"{e:.12g}") for e in edges], "counts": counts.tolist()}
 
 
+def _edges(low: float, high: float, line: float | None) -> Floats:
+    """Of bars of one width; the first and the last may be narrower, or as much as a third wider."""
+    width = _nice((high - low) / BINS)
+    start = line if line is not None and low - width <= line <= high + width else low
+    first = start + math.floor((low - start) / width + 1e-9) * width
+    edges = first + width * np.arange(max(1, math.ceil((high - first) / width - 1e-9)) + 1)
+    kept = np.nan if line is None else line
+    inner = [e for e in edges[1:-1] if abs(e - kept) < 1e-6 * width or (width / 3 < e - low and width / 3 < high - e)]
+    return np.array([low, *inner, high])
+
+
+def _single(value: float, ends: Ends) -> tuple[Axis, Axis]:
+    """The axis around one value alone, as far as what is measured can go, and its thin bar."""
+    room = max(abs(value), 1.0) / 10
+    low, high = (math.inf * sign if end is None else end for sign, end in zip((-1, 1), ends, strict=True))
+    axis = max(value - room, low), min(value + room, high)
+    thin = room / BINS
+    return axis, (max(value - thin, low), min(value + thin, high))
+
+
 def _nice(width: float) -> float:
     power = 10 ** math.floor(math.log10(width))
-    return float(next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= width * 0.999))
-
-
-def with_unit(value: float, unit: str) -> str:
-    """A value as the pages write it: 2.0×, 20 points, 31 %."""
-    text = number(round(value, 2), 1 if unit == "×" else None)
-    return f"{text}{unit}" if unit in {"×", "°"} else f"{text}{NBSP}{unit}" if unit else text
+    return float(first(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= width * 0.999))
 
 
 def advice(sample: Sample, objective: ObjectiveConfig, line: float | None) -> dict[str, Any]:
     """What the sample says about a line: ``level`` good, many or none, a heading, a sentence, and a better line."""
     values = sample.values[objective.name]
     better = suggestion(values, objective)
-    if line is None and len(values) < FEW:
+    few_lineups = len(values) < FEW and not sample.whole
+    if flat(values) and not few_lineups:
+        return {"level": "none", "head": "Nothing to part.", "text": _all_alike(sample, objective), "better": None}
+    if line is None and few_lineups:
         few = plural(len(values), "random lineup")
         text = f"{few} cannot say where it should be. Type the value you would call too far."
         return {"level": "few", "head": "No line yet.", "text": text, "better": None}
     if line is None:
-        text = "Without a line the search still finds the most extreme lineups; nothing is marked as over it."
+        text = "Without a line the search still finds the most extreme lineups; nothing is marked."
         return {"level": "none", "head": "No line yet.", "text": text, "better": better}
     count, total = over(values, objective, line), len(values)
-    if total < FEW:
+    if few_lineups:
         are = "is" if count == 1 else "are"
-        text = f"{count} of {plural(total, 'random lineup')} {are} over it: {_share(count, total)}."
+        text = f"{count} of {plural(total, 'random lineup')} {are} {beyond(objective)} it: {_share(count, sample)}."
         return {"level": "few", "head": "Too few to say.", "text": text, "better": None}
-    counted = f"{count} of {total} random lineups {'is' if count == 1 else 'are'} over it: {_share(count, total)}."
+    are = "is" if count == 1 else "are"
+    counted = f"{count} of {sample.noun} {are} {beyond(objective)} it: {_share(count, sample)}."
     if count == 0:
         text = f"The search has little to climb; a line at {with_unit(better, objective.unit)} gives it more."
         return {"level": "none", "head": "A far line.", "text": f"{counted} {text}", "better": better}
     near = f"Above {percent(TOO_MANY)} nearly everything looks {_looks(objective)}"
     if count > TOO_MANY * total:
-        if over(values, objective, better) > TOO_MANY * total / 2:  # they pile up at the cap: no line parts them
-            text = f"{counted} {near}, and many are at the cap. Another measure, or a higher cap, tells them apart."
+        if over(values, objective, better) > TOO_MANY * total / 2:  # they pile up: no line parts them
+            text = f"{counted} {near}, {_piled_up(values, objective)}"
             return {"level": "many", "head": "A near line.", "text": text, "better": None}
         text = f"{counted} {near}; try {with_unit(better, objective.unit)}."
         return {"level": "many", "head": "A near line.", "text": text, "better": better}
@@ -131,14 +201,46 @@ def advice(sample: Sample, objective: ObjectiveConfig, line: float | None) -> di
     return {"level": "good", "head": "A sensible line.", "text": text, "better": None}
 
 
+def _all_alike(sample: Sample, objective: ObjectiveConfig) -> str:
+    """That no line can be proposed, because the measure is the same for all."""
+    values = sample.values[objective.name]
+    value, alike = float(values[0]), with_unit(round(float(values[0]), 6), objective.unit)
+    end = objective.high if objective.direction == "max" else objective.low
+    at = f"at the {_end(objective)} of {alike}" if value == end else f"at {alike}"
+    which = f"All {sample.count:,} possible lineups" if sample.whole else f"All {sample.noun}"
+    other = (
+        f"Choose another measure, or a {_end(objective)} further out." if value == end else "Choose another measure."
+    )
+    return f"{which} are {at}: this measure is the same for all, so no line parts them. {other}"
+
+
+def _piled_up(values: Floats, objective: ObjectiveConfig) -> str:
+    """That many are as far as lineups go, and what would part them."""
+    furthest = float(values.max() if objective.direction == "max" else values.min())
+    if furthest == (objective.high if objective.direction == "max" else objective.low):
+        end = _end(objective)
+        return f"and many are at the {end}. Another measure, or a {end} further out, parts them."
+    return f"and many are {with_unit(furthest, objective.unit)}, the furthest. Another measure parts them."
+
+
 def _looks(objective: ObjectiveConfig) -> str:
     word = objective.toward.removeprefix("more ")
-    return word if word != objective.toward else "over the line"
+    return word if word != objective.toward else f"{beyond(objective)} the line"
 
 
-def _share(count: int, total: int) -> str:
-    low, high = wilson(count, total)
-    return f"{percent(count / total)} ({_whole(low)} to {_whole(high)}{NBSP}%)"
+def _end(objective: ObjectiveConfig) -> str:
+    return "cap" if objective.direction == "max" else "floor"
+
+
+def _share(count: int, sample: Sample) -> str:
+    """With its range, unless they are all that there are."""
+    share = percent(count / sample.count)
+    return share if sample.whole else f"{share} {_range(count, sample)}"
+
+
+def _range(count: int, sample: Sample) -> str:
+    low, high = wilson(count, sample.count)
+    return f"({_whole(low)} to {_whole(high)}{NBSP}%)"
 
 
 def _whole(share: float) -> str:
@@ -146,17 +248,15 @@ def _whole(share: float) -> str:
 
 
 def at_the_cap(sample: Sample, objective: ObjectiveConfig) -> str:
-    """How many random lineups hit the cap of an objective; empty when it has none."""
+    """How many random lineups hit the cap of an objective; empty when it has none, or where all lineups are alike."""
     cap = objective.high if objective.direction == "max" else objective.low
-    if cap is None:
-        return ""
     values = sample.values[objective.name]
+    if cap is None or flat(values):
+        return ""
     count = int((values >= cap).sum() if objective.direction == "max" else (values <= cap).sum())
-    low, high = wilson(count, len(values))
     many = " Beyond it lineups cannot be told apart, so move it further out." if count > TOO_MANY * len(values) else ""
-    word = "cap" if objective.direction == "max" else "floor"
-    shares = f"({_whole(low)} to {_whole(high)}{NBSP}%)"
-    return f"At the {word} of {with_unit(cap, objective.unit)}: {count} of {len(values)} {shares}.{many}"
+    shares = "" if sample.whole else f" {_range(count, sample)}"
+    return f"At the {_end(objective)} of {with_unit(cap, objective.unit)}: {count} of {len(values)}{shares}.{many}"
 
 
 def speed(job: Job) -> float | None:

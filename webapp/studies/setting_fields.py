@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from engine.config import Config
 from webapp.games import numbers
 from webapp.games.fields import NumberField, Span
+from webapp.lib.first import first
 
 
 class Setting(NamedTuple):
@@ -83,7 +84,7 @@ def _sentences(*parts: str) -> str:
 def _plain(annotation: Any) -> Any:
     """The type behind ``X | None``."""
     if get_origin(annotation) in (Union, types.UnionType):
-        return next(each for each in get_args(annotation) if each is not type(None))
+        return first(each for each in get_args(annotation) if each is not type(None))
     return annotation
 
 
@@ -133,3 +134,15 @@ def shown_default(setting: Setting) -> str:
     if value is None or isinstance(value, bool) or value in ("", ()):
         return ""
     return str(_text(value))
+
+
+def range_text(value: Iterable[Any]) -> str:
+    """A range as it is typed."""
+    low, high, *scale = value
+    return " ".join((f"{low:.12g} to {high:.12g}", *scale))
+
+
+def is_range(value: Any) -> bool:
+    """Whether a value of a study, as JSON, is a range."""
+    known = isinstance(value, list | tuple) and len(value) in (2, 3)
+    return known and all(isinstance(end, int | float) for end in value[:2])

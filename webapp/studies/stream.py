@@ -27,6 +27,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, Stream
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import wire
@@ -85,7 +86,8 @@ class Reader:
         return [(i, wire.message(event)) for i, event in rows if event.sequence > self.known.get(event.job_id, 0)]
 
     def _after(self, **where: Any) -> QuerySet[JobEvent]:
-        return JobEvent.objects.filter(**({"job": self.job} if self.job else {"job__project": self.project}), **where)
+        of = {"job": self.job} if self.job else {"job__project": self.project}
+        return wire.readable(JobEvent.objects.filter(**of, **where))
 
     def may_read(self) -> bool:
         """Whether this person is still signed in and a member."""
@@ -102,14 +104,13 @@ def _open(request: HttpRequest) -> Reader:
     job = None
     wanted = request.GET.get("job", "")
     if wanted:
-        number = int(wanted) if wanted.isdecimal() and len(wanted) < 19 else 0
-        job = Job.objects.select_related("project").filter(pk=number).first()
+        job = Job.objects.select_related("project").filter(pk=whole(wanted) or 0).first()
         if job is None:
             raise Http404("No job of yours has this number.")
     slug = job.project.slug if job else request.GET.get("project", "")
     project = project_for(request, slug)
     seen = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
-    return Reader(request, project, job, int(seen) if seen.isdecimal() and len(seen) < 19 else None)
+    return Reader(request, project, job, whole(seen))
 
 
 async def _in_thread(ask: Callable[[], T]) -> T:

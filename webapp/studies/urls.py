@@ -17,6 +17,7 @@ urlpatterns = [
     path("p/<slug:slug>/jobs/compare/", compare.page, name="compare"),
     path("p/<slug:slug>/jobs/compare/csv/", compare.export, name="compare-csv"),
     path("p/<slug:slug>/jobs/new/forget/", composing.forget, name="forget"),
+    path("p/<slug:slug>/jobs/new/data/<int:number>/", composing.ask_again, name="ask-again"),
     path(_JOB, views.job, name="job"),
     path(f"{_JOB}stop/", views.stop, name="stop"),
     path(f"{_JOB}pause/", views.pause, name="pause"),
@@ -28,5 +29,6 @@ urlpatterns = [
     path(f"{_JOB}grid/", pictures.grid, name="grid"),
     path(f"{_JOB}lineage/", pictures.lineage, name="lineage"),
     path(f"{_JOB}rounds/", pictures.rounds, name="rounds"),
+    path(f"{_JOB}checked/", views.checked, name="checked"),
     path("", include("webapp.studies.explore_urls")),
 ]

@@ -54,7 +54,8 @@ class Wakeups:
             redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2) as client,
             client.pubsub() as subscription,
         ):
-            await subscription.psubscribe(PATTERN)
+            async with asyncio.timeout(PROBE):  # a server that hangs takes the connection and never greets
+                await subscription.psubscribe(PATTERN)
             self.connected = True
             for events in self._waiting.values():  # something may have happened while nobody listened
                 for event in events:

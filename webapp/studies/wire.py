@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import CharField, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
+from engine.catalog import STUDIES
 from webapp.lib.words import number, plural
+from webapp.studies.found_counts import plain_counts
 from webapp.studies.journal import STATUS
 from webapp.studies.models import Job, JobEvent, Status
+from webapp.studies.took import took
 
 ENDS = {
     "started": Status.RUNNING,
@@ -20,6 +26,7 @@ ENDS = {
 """Events of a study that put its job in a new state."""
 
 WISHES = {"stop": "Stop was asked for.", "pause": "Pause was asked for.", "": "The pause was taken back."}
+OVER = frozenset({"stopped", "finished", "failed"})
 SERIOUS = frozenset({"incident", "failed"})
 SHORT = "waiting-for-capacity"
 """What an incident is called that is none: nothing went wrong, a processor has to come free first."""
@@ -43,6 +50,7 @@ def state(job: Job) -> dict[str, Any]:
         "metrics": job.metrics,
         "started": _seconds(job.started_at),
         "ended": _seconds(job.finished_at),
+        "took": took(job),
     }
 
 
@@ -50,8 +58,13 @@ def _seconds(at: Any) -> float | None:
     return None if at is None else at.timestamp()
 
 
+def readable(events: QuerySet[JobEvent]) -> QuerySet[JobEvent]:
+    """Events with what ``message`` needs to know of their jobs."""
+    return events.annotate(study_kind=Coalesce(KT("job__config__kind"), "job__kind", output_field=CharField()))
+
+
 def message(event: JobEvent) -> dict[str, Any]:
-    """One event: ``words`` for the job's history (empty: nothing worth a line), and what changed with it."""
+    """One ``readable`` event: ``words`` for the job's history (empty: nothing worth a line), and what changed by it."""
     body = event.body
     told: dict[str, Any] = {
         "job": event.job_id,
@@ -73,24 +86,31 @@ def message(event: JobEvent) -> dict[str, Any]:
     status = body.get("status") if event.kind == STATUS else ENDS.get(event.kind)
     if status:
         told |= {"status": str(status), "message": str(body.get("message") or body.get("reason") or "")}
+    if event.kind in OVER:
+        told["took"] = took(event.job)
+        if event.job.kind == Job.Kind.SEARCH:
+            told["found"] = plain_counts(event.job)
     return told
 
 
 def words(event: JobEvent) -> str:
     """An event as a sentence for the job's history; empty for what the page shows in another way."""
-    body, tick = event.body, number(event.tick)
+    body = event.body
+    kind = STUDIES.get(getattr(event, "study_kind", "") or "")
+    step = kind.tick if kind else "round"
+    tick = f"{step} {number(event.tick)}"
     match event.kind:
         case "status":
             return _status_words(event)
         case "started":
             workers = plural(int(body.get("workers", 1)), "worker")
-            return f"Went on from round {tick} on {workers}." if body.get("resumed") else f"Started on {workers}."
+            return f"Went on from {tick} on {workers}." if body.get("resumed") else f"Started on {workers}."
         case "paused":
-            return f"Paused at round {tick}." if event.tick else "Paused."
+            return f"Paused at {tick}." if event.tick else "Paused."
         case "stopped":
-            return f"Stopped at round {tick}. Everything up to there stays." if event.tick else "Stopped."
+            return f"Stopped at {tick}. Everything up to there stays." if event.tick else "Stopped."
         case "finished":
-            return f"Finished after {plural(event.tick, 'round')}." if event.tick else "Finished."
+            return f"Finished after {plural(event.tick, step)}." if event.tick else "Finished."
         case "logged" | "incident" | "failed":
             return str(body.get("message", ""))
     return ""
@@ -102,4 +122,6 @@ def _status_words(event: JobEvent) -> str:
         return str(body.get("message", ""))
     if body.get("status") == Status.RUNNING and "wish" in body:
         return WISHES.get(body["wish"], "")
+    if body.get("status") == Status.RUNNING:
+        return "Its turn came: its program and its workers start."
     return "Put in the queue." if event.sequence == 1 else ""

@@ -3,6 +3,7 @@ the page that searches for settings does alike is here too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +16,8 @@ from engine.config import TrainConfig
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
-from webapp.studies import actions
+from webapp.studies import actions, pending, retired
+from webapp.studies.composing import started
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for, person
 from webapp.studies.setting_fields import Setting, shown_default
@@ -24,10 +26,11 @@ from webapp.training.forms import EPISODES, WAYS, TrainForm, values_of
 from webapp.training.games import OFFERS
 from webapp.training.methods import ALGORITHMS
 from webapp.training.models import ADDRESSES, TrainDraft
+from webapp.training.starting import TrainingStart
 
 PAGE = TrainDraft.Page.TRAIN
 LONGEST_TEXT, MOST_FIELDS = 500, 150
-WRONG, NOT_YET = 422, 202
+WRONG = 422
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -35,13 +38,20 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a training; POST starts it."""
     project = project_for(request, slug, "write")
     if request.method == "POST":
-        form = TrainForm(typed(request.POST), project=project)
-        job = _start(request, project, form)
-        if job is not None:
-            return redirect("studies:job", slug, job.pk)
-        return _page(request, project, form, status=not_started(form))
+        return begun(request, TrainingStart(project, person(request), typed(request.POST)), PAGE, _page)
     draft = drafts.of(project, person(request), PAGE)
     return _page(request, project, TrainForm(draft.form if draft else {}, project=project), draft=draft)
+
+
+def begun(
+    request: HttpRequest, start: TrainingStart, page: str, render_page: Callable[..., HttpResponse]
+) -> HttpResponse:
+    """Start what a form describes and lead to it; or the form again, with what is wrong."""
+    project, user = start.project, person(request)
+    job = pending.begin(start, project, user, start.form.as_typed)
+    if job is not None:
+        TrainDraft.objects.filter(project=project, user=user, page=page).delete()
+    return started(request, job, lambda: render_page(request, project, start.form, status=WRONG))
 
 
 def _page(
@@ -57,11 +67,6 @@ def _page(
     return render(request, "training/new.html", context, status=status)
 
 
-def not_started(form: TrainForm) -> int:
-    """The status of a page that says what is wrong, or that only has to find something out before it starts."""
-    return WRONG if form.errors else NOT_YET
-
-
 def context_of(project: Project, form: TrainForm, draft: TrainDraft | None, *, errors: bool) -> dict[str, Any]:
     """What both pages show."""
     return {
@@ -70,7 +75,6 @@ def context_of(project: Project, form: TrainForm, draft: TrainDraft | None, *, e
         "earlier": bool(draft and draft.form.get(drafts.BEFORE)),
         "offers": OFFERS.values(),
         "errors": errors_of(form) if errors else None,
-        "waits": form.waits,
         **parts(form),
     }
 
@@ -105,41 +109,6 @@ def _row(form: TrainForm, setting: Setting) -> dict[str, Any]:
 def errors_of(form: TrainForm) -> dict[str, list[str]]:
     """What is wrong, by field; "" holds what concerns the whole."""
     return {"" if name == "__all__" else name: [str(e) for e in found] for name, found in form.errors.items()}
-
-
-def _start(request: HttpRequest, project: Project, form: TrainForm) -> Job | None:
-    """The job that the form describes, started; None when something is wrong with it."""
-    if not form.is_valid() or form.config is None:
-        return None
-    trial, config = trials.known(project, form.config), form.config
-    if tried(form, trial):
-        return None
-    if config.steps == trials.UNSETTLED:
-        found = form.estimate(trial)
-        if found is None:
-            _untimed(form, trial)
-            return None
-        config = config.model_copy(update={"steps": trials.budget(config.minutes, found.speed)})
-    job = actions.submit(project, person(request), config, title=form.name, template=form.shown.key)
-    TrainDraft.objects.filter(project=project, user=person(request), page=PAGE).delete()
-    return job
-
-
-def _untimed(form: TrainForm, trial: Job | None) -> None:
-    """Say that minutes need to be told in moves, for which a trial is awaited or has failed."""
-    if trial is None or trial.active:
-        form.waits["minutes"] = "How many moves fit into that is being measured."
-    else:
-        form.add_error("minutes", "How many moves fit into that could not be measured. Type the moves as well.")
-
-
-def tried(form: TrainForm, trial: Job | None) -> bool:
-    """Put what a trial found wrong at its fields; whether that, or a trial that is awaited, stands in the way."""
-    for place, message in trials.problems(trial):
-        form.point_at(place, message)
-    if form.tried is not None and (trial is None or trial.active):
-        form.waits |= {name: f"{why} is being tried." for name, why in form.unsure.items()}
-    return bool(form.errors or form.waits)
 
 
 @posts_only("training:new", "slug")
@@ -199,7 +168,7 @@ def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
     if job.kind not in (Job.Kind.TRAIN, Job.Kind.EVOLVE):
         raise Http404("This job trains no agent.")
     page = TrainDraft.Page.EVOLVE if job.evolves else PAGE
-    values = (evolving.values_of if job.evolves else values_of)(job, job.project)
-    drafts.begin_with(job.project, person(request), page, values)
+    values = job.asked.get("typed") or (evolving.values_of if job.evolves else values_of)(job, job.project)
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
+    drafts.begin_with(job.project, person(request), page, retired.for_form(request, values))
     return redirect(ADDRESSES[page], slug)

@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
 
+from webapp.studies import rounds
 from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
+from webapp.studies.rounds import Columns, evenly
 
 COUNTERS = ("steps", "seconds")
 EVALUATED = "evaluation_return"
-Columns = dict[str, list[float | None]]
 
 
 def columns(job: Job, most: int) -> Columns:
     """Columns ``tick``, the counters (totals so far) and every metric any round told, None where a round did not. Of
     more than ``most`` rounds an even share, and those with an evaluation."""
-    step = max(1, -(-job.tick // most))
-    progressed = job.events.filter(kind="progressed", tick__lte=job.tick)
-    wanted = {*range(step, job.tick + 1, step), job.tick}
-    if step > 1:
+    wanted = evenly(job, most)
+    if job.tick > most:
+        progressed = job.events.filter(kind="progressed", tick__lte=job.tick)
         examined = progressed.filter(body__metrics__has_key=EVALUATED).values_list("tick", flat=True)
         wanted |= set(examined[:: max(1, -(-len(examined) // most))])
-        progressed = progressed.filter(tick__in=sorted(wanted))
-    return _columns(list(progressed.order_by("tick").values_list("tick", "body")))
-
-
-def _columns(told: list[tuple[int, dict[str, Any]]]) -> Columns:
-    metrics = [body.get("metrics", {}) for _, body in told]
-    names = dict.fromkeys(name for found in metrics for name in found)
-    found: Columns = {"tick": [tick for tick, _ in told]}
-    found |= {name: [body.get("counters", {}).get(name) for _, body in told] for name in COUNTERS}
-    return found | {name: [each.get(name) for each in metrics] for name in names if name not in found}
+    return rounds.columns(job, wanted, COUNTERS)
 
 
 def to_csv(job: Job) -> str:

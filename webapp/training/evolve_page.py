@@ -50,11 +50,11 @@ def _filled(form: EvolveForm, name: str, most: int) -> int:
 def _goal(form: EvolveForm, i: int, *, hidden: bool) -> dict[str, Any]:
     name, typed = f"goal-{i}", form.data
     fields = [Setting(f"{name}-{key}", key, form.fields[f"{name}-{key}"], usual) for key, usual in
-              (("way", "max"), ("epsilon", 0.0))]  # fmt: skip
-    way, epsilon = as_shown(fields, typed)
+              (("way", "max"), ("epsilon", 0.0), ("low", None), ("high", None))]  # fmt: skip
+    way, *fine = as_shown(fields, typed)
     label, usual = ("Goal", goals.USUAL) if i == 1 else (f"Goal {i}", "")
     chosen = _menu(form, name, label, str(form.fields[name].help_text) if i == 1 else "", usual)
-    return {"chosen": chosen, "way": way, "epsilon": epsilon, "hidden": hidden}
+    return {"chosen": chosen, "way": way, "fine": fine, "hidden": hidden}
 
 
 def _menu(form: EvolveForm, name: str, label: str, text: str, usual: str, blank: str = "None") -> dict[str, Any]:

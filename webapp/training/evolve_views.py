@@ -11,15 +11,16 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.errors import StoreError
 from webapp.lib.posts import posts_only
+from webapp.lib.whole import whole
 from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
-from webapp.studies import actions
-from webapp.studies.models import Job
+from webapp.studies import retired
 from webapp.studies.pictures import job_for, person
-from webapp.training import composing, drafts, evolve_page, evolved, trials
+from webapp.training import composing, drafts, evolve_page, evolved
 from webapp.training.evolving import EPISODES, FRESH, POPULATION, ROUNDS, START, STEPS, EvolveForm
 from webapp.training.models import TrainDraft
+from webapp.training.starting import SettingsStart
 
 PAGE = TrainDraft.Page.EVOLVE
 
@@ -29,24 +30,11 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a search for settings; POST starts it."""
     project = project_for(request, slug, "write")
     if request.method == "POST":
-        form = EvolveForm(composing.typed(request.POST, EvolveForm), project=project)
-        job = _start(request, project, form)
-        if job is not None:
-            return redirect("studies:job", slug, job.pk)
-        return _page(request, project, form, status=composing.not_started(form))
+        start = SettingsStart(project, person(request), composing.typed(request.POST, EvolveForm))
+        return composing.begun(request, start, PAGE, _page)
     draft = drafts.of(project, person(request), PAGE)
-    return _page(request, project, EvolveForm(draft.form if draft else START, project=project), draft=draft)
-
-
-def _start(request: HttpRequest, project: Project, form: EvolveForm) -> Job | None:
-    """The job that the form describes, started; None when something is wrong with it."""
-    if not form.is_valid() or form.study is None:
-        return None
-    if composing.tried(form, trials.known(project, form.tried) if form.tried else None):
-        return None
-    job = actions.submit(project, person(request), form.study, title=form.name, template=form.shown.key)
-    TrainDraft.objects.filter(project=project, user=person(request), page=PAGE).delete()
-    return job
+    typed = retired.for_form(request, draft.form) if draft else START
+    return _page(request, project, EvolveForm(typed, project=project), draft=draft)
 
 
 def _page(
@@ -89,11 +77,11 @@ def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
 @require_safe
 def players(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
     """The players of a round (``tick``) with their settings, and the best so far."""
-    job, tick = job_for(request, slug, pk), request.GET.get("tick", "")
+    job, tick = job_for(request, slug, pk), whole(request.GET.get("tick", ""), 10**9)
     if not job.evolves:
         raise Http404("This job searches no settings.")
     try:
-        found = evolved.players(job, int(tick) if tick.isdecimal() and len(tick) < 10 else job.tick)
+        found = evolved.players(job, job.tick if tick is None else tick)
     except StoreError as error:
         raise Http404(str(error)) from error
     answer = JsonResponse(found)

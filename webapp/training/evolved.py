@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.arrays import Bundle, unpack
+from engine.arrays import Bundle, stacked, unpack
 from engine.catalog import ALGORITHMS as METHODS
 from engine.catalog import LEARNERS
 from engine.config import parse
@@ -15,20 +15,23 @@ from engine.config.genes import genes
 from engine.config.noise import NoiseConfig
 from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
-from engine.indicators import half_width
+from engine.means import range_ends
+from webapp.games.called import called
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import front
-from webapp.studies.compare.differences import ABSENT, settings_told, text_of
+from webapp.studies.compare.differences import settings_told, text_of
+from webapp.studies.compare.names import ABSENT
 from webapp.studies.explore_source import last_of_each
 from webapp.studies.method_menu import CHOICES
 from webapp.studies.methods import ends_when
 from webapp.studies.models import Job
+from webapp.studies.setting_fields import is_range, range_text
 from webapp.training import games
 from webapp.training.curve import COUNTERS
 from webapp.training.goals import title_of
 from webapp.training.methods import ALGORITHMS
-from webapp.training.ranges import is_range, range_text, ranges_in
+from webapp.training.ranges import ranges_in
 from webapp.training.searching import PLAYERS, in_players
 
 MOST, MOST_BEST, LATEST_ROUNDS = 200, 20, 30
@@ -40,7 +43,7 @@ def context(job: Job) -> dict[str, Any]:
     config, task = job.config, job.config["task"]
     steps = task["steps"]
     specialist = [
-        ("Game", task["game"]["name"]),
+        ("Game", called(task["game"]["name"])),
         *_searching(config),
         ("Moves a player, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure a player", number(config["episodes"])),
@@ -153,9 +156,9 @@ def players(job: Job, tick: int) -> dict[str, Any]:
         found["genes"].append({**{k: gene[k] for k in ("low", "high", "log")}, "range": text,
                                "title": _title(kind, gene["path"])})  # fmt: skip
     signs = [1.0 if goal["direction"] == "max" else -1.0 for goal in job.config["objectives"]]
-    rows = _rows(everybody, signs)
+    rows = players_of(everybody, signs)
     drawn = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)).tolist() if rows else []
-    best_rows = _rows(unpack(store().get(best)), signs)[:MOST_BEST]
+    best_rows = players_of(unpack(store().get(best)), signs)[:MOST_BEST]
     shown = {"players": [rows[i] for i in drawn], "count": len(rows), "best": best_rows}
     return found | shown | {"policy": "policy" in job.artifacts}
 
@@ -172,14 +175,16 @@ def _everybody(job: Job, tick: int) -> Bundle | None:
     if not bundles:
         return None
     names = [name for name in bundles[0].arrays if all(name in bundle.arrays for bundle in bundles)]
-    columns = {name: np.concatenate([bundle.arrays[name] for bundle in bundles]) for name in names}
+    columns = {name: stacked([bundle.arrays[name] for bundle in bundles]) for name in names}
     return Bundle(bundles[-1].meta, last_of_each(columns))
 
 
-def _rows(bundle: Bundle, signs: list[float]) -> list[dict[str, Any]]:
-    """Players by their first goal, the best first: settings, goals and the half of each goal's 95 % range."""
+def players_of(bundle: Bundle, signs: list[float]) -> list[dict[str, Any]]:
+    """Players by their first goal, the best first: settings, goals and of each goal's 95 % range the longer side, or
+    None where there is none."""
     arrays = bundle.arrays
-    half = half_width(arrays["error"], arrays["samples"])
+    low, high = range_ends(arrays)
+    half = np.fmax(high - arrays["objective"], arrays["objective"] - low)
     good = (arrays["status"] == 0) & np.isfinite(arrays["objective"]).all(axis=1)
     order = np.argsort(-signs[0] * arrays["objective"][:, 0], kind="stable")
     return [

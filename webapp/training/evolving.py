@@ -10,11 +10,13 @@ from typing import Any
 from django import forms
 from django.conf import settings as site
 
-from engine.config import AnyStudy, EvolveConfig, TrainConfig, parse
+from engine.config import EvolveConfig, Study, TrainConfig, parse
+from engine.config.learners import merged
 from engine.config.rl import NetworkConfig
-from engine.config.train import TrainGame, merged
+from engine.config.train import TrainGame
 from engine.errors import ConfigError
 from webapp.games.fields import NumberField
+from webapp.lib.whole import whole
 from webapp.projects.models import Project
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.models import Job
@@ -158,7 +160,8 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
     def _check(self, cleaned: dict[str, Any]) -> None:
         super()._check(cleaned)
         self.check_goals(self.told, self.title_of_game, ways=self._maps)
-        self.check_method([aim.measure for aim in self.goals.values()], len(self.ways) or len(self.goals) - 1)
+        aims = [aim.measure for aim in self.goals.values()]
+        self.check_method(aims, len(self.ways) or len(self.goals) - 1, self.unbounded)
         learning = [setting.name for group in self.groups for setting in group.settings]
         ranges = has_range([settings.typed(self.groups, cleaned), *map(cleaned.get, ("steps", "environments"))])
         if not ranges and not self._bred and not self.errors.keys() & set(learning):
@@ -180,7 +183,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
             if has_range(cleaned.get(setting.name)):
                 self.add_error(setting.name, why)
 
-    def _keep(self, study: AnyStudy | None) -> None:
+    def _keep(self, study: Study | None) -> None:
         assert isinstance(study, EvolveConfig)
         self.study = study
 
@@ -218,7 +221,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
     def _field_below(self, place: str) -> str:
         """The field of a goal, of a kind of play or of the rounds; any other place stays as it is."""
         first, _, rest = place.partition(".")
-        number = int(rest.partition(".")[0]) if rest[:1].isdecimal() else 0
+        number = whole(rest.partition(".")[0]) or 0
         fields = {"objectives": list(self.goals), "behaviour": list(self.ways), "ticks": ["rounds"]}.get(first, [])
         return fields[number] if number < len(fields) else place
 

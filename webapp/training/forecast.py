@@ -77,7 +77,7 @@ def _seconds(study: EvolveConfig, steps: int, pace: Pace, length: float) -> floa
     players, workers = study.algorithm.population, study.pool.workers
     measuring = length * pace.playing
     each = steps * (pace.playing + pace.learning) + study.episodes * measuring
-    steady = getattr(study.algorithm, "steady", False)
+    steady = study.algorithm.without_rounds
     turns = study.ticks * (players / workers if steady else ceil(players / workers))
     for rule in study.stop:
         if rule.kind == "evaluations":

@@ -9,14 +9,16 @@ from django import forms
 from django.conf import settings as site
 from django.core.exceptions import NON_FIELD_ERRORS
 
-from engine.config import AnyStudy, TrainConfig, load
-from engine.config.train import merged
+from engine.config import Study, TrainConfig
+from engine.config.learners import merged
 from engine.errors import ConfigError
+from engine.studies import load
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
 from webapp.games.models import Simulator
 from webapp.games.numbers import field_text
 from webapp.games.simulators import by_moves, obstacle
+from webapp.lib.whole import whole
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.training import games, methods, settings, trials
@@ -32,17 +34,24 @@ WAYS = (
 FIRST = {"game": "cartpole", "algorithm": "ppo", "sampling": "synchronous", "atari": "pong"}
 
 
+class GameField(forms.ModelChoiceField):
+    """The choice of a simulator, which says of each whether it can be played now."""
+
+    def label_from_instance(self, obj: Simulator) -> str:
+        """Its name, and that it cannot be played."""
+        return f"{obj}, cannot be played now" if obstacle(obj) else str(obj)
+
+
 class TrainForm(forms.Form):
     """``config`` is the training once the form is valid. ``shown``: the algorithm and preset that the page shows, which
-    are the nearest that exist when those that were typed do not. ``waits``: what must be found out before it can start,
-    in a sentence by its field; nothing is wrong with that."""
+    are the nearest that exist when those that were typed do not."""
 
     game = forms.ChoiceField(choices=[(o.key, o.title) for o in OFFERS.values()], label="Game")
     gymnasium = forms.CharField(
         max_length=80, required=False, label="Its name in Gymnasium", help_text="Such as LunarLander-v3 or Hopper-v5."
     )
     atari = forms.CharField(max_length=60, required=False, label="Atari game", help_text="Such as pong or breakout.")
-    simulator = forms.ModelChoiceField(
+    simulator = GameField(
         Simulator.objects.none(), required=False, label="Simulator", empty_label="Choose one",
         help_text="A game that is played move by move. It is tried before the training starts.",
     )  # fmt: skip
@@ -77,13 +86,11 @@ class TrainForm(forms.Form):
         chosen.queryset = by_moves(project)
         self.offer = OFFERS.get(self._said("game"), OFFERS[FIRST["game"]])
         self.shown = self._shown()
-        samplers = self._said("samplers")
-        count = int(samplers) if samplers.isdecimal() and 1 <= int(samplers[:6]) <= 4096 else site.CPUS
+        count = whole(self._said("samplers"), 4096) or site.CPUS
         self.groups = self._groups(count)
         for group in self.groups:
             self.fields |= {setting.name: setting.field for setting in group.settings}
         self.config: TrainConfig | None = None
-        self.waits: dict[str, str] = {}
 
     def _groups(self, samplers: int) -> Sequence[settings.Group]:
         return settings.groups(self.offer, self.shown, samplers)
@@ -183,16 +190,18 @@ class TrainForm(forms.Form):
 
     def _clean_simulator(self, row: Simulator | None) -> None:
         if row is None:
-            self.add_error(SIMULATOR, "Choose one of the project's simulators. An engineer can register another.")
+            self.add_error(
+                SIMULATOR, "Choose one of the project's simulators. Who may register simulators can bring another."
+            )
         elif reason := obstacle(row):
             self.add_error(SIMULATOR, reason)
 
-    def _keep(self, study: AnyStudy | None) -> None:
+    def _keep(self, study: Study | None) -> None:
         """What the form describes, once nothing is wrong with it."""
         assert isinstance(study, TrainConfig)
         self.config = study
 
-    def _loaded(self, cleaned: dict[str, Any]) -> AnyStudy | None:
+    def _loaded(self, cleaned: dict[str, Any]) -> Study | None:
         """The study; None after each problem was said at its field."""
         try:
             return load(self._data(cleaned))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from webapp.games.models import Simulator
-from webapp.games.simulators import by_moves
+from webapp.games.simulators import by_moves, obstacle
 from webapp.projects.models import Project
 
 NUMBERS, PICTURES = "numbers", "pictures"
@@ -111,6 +111,8 @@ def unfit(name: str, given: Iterable[str], project: Project) -> list[tuple[str, 
     if key == SIMULATOR and not beside:
         known = ", ".join(o.name for o in OFFERS.values() if o.name)
         return [("name", f"the project has no such game; there are {known}, gym:NAME, ale:NAME, and its simulators")]
+    if key == SIMULATOR and (why := obstacle(by_moves(project).get(pk=int(beside)))):
+        return [("name", why)]
     able = OFFERS[key].settings
     there = f"there are {', '.join(able)}" if able else "this game has none that can be set here"
     return [(f"settings.{setting}", f"there is no such setting; {there}") for setting in given if setting not in able]

@@ -28,6 +28,7 @@ _TITLES = {
     "length": "Length of an episode (moves)",
 }
 WAYS = (("max", "More is better"), ("min", "Less is better"))
+ENDS = ("low", "high")
 LOOKED_AT = 20
 
 
@@ -77,6 +78,14 @@ def _fields() -> dict[str, forms.Field]:
             help_text="In the goal’s own unit; for the short list of the edge. 0: a fiftieth of what the first round "
             "spans.",
         )  # fmt: skip
+        fields[f"goal-{i}-low"] = NumberField(
+            label=f"Goal {i}: floor", low=-1e12, high=1e12, required=False,
+            help_text="An episode below counts as this. With a floor and a cap, racing by bounds is possible.",
+        )  # fmt: skip
+        fields[f"goal-{i}-high"] = NumberField(
+            label=f"Goal {i}: cap", low=-1e12, high=1e12, required=False,
+            help_text="An episode above counts as this.",
+        )  # fmt: skip
     for i in range(1, MOST_WAYS + 1):
         fields[f"behaviour-{i}"] = forms.CharField(label=f"Kind of play {i}", max_length=80, required=False)
     return fields
@@ -97,8 +106,26 @@ class GoalsForm(_Fields):
             measure = self.cleaned_data.get(name) or (USUAL if name == "goal-1" else "")
             if measure:
                 way, epsilon = (self.cleaned_data.get(f"{name}-{more}") for more in ("way", "epsilon"))
-                found[name] = AimConfig(measure=measure, direction=way or "max", epsilon=epsilon or 0.0)
+                low, high = self._ends(name)
+                found[name] = AimConfig(
+                    measure=measure, direction=way or "max", epsilon=epsilon or 0.0, low=low, high=high
+                )
         return found
+
+    @property
+    def unbounded(self) -> str:
+        """Why players cannot be raced by bounds, as a sentence; empty where they can."""
+        titles = [title_of(aim.measure) for aim in self.goals.values() if aim.limits is None]
+        return (
+            f"Bounds need limits: type a floor and a cap of the goal {titles[0]}, or choose no racing."
+            if titles
+            else ""
+        )
+
+    def _ends(self, name: str) -> tuple[float | None, float | None]:
+        """A goal's floor and cap; none where they are the wrong way round."""
+        low, high = (self.cleaned_data.get(f"{name}-{end}") for end in ENDS)
+        return (None, None) if low is not None and high is not None and low >= high else (low, high)
 
     @property
     def ways(self) -> dict[str, str]:
@@ -112,6 +139,10 @@ class GoalsForm(_Fields):
         """Say at its field what was chosen twice, and what the game does not tell; ``told``: all that it does, or
         nothing while that is not known."""
         aims = {name: aim.measure for name, aim in self.goals.items()}
+        for name in aims:
+            ends = [self.cleaned_data.get(f"{name}-{end}") for end in ENDS]
+            if None not in ends and ends[0] >= ends[1]:
+                self.add_error(f"{name}-high", "The cap must be above the floor.")
         self._check_measures(aims, told, game)
         if ways:
             self._check_measures(self.ways, told, game)
@@ -132,4 +163,5 @@ def values_of(config: Mapping[str, Any]) -> dict[str, str]:
     for i, goal in enumerate(config["objectives"], 1):
         found |= {f"goal-{i}": goal["measure"], f"goal-{i}-way": goal["direction"]}
         found |= {f"goal-{i}-epsilon": field_text(goal["epsilon"])} if goal.get("epsilon") else {}
+        found |= {f"goal-{i}-{end}": field_text(goal[end]) for end in ENDS if goal.get(end) is not None}
     return found | {f"behaviour-{i}": name for i, name in enumerate(config["behaviour"], 1)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from webapp.games.called import called
 from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.training import games
@@ -29,6 +30,7 @@ METRICS = {
     "staleness_max": "Oldest data (updates)",
     "dropped": "Fragments thrown away as too old",
     "updates": "Updates",
+    "skipped": "Updates skipped, as there was nothing to learn from",
     "episodes": "Episodes played",
     "lost": "Samplers lost",
     "sampling_seconds": "Processor seconds of playing, a round",
@@ -52,7 +54,7 @@ def page_data(job: Job) -> dict[str, Any]:
     config = job.config
     return {
         "columns": {"counters": list(COUNTERS), "metrics": []},
-        "steps": config["steps"],
+        "steps": 0 if job.asked else config["steps"],
         "in_step": config["sampling"] == "synchronous",
         "episodes": config["episodes"],
         "words": METRICS,
@@ -66,10 +68,10 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
     preset = PRESET_LIST.get(job.template)
     layers = learner["network"]
     found = [
-        ("Game", config["game"]["name"]),
+        ("Game", called(config["game"]["name"])),
         ("Algorithm", ALGORITHMS[learner["kind"]].title),
         ("Begun from", f"{preset.title} ({preset.key})" if preset else ""),
-        ("Moves", number(config["steps"])),
+        ("Moves", "" if job.asked else number(config["steps"])),
         ("Minutes", number(minutes) if minutes else ""),
         ("Sampling", "in step" if config["sampling"] == "synchronous" else "nobody waits"),
         ("Oldest data", number(config["max_staleness"]) if config["sampling"] == "asynchronous" else ""),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
 from engine.config.genes import Evolvable
 from webapp.games.numbers import value_of
-from webapp.studies.setting_fields import NumbersField, Setting
+from webapp.studies.setting_fields import NumbersField, Setting, is_range, range_text
 from webapp.training.settings import REWARDS, ConvField, Group, LinesField, conv_text
 
 _APART = re.compile(r"\s*(?:\bto\b|,|;|–)\s*|(?<=\d)-(?=\d)", re.IGNORECASE)
@@ -115,21 +115,9 @@ def _opened(setting: Setting, model: type[Any]) -> Setting:
     return setting._replace(field=RangeField(**{**shown, "max_length": 60}, help_text=old.help_text))
 
 
-def range_text(value: Iterable[Any]) -> str:
-    """A range as it is typed."""
-    low, high, *scale = value
-    return " ".join((f"{low:.12g} to {high:.12g}", *scale))
-
-
 def number_text(value: Any) -> str:
     """A number or a range as it is typed."""
     return range_text(value) if is_range(value) else f"{value:.12g}"
-
-
-def is_range(value: Any) -> bool:
-    """Whether a value of a study, as JSON, is a range."""
-    known = isinstance(value, list | tuple) and len(value) in (2, 3)
-    return known and all(isinstance(end, int | float) for end in value[:2])
 
 
 def ranges_in(learner: Mapping[str, Any], prefix: str) -> dict[str, str]:

@@ -92,7 +92,7 @@ def in_players(text: str) -> str:
 def _method(method: Method) -> Method:
     text = _TEXTS.get(method.kind) or in_players(method.text)
     also = (NETWORK, BEHAVIOUR) if method.kind == "map-elites" else (NETWORK,)
-    return replace(method, text=text, numbers=False, also=also)
+    return replace(method, text=text, also=also)
 
 
 PBT = Method(
@@ -100,7 +100,6 @@ PBT = Method(
     LEARNING,
     "Players train side by side; those that lag go on from a better one’s network and settings, a little changed. The "
     "usual choice: it ends with a trained player, and settings may change on the way.",
-    remeasures=False,
 )
 PLAYERS = Menu(
     "method",

@@ -8,12 +8,12 @@ from typing import Any
 
 from django.conf import settings
 
-from engine.config import TrainConfig, parse
+from engine.config import TrainConfig, parse, study_hash
 from engine.config.train import TrainPool
 from engine.errors import ConfigError
+from webapp.games.commands import is_program
 from webapp.lib.words import NBSP, duration, number, plural
 from webapp.projects.models import Project
-from webapp.studies import actions
 from webapp.studies.models import Job, Status
 
 UNSETTLED = 10**9
@@ -31,8 +31,6 @@ PACELESS = (
     "clip_schedule", "target_kl", "trace_clip", "rho_clip", "decay", "epsilon", "alpha", "beta", "explore",
 )  # fmt: skip
 """Settings of a learner that change what it learns and not how fast it goes."""
-BESIDE = ("python:", "command:")
-"""Games that are programs of their own."""
 _PROBLEM = re.compile(r"(?P<place>[a-z_]+(?:\.[\w-]+)*): (?P<message>.*)", re.DOTALL)
 
 
@@ -72,7 +70,7 @@ def of(config: TrainConfig) -> TrainConfig:
 def known(project: Project, config: TrainConfig) -> Job | None:
     """The trial of such a training, if there was one."""
     mine = Job.objects.filter(project=project, kind=Job.Kind.SAMPLE)
-    return mine.filter(config_hash=actions.content_hash(of(config))).order_by("-pk").first()
+    return mine.filter(config_hash=study_hash(of(config))).order_by("-pk").first()
 
 
 def pace_of(trial: Job | None) -> Pace | None:
@@ -82,9 +80,7 @@ def pace_of(trial: Job | None) -> Pace | None:
     if not steps or "learning_seconds" not in found:
         return None
     learning = found["learning_seconds"] / steps
-    if trial is not None and trial.config["game"]["name"].startswith(
-        BESIDE
-    ):  # its work is not on our processor's clock
+    if trial is not None and is_program(trial.config["game"]["name"]):  # its work is not on our processor's clock
         return Pace(max(0.0, 1 / found["steps_per_second"] - learning), learning)
     return Pace(found["sampling_seconds"] / steps, learning)
 
@@ -166,7 +162,7 @@ def _work(config: TrainConfig | None) -> str:
         return ""
     usual = {name: TrainConfig.model_fields[name].get_default() for name in SAME_PACE}
     learner = of(config).learner
-    return actions.content_hash(config.model_copy(update={**usual, "learner": learner}))
+    return study_hash(config.model_copy(update={**usual, "learner": learner}))
 
 
 def budget(minutes: float, speed: float) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from engine.evolution.operators.coding import Reals, TwoStep
+from engine.problem import Numbers
 
 Weights = NDArray[np.float32]
 
@@ -42,9 +43,18 @@ class BlobSpace(TwoStep):
         self.width = int(self.edges[-1])
         self.shape, self.dtype = (self.width,), np.dtype(np.float32)
         self.start = np.zeros(self.width, np.float32) if start is None else np.asarray(start, np.float32)
-        self.low, self.high = np.full(self.width, -np.inf), np.full(self.width, np.inf)
         self.spread = np.repeat([g.spread for g in groups], [g.size for g in groups])
         self.crossover_by, self.strength, self.share = crossover_by, strength, share
+
+    @property
+    def numbers(self) -> Numbers:
+        """Distances from the start, in spreads."""
+        return Numbers(
+            self.width,
+            lambda rng, k: np.asarray((self.sample(rng, k) - self.start) / self.spread, np.float64),
+            lambda x: np.asarray(self.start + self.spread * x, np.float32),
+            bounded=False,
+        )
 
     def sample(self, rng: np.random.Generator, n: int) -> Weights:
         """n networks around the start."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.problem import Genome
+from engine.problem import Breed, Capabilities, Genome, Numbers, redrawn
 from engine.rng import combine64
 
 Reals = NDArray[np.float64]
@@ -21,13 +22,23 @@ _WIDE = 64
 class Coding(ABC):
     """A ``Space``. ``shape`` and ``dtype`` are one genome's; ``width`` is how many numbers in [0, 1] describe one.
 
-    ``better_first``: the mother of each pair should be the better parent.
+    ``better_first``: the mother of each pair must be the better parent.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
     width: int
     better_first = False
+
+    @property
+    def can(self) -> Capabilities:
+        """It breeds, moves through numbers, and perturbs."""
+        return Capabilities(Breed(self.offspring, self.better_first), self.numbers, self.perturbed)
+
+    @property
+    def numbers(self) -> Numbers:
+        """Random keys."""
+        return Numbers(self.width, lambda rng, k: rng.random((k, self.width)), self.decode)
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, n: int) -> Genome:
@@ -41,6 +52,12 @@ class Coding(ABC):
     @abstractmethod
     def offspring(self, rng: np.random.Generator, mothers: Genome, fathers: Genome) -> Genome:
         """One child for each pair: crossover, then mutation."""
+
+    def perturbed(
+        self, rng: np.random.Generator, genome: Genome, fresh: Genome, factors: Sequence[float], chance: float
+    ) -> Genome:
+        """As ``Capabilities.perturb``."""
+        return redrawn(rng, genome, fresh, factors, chance)
 
     def keys(self, genomes: Genome) -> NDArray[np.uint64]:
         """Hash of the exact bits."""

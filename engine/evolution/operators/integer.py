@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engine.evolution.operators.coding import Reals, TwoStep
 from engine.evolution.operators.real import Crossover, Mutation, RealSpace
+from engine.problem import Genome
 
 Integers = NDArray[np.int64]
 
@@ -37,6 +40,16 @@ class IntegerSpace(TwoStep):
     def decode(self, numbers: Reals) -> Integers:
         """An equal part of [0, 1] for each number."""
         return self._rounded(np.floor(self.lowest + numbers * (self.highest - self.lowest + 1)))
+
+    def perturbed(
+        self, rng: np.random.Generator, genome: Genome, fresh: Genome, factors: Sequence[float], chance: float
+    ) -> Genome:
+        """As real numbers, rounded; one that would round to itself moves by one."""
+        factor = rng.choice(factors, size=len(genome))
+        rounded = np.rint(genome * factor)
+        moved = np.where(rounded == genome, genome + np.where(factor > 1, 1, -1), rounded)
+        inside = np.clip(moved, self.lowest, self.highest)
+        return np.asarray(np.where(rng.random(len(genome)) < chance, fresh, inside), dtype=genome.dtype)
 
     def _cross(self, rng: np.random.Generator, mothers: Integers, fathers: Integers) -> Integers:
         return self._rounded(self.reals._cross(rng, mothers.astype(float), fathers.astype(float)))

@@ -6,7 +6,7 @@ to 2^53 and float32 survive that exactly; ``parts`` gives each part back in its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,13 @@ class MixtureSpace(Coding):
             first, end = end, end + part.coding.width
             found[name] = part.coding.decode(numbers[:, first:end])
         return self.row(found)
+
+    def perturbed(
+        self, rng: np.random.Generator, genome: Genome, fresh: Genome, factors: Sequence[float], chance: float
+    ) -> Genome:
+        """Each part by itself."""
+        cuts = [(part.coding, slice(part.first, part.last)) for part in self.layout.values()]
+        return np.concatenate([c.perturbed(rng, genome[cut], fresh[cut], factors, chance) for c, cut in cuts])
 
     def parts(self, genomes: Reals) -> dict[str, Genome]:
         """Name to genomes of that part."""

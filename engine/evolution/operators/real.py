@@ -3,6 +3,7 @@ NSGA-II's usual settings; or uniform crossover (pymoo) and uniform mutation (Mic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from pymoo.operators.mutation.pm import mut_pm
 from pymoo.util.misc import crossover_mask
 
 from engine.evolution.operators.coding import Reals, TwoStep
+from engine.problem import Genome
 
 Crossover = Literal["simulated_binary", "uniform"]
 Mutation = Literal["polynomial", "uniform"]
@@ -42,6 +44,13 @@ class RealSpace(TwoStep):
     def decode(self, numbers: Reals) -> Reals:
         """Linearly from low to high."""
         return np.asarray(np.clip(self.low + numbers * (self.high - self.low), self.low, self.high))
+
+    def perturbed(
+        self, rng: np.random.Generator, genome: Genome, fresh: Genome, factors: Sequence[float], chance: float
+    ) -> Genome:
+        """Each number times one of the factors, kept within the bounds, or the fresh one."""
+        changed = np.clip(genome * rng.choice(factors, size=len(genome)), self.low, self.high)
+        return np.asarray(np.where(rng.random(len(genome)) < chance, fresh, changed), dtype=genome.dtype)
 
     def _cross(self, rng: np.random.Generator, mothers: Reals, fathers: Reals) -> Reals:
         """One of the two children, at random."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine.games.herobattle import kernel
 from engine.games.herobattle.sampling import Marginals, equal_cost_pairs, marginals, roster
 from engine.games.herobattle.simulator import HeroBattle, Tables
 from engine.games.herobattle.spec import CATEGORIES, DATA, FILES, game_spec
+from engine.piping import until_nobody_reads
 from engine.simulators.contract import Piece
 
 F64 = NDArray[np.float64]
@@ -128,7 +130,7 @@ def report(round_: int, balance: Balance, measured: Marginals, crowd: float) -> 
     return f"round {round_}: {', '.join(parts)}; one more soldier {crowd:+.2f} points"
 
 
-def main() -> None:
+def main() -> int:
     """Calibrate and write; ``--dry`` only measures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=14, help="rounds of measuring and correcting")
@@ -145,7 +147,8 @@ def main() -> None:
             balance.step(measured, crowd)
     if not options.dry:
         write_tables(balance.tables())
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(until_nobody_reads(main))

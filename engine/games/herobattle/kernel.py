@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.games.herobattle.jit import entry, float_bits, helper, trailing_zeros
+from engine.rng import GOLDEN
+from engine.splitmix import mix
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
@@ -60,10 +62,9 @@ UNIT_CELLS = 640
 TARGET, KIND = 0, 32
 MARK_CELLS = 64
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
-_S30, _S27, _S31, _S32, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32), np.uint64(11)
+_S32, _S11 = np.uint64(32), np.uint64(11)
 _UNIT = 1.0 / 9007199254740992.0
 EVENT_BLOW, EVENT_SKILL, EVENT_START = np.uint64(1), np.uint64(2), np.uint64(3)
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
@@ -74,23 +75,15 @@ _RETARGET = 8
 
 
 @helper
-def mix(x: np.uint64) -> Any:
-    """SplitMix64's finaliser."""
-    x = (x ^ (x >> _S30)) * _M1
-    x = (x ^ (x >> _S27)) * _M2
-    return x ^ (x >> _S31)
-
-
-@helper
 def stream(seed: np.uint64, side: int) -> Any:
     """The random stream of one side of a battle."""
-    return mix(mix(seed + _GOLDEN) + np.uint64(side + 1) * _M2)
+    return mix(mix(seed + GOLDEN) + np.uint64(side + 1) * _M2)
 
 
 @helper
 def draw(key: np.uint64, tick: int, event: np.uint64) -> float:
     """A number in [0, 1) for one event of one unit in one tick."""
-    x = (key + np.uint64(tick) * _GOLDEN + event) * _M1
+    x = (key + np.uint64(tick) * GOLDEN + event) * _M1
     x = (x ^ (x >> _S32)) * _M2
     return float((x ^ (x >> _S32)) >> _S11) * _UNIT
 
@@ -199,7 +192,7 @@ def _deploy(side: int, last: int, kinds: F64, gap: float, key: Any, units: F32, 
     for k in range(last):
         for _ in range(int(kinds[side, k, K_COUNT])):
             i = side * LANES + n
-            keys[i] = mix(key + np.uint64(n) * _GOLDEN)
+            keys[i] = mix(key + np.uint64(n) * GOLDEN)
             marks[KIND + i] = k
             units[LIFE + i] = units[FULL + i] = kinds[side, k, K_HP]
             units[STEP + i] = units[PACE + i] = kinds[side, k, K_SPEED]

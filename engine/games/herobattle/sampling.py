@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.games.herobattle.jit import entry, helper
-from engine.games.herobattle.kernel import draw, mix
+from engine.games.herobattle.kernel import draw
 from engine.games.herobattle.spec import MAX_SOLDIERS, game_spec
 from engine.simulators.contract import GameSpec
+from engine.splitmix import mix
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

@@ -13,6 +13,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numba import njit
 
+from engine.splitmix import combine
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -42,23 +44,7 @@ COUNTS = 12
 SCORE_REWARD, MOVED_REWARD, STAYED_REWARD, HIT_REWARD = 0, 1, 2, 3
 SIGNALS = 3
 
-_A, _B, _C = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
-_ONE = np.uint64(1)
-
-
-@compiled
-def mix(x: Any) -> Any:
-    """``engine.rng.mix64`` of one number."""
-    x = (x ^ (x >> _30)) * _B
-    x = (x ^ (x >> _27)) * _C
-    return x ^ (x >> _31)
-
-
-@compiled
-def combine(a: Any, b: Any) -> Any:
-    """``engine.rng.combine64`` of two numbers."""
-    return mix(mix(a) + _A + b)
+_11, _ONE = np.uint64(11), np.uint64(1)
 
 
 @compiled

@@ -15,6 +15,22 @@ export function decimals(value, digits) {
 
 export const whole = (value) => decimals(value, 0);
 
+/** Digits after the point that a number has, up to six. */
+export const places = (value) => (String(Number(value.toFixed(6))).split(".")[1] ?? "").length;
+
+/** Where a line stands, with its unit: all of its digits, though lineups' values have fewer. */
+export const lineText = (line, objective) => withUnit(line, { ...objective, digits: Math.max(objective.digits, places(line)) });
+
+/** The median baseline team's strength, {value, digits}, as exactly as its own range is worth: what is surely above it
+ * reads as above it. Null where there is none. */
+export function levelOf(median, digits) {
+  if (!median) return null;
+  const { value, half } = median;
+  const worth = half ? Math.ceil(-Math.log10(half)) : half === 0 ? places(value) : 0;
+  const shown = Math.min(6, Math.max(digits, worth));
+  return { value: Number(value.toFixed(shown)), digits: shown };
+}
+
 /** A value of one objective with its unit. */
 export function withUnit(value, { unit, digits }) {
   const text = decimals(value, digits);
@@ -22,13 +38,47 @@ export function withUnit(value, { unit, digits }) {
   return ATTACHED.has(unit) ? text + unit : `${text}${NBSP}${shortUnit(unit)}`;
 }
 
-/** "(2.6 to 3.1)", or words when there are too few samples for a range. */
-export function rangeText(range, { digits }) {
-  return range ? `(${decimals(range[0], digits)} to ${decimals(range[1], digits)})` : "(range not known)";
+const FIGURES = 7; // that a value's 32 bits hold
+const MOST = 12;
+const rounded = (value, digits) => Number(value.toFixed(digits));
+
+/** Digits after the point, `digits` at least, by which `value` and the ends of its `range` read as they are: each on its
+ * side of every one of `lines`, and the ends as two numbers. webapp/lib/figures.py counts alike. */
+export function telling(value, range, digits, lines = []) {
+  const numbers = [value, ...(range ?? [])].filter(Number.isFinite);
+  const tests = numbers.flatMap((n) => lines.map((line) => {
+    const side = Math.fround(line) === n ? 0 : Math.sign(n - line);
+    return kept((d) => Math.sign(rounded(n, d) - line) === side, digits, n, line);
+  }));
+  if (range && range[0] < range[1]) tests.push(kept((d) => rounded(range[0], d) < rounded(range[1], d), digits, ...range));
+  for (let d = digits; d <= MOST; d += 1) if (tests.every((test) => test === null || test(d))) return d;
+  return digits;
 }
 
-/** Half a range as "±" writes it: never as 0, which no range is, but as the least that the digits can say. */
-export const halfText = (half, { digits }) => decimals(Math.max(half, 10 ** -digits), digits);
+/** The test, where any number of digits passes that 32 bits hold of these numbers; else null. */
+function kept(test, digits, ...numbers) {
+  const size = Math.max(...numbers.map(Math.abs), 1e-9);
+  const most = Math.min(MOST, Math.max(digits, FIGURES - 1 - Math.floor(Math.log10(size))));
+  for (let d = digits; d <= most; d += 1) if (test(d)) return test;
+  return null;
+}
+
+/** A value with its unit, and its 95 % range, as every page writes them: {value: "2.04×", range: "1.94 to 2.12"}. Where
+ * chance has no part the range is "exact"; without one it is empty. `lines`: what the value is told apart from. */
+export function told(value, range, { unit, digits, lines = [] }) {
+  const shown = telling(value, range, digits, lines);
+  const ends = range && (range[0] === range[1] ? "exact" : range.map((end) => decimals(end, shown)).join(" to "));
+  return { value: withUnit(value, { unit, digits: shown }), plain: decimals(value, shown), range: ends ?? "" };
+}
+
+/** The range in brackets, or words when there are too few samples for one. */
+export const inBrackets = (range) => `(${range || "range not known"})`;
+
+/** The ends of a range around a mean, which stop at the floor and cap of what is measured; null when it is not known. */
+export function rangeAround(mean, half, [low, high]) {
+  if (half === null || !Number.isFinite(half)) return null;
+  return [Math.max(mean - half, low ?? -Infinity), Math.min(mean + half, high ?? Infinity)];
+}
 
 export function plural(count, one, many = `${one}s`) {
   return `${whole(count)} ${count === 1 ? one : many}`;
@@ -43,14 +93,29 @@ export function typed(text) {
 /** A number as ``typed`` reads it: without separators of thousands. */
 export const asTyped = (value, digits) => decimals(value, digits).replaceAll(",", "");
 
-/** The short name of an objective as a word: "Weakest". */
-export const shortTitle = ({ name }) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+/** "Resource advantage (×)  → more unfair": an objective has this one name on every axis. */
+export function axisTitle({ title, unit, toward, direction }) {
+  const name = unit ? `${title} (${unit})` : title;
+  return toward ? `${name}  ${direction === "max" ? "→" : "←"} ${toward}` : name;
+}
 
-/** "Resource advantage (×) → more unfair"; with the short name where there is little room. */
-export function axisTitle(objective, wide) {
-  const { title, unit, toward, direction } = objective;
-  const words = wide ? title : shortTitle(objective);
-  const name = unit ? `${words} (${wide ? unit : shortUnit(unit)})` : words;
-  if (!toward) return name;
-  return direction === "max" ? `${name}  → ${toward}` : `${name}  ← ${toward}`;
+const CHARACTER_PX = 6.5; // of the page's font at 12 px, on average
+/** A title in lines of at most about `pixels`: first parted before the arrow, then between words. */
+export function titleLines(text, pixels, size = 12) {
+  const most = Math.max(12, Math.floor((pixels * 12) / (size * CHARACTER_PX)));
+  if (text.length <= most) return [text];
+  return text.split("  ").flatMap((part) => part.split(" ").reduce((lines, word) => {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= most) return [...lines.slice(0, -1), `${last} ${word}`];
+    return [...lines, word];
+  }, []));
+}
+
+/** The 95 % Wilson interval of a share (Wilson 1927), as shares. */
+export function wilson(count, total, z = 1.959964) {
+  const share = count / total;
+  const d = 1 + (z * z) / total;
+  const half = (z * Math.sqrt((share * (1 - share)) / total + (z * z) / (4 * total * total))) / d;
+  const centre = (share + (z * z) / (2 * total)) / d;
+  return [Math.max(0, centre - half), Math.min(1, centre + half)];
 }

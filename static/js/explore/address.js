@@ -16,6 +16,8 @@ export function read(address, { objectives, meta }, usual) {
     state[end] = Object.fromEntries(found.filter(([, value]) => Number.isFinite(value)));
   }
   if (address.has("show")) state.show = new Set(list("show").map((word) => VERDICTS.indexOf(word)).filter((v) => v >= 0));
+  const lines = objectives.map((o) => [o, parseFloat(address.get(`line-${o.name}`))]);
+  state.line = Object.fromEntries(lines.filter(([o, at]) => o.threshold !== null && Number.isFinite(at)).map(([o, at]) => [o.name, at]));
   state.family = new Set(numbers("family").filter((f) => f >= NO_FAMILY && f <= meta.families.length));
   const known = new Set(meta.pieces.map((p) => p.id));
   state.piece = new Set(address.getAll("piece").filter((id) => known.has(id)));
@@ -40,6 +42,7 @@ export function write(state, usual, { objectives }, what) {
   for (const { name } of objectives) {
     for (const end of ENDS) if (state[end][name] !== undefined) words.set(`${end}-${name}`, state[end][name]);
   }
+  for (const [name, at] of Object.entries(state.line)) words.set(`line-${name}`, at);
   const sameShow = state.show.size === usual.show.size && [...state.show].every((v) => usual.show.has(v));
   if (!sameShow) words.set("show", [...state.show].sort().map((v) => VERDICTS[v]).join(","));
   if (state.family.size) words.set("family", [...state.family].sort().join(","));

@@ -24,6 +24,12 @@ export function icon(name, size = 18) {
   return svg;
 }
 
+/** Say that something cannot be used now: it stays where Tab and the pointer find it, for its reason is told there. */
+export function setDisabled(element, disabled) {
+  if (disabled) element.setAttribute("aria-disabled", "true");
+  else element.removeAttribute("aria-disabled");
+}
+
 export const narrow = matchMedia("(max-width: 991.98px)");
 
 /** Open or close something that covers a small screen: what lies under it cannot be reached meanwhile. */

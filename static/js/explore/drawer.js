@@ -1,34 +1,42 @@
 // Everything about one lineup: how sure, its objectives with their ranges, its teams, and why to shortlist it.
-import { decimals, plural, rangeText, whole, withUnit } from "../charts/format.js";
+import { decimals, inBrackets, lineText, plural, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
 import { cover, make, narrow } from "./dom.js";
-import { rangeAround, STRONG, UNDER, VERDICTS } from "./lineups.js";
+import { STRONG, UNDER, VERDICTS } from "./lineups.js";
 
 const PICKED = "It was picked for looking extreme, so part of this may be luck.";
-const FAINT = "Its weakest team does worse than the middle baseline team, so players would hardly field it.";
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const ADVICE = {
-  strong: ["Very likely over the line", "advice advice-over"],
-  weak: ["Over the line, but weak", "advice advice-unsure"],
-  unsure: ["Over the line, but not sure yet", "advice advice-unsure"],
-  under: ["Under the line", "advice"],
+  strong: [({ over }) => `Found by the search: ${over}`, "advice advice-over"],
+  weak: [({ over }) => `${capital(over)}, but weak`, "advice advice-unsure"],
+  unsure: [({ over }) => `${capital(over)}, but not sure yet`, "advice advice-unsure"],
+  under: [({ under }) => under, "advice"],
 };
-const WEAK = 3; // the place in meta.sure of what is over the line but weak, by the search's battles
 const FRESH_ADVICE = { confirmed: "strong", weak: "unsure", refuted: "fair", more: "unsure", close: "unsure", measured: "fair" };
 const FRESH_CSS = { strong: "advice advice-over", unsure: "advice advice-unsure", fair: "advice" };
 
 export class Drawer {
-  constructor(store, element, { canWrite, shortlist }) {
-    Object.assign(this, { store, element, canWrite, shortlist });
+  constructor(store, element, { canWrite, shortlist, drafts }) {
+    Object.assign(this, { store, element, canWrite, shortlist, drafts });
     this.content = element.querySelector("[data-drawer]");
     this.form = element.querySelector("form");
-    store.on("pick data names listed", () => this.show());
+    store.on("pick data names listed line", () => this.show());
     element.querySelector("[data-close]").addEventListener("click", () => this.close());
     this.back = () => null;
     this.form?.addEventListener("submit", (event) => {
       event.preventDefault();
       this.shortlist.decide(this.store.state.pick, "add", this.form);
     });
+    this.form?.elements.reason.addEventListener("input", ({ target }) => {
+      this.drafts.keep("reason", this.form.dataset.lineup, target.value);
+      this.sayDraft();
+    });
     this.show();
+  }
+
+  /** Say that what is typed is kept, but not sent. */
+  sayDraft() {
+    this.form.querySelector("[data-draft]").hidden = !this.form.elements.reason.value.trim();
   }
 
   get open() {
@@ -69,9 +77,10 @@ export class Drawer {
     this.element.querySelector("[data-listed] q").textContent = on ? listed.get(id).reason : "";
     if (this.form.dataset.lineup !== String(id)) {
       this.form.dataset.lineup = id;
-      this.form.reset();
+      this.form.elements.reason.value = this.drafts.read("reason", id);
       this.form.querySelector("[data-problem]").hidden = true;
     }
+    this.sayDraft();
   }
 
   familyLine(row) {
@@ -86,17 +95,30 @@ export class Drawer {
     const { lineups, hasLine } = this.store;
     const battles = plural(lineups.samples[row] * this.store.battlesOfSample, "battle");
     const found = lineups.fresh.get(id);
-    if (found) {
+    if (found && !lineups.moved) {
       const shape = FRESH_ADVICE[found.now.finding];
       const title = make("b", { class: "with-mark" }, mark(shape), found.words);
       return make("div", { class: FRESH_CSS[shape] }, title, make("p", {}, this.freshWords(found)));
     }
     if (!hasLine) return make("div", { class: "advice" }, make("p", {}, `${battles} so far. ${PICKED}`));
     const kind = VERDICTS[lineups.verdict[row]];
-    const weak = lineups.sure[row] === WEAK;
+    const weak = lineups.weak(row);
     const [words, css] = ADVICE[weak ? "weak" : kind];
-    const more = lineups.verdict[row] === UNDER ? "" : weak ? ` ${FAINT}` : ` ${PICKED} ${this.next(id)}`;
-    return make("div", { class: css }, make("b", { class: "with-mark" }, mark(kind), words), make("p", {}, `${battles} so far.${more}`));
+    const luck = found ? ` Its line was another one when they were played: it stood at ${this.ownLine()}.` : ` ${PICKED} ${this.next(id)}`;
+    const more = lineups.verdict[row] === UNDER ? "" : weak ? ` ${this.faint()}` : luck;
+    const title = `${words(lineups.words)}${lineups.moved ? ", by the moved line" : ""}`;
+    const played = found ? found.now.battles.toLocaleString("en-GB") + " fresh battles." : `${battles} so far.`;
+    return make("div", { class: css }, make("b", { class: "with-mark" }, mark(kind), title), make("p", {}, `${played}${more}`));
+  }
+
+  ownLine() {
+    const { lineups, lined } = this.store;
+    return lineText(lineups.ownLines[lined], lineups.objectives[lined]);
+  }
+
+  faint() {
+    const who = this.store.lineups.teams > 1 ? "Its weakest team" : "It";
+    return `${who} does worse than the middle baseline team, so players would hardly field it.`;
   }
 
   next(id) {
@@ -106,15 +128,14 @@ export class Drawer {
 
   freshWords({ now, before }) {
     const { lineups, lined, strength } = this.store;
-    const line = lineups.objectives[lined];
     const strong = strength >= 0 ? ", and its weakest team above the middle baseline team" : "";
-    const lucky = before.verdict === UNDER ? "" : ` The search had measured ${withUnit(before.mean[lined], line)}: that was partly luck.`;
+    const lucky = before.verdict === UNDER ? "" : ` The search had measured ${lineups.told(before.mean[lined], null, lined).value}: that was partly luck.`;
     return {
-      confirmed: `Fresh battles, which the search never saw, say the same: the whole 95 % range is over the line${strong}. Luck alone seldom does that.`,
-      weak: now.over ? `It is over the line on fresh battles too. ${FAINT}` : FAINT,
+      confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. Of lineups confirmed like this, 1 in 20 at most is expected to be a false alarm.`,
+      weak: now.over ? `It is ${lineups.words.over} on fresh battles too. ${this.faint()}` : this.faint(),
       refuted: `On fresh battles the whole 95 % range misses the line.${lucky}`,
-      more: "On fresh battles the 95 % range still reaches both sides. Re-check it again to play more.",
-      close: "It lies so near the line that more battles would hardly tell. Treat it as on the line.",
+      more: "Fresh battles do not tell yet. It takes about so many more; re-check it to play them.",
+      close: now.of === "strength" ? "That is within what the median baseline team may have, so more battles of this lineup would not tell." : "It lies so near that more battles would hardly tell. Treat it as on the line.",
       measured: "These numbers come from fresh battles, which the search never saw.",
     }[now.finding];
   }
@@ -140,17 +161,17 @@ export class Drawer {
     const range = lineups.range(row, j);
     const line = objective.threshold ?? (j === strength ? (lineups.meta.median?.value ?? null) : null);
     const kind = objective.threshold === null ? (j === strength && lineups.verdict[row] === STRONG ? "fair" : "") : VERDICTS[lineups.verdict[row]];
-    const parts = [this.line(objective.title, value, range, objective), this.bar(value, range, j, line, kind === "under" ? "" : kind)];
+    const parts = [this.line(objective.title, lineups.toldOf(row, j)), this.bar(value, range, j, line, kind === "under" ? "" : kind)];
     if (found) {
-      const before = rangeAround(found.before.mean[j], found.before.half[j] ?? NaN, objective);
-      parts.push(this.line("in the search", found.before.mean[j], before, objective, "muted"));
+      const mean = found.before.mean[j];
+      parts.push(this.line("in the search", lineups.told(mean, lineups.around(mean, found.before.half[j], j), j), "muted"));
     }
     return make("div", {}, ...parts);
   }
 
-  line(title, value, range, objective, css = "") {
+  line(title, { value, range }, css = "") {
     return make("p", { class: "name-value" }, make("span", { class: css }, title),
-      make("span", { class: css }, make(css ? "span" : "b", {}, withUnit(value, objective)), make("span", { class: "muted" }, ` ${rangeText(range, objective)}`)));
+      make("span", { class: css }, make(css ? "span" : "b", {}, value), make("span", { class: "muted" }, ` ${inBrackets(range)}`)));
   }
 
   bar(value, range, j, line, kind) {
@@ -162,7 +183,7 @@ export class Drawer {
     const { lineups } = this.store;
     const costs = lineups.costs(row);
     const cheapest = Math.min(...costs);
-    const within = cheapest > 0 ? `costs within ${decimals((100 * (Math.max(...costs) - cheapest)) / cheapest, 1)} %` : "";
+    const within = cheapest > 0 && costs.length > 1 ? `costs within ${decimals((100 * (Math.max(...costs) - cheapest)) / cheapest, 1)} %` : "";
     const words = ["", "The team", "The two teams", "The three teams", "The four teams"][costs.length] ?? `The ${costs.length} teams`;
     const list = make("ol", { class: "teams plain" }, ...costs.map((cost, team) => this.team(row, team, cost)));
     return [make("div", { class: "teams-head" }, make("h3", {}, words), make("span", { class: "muted" }, within)), list];
@@ -175,7 +196,7 @@ export class Drawer {
     const [strongest, weakest] = [lineups.anchor[2 * row], lineups.anchor[2 * row + 1]];
     const [lead, ...rest] = lineups.parts(row, team).map(({ piece, text }) =>
       team === strongest && shared.has(piece) ? make("mark", { class: "shared" }, text) : text);
-    const place = team === strongest ? "Strongest" : team === weakest ? "Weakest" : "Middle";
+    const place = lineups.teams === 1 ? "" : team === strongest ? "Strongest" : team === weakest ? "Weakest" : "Middle";
     const others = rest.flatMap((part, i) => (i ? [", ", part] : [part]));
     return make("li", {}, make("span", { class: "team-number", "aria-hidden": "true" }, String(team + 1)),
       make("span", { class: "team-parts" }, make("b", {}, lead ?? "Empty team"), make("span", { class: "muted d-block" }, ...others)),

@@ -12,6 +12,7 @@ export class Filters {
       column.querySelector(`[name=${name}]`).addEventListener("change", ({ target }) => store.set({ [name]: target.checked }));
     }
     column.querySelector("[data-reset]").addEventListener("click", () => store.reset());
+    this.noFamilies = column.querySelector("[data-no-families]").textContent;
     this.colour = column.querySelector("[data-colour]");
     this.colour.addEventListener("click", () => store.set({ colour: store.state.colour === "family" ? "verdict" : "family" }));
     this.legend = [...document.querySelectorAll("[data-show]")];
@@ -96,10 +97,13 @@ export class Filters {
     const names = lineups.meta.families.map((f) => f.name);
     const most = Math.max(1, ...byFamily);
     const focused = list.contains(document.activeElement) ? document.activeElement.dataset.family : null;
-    list.replaceChildren(...names.map((name, i) => this.familyItem(i + 1, name, byFamily[i + 1], most, state.family.has(i + 1))));
+    const shown = names.map((name, i) => [i + 1, name]).filter(([number]) => byFamily[number] || state.family.has(number));
+    list.replaceChildren(...shown.map(([number, name]) => this.familyItem(number, name, byFamily[number], most, state.family.has(number))));
     if (byFamily[0] && names.length) list.append(this.familyItem(0, "Share nothing unusual", byFamily[0], most, state.family.has(0)));
     list.querySelector(`[data-family="${focused}"]`)?.focus();
-    this.column.querySelector("[data-no-families]").hidden = names.length > 0;
+    const none = this.column.querySelector("[data-no-families]");
+    none.hidden = shown.length > 0;
+    none.textContent = names.length ? "No family has a lineup among those shown." : this.noFamilies;
     this.colour.hidden = names.length === 0;
   }
 

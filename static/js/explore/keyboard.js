@@ -11,8 +11,8 @@ const remembered = () => {
 };
 
 export class Keyboard {
-  constructor({ table, drawer, filters, hover, help, search }) {
-    Object.assign(this, { table, drawer, filters, hover, help, search, on: remembered() });
+  constructor({ table, drawer, filters, sheet, hover, help, search }) {
+    Object.assign(this, { table, drawer, filters, sheet, hover, help, search, on: remembered() });
     const box = help.querySelector("[name=single-keys]");
     box.checked = this.on;
     box.addEventListener("change", () => {
@@ -43,6 +43,7 @@ export class Keyboard {
       k: () => this.walk(-1),
       x: () => this.table.tick(this.row),
       s: () => this.row >= 0 && this.drawer.explain(this.row),
+      l: () => this.moveLine(),
       "?": () => this.help.showModal(),
     }[event.key];
     const free = event.target === document.body || event.target.id === "main";
@@ -57,6 +58,14 @@ export class Keyboard {
     this.search.focus();
   }
 
+  moveLine() {
+    const box = document.querySelector("[data-line-box]");
+    if (!box) return;
+    this.filters.opener.offsetParent && this.filters.opener.click();
+    box.focus();
+    box.select();
+  }
+
   walk(step) {
     this.table.focus();
     this.table.go(this.table.active + step);
@@ -65,6 +74,7 @@ export class Keyboard {
   escape(event) {
     if (this.hover.row >= 0) this.hover.hide();
     else if (this.filters.covering) this.filters.close();
+    else if (this.sheet.covering) this.sheet.close();
     else if (this.drawer.open) this.drawer.close();
     else return;
     event.preventDefault();

@@ -1,5 +1,7 @@
 // Every evaluated lineup as columns. Names and teams are put together from piece names when somebody looks at them.
+import { levelOf, rangeAround, told, whole } from "../charts/format.js";
 import { load, rowsOf } from "./data.js";
+import { judge, MOVED_WEAK } from "./judging.js";
 
 export const UNDER = 0;
 export const UNSURE = 1;
@@ -11,13 +13,18 @@ export const KINDS = [...VERDICTS, "fair"];
 export const FOUND = -2; // stands for an objective: in which order lineups were found
 
 const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward: "later", direction: "max",
-  threshold: null, strength: false, low: null, high: null, digits: 0 };
+  threshold: null, strength: false, low: null, high: null, digits: 0, worth: 0 };
 export const NO_FAMILY = 0;
+const WEAK = 3; // the place in meta.sure of what is over the line but weak, by the search's battles
 
 export class Lineups {
   constructor({ meta, arrays }) {
     this.meta = meta;
     this.objectives = meta.objectives;
+    this.words = meta.words;
+    /** The lines of the job, by objective; `objectives` have those that hold now. */
+    this.ownLines = meta.objectives.map((o) => o.threshold);
+    this.moved = false;
     this.count = meta.rows;
     this.hasLine = meta.objectives.some((o) => o.threshold !== null);
     this.detailed = false;
@@ -31,9 +38,39 @@ export class Lineups {
     this.sure = arrays.sure.data; // places in meta.sure, which says how sure in words
     this.family = arrays.family.data;
     this.best = arrays.best.data;
+    this.random = arrays.random.data; // 1: drawn at random, not bred
     this.samples = arrays.samples.data;
+    this.served = { verdict: this.verdict, sure: this.sure };
     this.extent = this.value.map(extent);
     this.kind = this.hasLine ? this.verdict : this.best.map((best) => BEST * best);
+  }
+
+  /** Judge by `lines` (by an objective's short name) instead of the job's own. */
+  drawLines(lines) {
+    this.objectives.forEach((objective, j) => {
+      const own = this.ownLines[j];
+      objective.threshold = own === null ? null : (lines[objective.name] ?? own);
+    });
+    this.moved = this.objectives.some((o, j) => o.threshold !== this.ownLines[j]);
+    if (!this.count || !this.hasLine) return;
+    Object.assign(this, this.moved ? judge(this) : this.served);
+    this.kind = this.verdict;
+  }
+
+  /** Whether a lineup's value itself is over a line. What fresh battles leave open is marked as before, wherever it is. */
+  isOver(row) {
+    return this.verdict[row] !== UNDER && this.objectives.some(({ threshold, direction }, j) =>
+      threshold !== null && (direction === "max" ? 1 : -1) * (this.value[j][row] - Math.fround(threshold)) >= 0);
+  }
+
+  /** How sure a lineup is, in words. */
+  howSure(row) {
+    return this.meta[this.moved ? "moved_sure" : "sure"][this.sure[row]];
+  }
+
+  /** Whether it is over the line, but surely too weak to matter. */
+  weak(row) {
+    return this.sure[row] === (this.moved ? MOVED_WEAK : WEAK);
   }
 
   /** What an axis needs of objective `j`, or of FOUND: {objective, values, extent}. */
@@ -73,7 +110,13 @@ export class Lineups {
     return names.join(" · ");
   }
 
-  /** What one team is made of, in slot order: [{piece, cost, text}]; text is "Warhorn" or "6 Pikes". */
+  /** What a lineup of one team has besides the piece that it is called by: several may be called alike. */
+  others(row) {
+    if (!this.detailed || this.teams > 1) return [];
+    return this.parts(row, 0).slice(1).map(({ text }) => text);
+  }
+
+  /** What one team is made of, in slot order: [{piece, cost, text}]; text is "Warhorn" or "Pikes ×6": names stay as they are. */
   parts(row, team) {
     const start = (row * this.teams + team) * this.slots;
     const found = [];
@@ -83,7 +126,7 @@ export class Lineups {
       const { count } = this.meta.slots[s];
       const { name, cost } = this.meta.pieces[piece];
       const many = count < 0 ? 1 : this.genome[start + count] - 1;
-      found.push({ piece, cost: many * cost, text: count < 0 ? name : `${many} ${name}` });
+      found.push({ piece, cost: many * cost, text: count < 0 ? name : `${name}\u00a0×${whole(many)}` });
     }
     return found;
   }
@@ -109,13 +152,33 @@ export class Lineups {
 
   /** [low, high] of the 95 % range, within the objective's floor and cap; null when it is not known. */
   range(row, j) {
-    return j === FOUND ? null : rangeAround(this.value[j][row], this.half[j][row], this.objectives[j]);
+    return j === FOUND ? null : this.around(this.value[j][row], this.half[j][row], j);
   }
-}
 
-export function rangeAround(mean, half, { low, high }) {
-  if (!Number.isFinite(half)) return null;
-  return [Math.max(mean - half, low ?? -Infinity), Math.min(mean + half, high ?? Infinity)];
+  /** The same of any mean of objective `j` with half of its range, such as what the search had measured. */
+  around(mean, half, j) {
+    const { low, high } = this.objectives[j];
+    return rangeAround(mean, half, [low, high]);
+  }
+
+  /** The strength of the median baseline team as pages write it, for the objective that says how strong; else null. */
+  level(j) {
+    const { strength, digits } = this.objectives[j];
+    return strength ? levelOf(this.meta.median, digits) : null;
+  }
+
+  /** A mean of objective `j` and its range in words, in the digits that the column's typical range is worth, and as many
+   * more as tell them from the line. */
+  told(mean, range, j) {
+    const objective = this.objectives[j];
+    const lines = [objective.threshold, this.level(j)?.value].filter(Number.isFinite);
+    return told(mean, range, { ...objective, digits: objective.worth, lines });
+  }
+
+  /** What objective `j` of a lineup came to, in words: {value, plain, range}. */
+  toldOf(row, j) {
+    return this.told(this.value[j][row], this.range(row, j), j);
+  }
 }
 
 function extent(values) {

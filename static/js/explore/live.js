@@ -7,8 +7,8 @@ const PATIENCE = 4; // lineups that took t to load are not loaded again within 4
 const MOST_PATIENCE_MS = 10_000;
 
 export class Live {
-  constructor(store, config, { shortlist, stale }) {
-    Object.assign(this, { store, config, shortlist, stale, key: config.data.key, due: 0, earliest: 0 });
+  constructor(store, config, { shortlist, judged, stale }) {
+    Object.assign(this, { store, config, shortlist, judged, stale, key: config.data.key, due: 0, earliest: 0 });
     listen(config.events, () => this.soon());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.soon());
   }
@@ -47,6 +47,7 @@ export class Live {
   }
 
   say(state) {
+    this.judged.take(state);
     const note = document.querySelector("[data-live]");
     note.hidden = !state.running;
     note.querySelector("[data-tick]").textContent = state.tick;

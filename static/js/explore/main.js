@@ -1,17 +1,21 @@
 // The front explorer: fetches the lineups, builds the parts around one store, and draws as soon as there is something.
 import { plural, whole } from "../charts/format.js";
 import { toast } from "../toast.js";
+import { Drafts } from "./drafts.js";
 import { Drawer } from "./drawer.js";
-import { icon, make, narrow } from "./dom.js";
+import { icon, make, narrow, setDisabled } from "./dom.js";
 import { Filters } from "./filters.js";
 import { HoverCard } from "./hover.js";
+import { Judged } from "./judged.js";
 import { Keyboard } from "./keyboard.js";
+import { LineControl } from "./line.js";
 import { loadCore, loadDetails } from "./lineups.js";
 import { Live } from "./live.js";
 import { Pairs } from "./pairs.js";
 import { Parallel } from "./parallel.js";
 import { PieceSearch } from "./pieces.js";
 import { Shortlist } from "./shortlist.js";
+import { ShortlistSheet } from "./shortlist_sheet.js";
 import { Store } from "./store.js";
 import { Table } from "./table.js";
 import { ThreeD } from "./three_d.js";
@@ -52,7 +56,7 @@ function takeAway(store) {
     for (const link of links) {
       link.href = config.export[link.dataset.export] + (words ? `?${words}` : "");
       const tooMany = link.dataset.export !== "csv" && count > config.fileRows;
-      link.toggleAttribute("aria-disabled", tooMany || !count);
+      setDisabled(link, tooMany || !count);
       link.title = tooMany ? `This takes up to ${whole(config.fileRows)} lineups: filter further, or take CSV` : "";
     }
     find("[data-take]").textContent = store.state.rows.size ? `Take away ${plural(store.state.rows.size, "ticked lineup")}` : "Take away";
@@ -62,7 +66,7 @@ function takeAway(store) {
     link.addEventListener("click", (event) => {
       if (!link.hasAttribute("aria-disabled")) return;
       event.preventDefault();
-      toast(link.title || "Nothing matches, so there is nothing to take away.");
+      toast(link.title || "Nothing matches, so there is nothing to take away.", { hint: true });
     });
   }
   find("[data-untick]").addEventListener("click", () => store.set({ rows: new Set() }));
@@ -76,7 +80,7 @@ function share() {
       await navigator.clipboard.writeText(location.href);
       toast("The address of this view is copied. Members of the project see the same.");
     } catch {
-      toast(`Copy this address: ${location.href}`);
+      toast(`Copy this address: ${location.href}`, { hint: true });
     }
   });
 }
@@ -99,9 +103,9 @@ function nothing(store) {
     const { lineups, hasLine } = store;
     const none = hasLine && !store.byVerdict[1] && !store.byVerdict[2] && !store.narrowed;
     const words = !lineups.count ? "The first lineups appear here when the first round is complete."
-      : none ? `Nothing is over the line: all ${whole(lineups.count)} lineups that were played stayed under it.`
+      : none ? `Nothing is ${lineups.words.over}${lineups.moved ? " by the moved line" : ""} among the ${plural(lineups.count, "lineup")} that the search played.`
         : "No lineup matches these filters.";
-    const button = make("button", { type: "button", class: "btn btn-sm" }, none ? "Show the lineups under the line" : "Reset the filters");
+    const button = make("button", { type: "button", class: "btn btn-sm" }, none ? "Show the other lineups" : "Reset the filters");
     button.addEventListener("click", () => (none ? store.set({ show: new Set([0, 1, 2]) }) : store.reset()));
     box.replaceChildren(make("p", {}, words), ...(lineups.count ? [button] : []));
   };
@@ -119,10 +123,12 @@ function fail(message) {
 function build(store) {
   const card = find("[data-table-card]");
   const note = find("[data-chart-note]");
-  const hover = new HoverCard(store, find("[data-hover]"));
-  const over = (row, panel, pointer) => hover.show(row, panel, pointer);
-  const shortlist = new Shortlist(store, config, { panel: find("[data-shortlist]"), button: find("[data-recheck]") });
-  const drawer = new Drawer(store, find("[data-drawer-card]"), { canWrite: config.canWrite, shortlist });
+  const hover = new HoverCard(store, find("[data-hover]"), find("[data-hover-leader]"));
+  const over = (row, chart, pointer) => hover.show(row, chart, pointer);
+  const drafts = new Drafts(config);
+  const shortlist = new Shortlist(store, config, { panel: find("[data-shortlist]"), button: find("[data-recheck]"), hint: find("[data-recheck-hint]"), drafts });
+  const sheet = new ShortlistSheet(store, find("[data-shortlist-card]")); // before the drawer, which covers it
+  const drawer = new Drawer(store, find("[data-drawer-card]"), { canWrite: config.canWrite, shortlist, drafts });
   const open = (row, byKey = false) => {
     if (row < 0) return;
     store.set({ pick: store.lineups.id[row] }, { leave: narrow.matches });
@@ -136,26 +142,28 @@ function build(store) {
   views(store, charts);
   const pairs = new Pairs(store, charts.pairs, over);
   document.addEventListener("equipoise:theme", () => pairs.retheme());
-  new ThreeD(store, charts["3d"], note).draw();
-  new Parallel(store, charts.lines, note).draw();
-  new Keyboard({ table, drawer, filters, hover, help: find("[data-help]"), search: search.input });
+  new ThreeD(store, charts["3d"], note, { hover, open, say: (words) => (find("#explore-said").textContent = words) }).soon();
+  new Parallel(store, charts.lines, note, { hover, open }).draw();
+  new LineControl(store, config, shortlist);
+  const judged = new Judged(store, find(".facts"), find("[data-filters]"));
+  new Keyboard({ table, drawer, filters, sheet, hover, help: find("[data-help]"), search: search.input });
   fit(store);
   takeAway(store);
   share();
   sayMatches(store);
   nothing(store);
   addEventListener("popstate", () => store.return());
-  return { pairs, shortlist };
+  return { pairs, shortlist, judged };
 }
 
 async function begin() {
   const details = loadDetails(config.data);
   details.catch(() => null); // reported below, after what is known is on the page
   const store = new Store(await loadCore(config.data), new URLSearchParams(location.search));
-  const { pairs, shortlist } = build(store);
+  const { pairs, shortlist, judged } = build(store);
   store.lineups.detail(await details);
   store.detailed();
-  const live = new Live(store, config, { shortlist, stale: find("[data-stale]") });
+  const live = new Live(store, config, { shortlist, judged, stale: find("[data-stale]") });
   live.wasRunning = config.running;
   live.refresh();
   await pairs.painted();

@@ -15,6 +15,7 @@ export class Pairs {
     store.on("filter data colour fit view", () => this.draw());
     store.on("pick rows", () => this.select());
     store.on("main", () => this.build());
+    store.on("line", () => this.moveLines());
     this.build();
     new ResizeObserver(() => this.resized()).observe(element);
   }
@@ -75,6 +76,15 @@ export class Pairs {
     if (moved || restyle) this.drawn = this.plot();
   }
 
+  /** The marks follow a line that moves at once; its words and the tint, which Plotly draws, once in a frame. */
+  moveLines() {
+    cancelAnimationFrame(this.due);
+    this.due = requestAnimationFrame(() => {
+      this.draw(true);
+      for (const panel of this.panels) if (panel.last) panel.label(panel.last);
+    });
+  }
+
   select() {
     if (!this.element.hidden) for (const panel of this.panels) panel.select(this.theme);
   }
@@ -99,6 +109,7 @@ export class Pairs {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.ink },
       ...Object.fromEntries(parts.flatMap(({ x, y }, i) => [[`xaxis${id(i)}`, x], [`yaxis${id(i)}`, y]])),
       shapes: parts.flatMap(({ shapes }) => shapes),
+      annotations: parts.flatMap(({ annotations }) => annotations),
     };
     const traces = parts.map((_, i) => ({ type: "scatter", mode: "markers", x: [null], y: [null], xaxis: `x${id(i)}`, yaxis: `y${id(i)}` }));
     const Plotly = await plotly();

@@ -1,14 +1,17 @@
 // One scatter of two objectives: its marks on two canvases, its words on top. The axes of all panels are one Plotly
 // figure, which lies below (pairs.js).
-import { axisTitle, withUnit } from "../charts/format.js";
+import { axisTitle, lineText, titleLines, withUnit } from "../charts/format.js";
 import { faded } from "../charts/theme.js";
 import { PAD, paint, Scale, select } from "./cloud.js";
 import { Nearest } from "./nearest.js";
+import { freest, spots } from "./notes.js";
 
+// Room for ticks and one line of a title; a small panel has the upright axis's title above it, where it can be read.
 const MARGINS = {
   large: { l: 56, r: 16, t: 16, b: 48 },
-  small: { l: 46, r: 10, t: 12, b: 42 },
+  small: { l: 34, r: 10, t: 8, b: 42 },
 };
+const LINE_PX = 15;
 const LEAST = 40; // px of a plot, either way
 /** px: in less than this there is no room for an axis with its words, and Plotly places titles at infinity. */
 export const NARROWEST = MARGINS.large.l + MARGINS.large.r + LEAST;
@@ -63,17 +66,31 @@ export class Panel {
 
   frame() {
     const { clientWidth, clientHeight } = this.element;
-    const m = this.large ? MARGINS.large : MARGINS.small;
+    const { margin: m, titles } = this.margin(clientWidth, clientHeight);
     const ratio = window.devicePixelRatio || 1;
     const [w, h] = [Math.max(LEAST, clientWidth - m.l - m.r), Math.max(LEAST, clientHeight - m.t - m.b)];
     const [xr, yr] = [this.range(this.xj), this.range(this.yj)];
     const { lineups } = this.store;
     return {
-      cloud: this.cloud, marks: this.canvas, large: this.large, ratio, margin: m, xr, yr, xj: this.xj, yj: this.yj,
+      cloud: this.cloud, marks: this.canvas, large: this.large, ratio, margin: m, titles, xr, yr, xj: this.xj, yj: this.yj,
       width: Math.round((w + 2 * PAD) * ratio), height: Math.round((h + 2 * PAD) * ratio),
       x: new Scale(xr, w, ratio, false), y: new Scale(yr, h, ratio, true),
       xs: lineups.axis(this.xj).values, ys: lineups.axis(this.yj).values, lines: this.lines(xr, yr),
     };
+  }
+
+  /** The margins, with room for titles of several lines, and these titles. */
+  margin(width, height) {
+    const usual = this.large ? MARGINS.large : MARGINS.small;
+    const [x, y] = this.objectives().map((objective) => axisTitle(objective));
+    const size = this.large ? 13 : 12;
+    const titles = {
+      x: titleLines(x, width - usual.l - usual.r, size),
+      y: titleLines(y, this.large ? height - usual.t - usual.b : width - usual.r, size),
+    };
+    const [more, above] = [titles.x.length - 1, titles.y.length].map((lines) => lines * LINE_PX);
+    const side = this.large ? { l: usual.l + above - LINE_PX } : { t: usual.t + above };
+    return { margin: { ...usual, ...side, b: usual.b + more }, titles };
   }
 
   lines(xr, yr) {
@@ -99,6 +116,7 @@ export class Panel {
       ["x", "y"].every((k) => this.last[k].from === frame[k].from && this.last[k].to === frame[k].to);
     this.last = frame;
     this.nearest = null;
+    this.chart = this.told(frame);
     for (const { style } of [this.cloud, this.canvas]) {
       style.left = `${frame.margin.l - PAD}px`;
       style.top = `${frame.margin.t - PAD}px`;
@@ -110,6 +128,11 @@ export class Panel {
     return !same;
   }
 
+  /** What the hover card needs to know: where each lineup's mark stands, in px of the canvas. */
+  told({ x, y, xs, ys, ratio }) {
+    return { element: this.canvas, at: (row) => [x.place(xs[row]) / ratio, y.place(ys[row]) / ratio], rows: this.store.every };
+  }
+
   /** Only what is selected has changed. */
   select(theme) {
     if (this.last?.stamped) select(this.last, this.store, theme);
@@ -118,33 +141,35 @@ export class Panel {
   label(frame) {
     this.words.replaceChildren();
     if (!this.large) return;
+    const notes = [];
     for (const { along, j, at, dotted } of frame.lines) {
       const note = document.createElement("span");
       const objective = this.store.lineups.objectives[j];
-      note.textContent = dotted ? `Median baseline team, ${withUnit(at, objective)}` : `The line: ${withUnit(at, objective)}`;
+      note.textContent = dotted ? `Median baseline team, ${withUnit(at, { ...objective, ...this.store.lineups.level(j) })}` : `The line${objective.threshold === this.store.lineups.ownLines[j] ? "" : ", moved"}: ${lineText(at, objective)}`;
       note.className = along === "x" ? "note-x" : "note-y";
       if (along === "x") {
-        const left = frame.margin.l - PAD + frame.x.place(at) / frame.ratio;
-        const flip = left > this.element.clientWidth - 170;
-        note.style.left = `${left + (flip ? -4 : 4)}px`;
-        note.style.top = `${frame.margin.t + 2}px`;
-        note.classList.toggle("note-flip", flip);
+        notes.push([note, "x", frame.margin.l - PAD + frame.x.place(at) / frame.ratio]);
       } else {
-        note.style.left = `${frame.margin.l + 4}px`;
-        note.style.top = `${frame.margin.t - PAD + frame.y.place(at) / frame.ratio - 20}px`;
+        notes.push([note, "y", frame.margin.t - PAD + frame.y.place(at) / frame.ratio]);
       }
       this.words.append(note);
     }
+    const taken = [];
+    for (const [note, along, at] of notes) {
+      const box = freest(frame, this.store, spots(frame, note, along, at), taken);
+      Object.assign(note.style, { left: `${box.left}px`, top: `${box.top}px` });
+      taken.push(box);
+    }
   }
 
-  /** The panel's two axes and its tint for Plotly: {x, y, shapes}; `number` 2 means the axes x2 and y2. */
+  /** The panel's two axes and its tint for Plotly: {x, y, shapes, annotations}; `number` 2 means the axes x2 and y2. */
   axes(theme, number, { width, height }) {
     const frame = this.last;
-    const [x, y] = this.objectives();
     const { offsetLeft: left, offsetTop: top } = this.element;
     const id = number > 1 ? String(number) : "";
-    const axis = (objective, range, pixels) => ({
-      range, title: { text: axisTitle(objective, this.large), standoff: 8, font: { size: this.large ? 13 : 12, color: theme.ink } },
+    const font = { size: this.large ? 13 : 12, color: theme.ink };
+    const axis = (title, range, pixels) => ({
+      range, title: { text: title.join("<br>"), standoff: 8, font },
       tickfont: { size: 12, color: theme.muted }, nticks: Math.max(3, Math.round(pixels / (this.large ? 75 : 55))),
       gridcolor: theme.grid, gridwidth: 1, zeroline: false, showline: true, linecolor: theme["control-edge"], linewidth: 1,
       ticks: "outside", ticklen: 4, tickcolor: theme["control-edge"], fixedrange: true, automargin: false,
@@ -152,16 +177,23 @@ export class Panel {
     const from = left + frame.margin.l;
     const under = height - top - frame.margin.t;
     return {
-      x: { ...axis(x, frame.xr, frame.x.pixels), anchor: `y${id}`, domain: [from / width, (from + frame.x.pixels) / width] },
-      y: { ...axis(y, frame.yr, frame.y.pixels), anchor: `x${id}`, domain: [(under - frame.y.pixels) / height, under / height] },
+      x: { ...axis(frame.titles.x, frame.xr, frame.x.pixels), anchor: `y${id}`, domain: [from / width, (from + frame.x.pixels) / width] },
+      y: { ...axis(this.large ? frame.titles.y : [""], frame.yr, frame.y.pixels), anchor: `x${id}`, domain: [(under - frame.y.pixels) / height, under / height] },
+      annotations: this.large ? [] : [{
+        text: frame.titles.y.join("<br>"), font, showarrow: false, align: "left", xref: "paper", yref: "paper",
+        x: (left + 4) / width, y: (height - top - 2) / height, xanchor: "left", yanchor: "top",
+      }],
       shapes: this.tint(frame, theme).map((shape) => ({ ...shape, xref: `x${id}`, yref: `y${id}` })),
     };
   }
 
-  /** The corner where the problem is: over the line, and stronger than the median baseline team. */
+  /** The corner where the problem is: over the line, and stronger than the median baseline team. Where strength counts
+   * and is not drawn, over the line is not the problem yet, and nothing is tinted. */
   tint(frame, theme) {
     const corner = { x: [...frame.xr], y: [...frame.yr] };
-    if (!frame.lines.some((line) => !line.dotted)) return [];
+    const { strength, lineups } = this.store;
+    const weighs = strength >= 0 && lineups.meta.median && lineups.objectives[strength].threshold === null;
+    if (!frame.lines.some((line) => !line.dotted) || (weighs && ![frame.xj, frame.yj].includes(strength))) return [];
     for (const { along, j, at } of frame.lines) {
       const end = this.store.lineups.objectives[j].direction === "max" ? 0 : 1;
       corner[along][end] = at;
@@ -190,13 +222,13 @@ export class Panel {
     let start = null;
     let dragging = false;
     canvas.addEventListener("pointermove", (event) => {
-      if (!start) return this.hover(this.at(event), this, event.pointerType);
+      if (!start) return this.hover(this.at(event), this.chart, event.pointerType);
       const [x, y] = this.place(event);
       dragging ||= Math.hypot(x - start[0], y - start[1]) > DRAG_PX;
       if (dragging) this.showBox(start, [x, y]);
       return undefined;
     });
-    canvas.addEventListener("pointerleave", () => start || this.hover(-1, this));
+    canvas.addEventListener("pointerleave", () => start || this.hover(-1, this.chart));
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button || event.pointerType === "touch" || !this.store.lineups.count) return;
       start = this.place(event);
@@ -220,7 +252,7 @@ export class Panel {
   }
 
   showBox([ax, ay], [bx, by]) {
-    this.hover(-1, this);
+    this.hover(-1, this.chart);
     const { margin } = this.last;
     Object.assign(this.box.style, {
       left: `${Math.min(ax, bx) + margin.l - PAD}px`, top: `${Math.min(ay, by) + margin.t - PAD}px`,

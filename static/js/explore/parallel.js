@@ -1,5 +1,6 @@
-// Parallel lines: one line a lineup, one upright axis an objective. Draws the front and a sample, and says so.
-import { axisTitle, decimals, plural, whole } from "../charts/format.js";
+// Parallel lines: one line a lineup, one upright axis an objective. Draws some of each verdict, the worst on top, and says
+// how many; what a drag along an axis leaves out stays behind, faint.
+import { axisTitle, decimals, titleLines, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 import { PAD } from "./cloud.js";
@@ -7,20 +8,23 @@ import { make } from "./dom.js";
 import { BEST, STRONG, UNDER, UNSURE } from "./lineups.js";
 import { spread } from "./three_d.js";
 
-const MOST_BEST = 300;
-const MOST_SAMPLE = 500;
-const MARGIN = { l: 84, r: 84, t: 62, b: 28 };
+const MOST = 160; // lines of one verdict: more would be a solid area
+const MOST_BEHIND = 240; // faint lines of what does not match
+const SOLID = 26; // as many lines are drawn at full strength; more of them fainter, so that crowds can be told from few
+const MARGIN = { l: 84, r: 84, t: 78, b: 28 }; // three lines of a title
 const NARROWEST = MARGIN.l + MARGIN.r + 40; // px: in less there is nothing to see
 const DRAG_PX = 4;
 const NEAR_PX = 28;
 
 export class Parallel {
-  constructor(store, element, note, hover) {
-    Object.assign(this, { store, element, note, hover });
+  constructor(store, element, note, { hover, open }) {
+    Object.assign(this, { store, element, note, hover, open, over: -1 });
     this.axes = element.appendChild(make("div", { class: "panel-axes", "aria-hidden": "true" }));
     this.canvas = element.appendChild(make("canvas", { class: "panel-marks", "aria-hidden": "true" }));
+    this.top = element.appendChild(make("canvas", { class: "panel-marks", "aria-hidden": "true" }));
     this.box = element.appendChild(make("div", { class: "panel-brush", "aria-hidden": "true", hidden: true }));
-    store.on("filter data pick rows view", () => this.draw());
+    store.on("filter data view line", () => this.draw());
+    store.on("pick rows", () => this.wanted && this.paintTop());
     document.addEventListener("equipoise:theme", () => this.draw());
     new ResizeObserver(() => this.draw()).observe(element);
     this.listen();
@@ -38,23 +42,38 @@ export class Parallel {
     return this.store.lineups.objectives[j].direction === "max" ? share : 1 - share;
   }
 
-  rows() {
-    const { lineups, order } = this.store;
-    const best = order.filter((row) => lineups.best[row]);
-    const rest = order.filter((row) => !lineups.best[row]);
-    return { best, rest, shownBest: spread(best, MOST_BEST), sample: spread(rest, MOST_SAMPLE) };
+  /** What is drawn: [{kind, all, rows}] from what is drawn first to what lies on top, and a sample of what does not match. */
+  groups() {
+    const { lineups, match, order } = this.store;
+    const of = (kind) => order.filter((row) => lineups.kind[row] === kind);
+    const groups = [UNDER, BEST, UNSURE, STRONG].map((kind) => [kind, of(kind)]).filter(([, all]) => all.length);
+    const rest = this.store.every.filter((row) => !match[row]);
+    return { behind: spread(rest, MOST_BEHIND), groups: groups.map(([kind, all]) => ({ kind, all, rows: spread(all, MOST) })) };
+  }
+
+  get wanted() {
+    return this.store.state.view === "lines" && this.element.clientWidth >= NARROWEST && this.store.lineups.count > 0;
   }
 
   draw() {
-    const { lineups, state } = this.store;
-    if (state.view !== "lines" || this.element.clientWidth < NARROWEST || !lineups.count) return;
+    if (!this.wanted) return;
     this.theme = tokens();
     this.size = [this.element.clientWidth - MARGIN.l - MARGIN.r, this.element.clientHeight - MARGIN.t - MARGIN.b];
-    const { best, rest, shownBest, sample } = this.rows();
-    this.shown = [...sample, ...shownBest];
-    this.note.textContent = `Drawn: ${shownBest.length === best.length ? `all ${whole(best.length)}` : `${whole(shownBest.length)} of ${whole(best.length)}`} matching best trade-offs (thick), and ${sample.length === rest.length ? `the other ${plural(rest.length, "match", "matches")}` : `a sample of ${whole(sample.length)} of the other ${plural(rest.length, "match", "matches")}`} (thin).`;
-    this.paint();
+    const drawn = this.groups();
+    this.shown = drawn.groups.flatMap(({ rows }) => [...rows]);
+    this.sayDrawn(drawn);
+    this.paint(drawn);
+    this.paintTop();
     this.plot();
+  }
+
+  sayDrawn({ groups, behind }) {
+    const { words, hasLine } = this.store.lineups;
+    const names = { [UNDER]: hasLine ? words.under : "others", [UNSURE]: words.unsure, [STRONG]: words.strong, [BEST]: "best trade-offs" };
+    const counts = groups.toReversed().map(({ kind, all, rows }) =>
+      `${names[kind].toLowerCase()} ${rows.length === all.length ? `all ${whole(all.length)}` : `${whole(rows.length)} of ${whole(all.length)}`}`);
+    const faint = behind.length ? ". Faint: some that do not match" : "";
+    this.note.textContent = counts.length ? `Drawn: ${counts.join(", ")}${faint}. Drag along an axis to filter by it.` : `Nothing matches${faint}.`;
   }
 
   points(row) {
@@ -63,33 +82,47 @@ export class Parallel {
     return order.map((j, k) => [PAD + (w * k) / Math.max(1, order.length - 1), PAD + h * (1 - this.height(j, this.store.lineups.value[j][row]))]);
   }
 
-  paint() {
-    const { lineups, state } = this.store;
+  /** A canvas of the chart's size, cleared. */
+  blank(canvas) {
     const ratio = window.devicePixelRatio || 1;
     const [w, h] = this.size.map((s) => s + 2 * PAD);
-    [this.canvas.width, this.canvas.height] = [Math.round(w * ratio), Math.round(h * ratio)];
-    Object.assign(this.canvas.style, { left: `${MARGIN.l - PAD}px`, top: `${MARGIN.t - PAD}px`, width: `${w}px`, height: `${h}px` });
-    const c = this.canvas.getContext("2d");
+    [canvas.width, canvas.height] = [Math.round(w * ratio), Math.round(h * ratio)];
+    Object.assign(canvas.style, { left: `${MARGIN.l - PAD}px`, top: `${MARGIN.t - PAD}px`, width: `${w}px`, height: `${h}px` });
+    const c = canvas.getContext("2d");
     c.scale(ratio, ratio);
     c.lineJoin = "round";
+    return c;
+  }
+
+  stroke(c, row, colour, width) {
+    c.beginPath();
+    c.strokeStyle = colour;
+    c.lineWidth = width;
+    this.points(row).forEach((point, k) => (k ? c.lineTo(...point) : c.moveTo(...point)));
+    c.stroke();
+  }
+
+  paint({ groups, behind }) {
     const { theme } = this;
-    const colours = [theme["context-mark"], theme["unsure-mark"], theme.over, theme.accent];
-    const line = (row, colour, width) => {
-      c.beginPath();
-      c.strokeStyle = colour;
-      c.lineWidth = width;
-      this.points(row).forEach((point, k) => (k ? c.lineTo(...point) : c.moveTo(...point)));
-      c.stroke();
-    };
-    for (const kind of [UNDER, UNSURE, STRONG, BEST]) {
-      for (const row of this.shown) {
-        if (lineups.kind[row] !== kind) continue;
-        if (lineups.best[row]) line(row, colours[kind], 2.2);
-        else line(row, faded(colours[kind], 0.28), 1);
-      }
+    const c = this.blank(this.canvas);
+    for (const row of behind) this.stroke(c, row, faded(theme["context-mark"], 0.12), 1);
+    const colours = { [UNDER]: theme["context-mark"], [UNSURE]: theme["unsure-mark"], [STRONG]: theme.over, [BEST]: theme.accent };
+    for (const { kind, rows } of groups) {
+      const opacity = Math.min(0.9, Math.max(0.2, Math.sqrt(SOLID / rows.length) * (kind === STRONG || kind === BEST ? 0.8 : 0.6)));
+      for (const row of rows) this.stroke(c, row, faded(colours[kind], opacity), 1.2);
     }
-    for (const id of state.rows) if (lineups.row(id) >= 0) line(lineups.row(id), theme.accent, 2);
-    if (this.store.picked >= 0) line(this.store.picked, theme.ink, 3);
+  }
+
+  /** What is ticked, under the pointer, and open: on a canvas of its own, for it changes with every move. */
+  paintTop() {
+    const { lineups, state } = this.store;
+    const c = this.blank(this.top);
+    for (const id of state.rows) if (lineups.row(id) >= 0) this.stroke(c, lineups.row(id), this.theme.accent, 2);
+    for (const row of [this.over, this.store.picked]) {
+      if (row < 0) continue;
+      this.stroke(c, row, this.theme.surface, 6);
+      this.stroke(c, row, this.theme.ink, row === this.over ? 2 : 3);
+    }
   }
 
   plot() {
@@ -115,7 +148,8 @@ export class Parallel {
       const up = objective.direction === "max";
       annotations.push(this.words(k, 0, up ? low : high, theme.muted, "center", -12), this.words(k, 1, up ? high : low, theme.muted, "center", 10));
     });
-    const titles = order.map((j) => axisTitle(lineups.objectives[j], false).replace("← ", "↑ ").replace("→ ", "↑ ").replace("  ", "<br>"));
+    const titles = order.map((j) => axisTitle(lineups.objectives[j]).replace("← ", "↑ ").replace("→ ", "↑ "))
+      .map((text) => titleLines(text, Math.min(170, this.size[0] / last)).join("<br>"));
     const layout = {
       width: this.element.clientWidth, height: this.element.clientHeight, margin: MARGIN, showlegend: false,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.ink, size: 12 },
@@ -135,15 +169,17 @@ export class Parallel {
   listen() {
     let start = null;
     const place = (event) => {
-      const bounds = this.canvas.getBoundingClientRect();
+      const bounds = this.top.getBoundingClientRect();
       return [event.clientX - bounds.left, event.clientY - bounds.top];
     };
-    this.canvas.addEventListener("pointerdown", (event) => {
+    this.top.addEventListener("pointermove", (event) => this.pointAt(start ? -1 : this.near(place(event)), place(event), event.pointerType));
+    this.top.addEventListener("pointerleave", () => this.pointAt(-1));
+    this.top.addEventListener("pointerdown", (event) => {
       if (event.button || event.pointerType === "touch" || !this.shown) return;
       start = place(event);
-      this.canvas.setPointerCapture(event.pointerId);
+      this.top.setPointerCapture(event.pointerId);
     });
-    this.canvas.addEventListener("pointerup", (event) => {
+    this.top.addEventListener("pointerup", (event) => {
       const [from, to] = [start, place(event)];
       start = null;
       if (!from) return;
@@ -168,17 +204,34 @@ export class Parallel {
     this.store.set({ min: { ...min, [name]: Math.min(...values) }, max: { ...max, [name]: Math.max(...values) } });
   }
 
-  pick([px, py]) {
+  pick(at) {
+    const row = this.near(at);
+    if (row >= 0) this.open(row);
+  }
+
+  /** The card and a strong line for what the pointer is on. */
+  pointAt(row, at = [0, 0], pointer = "mouse") {
+    if (row !== this.over) {
+      this.over = row;
+      if (this.wanted) this.paintTop();
+    }
+    const middle = Math.floor(this.order.length / 2);
+    const chart = { element: this.top, at: (other) => (other === row ? at : this.points(other)[middle]), rows: this.shown ?? [] };
+    if (row !== this.hover.row) this.hover.show(row, chart, pointer);
+  }
+
+  /** The lineup whose line passes nearest to a place, or -1; the last drawn of equal ones, for it lies on top. */
+  near([px, py]) {
     let [best, least] = [-1, 8];
-    for (const row of this.shown) {
+    for (const row of this.shown ?? []) {
       const points = this.points(row);
       for (let k = 0; k + 1 < points.length; k += 1) {
         const [[ax, ay], [bx, by]] = [points[k], points[k + 1]];
         if (px < ax || px > bx) continue;
         const distance = Math.abs(ay + ((by - ay) * (px - ax)) / (bx - ax) - py);
-        if (distance < least) [best, least] = [row, distance];
+        if (distance <= least) [best, least] = [row, distance];
       }
     }
-    if (best >= 0) this.store.set({ pick: this.store.lineups.id[best] });
+    return best;
   }
 }

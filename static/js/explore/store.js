@@ -5,7 +5,7 @@ import { read, write } from "./address.js";
 import { argsort, byGroup } from "./order.js";
 import { STRONG, UNDER, UNSURE } from "./lineups.js";
 
-const FILTERS = ["show", "min", "max", "family", "piece", "best", "listed"];
+const FILTERS = ["line", "show", "min", "max", "family", "piece", "best", "listed"];
 const ADDRESS_PAUSE_MS = 120;
 
 export class Store {
@@ -14,6 +14,7 @@ export class Store {
     this.listed = new Map();
     this.take(lineups);
     this.state = this.read(address);
+    this.drawLines();
     this.refilter();
   }
 
@@ -29,17 +30,43 @@ export class Store {
   take(lineups) {
     this.lineups = lineups;
     this.sorted = {};
+    this.every = Uint32Array.from({ length: lineups.count }, (_, i) => i);
     this.pieces = new Map();
     this.lined = Math.max(0, lineups.objectives.findIndex((o) => o.threshold !== null));
     this.hasLine = lineups.hasLine;
     this.strength = lineups.objectives.findIndex((o) => o.strength);
     this.familyCount = lineups.meta.families.length;
-    this.overLine = lineups.count ? lineups.verdict.reduce((sum, verdict) => sum + Number(verdict !== UNDER), 0) : 0;
     this.battlesOfSample = lineups.meta.battles_of_replicate;
+  }
+
+  /** Judge every lineup by the lines of the state: the job's own, or where somebody moved them. */
+  drawLines() {
+    const { lineups } = this;
+    lineups.drawLines(this.state.line);
+    for (const sort of ["how", "-how"]) delete this.sorted[sort];
+    this.overLine = 0;
+    this.close = 0; // marked as over or close, and not over
+    this.random = { over: 0, all: 0 };
+    for (let i = 0; i < lineups.count; i += 1) {
+      const over = Number(this.hasLine && lineups.isOver(i));
+      this.overLine += over;
+      this.close += Number(lineups.verdict[i] !== UNDER) - over;
+      this.random.over += over & lineups.random[i];
+      this.random.all += lineups.random[i];
+    }
+  }
+
+  /** Move the line of objective `j`; null, or the job's own, moves it back. */
+  moveLine(j, at) {
+    const { name } = this.lineups.objectives[j];
+    const { [name]: before, ...line } = this.state.line;
+    if (at !== null && at !== this.lineups.ownLines[j]) line[name] = at;
+    if (line[name] !== before) this.set({ line });
   }
 
   replace(lineups) {
     this.take(lineups);
+    this.drawLines();
     this.refilter();
     this.tell("data");
     this.tell("filter");
@@ -50,6 +77,7 @@ export class Store {
     const first = (objective.direction === "max" ? "-" : "") + objective.name;
     return {
       show: new Set(this.hasLine ? [UNSURE, STRONG] : [UNDER, UNSURE, STRONG]),
+      line: {},
       min: {},
       max: {},
       family: new Set(),
@@ -70,6 +98,10 @@ export class Store {
   set(change, { leave = false } = {}) {
     Object.assign(this.state, change);
     const names = Object.keys(change);
+    if (names.includes("line")) {
+      this.drawLines();
+      this.tell("line");
+    }
     if (names.some((name) => FILTERS.includes(name) || name === "sort")) {
       this.refilter();
       this.tell("filter");
@@ -79,8 +111,8 @@ export class Store {
   }
 
   reset() {
-    const { view, pick, rows, main, colour } = this.state;
-    this.set({ ...this.defaults(), view, pick, rows, main, colour });
+    const { view, pick, rows, main, colour, line } = this.state;
+    this.set({ ...this.defaults(), view, pick, rows, main, colour, line });
   }
 
   get narrowed() {
@@ -99,11 +131,13 @@ export class Store {
   /** How many lineups are listed, and out of what: the line itself is a filter, so it is said. */
   get said() {
     const [found, all] = [this.order.length, this.lineups.count];
+    const moved = this.lineups.moved ? " by the moved line" : "";
+    const over = `${this.lineups.words.over}${this.close ? " or close to it" : ""}${moved}`;
     const verb = (one, many) => (found === 1 ? one : many);
     if (!this.narrowed) {
-      return this.hasLine ? `${whole(found)} of ${plural(all, "lineup")} ${verb("is", "are")} over the line` : plural(all, "lineup");
+      return this.hasLine ? `${whole(found)} of ${plural(all, "lineup")} ${verb("is", "are")} ${over}` : plural(all, "lineup");
     }
-    const of = this.hasLine && this.showsUsual ? `the ${whole(this.overLine)} over the line` : plural(all, "lineup");
+    const of = this.hasLine && this.showsUsual ? `the ${whole(this.overLine + this.close)} ${over}` : plural(all, "lineup");
     return `${whole(found)} of ${of} ${verb("matches", "match")}`;
   }
 
@@ -180,7 +214,7 @@ export class Store {
     if (word === "how") {
       const sign = lineups.objectives[this.lined].direction === "max" ? -1 : 1;
       const extreme = argsort(lineups.value[this.lined].map((value) => sign * value));
-      const most = lineups.meta.sure.length;
+      const most = Math.max(lineups.meta.sure.length, lineups.meta.moved_sure.length);
       const groups = down ? lineups.sure : lineups.sure.map((sure) => most - 1 - sure);
       return byGroup(groups, extreme, most);
     }
@@ -266,7 +300,8 @@ export class Store {
   /** Back or forward: the address says what to show. */
   return() {
     this.state = this.read(new URLSearchParams(location.search));
+    this.drawLines();
     this.refilter();
-    for (const name of ["filter", "view", "pick", "rows", "main", "colour", "fit", "sort"]) this.tell(name);
+    for (const name of ["line", "filter", "view", "pick", "rows", "main", "colour", "fit", "sort"]) this.tell(name);
   }
 }

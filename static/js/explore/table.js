@@ -1,6 +1,6 @@
 // The table twin of every chart: all matching lineups, of which only the rows on the screen exist. Arrow keys walk,
 // Space ticks, Enter opens, S shortlists. The grid keeps the focus and names the row that is meant.
-import { decimals, halfText, shortTitle, shortUnit, whole, withUnit } from "../charts/format.js";
+import { shortUnit, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
 import { make } from "./dom.js";
 import { UNDER, VERDICTS } from "./lineups.js";
@@ -24,6 +24,7 @@ export class Table {
     this.body = card.querySelector("tbody");
     this.foot = card.querySelector("[data-rows]");
     this.columns = this.plan();
+    this.grid.classList.toggle("one-team", store.lineups.meta.teams === 1);
     this.heads();
     this.before = this.body.insertRow();
     this.after = this.body.insertRow();
@@ -47,21 +48,20 @@ export class Table {
   }
 
   get rowHeight() {
-    if (matchMedia("(max-width: 767.98px)").matches) return 60;
-    return matchMedia("(min-width: 992px) and (max-width: 1239.98px)").matches ? 53 : 37;
+    const [phone, narrow] = [767.98, 1239.98].map((width) => matchMedia(`(max-width: ${width}px)`).matches);
+    return this.store.lineups.meta.teams === 1 && narrow ? 84 : phone ? 60 : 53; // lines of a name; explore.css has the same
   }
 
   heads() {
     const row = this.card.querySelector("thead tr");
+    const { lineups } = this.store;
     const heads = [make("th", { class: "tick-cell", scope: "col" }, make("span", { class: "visually-hidden" }, "Ticked"))];
-    heads.push(this.head("Teams compared together", "name", "name-cell"));
+    heads.push(this.head(lineups.meta.teams === 1 ? "Team" : "Teams compared together", "name", "name-cell"));
     this.columns.forEach((j, i) => {
-      const objective = this.store.lineups.objectives[j];
+      const objective = lineups.objectives[j];
       const { title, unit, name } = objective;
-      const short = `${shortTitle(objective)}${unit ? `, ${shortUnit(unit)}` : ""}`;
-      const head = this.head(i ? short : title, name, i ? "number-cell" : "range-cell");
-      head.title = title;
-      heads.push(head);
+      const words = i && unit ? `${title},${NBSP}${shortUnit(unit)}` : title;
+      heads.push(this.head(words, name, i ? "number-cell" : "range-cell"));
     });
     heads.push(this.head("How sure", "how", "sure-cell"));
     row.replaceChildren(...heads);
@@ -131,9 +131,22 @@ export class Table {
     });
     this.before.style.height = `${first * height}px`;
     this.after.style.height = `${(order.length - last) * height}px`;
-    const end = Math.min(order.length, top + Math.max(1, Math.floor((this.scroller.clientHeight - 36) / height)));
-    this.foot.textContent = order.length ? `Rows ${whole(Math.min(top + 1, end))} to ${whole(end)} of ${whole(order.length)}` : "";
+    this.sayRows();
     this.point();
+  }
+
+  /** Which rows are to be seen: those that stand wholly between the heads and the lower edge. */
+  sayRows() {
+    const { order } = this.store;
+    const { top } = this.scroller.getBoundingClientRect();
+    const [from, to] = [top + this.card.querySelector("thead").offsetHeight, top + this.scroller.clientTop + this.scroller.clientHeight];
+    const seen = this.pool.filter(({ element }) => element.isConnected).filter(({ element }) => {
+      const row = element.getBoundingClientRect();
+      return row.top >= from - 1 && row.bottom <= to + 1;
+    });
+    const places = seen.map(({ element }) => Number(element.dataset.place) + 1);
+    const rows = places.length ? `Lineups ${whole(Math.min(...places))} to ${whole(Math.max(...places))}` : "Lineups";
+    this.foot.textContent = order.length ? `${rows} of ${whole(order.length)}` : "";
   }
 
   blank() {
@@ -173,8 +186,11 @@ export class Table {
     const shared = number ? lineups.meta.families[number - 1].name : "";
     const shape = lineups.kind[r] === UNDER && !number ? mark("under") : family(number, shared && `Family ${shared}: `);
     const name = lineups.name(r) || `Lineup ${lineups.id[r]}`;
-    cell.title = name;
-    cell.replaceChildren(shape, make("span", {}, name.split(" · ").map((team) => team.replaceAll(" ", NBSP)).join(`${NBSP}· `)));
+    const others = lineups.others(r);
+    cell.title = [name, ...others].join(", ");
+    const words = make("span", {}, name.split(" · ").map((team) => team.replaceAll(" ", NBSP)).join(`${NBSP}· `));
+    if (others.length) words.append(", ", make("small", { class: "muted" }, others.map((piece) => piece.replaceAll(" ", NBSP)).join(", ")));
+    cell.replaceChildren(shape, words);
   }
 
   fillValue(cell, r, j, wide) {
@@ -182,12 +198,13 @@ export class Table {
     const objective = lineups.objectives[j];
     const value = lineups.value[j][r];
     const range = lineups.range(r, j);
-    const half = range ? make("small", { class: "muted" }, ` ±${halfText(lineups.half[j][r], objective)}`) : "";
-    if (!wide) return cell.replaceChildren(decimals(value, objective.digits), half);
+    const told = lineups.toldOf(r, j);
+    const ends = range && range[0] < range[1] ? make("small", { class: "muted" }, told.range) : ""; // an exact value says so in its details
+    if (!wide) return cell.replaceChildren(told.plain, ends);
     const kind = lineups.verdict[r] === UNDER ? "" : VERDICTS[lineups.verdict[r]];
     const [low, high] = range ?? [value, value];
     const bar = rangeBar({ value, low, high, axis: lineups.extent[j], line: objective.threshold, kind });
-    return cell.replaceChildren(make("span", { class: "range-value" }, make("b", {}, withUnit(value, objective)), half), bar);
+    return cell.replaceChildren(make("span", { class: "range-value" }, make("b", {}, told.value), ends), bar);
   }
 
   fillSure(cell, r, id) {
@@ -195,7 +212,7 @@ export class Table {
     const played = listed.get(id);
     if (played?.on && played.state === "checking") return cell.replaceChildren(make("span", { class: "chip chip-quiet" }, "Re-checking"));
     const found = lineups.fresh.get(id);
-    if (!found) return cell.replaceChildren(hasLine ? lineups.meta.sure[lineups.sure[r]] : "");
+    if (!found || lineups.moved) return cell.replaceChildren(hasLine ? lineups.howSure(r) : "");
     const [css, shape] = CHIPS[found.now.finding];
     return cell.replaceChildren(make("span", { class: css, title: found.words }, ...(shape ? [mark(shape)] : []), found.short));
   }
@@ -209,7 +226,9 @@ export class Table {
     this.active = Math.min(this.active, order.length - 1);
     const id = `lineup-${lineups.id[order[this.active]]}`;
     for (const { element } of this.pool) element.classList.toggle("active", element.id === id);
-    return this.grid.setAttribute("aria-activedescendant", id);
+    // Scrolled away it is not on the page, and the grid must not name what is not there.
+    if (this.pool.some(({ element }) => element.id === id && element.isConnected)) return this.grid.setAttribute("aria-activedescendant", id);
+    return this.grid.removeAttribute("aria-activedescendant");
   }
 
   go(place) {

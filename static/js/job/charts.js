@@ -1,5 +1,6 @@
 // The two charts of a job: its growing edge, and how far it got round by round. Plotly draws; colours are the tokens.
-import { axisOf, CONFIG, extent, layoutOf, padded, range, reference, stairs, valueText, wholeAxisOf } from "./parts.js";
+import { levelOf, rangeAround, withUnit } from "../charts/format.js";
+import { axisOf, CONFIG, digitsOf, extent, layoutOf, lineOf, padded, reference, stairs, toldOf, valueText, wholeAxisOf } from "./parts.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 
@@ -26,29 +27,26 @@ function earlyTrace({ tick, picture }, i, { x, theme }) {
   ];
 }
 
+/** Some of what was played, on both sides of the line. */
 function dots(around, theme) {
-  const xs = [];
-  const ys = [];
-  for (const picture of around) {
-    picture.verdict.forEach((verdict, i) => {
-      if (verdict !== 0) return;
-      xs.push(picture.x[i]);
-      ys.push(picture.y[i]);
-    });
-  }
-  return { x: xs, y: ys, mode: "markers", marker: { size: 3.6, color: theme["context-mark"], opacity: 0.42 }, hoverinfo: "skip" };
+  return { x: around.flatMap(({ x }) => x), y: around.flatMap(({ y }) => y), mode: "markers", marker: { size: 3.6, color: theme["context-mark"], opacity: 0.42 }, hoverinfo: "skip" };
 }
 
-function marks(picture, verdict, rows, { x, y, theme }) {
+/** The range of a lineup along "x" or "y"; null where none is known. */
+const rangeOf = (picture, along, i) => rangeAround(picture[along][i], picture[`${along}h`][i], picture.ends[along]);
+
+/** The strength of the median baseline team, where x is strength: what strong lineups are told apart from. */
+const levelAlong = (x, { median, median_half: half }) =>
+  x.column >= 0 && x.strength && median !== null ? levelOf({ value: median, half: half ?? undefined }, digitsOf(x, median)) : null;
+
+/** Marks of one verdict; whiskers on what is over the line and strong, or (`whiskers`) on all. */
+function marks(picture, verdict, rows, { x, y, theme, whiskers }) {
   const chosen = rows.filter((i) => picture.verdict[i] === verdict);
-  const bars = (axis, values, halves) => {
-    if (verdict !== 2) return undefined;
-    const toward = (sign) =>
-      chosen.map((i) => {
-        const room = axis.cap !== null && sign > 0 === (axis.direction === "max") ? Math.abs(axis.cap - values[i]) : Infinity;
-        return Math.min(halves[i] ?? 0, room); // no value lies beyond the cap
-      });
-    return { type: "data", symmetric: false, array: toward(1), arrayminus: toward(-1), color: faded(theme.over, 0.35), thickness: 1, width: 3 };
+  const bars = (along) => {
+    if (verdict !== 2 && !whiskers) return undefined;
+    const ends = chosen.map((i) => rangeOf(picture, along, i) ?? [picture[along][i], picture[along][i]]);
+    const toward = (end, sign) => chosen.map((i, k) => sign * (ends[k][end] - picture[along][i]));
+    return { type: "data", symmetric: false, array: toward(1, 1), arrayminus: toward(0, -1), color: faded([theme.accent, theme["unsure-mark"], theme.over][verdict], 0.35), thickness: 1, width: 3 };
   };
   const marker =
     verdict === 2
@@ -56,18 +54,19 @@ function marks(picture, verdict, rows, { x, y, theme }) {
       : verdict === 1
         ? { symbol: "diamond-open", size: 7.5, color: theme["unsure-mark"], line: { width: 1.6, color: theme["unsure-mark"] } }
         : { symbol: "circle", size: 5, color: theme.accent };
-  const words = (axis, value, half) => {
-    const known = half === null ? "" : ` (${range(axis, value - half, value + half)})`;
-    return `${axis.title}: <b>${valueText(axis, value)}</b>${known}`;
+  const level = levelAlong(x, picture);
+  const words = (axis, along, i) => {
+    const { value, range } = toldOf(axis, picture[along][i], rangeOf(picture, along, i), along === "x" ? level : null);
+    return `${axis.title}: <b>${value}</b>${range && ` (${range})`}`;
   };
   return {
     x: chosen.map((i) => picture.x[i]),
     y: chosen.map((i) => picture.y[i]),
-    error_x: bars(x, picture.x, picture.xh),
-    error_y: bars(y, picture.y, picture.yh),
+    error_x: bars("x"),
+    error_y: bars("y"),
     mode: "markers",
     marker,
-    text: chosen.map((i) => `${words(y, picture.y[i], picture.yh[i])}<br>${words(x, picture.x[i], picture.xh[i])}`),
+    text: chosen.map((i) => `${words(y, "y", i)}<br>${words(x, "x", i)}`),
     hovertemplate: "%{text}<extra></extra>",
   };
 }
@@ -94,16 +93,14 @@ export async function drawFront(element, { x, y, now, early, around, search }) {
   const Plotly = await plotly();
   const theme = tokens();
   const narrow = element.clientWidth < NARROW;
-  const style = { x, y, theme };
+  const style = { x, y, theme, whiskers: !search };
   const all = [now, ...early.map((e) => e.picture), ...around];
-  const within = (v) => (y.cap === null ? v : y.direction === "max" ? Math.min(v, y.cap) : Math.max(v, y.cap));
-  const ends = (values, halves) => values.flatMap((v, i) => (halves?.[i] ? [within(v - halves[i]), within(v + halves[i])] : [v]));
-  const strong = (picture, name) => picture[`${name}h`].map((h, i) => (picture.verdict[i] === 2 ? h : 0));
-  const ranges = {
-    x: padded(extent([...all.flatMap((p) => p.x), ...(now.median === null ? [] : [now.median])])),
-    y: padded(extent([...all.flatMap((p) => p.y), ...ends(now.y, strong(now, "y")), ...(y.line === null ? [] : [y.line])])),
-  };
   const median = x.column >= 0 && now.median !== null && x.strength ? now.median : null;
+  const whiskers = (along) => now[along].flatMap((_, i) => (now.verdict[i] === 2 || !search ? (rangeOf(now, along, i) ?? []) : []));
+  const ranges = {
+    x: padded(extent([...all.flatMap((p) => p.x), ...(search ? [] : whiskers("x")), ...(median === null ? [] : [median])])),
+    y: padded(extent([...all.flatMap((p) => p.y), ...whiskers("y"), ...(y.line === null ? [] : [y.line])])),
+  };
   const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 });
   layout.xaxis = { ...axisOf(x, theme, narrow), range: ranges.x };
   layout.yaxis = { ...axisOf(y, theme, narrow), range: ranges.y };
@@ -115,46 +112,39 @@ export async function drawFront(element, { x, y, now, early, around, search }) {
   const traces = [dots(around, theme)];
   early.forEach((e, i) => traces.push(...earlyTrace(e, i, style)));
   if (search) {
-    traces.push(shrink(inner(0), 3.6), shrink(inner(1), 5.5), shrink(inner(2), 6));
+    traces.push(shrink(inner(0), 3.6), shrink(inner(1), 5.5));
     traces.push({ x: xs, y: ys, mode: "lines", line: { color: theme.accent, width: 2.6 }, hoverinfo: "skip" });
   }
   const marked = search ? rows : now.x.map((_, i) => i);
-  for (const verdict of [0, 1, 2]) traces.push(marks(now, verdict, marked, style));
-  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(y, y.line)}` });
+  traces.push(marks(now, 0, marked, style), marks(now, 1, marked, style));
+  if (search) traces.push(shrink(inner(2), 6)); // nothing unsure lies on what is over the line and strong
+  traces.push(marks(now, 2, marked, style));
+  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${lineOf(y)}` });
   if (median !== null) {
     const late = median > ranges.x[0] + 0.6 * (ranges.x[1] - ranges.x[0]);
-    reference(layout, theme, { axis: "x", value: median, dash: "1.5px,3px", width: 1.5, text: `Median baseline team, ${valueText(x, median)}`, place: late ? "left" : "right" });
+    reference(layout, theme, { axis: "x", value: median, dash: "1.5px,3px", width: 1.5, text: `Median baseline team, ${withUnit(median, { unit: x.unit, digits: levelAlong(x, now).digits })}`, place: late ? "left" : "right" });
   }
   await Plotly.react(element, traces, layout, CONFIG);
 }
 
-/** How far the search got, round by round, with its 95 % range where the rounds know it. */
+/** How far the search got, round by round, by its own battles. */
 export async function drawRounds(element, { y, rounds, ticks }) {
   const Plotly = await plotly();
   const theme = tokens();
   const layout = layoutOf(theme, { l: 46, r: 12, t: 8, b: 42 });
   const known = rounds.tick.map((_, i) => i).filter((i) => rounds.worst[i] !== null);
   const at = (name) => known.map((i) => rounds[name][i]);
-  const values = [...at("worst"), ...at("worst_low"), ...at("worst_high"), ...(y.line === null ? [] : [y.line])];
+  const values = [...at("worst"), ...(y.line === null ? [] : [y.line])];
   const span = [0, Math.max(ticks, 1)];
   layout.xaxis = { ...wholeAxisOf({ title: "Round", unit: "", toward: "later", direction: "max" }, theme, true, span), range: span };
   const short = y.title.length + y.unit.length > 22 ? { ...y, unit: "" } : y; // the axis is no longer than that
-  layout.yaxis = { ...axisOf({ ...short, toward: "" }, theme, true), range: padded(extent(values), 0.12) };
+  layout.yaxis = { ...axisOf({ ...short, toward: "" }, theme, true), range: padded(extent(values), 0.12), automargin: true };
   const ticksKnown = at("tick");
-  const band = {
-    x: [...ticksKnown, ...ticksKnown.slice().reverse()],
-    y: [...at("worst_high"), ...at("worst_low").reverse()],
-    fill: "toself",
-    fillcolor: faded(theme.accent, 0.16),
-    line: { width: 0 },
-    mode: "lines",
-    hoverinfo: "skip",
-  };
-  const line = { x: ticksKnown, y: at("worst"), mode: "lines", line: { color: theme.accent, width: 2, shape: "hv" }, hovertemplate: "Round %{x}: %{y:.2f}<extra></extra>" };
-  const tip = { x: ticksKnown.slice(-1), y: at("worst").slice(-1), mode: "markers", marker: { symbol: "diamond", size: 10, color: theme.over }, cliponaxis: false, hoverinfo: "skip" };
+  const line = { x: ticksKnown, y: at("worst"), mode: "lines", line: { color: theme.accent, width: 2, shape: "hv" }, text: at("worst").map((v) => valueText(y, v)), hovertemplate: "Round %{x}: %{text}<extra></extra>" };
+  const tip = { x: ticksKnown.slice(-1), y: at("worst").slice(-1), mode: "markers", marker: { symbol: "circle", size: 8, color: theme.accent }, cliponaxis: false, hoverinfo: "skip" };
   if (y.line !== null) {
     reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: "the line" });
     Object.assign(layout.annotations[0], { x: 1, xanchor: "right", xshift: -2 });
   }
-  await Plotly.react(element, [band, line, tip], layout, CONFIG);
+  await Plotly.react(element, [line, tip], layout, CONFIG);
 }

@@ -32,10 +32,10 @@ const value = known((v) => valueText(y, v));
 const CHARTS = {
   best: {
     link: () => links.course,
-    note: () => `The best lineup of each round’s edge in ${y.title.toLowerCase()} with its 95\u00a0% range, and the middle half of the lineups played. When the two stay level, the search has settled.`,
-    legend: () => [entry(element("span", { className: "legend-line legend-now" }), "Best, 95\u00a0% range"), entry(element("span", { className: "legend-band" }), "Middle half of the round, dotted: the middle lineup")],
-    heads: ["Round", "Best", "from", "to", "Middle lineup", "Lower quarter", "Upper quarter"],
-    rows: (c) => cells([c.tick, c.best, c.best_low, c.best_high, c.median, c.low, c.high], [whole, value, value, value, value, value, value]),
+    note: () => `The best lineup of each round’s edge in ${y.title.toLowerCase()} by the search’s own battles (picked as the best of many, so partly luck), and the middle half of the lineups played. When the two stay level, the search has settled.`,
+    legend: () => [entry(element("span", { className: "legend-line legend-now" }), "Best"), entry(element("span", { className: "legend-band" }), "Middle half of the round, dotted: the middle lineup")],
+    heads: ["Round", "Best", "Middle lineup", "Lower quarter", "Upper quarter"],
+    rows: (c) => cells([c.tick, c.best, c.median, c.low, c.high], [whole, value, value, value, value]),
     empty: (c) => !c.tick.length,
     draw: (place, c, theme) => drawBest(place, c, y, theme),
   },

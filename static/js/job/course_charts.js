@@ -1,5 +1,6 @@
 // The charts of how a search went. Plotly draws; colours are the tokens.
-import { axisOf, axisTitle, CONFIG, extent, layoutOf, padded, reference, valueText, wholeAxisOf } from "./parts.js";
+import { axisTitle } from "../charts/format.js";
+import { axisOf, CONFIG, extent, layoutOf, lineOf, padded, reference, valueText, wholeAxisOf } from "./parts.js";
 import { decimals } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded } from "../charts/theme.js";
@@ -30,25 +31,23 @@ async function put(element, traces, layout) {
   await Plotly.react(element, traces, layout, CONFIG);
 }
 
-const bestRange = (c, y) => padded(extent([c.best, c.best_low, c.best_high, c.low, c.high].flat().filter((v) => v !== null).concat(y.line === null ? [] : [y.line])));
+const words = (values, y) => values.map((v) => (v === null ? "not known" : valueText(y, v)));
+const bestRange = (c, y) => padded(extent([c.best, c.low, c.high].flat().filter((v) => v !== null).concat(y.line === null ? [] : [y.line])));
 
 function bestTraces(c, y, theme) {
-  const some = c.tick.map((_, i) => i).filter((i) => c.best_low[i] !== null);
-  const pick = (column) => some.map((i) => column[i]);
   const mode = c.tick.length > 1 ? "lines" : "markers";
   return [
     band(c.tick, c.low, c.high, faded(theme["context-mark"], 0.28)),
-    { x: c.tick, y: c.median, mode, marker: { color: theme["context-mark"], size: 6 }, line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, hovertemplate: `Round %{x}: ${y.typical ?? "middle lineup"} %{y:.3g}<extra></extra>` },
-    band(pick(c.tick), pick(c.best_low), pick(c.best_high), faded(theme.accent, 0.16)),
-    { x: c.tick, y: c.best, mode, marker: { color: theme.accent, size: 7 }, line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: best %{y:.3g}<extra></extra>" },
+    { x: c.tick, y: c.median, mode, marker: { color: theme["context-mark"], size: 6 }, line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, text: words(c.median, y), hovertemplate: `Round %{x}: ${y.typical ?? "middle lineup"} %{text}<extra></extra>` },
+    { x: c.tick, y: c.best, mode, marker: { color: theme.accent, size: 7 }, line: { color: theme.accent, width: 2.2 }, text: words(c.best, y), hovertemplate: "Round %{x}: best %{text}<extra></extra>" },
   ];
 }
 
-/** Best of the edge with its 95 % range; the middle half and the middle of the round's lineups. */
+/** Best of the edge; the middle half and the middle of the round's lineups. */
 export async function drawBest(element, c, y, theme) {
   const layout = overRounds(element, theme, c.tick, { ...y, toward: element.clientWidth < NARROW ? "" : y.toward });
   layout.yaxis.range = bestRange(c, y);
-  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${valueText(y, y.line)}` });
+  if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${lineOf(y)}` });
   await put(element, bestTraces(c, y, theme), layout);
 }
 

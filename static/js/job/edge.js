@@ -1,6 +1,6 @@
 // The edge of a search as it grows: what is fetched of it, the legend of its rounds, and its rows for a table.
-import { whole } from "../charts/format.js";
-import { range, valueText } from "./parts.js";
+import { rangeAround, whole } from "../charts/format.js";
+import { toldOf, valueText } from "./parts.js";
 import { dottedRounds, earlyRounds } from "./pace.js";
 
 const SHAPES = ["○", "□", "△"];
@@ -48,7 +48,7 @@ export function edgeRows(picture, { x, y }, only = () => true) {
   const sign = y.direction === "max" ? -1 : 1;
   rows.sort((a, b) => sign * (picture.y[a] - picture.y[b]));
   return rows.map((i) => {
-    const half = picture.yh[i];
-    return { i, cells: [valueText(y, picture.y[i]), half === null ? "not known" : range(y, picture.y[i] - half, picture.y[i] + half), valueText(x, picture.x[i])] };
+    const { value, range } = toldOf(y, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
+    return { i, cells: [value, range || "not known", valueText(x, picture.x[i])] };
   });
 }

@@ -1,6 +1,6 @@
 // The figures of a search's page: its state, the beam, times, speed and what was found, written into the server's markup.
 import { whole } from "../charts/format.js";
-import { range, valueText } from "./parts.js";
+import { toldOf, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "./head.js";
 import { ending } from "./ending.js";
 import { speeds, speedTold } from "./pace.js";
@@ -9,9 +9,9 @@ import { at, done, ended, page, rounds, search, state, totals, underWay, y } fro
 const step = search ? "Round" : "Part"; // a re-check plays a list, part by part
 
 export function showStatus() {
-  const replaying = state.ticks && state.tick >= state.ticks;
+  const replaying = search && state.ticks && state.tick >= state.ticks;
   const [played] = underWay();
-  const searching = played ? `searching, ${whole(played)} of ${whole(page.population)} lineups of round ${whole(state.tick + 1)} played` : "searching";
+  const searching = !search ? "playing lineups again on fresh battles" : played ? `searching, ${whole(played)} of ${whole(page.population)} lineups of round ${whole(state.tick + 1)} played` : "searching";
   const ready = replaying ? "playing the edge again on fresh battles" : searching;
   const busy = WISHED[state.wish] ?? (page.moving ? ready : state.tick ? "starting its workers again" : "getting ready");
   showState(step, busy);
@@ -37,54 +37,62 @@ export function showTimes() {
 
 export function showFigures() {
   const { battles, cached, seconds } = totals();
-  const counted = { times: rounds.seconds, counts: rounds.battles, total: battles, seconds };
+  const counted = { times: rounds.seconds, counts: rounds.battles, total: battles, seconds, took: state.took };
   const [pace, what] = speedTold("battles", state.status === "running", counted);
   at("speed").textContent = pace ? whole(pace >= 1000 ? Math.round(pace / 100) * 100 : pace) : "–";
   at("speed-note").textContent = what;
   at("battles").textContent = whole(battles);
-  at("cached").textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% of them from memory` : "";
-  const { strong = 0, evaluated = 0, hypervolume } = state.metrics;
-  if (at("strong")) at("strong").textContent = whole(strong);
-  if (at("compared")) at("compared").textContent = `of ${whole(evaluated)} compared`;
+  if (at("cached")) at("cached").textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% of them from memory` : "";
+  const { evaluated = 0, hypervolume } = state.metrics;
+  if (at("strong")) showFound(evaluated);
   if (at("evaluated")) at("evaluated").textContent = whole(evaluated);
   if (hypervolume !== undefined) at("hypervolume").textContent = hypervolume.toLocaleString("en-GB", { maximumFractionDigits: 4 });
   sparkline(speeds(rounds.seconds, rounds.battles));
 }
 
+/** How many are over the line and strong, split as on every page: as the server told it, and what was found since. */
+function showFound(evaluated) {
+  const { confirmed } = page.found;
+  const bySearch = page.found.by_search + (state.metrics.strong ?? 0) - page.found.told;
+  at("strong").textContent = whole(bySearch + (confirmed ?? 0));
+  const split = `${whole(bySearch)} found by the search`;
+  at("compared").textContent = `${confirmed === null ? "found by the search" : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played`;
+}
+
 /** "4.0× or more" where the value stands at the objective's cap. */
-const reached = (value) => `${valueText(y, value)}${y.cap !== null && value === y.cap ? (y.direction === "max" ? " or more" : " or less") : ""}`;
+const reached = (value, words = valueText(y, value)) => `${words}${y.cap !== null && value === y.cap ? (y.direction === "max" ? " or more" : " or less") : ""}`;
 const headline = y.toward.startsWith("more ") ? `Most ${y.toward.slice(5)} found` : "Furthest found";
 
 export function showWorst(now) {
+  if (!search) return;
   at("worst-name").textContent = headline;
-  at("rounds-title").textContent = headline;
+  at("rounds-title").textContent = `${headline}, round by round`;
   const element = at("worst");
   const aside = (text) => Object.assign(document.createElement("span"), { className: "aside", textContent: text });
-  const sure = at("sure");
-  const { worst, worst_low: low, worst_high: high } = state.metrics;
-  if (page.fresh && now) return showFresh(element, sure, now, aside);
-  if (worst !== undefined) {
-    element.replaceChildren(reached(worst), ...(low < high ? [aside(range(y, low, high))] : []));
-    const sofar = ended() ? "95 % range, on the battles of the search" : "how sure: likely, re-checked at the end";
-    sure.textContent = search ? sofar : "95 % range, on fresh battles";
+  const note = at("sure");
+  const { worst, worst_low: low, worst_high: high, confirmed, replayed } = state.metrics;
+  const none = `none was found: ${page.words.strong.toLowerCase()}`;
+  if (y.line === null && now?.y.length) {
+    element.textContent = reached((y.direction === "max" ? Math.max : Math.min)(...now.y));
+    note.textContent = page.fresh ? "on fresh battles" : "by the search’s own battles, so part may be luck";
+  } else if (replayed && !confirmed) {
+    element.textContent = "–";
+    const { confirmed: since } = page.found;
+    const later = since ? `none was confirmed when the search ended; re-checks confirmed ${whole(since)} since` : "";
+    note.textContent = later || (state.metrics.strong ? "none of them was confirmed on fresh battles" : none);
+  } else if (replayed && page.found.confirmed === 0) {
+    element.textContent = "–";
+    note.textContent = "none of them is confirmed by all fresh battles so far";
+  } else if (worst === undefined) {
+    element.textContent = "–";
+    note.textContent = state.tick && y.line !== null ? (ended() ? none : `none yet: ${page.words.strong.toLowerCase()}`) : "";
+  } else if (replayed) {
+    const told = toldOf(y, worst, low < high ? [low, high] : null);
+    element.replaceChildren(reached(worst, told.value), ...(told.range ? [aside(told.range)] : []));
+    note.textContent = `on fresh battles; the 95\u00a0% range allows for its being the furthest of ${whole(replayed)}`;
   } else {
-    element.textContent = "–";
-    sure.textContent = state.tick && y.line !== null ? (page.strength ? "nothing is over the line and strong yet" : "nothing is surely over the line yet") : "";
+    element.textContent = reached(worst);
+    const later = ended() ? "not played again" : "played again at the end";
+    note.textContent = `by the search’s own battles, so part may be luck; ${later}`;
   }
-  return undefined;
-}
-
-function showFresh(element, sure, now, aside) {
-  const rows = now.y.map((_, i) => i).filter((i) => now.verdict[i] === 2 || y.line === null);
-  if (!rows.length) {
-    element.textContent = "–";
-    const none = page.strength ? "nothing was over the line and strong" : "nothing was surely over the line";
-    sure.textContent = rounds.strong.at(-1) ? "none was confirmed on fresh battles" : none;
-    return;
-  }
-  const sign = y.direction === "max" ? 1 : -1;
-  const best = rows.reduce((a, b) => (sign * now.y[b] > sign * now.y[a] ? b : a));
-  const half = now.yh[best];
-  element.replaceChildren(reached(now.y[best]), ...(!half ? [] : [aside(range(y, now.y[best] - half, now.y[best] + half))]));
-  sure.textContent = "re-checked on fresh battles";
 }

@@ -17,10 +17,12 @@ export function showState(step, busy) {
   actions.dataset.status = state.status;
   actions.dataset.wish = state.wish;
   at("round").textContent = state.ticks ? `${step} ${whole(state.tick)} of ${whole(state.ticks)}` : state.tick ? `${step} ${whole(state.tick)}` : "";
-  at("doing").textContent = state.status === "running" ? busy : DOING[state.status];
+  const ready = page.unfinished && state.status === "waiting" ? "gets ready" : DOING[state.status];
+  at("doing").textContent = state.status === "running" ? busy : ready;
   at("message").textContent = state.message;
   at("message").hidden = !state.message || state.status === "stopped";
   at("attempt").textContent = state.attempt;
+  for (const heading of document.querySelectorAll("[data-going]")) heading.textContent = heading.dataset[ended() ? "ended" : "going"];
   at("goes-on").hidden = !["running", "queued", "waiting"].includes(state.status);
 }
 
@@ -56,8 +58,8 @@ export function placeTimes(told) {
     element.append(main, range);
   } else if (why) {
     element.append(Object.assign(document.createElement("span"), { className: "muted", textContent: why }));
-  } else if (ended() && state.counters.seconds) {
-    element.textContent = `took ${duration(state.counters.seconds)}`;
+  } else if (ended() && state.took !== null) {
+    element.textContent = `took ${duration(state.took)}`;
   }
   const ends = document.querySelector(".job .beam-box");
   let words = ends.querySelector(".ends");

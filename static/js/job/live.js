@@ -45,6 +45,8 @@ function showSoon() {
 }
 
 function next(event) {
+  // Its settings were not complete when this page was made; they are now.
+  if (page.unfinished && event.status === "queued") location.reload();
   const worth = apply(event);
   if (worth) told({ ...event, words: worth });
   told(event);
@@ -105,7 +107,7 @@ for (const form of document.querySelectorAll("form[data-act]")) {
     event.preventDefault();
     const button = form.querySelector("button");
     button.setAttribute("aria-busy", "true");
-    const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } }).catch(() => null);
+    const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" }, keepalive: true }).catch(() => null);
     button.removeAttribute("aria-busy");
     if (!answer?.ok) return toast("The site did not take that. Try again in a moment.", { problem: true });
     const { refused } = await answer.json();

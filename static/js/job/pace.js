@@ -12,29 +12,23 @@ export function speeds(seconds, counts) {
   return found;
 }
 
-/** How many a second over the last tenth of the rounds, five at least; null before there are two. */
-function speedNow(seconds, counts) {
+/** {count, took}: how many in how many seconds over the last tenth of the rounds, five at least; null before there are two. */
+function lately(seconds, counts) {
   const last = seconds.length - 1;
   const from = Math.max(0, last - Math.max(5, Math.floor(last / 10)));
   const took = seconds[last] - seconds[from];
-  return last > from && took > 0 ? (counts[last] - counts[from]) / took : null;
+  return last > from && took > 0 ? { count: counts[last] - counts[from], took } : null;
 }
 
-/** The same from the first round that was kept to the last, so without the start; null before there are two. */
-function speedMean(seconds, counts) {
-  const last = seconds.length - 1;
-  const took = seconds[last] - seconds[0];
-  return took > 0 && counts[last] > counts[0] ? (counts[last] - counts[0]) / took : null;
-}
-
-/** [how many a second, or null; what the number is]: now while the job is ``running``, else on average from the first
- * round to the last, else of the ``total`` in all of its ``seconds``. ``counts`` and ``times``: the rounds' totals so far. */
-export function speedTold(unit, running, { times, counts, total, seconds }) {
-  const now = running ? speedNow(times, counts) : null;
-  const steady = now ?? speedMean(times, counts);
-  const found = steady ?? (seconds > 0 && total ? total / seconds : null);
-  const how = now || !found ? "" : steady ? ", on average after the start" : ", the start included";
-  return [found, `${unit} a second${how}`];
+/** [how many a second, or null; over what]: over the last rounds while the job is ``running``, else the ``total`` over
+ * all that it ``took``, which the page tells above it, or over its ``seconds`` so far. ``counts`` and ``times``: the
+ * rounds' totals so far. */
+export function speedTold(unit, running, { times, counts, total, seconds, took }) {
+  const now = running ? lately(times, counts) : null;
+  if (now) return [now.count / now.took, `${unit} a second, over the last ${duration(now.took)}`];
+  const whole = took ?? seconds;
+  if (!(whole > 0 && total)) return [null, `${unit} a second`];
+  return [total / whole, `${unit} a second: ${total.toLocaleString("en-GB")} in ${duration(whole)}, ${took ? "start and end included" : "so far"}`];
 }
 
 /** Seconds left as [low, middle, high], from how evenly the last rounds went; null while it is too early to say. */

@@ -1,24 +1,22 @@
 // What the charts of jobs share: words and axes, the layout, an edge as stairs, reference lines. Colours are the tokens.
-import { decimals, withUnit } from "../charts/format.js";
+import { axisTitle, lineText, told } from "../charts/format.js";
 import { faded } from "../charts/theme.js";
 
 export const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false, showTips: false };
 
-/** Digits after the point that a value of an axis is worth. */
+/** Digits after the point that a value of an axis is worth at least. */
 export function digitsOf({ unit }, value) {
   if (unit === "×") return 1;
   if (unit === "%" || unit === "points") return 0;
   const size = Math.abs(value);
   return size >= 100 ? 0 : size >= 10 ? 1 : 2;
 }
-export const valueText = (axis, value) => withUnit(value, { unit: axis.unit, digits: digitsOf(axis, value) });
-export const range = (axis, low, high) => `${decimals(low, digitsOf(axis, high))} to ${decimals(high, digitsOf(axis, high))}`;
-
-/** "Resource advantage (×) → more unfair" */
-export function axisTitle({ title, unit, toward, direction }) {
-  const name = unit ? `${title} (${unit})` : title;
-  return toward ? `${name}  ${direction === "max" ? "→" : "←"} ${toward}` : name;
-}
+/** A value of an axis and its range in words, {value, range}, told apart from its line and, where that counts, from the
+ * strength of the median baseline team (`level`, of charts/format.js). */
+export const toldOf = (axis, value, range, level = null) =>
+  told(value, range, { unit: axis.unit, digits: axis.digits ?? digitsOf(axis, value), lines: [axis.line, level?.value].filter(Number.isFinite) });
+export const valueText = (axis, value) => toldOf(axis, value, null).value;
+export const lineOf = (axis) => lineText(axis.line, { unit: axis.unit, digits: digitsOf(axis, axis.line) });
 
 export function axisOf(axis, theme, narrow) {
   return {

@@ -1,18 +1,20 @@
 // What has been found so far: fetched round by round, drawn, and told as a legend and a table.
 import { mark } from "../marks.js";
 import { drawFront, drawRounds } from "./charts.js";
+import { judged, legendOf } from "./checked.js";
 import { edgeAt, edgeRows, entry, roundEntries } from "./edge.js";
 import { showWorst } from "./figures.js";
 import { at, ended, links, page, rounds, search, state, x, y } from "./state.js";
 
-function legend(early, now) {
-  const entries = [];
-  if (y.line !== null) {
+function legend({ early, now, around }) {
+  const entries = search ? [] : legendOf(now);
+  if (search && y.line !== null) {
     const count = (verdict) => now.verdict.filter((v) => v === verdict).length;
-    entries.push(entry(mark("strong"), page.strength ? "Over the line and strong" : "Over the line"));
-    if (count(1)) entries.push(entry(mark("unsure"), page.strength ? "Over, weak or unsure" : "Over, unsure"));
+    entries.push(entry(mark("strong"), page.words.strong));
+    if (count(1)) entries.push(entry(mark("unsure"), page.words.unsure));
   }
   if (search) entries.push(...roundEntries(early, page.fresh ? "On fresh battles" : "Now"));
+  if (around.length) entries.push(entry(mark("under"), "Some of the lineups played"));
   at("legend").replaceChildren(...entries);
 }
 
@@ -22,14 +24,24 @@ function table(now) {
   head.append(cell(y.title, "th"), cell("95 % range", "th"), cell(x.title, "th"), cell("Verdict", "th"));
   for (const th of head.children) th.scope = "col";
   at("table-head").replaceChildren(head);
-  const verdicts = y.line === null ? ["", "", ""] : ["Under the line", page.strength ? "Over, weak or unsure" : "Over, unsure", page.strength ? "Over the line and strong" : "Over the line"];
+  const verdicts = y.line === null ? ["", "", ""] : [page.words.under, page.words.unsure, page.words.strong];
   at("table-body").replaceChildren(
     ...edgeRows(now, { x, y }, (i) => !search || now.edge[i]).slice(0, 200).map(({ i, cells }) => {
       const row = document.createElement("tr");
-      row.append(...cells.map((text) => cell(text)), cell(verdicts[now.verdict[i]]));
+      row.append(...cells.map((text) => cell(text)), cell(search ? verdicts[now.verdict[i]] : now.short[i]));
       return row;
     }),
   );
+}
+
+/** What the edge is, and what the small marks beside it are. */
+function edgeWords({ edge }) {
+  const along = edge.filter(Boolean).length;
+  const line = along === 1
+    ? "The large mark alone is the edge now: no other lineup found is further along either axis."
+    : "Each line is the edge of the search: no lineup found by then is further along both axes.";
+  const others = `Small coloured marks are on it by a number that is not drawn${page.fresh ? ", or by the search’s own battles" : ""}.`;
+  return along < edge.length ? `${line} ${others}` : line;
 }
 
 export async function drawNow() {
@@ -38,22 +50,25 @@ export async function drawNow() {
   if (!state.tick) {
     chart.hidden = true;
     empty.hidden = false;
-    empty.textContent = ended() ? "Nothing was found: the job ended before its first round was complete." : "The first round is not complete yet. The picture grows with every round.";
-    at("rounds-card").hidden = true;
-    return showWorst(null);
+    const [step, found] = search ? ["round", "found"] : ["part", "measured"];
+    empty.textContent = ended() ? `Nothing was ${found}: the job ended before its first ${step} was complete.` : `The first ${step} is not complete yet. The picture grows with every ${step}.`;
+    if (search) at("rounds-card").hidden = true;
+    return showWorst();
   }
-  const { now, early, around } = await edgeAt(links, { tick: state.tick, ticks: state.ticks, fresh: page.fresh, grows: search });
-  if (!now) return undefined; // the site is away: the old picture stays
+  const { now: picture, early, around } = await edgeAt(links, { tick: state.tick, ticks: state.ticks, fresh: page.fresh, grows: search });
+  if (!picture) return undefined; // the site is away: the old picture stays
+  const now = search ? picture : await judged(picture);
   chart.hidden = false;
   empty.hidden = true;
-  at("found-note").textContent = search ? "Each line is the edge of the search: no lineup found by then is further along both axes." : "Lineups played again on fresh battles, with their 95 % ranges.";
-  legend(early, now);
+  at("found-note").textContent = search ? edgeWords(now) : "By the battles of this re-check alone, with 95 % ranges.";
+  legend({ early, now, around });
   table(now);
   showWorst(now);
   await drawFront(chart, { x, y, now, early, around, search });
-  const curve = search && rounds.worst.some((value) => value !== null);
+  if (!search) return undefined;
+  const curve = rounds.worst.some((value) => value !== null);
   at("rounds-card").hidden = !curve;
-  at("rounds-note").textContent = page.strength ? "Over the line and strong only, with its 95 % range" : "Surely over the line only, with its 95 % range";
+  at("rounds-note").textContent = `${page.words.strong} only, by the search’s own battles. Picked for looking extreme, so part of it may be luck.`;
   if (curve) await drawRounds(at("rounds-chart"), { y, rounds, ticks: state.ticks });
   return undefined;
 }

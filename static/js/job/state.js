@@ -4,7 +4,7 @@ export const page = JSON.parse(document.getElementById("job-page").textContent);
 export const { state, x, y, links } = page;
 if (x) x.strength = page.strength && x.column >= 0;
 
-const SEARCHED = { counters: ["seconds", "battles", "cached", "evaluations"], metrics: ["over", "strong", "worst", "worst_low", "worst_high", "hypervolume"] };
+const SEARCHED = { counters: ["seconds", "battles", "cached", "evaluations"], metrics: ["over", "strong", "worst", "hypervolume"] };
 const { counters: COUNTERS, metrics: METRICS } = page.columns ?? SEARCHED;
 export const rounds = Object.fromEntries(["tick", ...COUNTERS, ...METRICS].map((name) => [name, []]));
 
@@ -64,11 +64,13 @@ export function apply(event) {
     state.ticks = event.ticks || state.ticks;
     page.battles = event.planned || page.battles;
   }
+  if (event.found) page.found = event.found;
+  if (event.status) state.took = event.took ?? null;
   if (event.kind === "finished") for (const name of ["fresh", "fresh_map", "fresh_coverage"]) page[name] = event[name];
   state.ended = ended() ? (state.ended ?? event.at) : null;
   if (event.kind !== "progressed") return "";
   state.tick = event.tick;
   addRound(event);
-  if (strongBefore || !event.metrics?.strong) return "";
-  return `First lineup over the line${page.strength ? " and strong" : ""}, in round ${event.tick.toLocaleString("en-GB")}.`;
+  if (!search || strongBefore || !event.metrics?.strong) return "";
+  return `First lineup ${page.words.strong.toLowerCase()}, in round ${event.tick.toLocaleString("en-GB")}.`;
 }

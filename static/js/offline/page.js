@@ -40,7 +40,7 @@
     const crowded = verdict.length > 400;
     const sizes = crowded ? [4, 5, 7] : [4, 8, 9];
     const few = (list) => list.length <= MOST_WHISKERS;
-    const bar = (j, list) => (few(list) ? { type: "data", array: at(half, j, list), thickness: 1, width: 0, color: token("over") + "59" } : { visible: false });
+    const bar = (j, list) => (few(list) ? { type: "data", array: at(half, j, list).map((length) => (Number.isNaN(length) ? null : length)), thickness: 1, width: 0, color: token("over") + "59" } : { visible: false });
     return [
       { type: "scattergl", mode: "markers", x: behind[x], y: behind[y], hoverinfo: "skip", marker: { size: 3.6, color: token("context-mark"), opacity: 0.42 } },
       // All on one canvas, for Plotly lays that over what it draws as SVG: the worst are to lie on top.
@@ -48,12 +48,19 @@
         const list = rows(kind);
         return {
           type: "scattergl", mode: "markers", x: at(value, x, list), y: at(value, y, list), name: data.verdicts[kind],
-          text: list.map((i) => plain(String(data.rows[i][1]))), hovertemplate: "%{text}<br>%{x:.3~g}, %{y:.3~g}<extra></extra>",
+          text: list.map((i) => [plain(String(data.rows[i][1])), measured(i, y), measured(i, x)].join("<br>")), hovertemplate: "%{text}<extra></extra>",
           marker: { symbol, size: sizes[kind], color: token(colour), line: kind === 2 ? { color: token("surface"), width: crowded ? 0 : 1 } : { width: crowded ? 1.1 : 1.6 } },
           ...(kind === 2 ? { error_x: bar(x, list), error_y: bar(y, list) } : {}),
         };
       }),
     ];
+  }
+
+  /** What objective `j` of a lineup came to, with its range. */
+  function measured(i, j) {
+    const first = data.ranges + 3 * j;
+    const [mean, low, high] = [0, 1, 2].map((k) => words(data.rows[i][first + k], first + k, i));
+    return `${plain(data.header[first])}: ${mean}${low === "" ? "" : ` (${low} to ${high})`}`;
   }
 
   // Plotly reads a little markup in its texts.
@@ -107,11 +114,17 @@
   let place = 0;
   let found = every;
 
+  /** What stands in a cell of the table, in words. */
+  function words(cell, column, row) {
+    if (typeof cell !== "number") return cell;
+    const digits = data.finer[row]?.[column] ?? data.digits[column];
+    const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: column > 0 };
+    return cell.toLocaleString("en-GB", exact).replace("-", "−");
+  }
+
   function cellOf(cell, column, row) {
     const made = document.createElement("td");
-    const digits = data.digits[column];
-    const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: column > 0 };
-    made.textContent = typeof cell === "number" ? cell.toLocaleString("en-GB", exact).replace("-", "−") : cell;
+    made.textContent = words(cell, column, row);
     if (typeof cell === "number") made.className = "number";
     if (column === SURE && hasLine) made.prepend(mark(verdict[row]), " ");
     return made;

@@ -71,8 +71,8 @@ function evaluationTrace(theme) {
   return {
     x: pick("steps", told), y: value, mode: "markers", cliponaxis: false,
     marker: { symbol: "circle", size: 10, color: theme.ink, line: { width: 1.5, color: theme.surface } },
-    error_y: { type: "data", symmetric: false, array: value.map((v, i) => high[i] - v), arrayminus: value.map((v, i) => v - low[i]), color: theme.ink, thickness: 1.4, width: 4 },
-    text: told.map((row, i) => `Evaluation after round ${whole(rounds.tick[row])}<br><b>${shown(value[i])}</b> (${shown(low[i])} to ${shown(high[i])})`), hovertemplate: "%{text}<extra></extra>",
+    error_y: { type: "data", symmetric: false, array: value.map((v, i) => (high[i] === null ? 0 : high[i] - v)), arrayminus: value.map((v, i) => (low[i] === null ? 0 : v - low[i])), color: theme.ink, thickness: 1.4, width: 4 },
+    text: told.map((row, i) => `Evaluation after round ${whole(rounds.tick[row])}<br><b>${shown(value[i])}</b>${low[i] === null ? "" : ` (${shown(low[i])} to ${shown(high[i])})`}`), hovertemplate: "%{text}<extra></extra>",
   };
 }
 

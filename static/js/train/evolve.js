@@ -42,7 +42,11 @@ function busy() {
   return "players learn and are measured";
 }
 
-const reached = (name) => `95\u00a0% range ${shown(last(`best_${name}_low`))} to ${shown(last(`best_${name}_high`))}`;
+/** The range of the best of the last round; nothing where it is not known: from a few episodes, or from few different results without known ends. */
+function reached(name) {
+  const [low, high] = ["low", "high"].map((end) => column(`best_${name}_${end}`).at(-1) ?? null);
+  return low === null ? [] : [`95\u00a0% range ${shown(low)} to ${shown(high)}`];
+}
 /** The tile of a goal; with one goal a tile of its own tells the typical player. */
 function showGoal({ name, title, direction }, i) {
   const tile = document.querySelectorAll("[data-best-tile]")[i];
@@ -50,10 +54,10 @@ function showGoal({ name, title, direction }, i) {
   part("name").textContent = `${direction === "max" ? "Highest" : "Lowest"} ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
   part("value").textContent = shown(last(`best_${name}`));
   const typical = shown(last(`mean_${name}`));
-  const words = last(`best_${name}_low`) === null ? [] : [reached(name)];
+  const words = reached(name);
   if (at("typical")) at("typical").textContent = typical;
   else words.push(`mean ${typical}`);
-  part("note").textContent = state.tick ? `round ${whole(state.tick)}: ${words.join("; ")}` : "";
+  part("note").textContent = state.tick ? [`round ${whole(state.tick)}`, ...(words.length ? [words.join("; ")] : [])].join(": ") : "";
 }
 
 function figures() {
@@ -62,7 +66,7 @@ function figures() {
   placeBeam(share, `${Math.floor(100 * share)}\u00a0%`);
   placeTimes(ending());
   const { steps = 0, seconds = 0, evaluations = 0 } = state.counters;
-  const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds };
+  const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds, took: state.took };
   const [pace, what] = speedTold("moves of all players", state.status === "running", counted);
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
   at("speed-note").textContent = what;
@@ -96,13 +100,13 @@ const CHARTS = {
   best: {
     read: async () => page.goals.map(({ name, title, direction }) => {
       const [median, best] = [column(`mean_${name}`), column(`best_${name}`)];
-      const c = { tick: rounds.tick, best, best_low: column(`best_${name}_low`), best_high: column(`best_${name}_high`), median, low: median, high: median };
+      const c = { tick: rounds.tick, best, median, low: median, high: median };
       return { c, y: { title, unit: "", toward: "better", direction, line: null, typical: "mean" } };
     }),
-    note: () => `The best player of each round${page.goals.length > 1 ? " in each goal" : ""} with its 95\u00a0% range, by the episodes that chose it, and the mean of the round’s players.`,
-    legend: () => [mark("legend-line legend-now", "Best, 95\u00a0% range"), mark("legend-line legend-typical", "Dotted: mean of the round")],
-    heads: (panels) => ["Round", ...panels.flatMap(({ y }) => [`${y.title}: best`, "from", "to", "Mean of the round"])],
-    rows: (panels) => rounds.tick.map((tick, i) => [whole(tick), ...panels.flatMap(({ c }) => ["best", "best_low", "best_high", "median"].map((name) => shown(c[name][i])))]),
+    note: () => `The best player of each round${page.goals.length > 1 ? " in each goal" : ""} by the episodes that chose it (so partly luck), and the mean of the round’s players.`,
+    legend: () => [mark("legend-line legend-now", "Best"), mark("legend-line legend-typical", "Dotted: mean of the round")],
+    heads: (panels) => ["Round", ...panels.flatMap(({ y }) => [`${y.title}: best`, "Mean of the round"])],
+    rows: (panels) => rounds.tick.map((tick, i) => [whole(tick), ...panels.flatMap(({ c }) => ["best", "median"].map((name) => shown(c[name][i])))]),
     empty: () => !rounds.tick.length,
     height: (panels) => (panels.length > 1 ? `${heightOf(panels.length)}px` : ""),
     draw: drawBests,
@@ -179,7 +183,7 @@ async function drawPlayers() {
   const found = state.tick ? await read(`${playersLink}?tick=${state.tick}`) : null;
   at("best-card").hidden = !found?.best.length;
   if (!found?.best.length) return;
-  at("best-about").textContent = found.fresh ? "Measured again on episodes the search never saw; ± is half of the 95\u00a0% range." : "By the episodes that chose them, so a little lucky; measured again at the end.";
+  at("best-about").textContent = found.fresh ? "Measured again on episodes the search never saw; ± is the longer side of the 95\u00a0% range, where that is known." : "By the episodes that chose them, so a little lucky; measured again at the end.";
   const worth = (one) => one.goals.map((value, i) => `${shown(value)}${one.half[i] === null ? "" : `\u00a0±\u00a0${shown(one.half[i])}`}`);
   fill("best-head", "best-body", ["Player", ...page.goals.map(({ title }) => title), ...found.genes.map((gene) => gene.title)], found.best.map((one) => [`#${one.id}`, ...worth(one), ...one.genes.map(setting)]));
   at("take").hidden = !found.policy;

@@ -34,9 +34,11 @@ function showExamined() {
     return;
   }
   const [value, i] = found;
-  const [low, high] = ["low", "high"].map((end) => rounds[`evaluation_return_${end}`][i]);
-  at("examined").replaceChildren(shown(value), aside(`${shown(low)} to ${shown(high)}`));
-  at("examined-note").textContent = `95\u00a0% range, ${plural(page.episodes, "episode")} on fresh seeds${last ? "" : `, round ${whole(rounds.tick[i])}`}`;
+  const [low, high] = ["low", "high"].map((end) => rounds[`evaluation_return_${end}`]?.[i] ?? null);
+  const known = low !== null && high !== null;
+  at("examined").replaceChildren(shown(value), ...(known ? [aside(`${shown(low)} to ${shown(high)}`)] : []));
+  const range = known ? "95\u00a0% range" : "range not known";
+  at("examined-note").textContent = `${range}, ${plural(page.episodes, "episode")} on fresh seeds${last ? "" : `, round ${whole(rounds.tick[i])}`}`;
 }
 
 function showAge() {
@@ -48,13 +50,14 @@ function showAge() {
 
 function showSpeed() {
   const { steps = 0, seconds = 0 } = state.counters;
-  const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds };
+  const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds, took: state.took };
   const [pace, what] = speedTold("moves", state.status === "running", counted);
   at("speed").textContent = pace ? whole(rounded(pace)) : "–";
   at("speed-note").textContent = what;
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("steps").textContent = whole(steps);
-  at("of").textContent = `of ${whole(page.steps)}${page.minutes ? `, or ${decimals(page.minutes, Number.isInteger(page.minutes) ? 0 : 1)}\u00a0min` : ""}`;
+  const minutes = page.minutes ? `${decimals(page.minutes, Number.isInteger(page.minutes) ? 0 : 1)}\u00a0min` : "";
+  at("of").textContent = `of ${[page.steps ? whole(page.steps) : "", minutes].filter(Boolean).join(", or ")}`;
 }
 
 function showReturn() {

@@ -1,10 +1,10 @@
 // The Train-an-agent page and the one that searches for good settings. Whatever changes is sent to the server, which
 // keeps it as a draft and answers with what the page shows: what can be chosen now, what is wrong at which field, and
 // how long it will take.
-import { awaited } from "../awaited.js";
 import { listen } from "../events.js";
 import { showErrors } from "../field_errors.js";
 import { offer, showMethod } from "../newjob/method.js";
+import { startsFrom } from "../starting.js";
 import { when } from "../time.js";
 import { toast } from "../toast.js";
 
@@ -14,10 +14,9 @@ const WAIT_MS = 350;
 const BESIDE = ["gymnasium", "atari", "simulator"];
 let trial = null;
 let number = 0;
-const start = awaited(form, "train-waits");
 
 /* ---------- asking ---------- */
-function filled(extra) {
+function filled(extra = {}) {
   const data = new FormData(form);
   for (const [name, value] of Object.entries(extra)) data.set(name, value);
   return data;
@@ -54,7 +53,8 @@ function showParts(answer) {
   shape = answer.shape;
   const { id, name, value, selectionStart: caret } = document.activeElement;
   for (const [part, html] of Object.entries(answer.html)) document.querySelector(`[data-part="${part}"]`).innerHTML = html;
-  const again = id ? document.getElementById(id) : name && form.querySelector(`[name="${name}"][value="${CSS.escape(value)}"]`);
+  const twin = () => (name ? form.querySelector(`[name="${name}"][value="${CSS.escape(value)}"]`) : null); // buttons have no name
+  const again = id ? document.getElementById(id) : twin();
   again?.focus({ preventScroll: true });
   if (typeof caret === "number") again?.setSelectionRange?.(caret, caret);
   if (answer.errors.algorithm) changed(); // another algorithm stands in for one that does not fit: ask about that one
@@ -62,10 +62,7 @@ function showParts(answer) {
 
 function show(answer) {
   showParts(answer);
-  const wrong = Object.keys(answer.errors).length > 0;
-  if (wrong) start.forget();
-  if (answer.trial === null && start.found()) return;
-  showErrors(form, answer.errors, start.waits);
+  showErrors(form, answer.errors);
   if (answer.kept) {
     at("kept").hidden = false;
     at("kept-at").textContent = when(new Date(answer.kept));
@@ -100,8 +97,8 @@ function showGoals(more = 0) {
   const shown = goalRows.filter((row) => !row.hidden).length + more;
   goalRows.forEach((row, i) => {
     row.hidden = i >= shown && !row.querySelector("select").value;
-    fineRows[i].hidden = row.hidden;
   });
+  fineRows.forEach((row) => (row.hidden = goalRows[Number(row.dataset.goalFine)].hidden));
   at("more-goals").hidden = shown >= goalRows.length;
 }
 at("more-goals")?.addEventListener("click", () => {
@@ -111,18 +108,18 @@ at("more-goals")?.addEventListener("click", () => {
 
 /* ---------- what people do ---------- */
 form.addEventListener("input", ({ target }) => {
-  start.forget();
   showBeside();
   if (target.matches("[data-parts]")) showMethod(form);
   changed();
 });
 at("again").addEventListener("click", () => ask({ again: 1 }));
-form.addEventListener("submit", () => {
-  clearTimeout(due);
-  due = 0;
-  at("start").setAttribute("aria-busy", "true");
+startsFrom(form, {
+  filled,
+  before: () => {
+    clearTimeout(due);
+    due = 0;
+  },
 });
-window.addEventListener("pageshow", (event) => event.persisted && at("start").removeAttribute("aria-busy"));
 window.addEventListener("pagehide", () => {
   if (due) navigator.sendBeacon(form.dataset.preview, filled({ keep: 1 }));
 });
@@ -135,5 +132,4 @@ listen(form.dataset.events, ({ type, data }) => {
 });
 
 const refused = document.getElementById("train-errors");
-showErrors(form, {}, start.waits);
 ask().then(() => refused && showErrors(form, JSON.parse(refused.textContent)));

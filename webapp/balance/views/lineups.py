@@ -16,6 +16,7 @@ from webapp.balance.forms import LineupForm, initial
 from webapp.balance.models import LineupRules
 from webapp.balance.views.common import game_of, person
 from webapp.lib.posts import posts_only
+from webapp.lib.whole import whole
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.projects.models import Project
 
@@ -63,7 +64,8 @@ def _save(request: HttpRequest, project: Project, spec: GameSpec, row: LineupRul
     verdict = feasible.judge(form)
     if form.config is None or form.errors or not verdict.feasible:
         return _page(request, project, spec, form, row, verdict, status=422)
-    old = _row(project, int(base)) if (base := request.POST.get("base", "")).isdigit() and len(base) < 10 else row
+    base = whole(request.POST.get("base", ""))
+    old = row if base is None else _row(project, base)
     try:
         new = saving.save(
             LineupRules, project, form.cleaned_data["name"], form.config.model_dump(mode="json"), person(request), old

@@ -19,6 +19,7 @@ from webapp.balance.objectives import ObjectiveForm, ObjectiveSetForm, fairness,
 from webapp.balance.samples import Sample, on_made_up, on_played
 from webapp.balance.views.common import game_of, person
 from webapp.lib.posts import posts_only
+from webapp.lib.whole import whole
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.projects.models import Project
 
@@ -71,8 +72,8 @@ def _posted(
         return _page(request, project, form, row)
     if not form.check() or form.config is None:
         return _page(request, project, form, row, status=422)
-    base = request.POST.get("base", "")
-    old = _row(project, int(base)) if base.isdigit() and len(base) < 10 else row
+    base = whole(request.POST.get("base", ""))
+    old = row if base is None else _row(project, base)
     try:
         new = saving.save(ObjectiveSet, project, form.name, form.config.model_dump(mode="json"), person(request), old)
     except saving.Replaced as error:
@@ -116,11 +117,11 @@ def sample(request: HttpRequest, slug: str) -> HttpResponse:
     _, spec = game_of(project)
     if spec is None:
         raise Http404("This project has no game data yet.")
-    at = request.GET.get("part", "")
-    if not at.isdigit() or len(at) > 2:
+    at = whole(request.GET.get("part", ""), 99)
+    if at is None:
         return HttpResponseBadRequest("Say which objective: ?part=NUMBER.")
     fields = {key: text[:600] for key, text in request.POST.dict().items()}
-    form = ObjectiveForm(fields, prefix=f"o{int(at)}", spec=spec, teams=_teams(project))
+    form = ObjectiveForm(fields, prefix=f"o{at}", spec=spec, teams=_teams(project))
     form.is_valid()
     context = {
         "sample": _sampled(project, form),

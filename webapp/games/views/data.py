@@ -15,9 +15,10 @@ from webapp.accounts.models import User
 from webapp.balance.saving import ensure_defaults
 from webapp.games import edits, exports, tables, versions
 from webapp.games.models import GameVersion
-from webapp.games.simulators import with_data
+from webapp.games.simulators import obstacle, with_data
 from webapp.games.specs import version_spec
 from webapp.lib.posts import posts_only
+from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 
@@ -31,8 +32,15 @@ def person(request: HttpRequest) -> User:
 
 
 def typed(request: HttpRequest, name: str, longest: int) -> str:
-    """A text of the form, trimmed; without NUL, which PostgreSQL refuses to keep."""
-    return request.POST.get(name, "").replace("\x00", "").strip()[:longest]
+    """A text of the form, trimmed."""
+    return request.POST.get(name, "").strip()[:longest]
+
+
+def base(request: HttpRequest) -> int:
+    """The number of the version that the changes of the form were made against; -1, which no version has, where it
+    says none."""
+    number = whole(request.POST.get("base", ""))
+    return -1 if number is None else number
 
 
 @require_safe
@@ -62,7 +70,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
         "open": set(request.GET.get("edit", "").split(",")[:MOST_OPEN]) if version.pk == newest.pk else set(),
         "history": project.versions.select_related("created_by")[:8],
         "sheets": exports.own_sheets(version),
-        "moved_on": version.simulator.spec_hash not in ("", version.spec_hash),
+        "moved_on": versions.moved_on(version),
     }
     return render(request, "games/data.html", context)
 
@@ -71,14 +79,13 @@ def _asked_version(request: HttpRequest, project: Project) -> GameVersion | None
     number = request.GET.get("version", "")
     if not number:
         return None
-    if not number.isdigit() or len(number) > 9:
-        raise Http404("There is no such version.")
-    return get_object_or_404(project.versions.select_related("simulator", "project"), number=int(number))
+    return get_object_or_404(project.versions.select_related("simulator", "project"), number=whole(number))
 
 
 def _choice(request: HttpRequest, project: Project) -> HttpResponse:
-    simulators = list(with_data(project))
-    context = {"project": project, "simulators": simulators, "ready": any(s.spec for s in simulators)}
+    simulators = [(simulator, obstacle(simulator)) for simulator in with_data(project)]
+    ready = next((simulator for simulator, why in simulators if simulator.spec and not why), None)
+    context = {"project": project, "simulators": simulators, "ready": ready}
     return render(request, "games/choose.html", context)
 
 
@@ -86,9 +93,12 @@ def _choice(request: HttpRequest, project: Project) -> HttpResponse:
 def choose(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the chosen simulator's own data the project's next version."""
     project = project_for(request, slug, "write")
-    simulator = with_data(project).filter(pk=_number(request.POST.get("simulator", ""))).first()
+    simulator = with_data(project).filter(pk=whole(request.POST.get("simulator", "")) or 0).first()
     if simulator is None:
         messages.error(request, "Choose one of the games in the list.")
+        return redirect("games:data", slug)
+    if why := obstacle(simulator):
+        messages.error(request, why)
         return redirect("games:data", slug)
     try:
         version = versions.first_version(project, simulator, person(request))
@@ -98,10 +108,6 @@ def choose(request: HttpRequest, slug: str) -> HttpResponse:
     ensure_defaults(project, person(request))
     messages.success(request, f"{simulator} is this project's game now. {version} holds its own numbers.")
     return redirect("games:data", slug)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdigit() and len(text) < 10 else -1
 
 
 @require_GET
@@ -117,8 +123,10 @@ def row(request: HttpRequest, slug: str) -> HttpResponse:
         key, found = tables.row_of(version_spec(version), version.patch, request.GET.get("row", ""))
     except KeyError:
         raise Http404("The game has no such piece.") from None
-    name = "row_open" if request.GET.get("open") else "row"
+    opened = bool(request.GET.get("open"))
+    name = "row_open" if opened else "row"
     context = {"project": project, "row": found, "table": {"key": key}, "can_edit": True}
+    context |= {"just_opened": opened, "just_closed": not opened}  # that is where somebody is at work
     return render(request, f"games/partials/{name}.html", context)
 
 
@@ -160,7 +168,7 @@ def _saved(request: HttpRequest, project: Project, version: GameVersion, patch: 
         user=person(request),
         label=typed(request, "label", 80),
         note=typed(request, "note", 2000),
-        base=_number(request.POST.get("base", "")),
+        base=base(request),
     )
     messages.success(request, f"Saved as version {new.number}.")
     return redirect(_data_page(project.slug, request.POST))

@@ -1,4 +1,4 @@
-"""Importing a sheet: a file or a paste, what its columns mean, what would change, and the new version."""
+"""The steps of an import after the sheet was handed in: what its columns mean, what would change, the new version."""
 
 from __future__ import annotations
 
@@ -14,101 +14,59 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from engine.errors import StoreError
 from engine.simulators.contract import GameSpec
-from webapp.games import columns, csvfile, exports, importing, numbers, sheets, versions
+from webapp.games import columns, csvfile, exports, importing, numbers, reading, versions
 from webapp.games.errors import SheetError
-from webapp.games.forms import ImportForm
 from webapp.games.models import GameVersion, SheetImport, SheetMapping
 from webapp.games.sheets import Cell, How, Sheet
 from webapp.games.specs import version_spec
-from webapp.games.uploads import too_large
-from webapp.games.views.data import person, typed
+from webapp.games.views.data import base, person, typed
+from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.storage import store
+from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 
 SHOWN_PROBLEMS, SHOWN_CHANGES, SAMPLE_ROWS = 60, 400, 3
+HEAD_ROWS = 200
+"""Rows by which a worksheet is known as game data."""
 
 
-class _NoGame(Exception):
+class NoGame(Exception):
     """The project has no game whose data a sheet could change."""
 
 
 V = TypeVar("V", bound=Callable[..., HttpResponse])
 
 
-def _needs_a_game(view: V) -> V:
+def needs_a_game(view: V) -> V:
     """Before a game is chosen, an import leads to the choice and says so."""
 
     @wraps(view)
     def answer(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, slug, **kwargs)
-        except _NoGame:
+        except NoGame:
             messages.info(request, "Choose the game first: a sheet changes the numbers of its pieces.")
             return redirect("games:data", slug)
 
     return answer  # type: ignore[return-value]  # the same signature
 
 
-def _newest(project: Project) -> GameVersion:
+def newest(project: Project) -> GameVersion:
+    """The project's newest version. Raises NoGame."""
     version = versions.current(project)
     if version is None:
-        raise _NoGame
+        raise NoGame
     return version
 
 
-@_needs_a_game
-def start(request: HttpRequest, slug: str) -> HttpResponse:
-    """The sheet itself. A sheet whose columns are known goes straight to the preview."""
-    project = project_for(request, slug, "write")
-    version = _newest(project)
-    form = ImportForm(
-        request.POST or None, request.FILES or None, dropped=too_large(request), initial=_pasted(request, project)
-    )
-    if request.method == "POST" and form.is_valid():
-        row = _kept(project, form.cleaned_data, request)
-        return redirect("games:sheet", slug, row.pk)
-    known = project.mappings.order_by("-used_at")[:5]
-    context = {"project": project, "version": version, "form": form, "known": known}
-    return render(request, "games/import.html", context, status=422 if form.errors else 200)
-
-
-def _pasted(request: HttpRequest, project: Project) -> dict[str, str]:
-    """The text of an earlier paste, to be corrected and pasted again."""
-    wanted = request.GET.get("again", "")
-    if not wanted.isdigit() or len(wanted) > 9:
-        return {}
-    row = project.sheets.filter(pk=int(wanted), pasted=True).first()
-    try:
-        return {"text": store().get(row.digest).decode()} if row else {}
-    except StoreError:
-        return {}
-
-
-def _kept(project: Project, cleaned: dict[str, Any], request: HttpRequest) -> SheetImport:
-    sheet = sheets.read(cleaned["data"])
-    return SheetImport.objects.create(
-        project=project,
-        name=cleaned["name"],
-        digest=store().put(cleaned["data"]),
-        pasted=cleaned["pasted"],
-        columns=_known_columns(project, sheet),
-        created_by=person(request),
-    )
-
-
-def _known_columns(project: Project, sheet: Sheet) -> dict[Any, str]:
-    """What the columns mean, where that was confirmed before or the header is one that is written here."""
-    mapping = project.mappings.filter(header_hash=columns.header_hash(sheet.columns)).first()
-    return mapping.columns if mapping else exports.own_columns(version_spec(_newest(project)), sheet.columns)
-
-
-@_needs_a_game
+@may_take(FILE_SECONDS)
+@needs_a_game
 def sheet(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One import: first what its columns mean (until that is confirmed), then the preview."""
     project = project_for(request, slug, "write")
     row = get_object_or_404(SheetImport.objects.select_related("version"), pk=pk, project=project)
-    version = _newest(project)
+    version = newest(project)
     action = request.POST.get("action", "") if request.method == "POST" else ""
     if action == "worksheet":
         return redirect("games:sheet", slug, _beside(row, request.POST.get("worksheet", "")[:120], request).pk)
@@ -141,7 +99,8 @@ def _beside(row: SheetImport, worksheet: str, request: HttpRequest) -> SheetImpo
         return same
     known: dict[Any, str] = {}
     with contextlib.suppress(SheetError, StoreError):
-        known = _known_columns(row.project, sheets.read(store().get(row.digest), How(worksheet=worksheet)))
+        there = reading.read(store().get(row.digest), How(worksheet=worksheet))
+        known = exports.known_columns(newest(row.project), there)
     return SheetImport.objects.create(
         project=row.project,
         name=row.name,
@@ -158,18 +117,15 @@ def _next_worksheet(row: SheetImport, spec: GameSpec) -> str:
         data = store().get(row.digest)
         first = exports.read_import(row)
         done = {first.worksheet, *row.project.sheets.filter(digest=row.digest).values_list("worksheet", flat=True)}
-        for name in first.worksheets:
-            if name not in done and _is_game_data(data, name, spec):
-                return name
+        for head in reading.heads(data, HEAD_ROWS):
+            if head.worksheet not in done and _is_game_data(head, spec):
+                return head.worksheet
     return ""
 
 
-def _is_game_data(data: bytes, worksheet: str, spec: GameSpec) -> bool:
-    with contextlib.suppress(SheetError):
-        there = sheets.read(data, How(worksheet=worksheet))
-        suggested = columns.suggest(spec, there)
-        return bool(suggested) and not columns.problems(spec, suggested, there.columns)
-    return False
+def _is_game_data(sheet: Sheet, spec: GameSpec) -> bool:
+    suggested = columns.suggest(spec, sheet)
+    return bool(suggested) and not columns.problems(spec, suggested, sheet.columns)
 
 
 def _read_differently(request: HttpRequest, row: SheetImport) -> HttpResponse:
@@ -177,7 +133,7 @@ def _read_differently(request: HttpRequest, row: SheetImport) -> HttpResponse:
     delimiter, header = request.POST.get("delimiter", ""), request.POST.get("header", "")
     row.delimiter = delimiter if delimiter in csvfile.DELIMITERS else ""
     row.worksheet = request.POST.get("worksheet", "")[:120]
-    row.header = int(header) - 1 if header.isdigit() and 0 < int(header) < 10**5 else -1
+    row.header = (whole(header, 10**5) or 0) - 1
     row.columns, row.mark = {}, ""
     row.save()
     return redirect("games:sheet", row.project.slug, row.pk)
@@ -235,42 +191,46 @@ def _sample(cell: Cell) -> str:
 
 def _preview(request: HttpRequest, row: SheetImport, version: GameVersion, found: Sheet) -> HttpResponse:
     spec = version_spec(version)
-    reading = importing.read_values(found, exports.matched_columns(row), spec, exports.mark_of(row))
-    patch = versions.merged(spec, version.patch, reading.values)
+    said = importing.read_values(found, exports.matched_columns(row), spec, exports.mark_of(row))
+    patch = versions.merged(spec, version.patch, said.values)
     changes = versions.changes(spec, version.patch, patch)
     stale = ""
-    if request.method == "POST" and request.POST.get("action") == "save" and reading.usable and changes:
+    if request.method == "POST" and request.POST.get("action") == "save" and said.usable and changes:
         try:
             return _saved(request, row, version, spec, patch)
         except versions.Stale as error:
             stale, version = str(error), error.newest
-            patch = versions.merged(spec, version.patch, reading.values)
+            patch = versions.merged(spec, version.patch, said.values)
             changes = versions.changes(spec, version.patch, patch)
     context = {
         "project": row.project,
         "row": row,
         "version": version,
         "sheet": found,
-        "reading": reading,
-        "problems": reading.problems[:SHOWN_PROBLEMS],
-        "more_problems": max(0, len(reading.problems) - SHOWN_PROBLEMS),
+        "reading": said,
+        "problems": said.problems[:SHOWN_PROBLEMS],
+        "more_problems": max(0, len(said.problems) - SHOWN_PROBLEMS),
         "changes": changes[:SHOWN_CHANGES],
         "more_changes": max(0, len(changes) - SHOWN_CHANGES),
         "count": len(changes),
-        "same": len(reading.values) - sum(c.path in reading.values for c in changes),
+        "same": len(said.values) - sum(c.path in said.values for c in changes),
         "left_out": [name or f"Column {c + 1}" for c, name in enumerate(found.columns) if str(c) not in row.columns],
         "stale": stale,
         "note": request.POST.get("note", row.note),
         "label": request.POST.get("label", version.label),
     }
-    bad = not reading.usable or bool(stale)
+    bad = not said.usable or bool(stale)
     return render(request, "games/sheet_preview.html", context, status=422 if bad and request.method == "POST" else 200)
+
+
+def _source(row: SheetImport) -> str:
+    """The note of a version whose designer wrote none."""
+    return "Imported from pasted cells" if row.pasted else f"Imported from {row.name}"
 
 
 def _saved(
     request: HttpRequest, row: SheetImport, version: GameVersion, spec: GameSpec, patch: dict[str, float]
 ) -> HttpResponse:
-    base = request.POST.get("base", "")
     with transaction.atomic():
         new = versions.save(
             row.project,
@@ -279,8 +239,8 @@ def _saved(
             patch,
             user=person(request),
             label=typed(request, "label", 80),
-            note=typed(request, "note", 2000) or f"Imported from {row.name}",
-            base=int(base) if base.isdigit() and len(base) < 10 else -1,
+            note=typed(request, "note", 2000) or _source(row),
+            base=base(request),
         )
         row.version = new
         row.save(update_fields=["version"])

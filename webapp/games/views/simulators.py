@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
+from webapp.accounts.rights import may_run_code
 from webapp.games import handshake, simulators
 from webapp.games.forms import SimulatorForm
 from webapp.games.models import Simulator, SimulatorAudit
@@ -22,8 +23,11 @@ from webapp.lib.posts import posts_only
 
 def _registrar(request: HttpRequest) -> User:
     user = person(request)
-    if not simulators.may_register(user):
-        raise PermissionDenied("Simulators are programs, so this page needs the engineer role or a site operator.")
+    if not may_run_code(user):
+        raise PermissionDenied(
+            "Simulators are programs that run on this site’s machines. A site operator gives you the right to register "
+            "them, under People; no role in a project brings it."
+        )
     return user
 
 
@@ -36,10 +40,11 @@ def listing(request: HttpRequest) -> HttpResponse:
     """The simulators this person may see."""
     user = _registrar(request)
     found = simulators.visible(user).prefetch_related("projects")
+    known = {each.pk for each in found if simulators.knows_program(user, each)}
     audit = SimulatorAudit.objects.select_related("user")
     if not user.is_staff:
         audit = audit.filter(simulator_name__in=found.values_list("name", flat=True))
-    return render(request, "games/simulators.html", {"simulators": found, "audit": audit[:20]})
+    return render(request, "games/simulators.html", {"simulators": found, "known": known, "audit": audit[:20]})
 
 
 def register(request: HttpRequest) -> HttpResponse:
@@ -69,19 +74,28 @@ def simulator(request: HttpRequest, pk: int) -> HttpResponse:
     found = _simulator(user, pk)
     context = _context(user, found)
     if request.headers.get("HX-Request") == "true":
-        return render(request, "games/partials/handshake.html", context)
+        answer = render(request, "games/partials/handshake.html", context)
+        if not context["testing"]:
+            answer["HX-Refresh"] = "true"  # the test has ended: what stands beside it is older
+        return answer
     context["audit"] = SimulatorAudit.objects.filter(simulator_name=found.name).select_related("user")[:20]
     return render(request, "games/simulator.html", context)
 
 
 def _context(user: User, found: Simulator) -> dict[str, Any]:
-    testing = Simulator.objects.filter(pk__in=handshake.under_way(), pk=found.pk).exists()
+    knows = simulators.knows_program(user, found)
+    testing = handshake.under_way(found)
     return {
         "simulator": found,
         "testing": testing,
         "lost": bool(found.test) and not testing,
+        "left": max(0.0, (found.awaited_until - timezone.now()).total_seconds()) if found.awaited_until else 0.0,
+        "most": handshake.DEADLINE,
         "waited": (timezone.now() - found.test_at).total_seconds() if testing and found.test_at else 0,
         "may_change": simulators.may_change(user, found),
+        "knows_program": knows,
+        "message": found.message if knows else found.told,
+        "findings": found.findings if knows else found.findings_told,
     }
 
 
@@ -107,14 +121,15 @@ def _changed(form: SimulatorForm, found: Simulator, user: User) -> None:
         if reference != found.reference:
             simulators.record(found, "changed program", user, f"{found.reference} → {reference}")
             found.reference, found.kind = reference, data["kind"]
-            found.status, found.findings, found.message = Simulator.Status.UNTESTED, [], ""
+            if found.status != Simulator.Status.OFF:
+                found.status, found.findings, found.message = Simulator.Status.UNTESTED, [], ""
             found.by_moves = False
         if data["name"] != found.name:
             simulators.record(found, "renamed", user, f"{found.name} → {data['name']}")
         found.name = data["name"]
         found.everybody = data.get("everybody", found.everybody)
         found.save()
-        # An engineer sees only some projects: grants to the others stay as they are.
+        # Who is no operator sees only some projects: grants to the others stay as they are.
         offered = form.fields["projects"].queryset  # type: ignore[attr-defined]  # a model choice field
         hidden = found.projects.exclude(pk__in=offered)
         found.projects.set([*hidden, *data["projects"]])
@@ -123,11 +138,38 @@ def _changed(form: SimulatorForm, found: Simulator, user: User) -> None:
 
 
 @posts_only("games:simulator", "pk")
+def switch(request: HttpRequest, pk: int) -> HttpResponse:
+    """A site operator switches a program off, or on again."""
+    user = _registrar(request)
+    found = _simulator(user, pk)
+    if not user.is_staff:
+        raise PermissionDenied("Only a site operator switches a simulator off and on.")
+    if found.status == Simulator.Status.OFF:
+        simulators.switch_on(found, user)
+        handshake.ask_a_worker(found, user)
+    else:
+        simulators.switch_off(found, user)
+    return redirect("games:simulator", pk)
+
+
+@posts_only("games:simulator", "pk")
 def test(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask for a handshake test; the page watches it."""
     user = _registrar(request)
     found = _simulator(user, pk)
     handshake.ask_a_worker(found, person(request))
+    if request.headers.get("HX-Request") == "true":
+        found.refresh_from_db()
+        return render(request, "games/partials/handshake.html", _context(user, found))
+    return redirect("games:simulator", pk)
+
+
+@posts_only("games:simulator", "pk")
+def stop(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop the handshake test."""
+    user = _registrar(request)
+    found = _simulator(user, pk)
+    handshake.stop(found, person(request))
     if request.headers.get("HX-Request") == "true":
         found.refresh_from_db()
         return render(request, "games/partials/handshake.html", _context(user, found))

@@ -13,10 +13,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from engine.errors import ConfigError, StoreError
 from webapp.games import exports, handshake, tables, versions
 from webapp.games.errors import SheetError
-from webapp.games.models import GameVersion, Simulator
+from webapp.games.models import GameVersion
 from webapp.games.specs import version_spec
-from webapp.games.views.data import person
+from webapp.games.views.data import base, person
+from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.posts import posts_only
+from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 
@@ -29,17 +31,13 @@ def _version(project: Project, number: int) -> GameVersion:
     )
 
 
-def _number(text: str) -> int | None:
-    return int(text) if text.isdigit() and len(text) < 10 else None
-
-
 @require_safe
 def version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """One version, and what differs from another: the one before it, or ``?against=``."""
     project = project_for(request, slug)
     shown = _version(project, number)
     others = list(project.versions.select_related("created_by").exclude(pk=shown.pk))
-    wanted = _number(request.GET.get("against", ""))
+    wanted = whole(request.GET.get("against", ""))
     against = next((v for v in others if v.number == wanted), None) if wanted is not None else None
     if against is None:
         against = next((v for v in others if v.number < shown.number), None)
@@ -87,9 +85,9 @@ def adopt(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and request.POST.get("action") == "ask":
         handshake.ask_a_worker(newest.simulator, person(request))
         return redirect("games:adopt", slug)
-    if request.method != "POST" or request.POST.get("base", str(newest.number)) != str(newest.number):
+    if request.method != "POST":
         return _move_page(request, project, newest)
-    return _adopted(request, slug, newest)
+    return _adopted(request, project, newest)
 
 
 def _move_page(request: HttpRequest, project: Project, newest: GameVersion) -> HttpResponse:
@@ -101,28 +99,42 @@ def _move_page(request: HttpRequest, project: Project, newest: GameVersion) -> H
         "project": project,
         "version": newest,
         "move": move,
-        "moved_on": newest.simulator.spec_hash not in ("", newest.spec_hash),
-        "testing": Simulator.objects.filter(pk__in=handshake.under_way(), pk=newest.simulator_id).exists(),
+        "moved_on": versions.moved_on(newest),
+        "testing": handshake.under_way(newest.simulator),
         "shown": move.changes[:MOST_SHOWN] if move else [],
     }
     return render(request, "games/move.html", context, status=409 if request.method == "POST" else 200)
 
 
-def _adopted(request: HttpRequest, slug: str, newest: GameVersion) -> HttpResponse:
-    new, dropped = versions.adopt(newest, person(request))
+def _adopted(request: HttpRequest, project: Project, newest: GameVersion) -> HttpResponse:
+    """Saved, if that is what was looked at: the newest version, and another game than the one it was made for."""
+    try:
+        if base(request) != newest.number:
+            raise versions.Stale(newest)
+        saved = versions.adopt(newest, person(request))
+    except versions.Stale as error:
+        if versions.moved_on(error.newest):
+            messages.warning(request, str(error))
+        return _move_page(request, project, error.newest)
+    except ConfigError:
+        saved = None  # its page says what is lost
+    if saved is None:
+        return _move_page(request, project, newest)
+    new, dropped = saved
     if dropped:
         messages.warning(
             request, f"These changes no longer fit the game and were left out: {', '.join(sorted(dropped)[:10])}."
         )
     messages.success(request, f"Saved as version {new.number}.")
-    return redirect("games:data", slug)
+    return redirect("games:data", project.slug)
 
 
+@may_take(FILE_SECONDS)
 @require_safe
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """A version as a file: ``sheet=ID`` the designer's own, ``format=xlsx`` everything, ``table=KEY`` one as CSV."""
     project = project_for(request, slug)
-    wanted = _number(request.GET.get("version", ""))
+    wanted = whole(request.GET.get("version", ""))
     chosen = _version(project, wanted) if wanted is not None else versions.current(project)
     if chosen is None:
         raise Http404("This project has no game data yet.")
@@ -138,7 +150,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _file(request: HttpRequest, chosen: GameVersion) -> exports.File:
-    sheet = _number(request.GET.get("sheet", ""))
+    sheet = whole(request.GET.get("sheet", ""))
     if sheet is not None:
         row = next((row for row in exports.own_sheets(chosen) if row.pk == sheet), None)
         if row is None:

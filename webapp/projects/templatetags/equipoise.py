@@ -15,11 +15,13 @@ from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from webapp.games.models import GameVersion
 from webapp.lib import words
 from webapp.projects import overview
 from webapp.projects.overview import Pace
 from webapp.studies.compare.measures import asks
 from webapp.studies.models import Job
+from webapp.studies.took import took_words
 
 register = template.Library()
 register.filter("number", words.number)
@@ -29,6 +31,7 @@ register.filter("plural", words.plural)
 register.filter("measured", words.measured)
 register.filter("lower_first", words.lower_first)
 register.filter("asks", asks)
+register.filter("took", took_words)
 
 DIAMOND = "M8 1.2 14.8 8 8 14.8 1.2 8Z"
 MARKS = {
@@ -63,6 +66,20 @@ def _naming(label: str) -> SafeString:
     return format_html('role="img" aria-label="{}"', label) if label else mark_safe('aria-hidden="true"')
 
 
+@register.simple_tag(takes_context=True)
+def data_version(context: template.Context) -> GameVersion | None:
+    """The game data that a page is about: what its job pinned (none where a player is trained), what compared searches
+    share, the version that is shown; on any other page the project's newest."""
+    job, version = context.get("job"), context.get("version")
+    if isinstance(job, Job):
+        return job.game_version
+    if compared := getattr(context.get("found"), "jobs", ()):
+        pinned = {each.game_version for each in compared}
+        return pinned.pop() if len(pinned) == 1 else None
+    newest: GameVersion | None = context["frame"].version
+    return version if isinstance(version, GameVersion) else newest
+
+
 @register.simple_tag
 def icon(name: str, size: int = 18, label: str = "") -> SafeString:
     """A Tabler outline icon of the sprite, 16 or 18 px; ``label`` only where no word stands beside it."""
@@ -73,7 +90,8 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
 
 @register.simple_tag
 def mark(kind: str, label: str = "") -> SafeString:
-    """A verdict mark: ``strong`` (over the line and strong), ``unsure`` (over, weak or unsure), ``under``, ``fair``."""
+    """A verdict mark: ``strong`` (over the line and strong), ``unsure`` (over or close, weak or unsure), ``under`` or
+    ``fair``."""
     return format_html(
         '<svg class="vm vm-{}" viewBox="0 0 16 16" {}><path d="{}"></path></svg>', kind, _naming(label), MARKS[kind]
     )

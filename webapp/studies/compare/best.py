@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import StoreError
-from engine.indicators import half_width
 from webapp.studies.compare import measures
+from webapp.studies.explore_source import half_of
 from webapp.studies.models import Job
 
 BEST, WORSE, UNSURE = "the best", "clearly behind", "may be as good"
@@ -61,7 +61,7 @@ def best_at(job: Job, digest: str) -> tuple[float, float | None] | None:
 
 
 def _at(arrays: Mapping[str, NDArray[Any]], row: int) -> Best:
-    half = float(half_width(arrays["error"], arrays["samples"])[row, 0])
+    half = float(half_of(arrays)[row, 0])
     return Best(float(arrays["objective"][row, 0]), half if np.isfinite(half) else None, int(arrays["id"][row]))
 
 

@@ -9,25 +9,27 @@ from django import forms
 from pydantic.fields import FieldInfo
 
 from engine.catalog import ALGORITHMS
-from engine.config import AnyStudy, Config, load
+from engine.config import Config, Study
 from engine.config.genes import Evolvable
+from engine.config.lineups import ObjectiveConfig, TeamRow
 from engine.errors import ConfigError
+from engine.studies import load
+from webapp.games.called import config_told
+from webapp.lib.figures import with_unit
 from webapp.lib.words import number
+from webapp.studies import retired
+from webapp.studies.compare.names import ABSENT, Names
+from webapp.studies.kinds import Parts, parts_of
 from webapp.studies.method_menu import CHOICES
-from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
-from webapp.studies.setting_fields import Setting, choices_of
-from webapp.training.evolving import NETWORKS
-from webapp.training.goals import WAYS, title_of
-from webapp.training.ranges import is_range, range_text
-from webapp.training.searching import PLAYERS
+from webapp.studies.retired import Retired
+from webapp.studies.setting_fields import Setting, choices_of, is_range, range_text
 
-ABSENT = "–"
 _LEFT_OUT = frozenset({"name", "game.spec"})
+_TABLES = ("game.patch", "lineups.baselines.teams")
+"""Where the keys of a table are ids of the game."""
+_WITH_UNIT = frozenset({"threshold", "low", "high"})
 _SUBJECTS = {"algorithm": "Method", "lineups": "Lineup rules", "pool": "Workers", "noise": "Luck", "stop": "Ends early"}
-_MEASURES = frozenset({"measure", "behaviour", "quality"})
-"""Settings of a search for training settings that name what is measured of players."""
-_PUSHED = {"max": "High values", "min": "Low values"}
 Told = tuple[str, str, str, str]
 """A setting: its place, what it belongs to, its title and its value."""
 
@@ -51,10 +53,19 @@ def same(jobs: Sequence[Job]) -> int:
 
 def _rows(jobs: Sequence[Job]) -> list[Difference]:
     """Every setting that any of the jobs has; a place has one title, that of the first job which has it."""
-    told = [{place: (title, text) for place, title, text in _told(job)} for job in jobs]
+    names = [Names(job) for job in jobs]
+    told = [
+        {place: (title, text) for place, title, text in _told(job, own)} for job, own in zip(jobs, names, strict=True)
+    ]
     titles = {place: title for each in reversed(told) for place, (title, _) in each.items()}
-    places = dict.fromkeys(place for each in told for place in each)
-    return [Difference(titles[place], tuple(each.get(place, ("", ABSENT))[1] for each in told)) for place in places]
+
+    def values(place: str) -> Iterator[str]:
+        for each, own in zip(told, names, strict=True):
+            yield each[place][1] if place in each else own.of_the_game(place)
+
+    return [
+        Difference(titles[place], tuple(values(place))) for place in dict.fromkeys(p for each in told for p in each)
+    ]
 
 
 def method_title(job: Job) -> str:
@@ -65,49 +76,58 @@ def method_title(job: Job) -> str:
 
 def settings_told(config: Mapping[str, Any], part: str) -> list[tuple[str, str]]:
     """(title, value) of every setting in one part of a study's configuration; none where it cannot be read any more."""
+    config, gone = retired.renewed(config_told(config))
     try:
         study = load(config)
         found = getattr(study, part)
     except (ConfigError, AttributeError):
         return []
-    return [(title, text) for _, _, title, text in _worded(study, _walk(found, (part,), "")) if text != ABSENT]
+    rows = _worded(study, _walk(found, (part,), "", None), gone)
+    return [(title, text) for _, _, title, text in rows if text != ABSENT]
 
 
-def _told(job: Job) -> Iterator[tuple[str, str, str]]:
-    """(place, title, value) of every setting of a job."""
+def _told(job: Job, names: Names) -> Iterator[tuple[str, str, str]]:
+    """(place, title, value) of every setting of a job, in the words of its game."""
     yield "method", "Method", method_title(job)
     if job.game_version is not None:
         yield "version", "Game data", str(job.game_version)
+    told, gone = retired.renewed(config_told(job.config))
     try:
-        config = load(job.config)
+        config = load(told)
     except ConfigError:
         return
-    for place, subject, title, text in _worded(config, _walk(config, (), "")):
+    for place, subject, title, text in _worded(config, _walk(config, (), "", names), gone):
         yield place, f"{subject}: {title}" if subject else title, text
 
 
-def _worded(study: AnyStudy, rows: Iterable[Told]) -> Iterator[Told]:
-    """Settings as the form of such a study calls them and their choices; what means nothing to it is left out."""
-    menu = PLAYERS if study.kind == "evolve" else LINEUPS
-    asked = _asked(study)
+def _worded(study: Study, rows: Iterable[Told], gone: Iterable[Retired] = ()) -> Iterator[Told]:
+    """Settings as the form of such a study calls them and their choices; what means nothing to it is left out. What is
+    ``gone`` from the form was set all the same."""
+    parts = parts_of(study.kind)
+    menu = parts.menu
+    asked, was = _asked(study), {each.place: each.words for each in gone}
     for place, subject, title, text in rows:
         setting = asked.get(place)
+        if place in was:
+            yield place, subject, str(setting.field.label) if setting else title, was[place]
+            continue
         if setting is not None:
             yield place, subject, str(setting.field.label), _choices(setting).get(text, text)
         elif place.removeprefix("algorithm.") not in menu.leave:
-            yield place, menu.told(subject), menu.told(title), _named(study, place, text)
+            yield place, menu.told(subject), menu.told(title), _named(study, parts, place, text)
 
 
-def _asked(study: AnyStudy) -> dict[str, Setting]:
+def _asked(study: Study) -> dict[str, Setting]:
     """The settings of a search that its form asks for, by their places."""
-    menu = PLAYERS if study.kind == "evolve" else LINEUPS
+    own = parts_of(study.kind)
+    menu = own.menu
     method = menu.methods.get(_method(study))
     parts = {"algorithm.": menu.belonging(method) if method else (), "noise.": (*menu.noise, *menu.racing)}
     found = {f"{part}{setting.key}": setting for part, settings in parts.items() for setting in settings}
-    return found | ({setting.key: setting for setting in NETWORKS} if study.kind == "evolve" else {})
+    return found | {setting.key: setting for setting in own.settings}
 
 
-def _method(study: AnyStudy) -> str:
+def _method(study: Study) -> str:
     """The kind of its method; nothing for a study that searches nothing."""
     return str(getattr(getattr(study, "algorithm", None), "kind", ""))
 
@@ -118,32 +138,40 @@ def _choices(setting: Setting) -> Mapping[str, str]:
     return {value.replace("_", " "): words for value, words in (own | CHOICES.get(setting.name, {})).items()}
 
 
-def _named(study: AnyStudy, place: str, text: str) -> str:
+def _named(study: Study, parts: Parts, place: str, text: str) -> str:
     """A value in words, where it is the name of a measure or of a way."""
-    key, players = place.rpartition(".")[2], study.kind == "evolve"
+    key = place.rpartition(".")[2]
     if place.startswith("algorithm."):  # of a method that this form does not offer
         text = CHOICES.get(f"{_method(study)}-{key}", {}).get(text, text)
     if key == "direction":
-        return (dict(WAYS) if players else _PUSHED).get(text, text)
-    if players and key in _MEASURES and text != ABSENT:
-        return ", ".join(title_of(name) for name in text.split(", "))
-    return text
+        return parts.directions.get(text, text)
+    return text if text == ABSENT else parts.named(place, text)
 
 
-def _walk(config: Config, path: tuple[str, ...], subject: str) -> Iterator[Told]:
+def _walk(config: Config, path: tuple[str, ...], subject: str, names: Names | None) -> Iterator[Told]:
     for key, info in type(config).model_fields.items():
-        place = ".".join((*path, key))
-        if key != "kind" and place not in _LEFT_OUT:
-            value = getattr(config, key)
-            yield from _one(value, (*path, key), subject, info)
+        place, value = ".".join((*path, key)), getattr(config, key)
+        if key == "kind" or place in _LEFT_OUT or (key == "name" and isinstance(config, ObjectiveConfig | TeamRow)):
+            continue  # the latter two are what their other settings are told under
+        if isinstance(config, ObjectiveConfig) and key in _WITH_UNIT and value is not None:
+            yield place, subject, info.title or key, with_unit(value, config.unit)
+        else:
+            yield from _one(value, (*path, key), subject, info, names)
 
 
-def _one(value: Any, path: tuple[str, ...], subject: str, info: FieldInfo) -> Iterator[Told]:
+def _one(
+    value: Any, path: tuple[str, ...], subject: str, info: FieldInfo, names: Names | None
+) -> Iterator[Told]:  # fmt: skip
     place, title = ".".join(path), info.title or path[-1].replace("_", " ").capitalize()
-    if isinstance(value, tuple) and any(isinstance(mark, Evolvable) for mark in info.metadata):
+    if names is not None and (told := names.told(place, value)) is not None:
+        yield place, subject, title, told
+    elif isinstance(value, tuple) and any(isinstance(mark, Evolvable) for mark in info.metadata):
         yield place, subject, title, range_text(value)
     elif isinstance(value, Config):
-        yield from _walk(value, path, _SUBJECTS.get(path[-1], title))
+        yield from _walk(value, path, _SUBJECTS.get(path[-1], title), names)
+    elif isinstance(value, Mapping) and names is not None and place.startswith(_TABLES):
+        whose = "Game data" if place == "game.patch" else subject
+        yield from ((f"{place}.{key}", whose, title, text) for key, title, text in names.of_table(place, value))
     elif isinstance(value, Mapping):
         yield from (
             (f"{place}.{key}", title, key, range_text(each) if is_range(each) else text_of(each))
@@ -157,7 +185,8 @@ def _one(value: Any, path: tuple[str, ...], subject: str, info: FieldInfo) -> It
                 or getattr(each, "kind", "")
                 or f"{title} {i + 1}"
             )
-            yield from _walk(each, (*path, str(i)), str(name).capitalize() if path[-1] == "stop" else str(name))
+            whose = str(name).capitalize() if path[-1] == "stop" else str(name)
+            yield from _walk(each, (*path, str(i)), whose, names)
     else:
         text = text_of(value)
         yield place, subject, title, text.replace("_", " ") if get_origin(info.annotation) is Literal else text

@@ -1,5 +1,5 @@
 """The same measures for several searches: what they share, the volume of their edges beyond one fixed corner, and
-their verdicts.
+their verdicts by one reference.
 
 The corner and the units of the volume are the box that the first round of the project's oldest such search spans: they
 stay as they are whatever is compared, so volumes of different days can be compared as well.
@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 
 from engine.arrays import unpack
 from engine.errors import StoreError
-from engine.indicators import STRONG, UNDER, half_width, hypervolume, verdicts, wilson
+from engine.indicators import STRONG, UNDER, hypervolume, standard_errors, verdicts
 from webapp.lib.storage import store
+from webapp.studies import explore_source as source
 from webapp.studies import front
+from webapp.studies.compare.reference import Reference
+from webapp.studies.explore_source import Ends
 from webapp.studies.models import Job
 
 MOST_ROUNDS = 40
@@ -46,13 +49,11 @@ class Volume(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """Lineups of an edge: all, over the line and strong, over but weak or unsure; the strong ones' share, 95 %."""
+    """Lineups of an edge, by its own numbers: all, over the line and strong, over but weak or unsure."""
 
     lineups: int
     strong: int
     unsure: int
-    low: float
-    high: float
 
 
 def game(job: Job) -> tuple[Any, ...]:
@@ -77,6 +78,11 @@ def asks(job: Job) -> str:
 def signs(job: Job) -> tuple[float, ...]:
     """+1 for each objective to push up, -1 for each to push down."""
     return tuple(1.0 if o.direction == "max" else -1.0 for o in front.of_job(job).objectives)
+
+
+def stops(job: Job) -> tuple[Ends, ...]:
+    """The floor and the cap of each objective."""
+    return tuple((o.low, o.high) for o in front.of_job(job).objectives)
 
 
 def box_of(job: Job) -> Box | None:
@@ -133,20 +139,28 @@ def _measured(points: Floats, box: Box, directions: tuple[float, ...]) -> float:
     return hypervolume((points - low) / np.where(high > low, high - low, 1.0), directions, corner)
 
 
+def spread_is_known(covariance: Floats, means: Floats) -> bool:
+    """Whether every lineup has one in each objective that luck has a part in: equal values say nothing of luck."""
+    if not len(covariance) or not np.isfinite(covariance).all():
+        return False
+    spread = standard_errors(covariance, means) > 0
+    return bool(spread.any() and spread[:, spread.any(axis=0)].all())
+
+
 @lru_cache(maxsize=256)
-def volume_with_range(digest: str, box: Box, directions: tuple[float, ...]) -> Volume:
-    """The volume of one edge and how far luck may have moved it: draws of every lineup from its mean and covariance.
-    Raises StoreError."""
+def volume_with_range(digest: str, box: Box, directions: tuple[float, ...], stops: tuple[Ends, ...]) -> Volume:
+    """The volume of one edge and how far luck may have moved it: draws of every lineup from its mean and covariance, of
+    which none is beyond where an objective ``stops``. Raises StoreError."""
     arrays = usable(digest)
     value = _measured(arrays["objective"], box, directions)
     covariance = arrays["covariance"]
-    known = len(covariance) > 0 and np.isfinite(covariance).all() and covariance.any()
-    if not known or len(directions) > MOST_DRAWN:
+    if len(directions) > MOST_DRAWN or not spread_is_known(covariance, arrays["objective"]):
         return Volume(value, 0.0)
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
     shaken = np.random.default_rng(0).standard_normal((DRAWS, *arrays["objective"].shape))
-    moved = arrays["objective"] + np.einsum("nij,dnj->dni", root, shaken)
+    low, high = (np.array([s * np.inf if e[i] is None else e[i] for e in stops], float) for i, s in ((0, -1), (1, 1)))
+    moved = np.clip(arrays["objective"] + np.einsum("nij,dnj->dni", root, shaken), low, high)
     return Volume(value, float(NORMAL * np.std([_measured(draw, box, directions) for draw in moved])))
 
 
@@ -167,16 +181,14 @@ def rounds_of(job: Job, measure: Callable[[str], tuple[float, float | None] | No
     return columns
 
 
-def verdicts_of(job: Job, digest: str) -> Verdicts:
-    """How many lineups of an edge are over the job's own line. Raises StoreError."""
-    bundle = unpack(store().get(digest))
+def verdicts_of(job: Job, digest: str, by: Reference) -> Verdicts:
+    """How many lineups of an edge are over the lines of ``by``, and stronger than its median baseline team. Raises
+    StoreError."""
     arrays, objectives = usable(digest), front.of_job(job).objectives
-    median = bundle.meta.get("median_baseline")
     strength = next((i for i, o in enumerate(objectives) if o.strength), None)
-    half = half_width(arrays["error"], arrays["samples"])
-    thresholds = [o.threshold for o in objectives]
+    half = source.halves(job, arrays)
     found = verdicts(
-        arrays["objective"], half, signs(job), thresholds, strength, None if median is None else float(median["value"])
+        arrays["objective"], half, signs(job), by.lines, strength, by.median, np.inf if by.half is None else by.half
     )
     strong = int((found == STRONG).sum())
-    return Verdicts(len(found), strong, int((found > UNDER).sum()) - strong, *wilson(strong, len(found)))
+    return Verdicts(len(found), strong, int((found > UNDER).sum()) - strong)

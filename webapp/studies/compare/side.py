@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from django.urls import reverse
 
-from engine.errors import StoreError
+from engine.errors import ConfigError, StoreError
 from webapp.lib.words import plural
 from webapp.projects.models import Project
 from webapp.studies import front
@@ -18,6 +18,9 @@ from webapp.studies.compare import best, measures
 from webapp.studies.compare.best import Best
 from webapp.studies.compare.differences import Difference, differences, method_title, same
 from webapp.studies.compare.measures import Box, Verdicts, Volume
+from webapp.studies.compare.reference import Reference, line_words, moved_words, reference_of, strong_words
+from webapp.studies.explore_recheck import Count, confirmed_by
+from webapp.studies.found_counts import found_by
 from webapp.studies.front import Axis
 from webapp.studies.models import Job
 
@@ -42,12 +45,15 @@ def _kept(read: Callable[[], T | None]) -> T | None:
 @dataclass(frozen=True)
 class Side:
     """One search: its place (1 to 8) gives shape and colour. ``digest``: the edge that is compared; ``box``: what its
-    volume is told by, None with one goal."""
+    volume is told by, None with one goal; ``own_reference``: what it judges its lineups by, None where that was lost;
+    ``reference``: what they are judged by here."""
 
     place: int
     job: Job
     digest: str
     box: Box | None
+    own_reference: Reference | None = None
+    reference: Reference | None = None
 
     @property
     def method(self) -> str:
@@ -56,12 +62,62 @@ class Side:
     @cached_property
     def volume(self) -> Volume | None:
         """None where the edge was lost."""
-        box = self.box
-        return _kept(lambda: box and measures.volume_with_range(self.digest, box, measures.signs(self.job)))
+        box, job = self.box, self.job
+        return _kept(
+            lambda: box and measures.volume_with_range(self.digest, box, measures.signs(job), measures.stops(job))
+        )
 
     @cached_property
     def verdicts(self) -> Verdicts | None:
-        return _kept(lambda: measures.verdicts_of(self.job, self.digest))
+        """By the reference that all sides share; None where the edge was lost."""
+        by = self.reference
+        return _kept(lambda: by and measures.verdicts_of(self.job, self.digest, by))
+
+    @property
+    def judged_otherwise(self) -> bool:
+        """Whether the search itself judged its lineups by another line, or by another median baseline team."""
+        own, by = self.own_reference, self.reference
+        return own is not None and by is not None and not own.alike(by)
+
+    @cached_property
+    def confirmed(self) -> Count | None:
+        """What fresh battles confirm by the reference that all sides share; None where nothing tells."""
+        return self._confirmed_by(self.reference)
+
+    @cached_property
+    def own_confirmed(self) -> Count | None:
+        """The same by the search's own: the count of its own pages."""
+        return self._confirmed_by(self.own_reference)
+
+    def _confirmed_by(self, by: Reference | None) -> Count | None:
+        if by is None or self.job.evolves:
+            return None
+        try:
+            return confirmed_by(self.job, by.lines, by.baseline)
+        except (StoreError, ConfigError):
+            return None
+
+    @property
+    def found(self) -> int:
+        """How many lineups the search found by its own line and its own median baseline team: the count of its own
+        pages."""
+        return found_by(self.job).by_search
+
+    @property
+    def line(self) -> str:
+        """Its own line, in words."""
+        return line_words(self.job, self.own_reference.lines) if self.own_reference else "lost"
+
+    @property
+    def strong(self) -> str:
+        """What its median baseline team has, which a strong lineup has more than, in words."""
+        return strong_words(self.job, self.own_reference) if self.own_reference else "lost"
+
+    @property
+    def moved(self) -> str:
+        """By how much that differs from the first search's, in words."""
+        own, by = self.own_reference, self.reference
+        return moved_words(self.job, own, by) if own and by else ""
 
     @cached_property
     def own(self) -> Best | None:
@@ -174,11 +230,29 @@ class Comparison:
         if not self.measurable or not (self.single or self.box):
             return []
         edges = [self._edge(job) for job in self.jobs]
+        own = [_kept(partial(reference_of, job, digest)) for job, digest in zip(self.jobs, edges, strict=True)]
+        first = next((each for each in own if each is not None), None)
         return [
-            Side(place, job, digest, self.box)
-            for place, (job, digest) in enumerate(zip(self.jobs, edges, strict=True), 1)
+            Side(place, job, digest, self.box, reference, first)
+            for place, (job, digest, reference) in enumerate(zip(self.jobs, edges, own, strict=True), 1)
             if digest
         ]
+
+    @property
+    def lined(self) -> bool:
+        """Whether there is a line that lineups can be over."""
+        by = self.judged_by
+        return by is not None and any(line is not None for line in by.lines)
+
+    @property
+    def judged_by(self) -> Reference | None:
+        """What the lineups of all sides are judged by; None for players, who have no line."""
+        return None if self.breeds or self.single else next((side.reference for side in self.sides), None)
+
+    @property
+    def judged_alike(self) -> bool:
+        """Whether all searches had that line and that median baseline team anyway."""
+        return not any(side.judged_otherwise for side in self.sides)
 
     def _edge(self, job: Job) -> str:
         """The edge that is compared; with one goal the search's own, which chose the best."""

@@ -10,14 +10,16 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies.compare import measures
 from webapp.studies.compare.differences import method_title
-from webapp.studies.compare.measures import Verdicts
 from webapp.studies.compare.side import COMPARED, MOST, Comparison, Side, why_apart
 from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
+from webapp.studies.took import took
 
 OFFERED = 60
 
@@ -48,7 +50,7 @@ def _rows(columns: dict[str, list[float | None]]) -> list[tuple[float | None, ..
 
 def asked(query: QueryDict) -> list[int]:
     """The numbers of jobs in an address; what is no number is no job."""
-    return [int(text) for text in query.getlist("job") if text.isdecimal() and len(text) < 10]
+    return [number for text in query.getlist("job") if (number := whole(text)) is not None]
 
 
 class Offered(NamedTuple):
@@ -74,6 +76,7 @@ def _offered(project: Project, found: Comparison) -> dict[str, list[Offered]]:
     return {"offered": [one for one in every if not one.why], "apart": [one for one in every if one.why]}
 
 
+@may_take(FILE_SECONDS)
 @require_safe
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """The comparison as CSV: a line a search, or with ``of=rounds`` a line a round of each."""
@@ -90,10 +93,12 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     return answer
 
 
-HEAD = ("Job", "Title", "Method", "Status", "Rounds", "Compared", "Battles", "Moves", "Seconds")
+HEAD = ("Job", "Title", "Method", "Status", "Rounds", "Compared", "Battles", "Moves", "Took, in seconds")
 BESTS = ("Best on fresh", "Half of its 95 % range", "Stands", "Best by its own", "Half of that 95 % range")
-MEASURES = ("Of the edge", "Over the line and strong", "Over, weak or unsure", "Strong share, low",
-            "Strong share, high", "Hypervolume", "Hypervolume, half of the 95 % range", "Corner from job")  # fmt: skip
+MEASURES = ("Of the edge", "Of the edge over the line and strong", "Of the edge over, weak or unsure",
+            "Confirmed on fresh battles", "Played again", "Hypervolume", "Hypervolume, half of the 95 % range",
+            "Corner from job", "Judged by job", "Its own line", "Its own median baseline team",
+            "Half of that 95 % range", "Confirmed by its own", "Found by the search by its own")  # fmt: skip
 
 
 def _by_job(found: Comparison) -> list[list[Any]]:
@@ -115,13 +120,15 @@ def _best(side: Side, stands: str) -> list[Any]:
 
 
 def _facts(job: Job) -> list[Any]:
-    spent = [job.counters.get(name) for name in ("evaluations", "battles", "steps", "seconds")]
-    return [job.pk, job.title, method_title(job), job.get_status_display(), job.tick, *spent]
+    spent = [job.counters.get(name) for name in ("evaluations", "battles", "steps")]
+    return [job.pk, job.title, method_title(job), job.get_status_display(), job.tick, *spent, took(job)]
 
 
 def _measured(side: Side) -> list[Any]:
-    verdicts, volume = side.verdicts, side.volume
-    return [*(verdicts or [None] * len(Verdicts._fields)), *(volume or (None, None)), side.box and side.box.job]
+    verdicts, volume, own = side.verdicts or (None,) * 3, side.volume or (None, None), side.own_reference
+    judged = [side.reference and side.reference.job, side.line, own and own.median, own and own.half]
+    counted = [side.own_confirmed and side.own_confirmed.confirmed, side.found]
+    return [*verdicts, *(side.confirmed or (None, None)), *volume, side.box and side.box.job, *judged, *counted]
 
 
 def _by_round(found: Comparison) -> list[list[Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import OperationalError, connection
+from django.db import DatabaseError, connection
 
 from webapp.lib import alive
 from workers.collect import collect
@@ -33,8 +33,8 @@ class Command(BaseCommand):
                 if time.monotonic() - collected > COLLECT_EVERY:
                     collect()
                     collected = time.monotonic()
-            except OperationalError:
-                log.exception("the database did not answer; the next round tries again")
+            except (DatabaseError, OSError):  # it does not answer, or there is no room on the disk
+                log.exception("this round was not completed; the next one tries again")
                 connection.close()
             if options["once"]:
                 return

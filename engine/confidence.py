@@ -1,0 +1,223 @@
+"""Ranges and evidence that hold at every look, for any distribution within known bounds.
+
+A 95 % interval of Student's t promises its 95 % for one look at data near normal. People look again and again, stop
+when they like what they see, and measure things like rare wins, which are as far from normal as can be. What is here
+keeps its promise all the same:
+
+* ``log_evidence`` and ``bounds``: betting (Waudby-Smith and Ramdas 2021, "Estimating means of bounded random variables
+  by betting"). Somebody who bets against "the mean is m" on independent values within [low, high] is expected to keep
+  what they have, whatever the distribution; wealth of 20 or more ever, at any look, has a chance of at most 1 in 20
+  (Ville 1939). Bets are fractions f of what may be lost. Departure 1: the paper adapts one bet to the values seen
+  before; here wealth is averaged over a fixed grid of fractions, which needs no order, so batches can be pooled.
+* ``count_bounds``: the same by mean and count alone, where single values were not kept. A value between the ends moves
+  the wealth of who bets on a mean p against a mean m by no more, in expectation, than a win or a loss would (Hoeffding
+  1963); averaged over p by Jeffreys's prior it is the beta-binomial mixture of Robbins (1970).
+* ``seen``: departure 2. Bounds far wider than the noise make a range far wider than the noise, so values are bet on
+  within a reach that they show themselves, and the mean is taken to lie no further from its far side than from the
+  mean seen (as if the noise were symmetric: each value tells log 2 at most). What no value has shown is allowed for
+  apart (``unseen``): events so rare that none of the battles had one, each as bad as the declared bounds permit.
+  The weaker of the two says how sure it is.
+* ``t_bounds`` and ``log_t_evidence``: where single values were not kept. The anytime-valid t test (right Haar prior on
+  the spread, unit information on the effect: Wang and Ramdas 2024, "Anytime-valid t-tests and confidence sequences for
+  Gaussian means with unknown variance"). Promised for normal values only.
+* ``e_bh``: of many findings the ones that may be told together with a bounded share of false ones, however they depend
+  on one another (Wang and Ramdas 2022, "False discovery rate control with e-values").
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, xlogy
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+FRACTIONS = np.geomspace(0.02, 0.99, 8)
+"""Shares of what may be lost that are bet: from bets for thousands of values to bets for a handful."""
+STAKES = (lambda ranks: ranks / ranks.sum())(1 / np.arange(len(FRACTIONS), 0.0, -1))
+"""What is staked on each: more on the large ones, which decide where the noise is small beside the range."""
+REACH, OPEN_REACH = 0.5, 1.25
+"""How far beyond the values seen others are taken to lie, in units of how far those lie apart: where bounds are known,
+by which ``unseen`` allows for what is rare, and where they are not."""
+FEW = 8.0
+"""So few values without bounds that their reach is twice as far; it shrinks as their count grows."""
+_STEPS, _DOUBLINGS = 32, 40
+"""Halvings of the interval in which a bound is looked for: to 3e-10 of the range."""
+
+
+class Range(NamedTuple):
+    """The ends of a confidence sequence; infinite where nothing is known."""
+
+    low: float
+    high: float
+
+
+def log_evidence(values: Floats, low: float, high: float, line: float) -> float:
+    """Log of the evidence that the mean of ``values`` [n], each within [low, high], is above ``line``: 3.0 and more
+    happens with a chance of at most 1 in 20, ever, when it is not. Values outside are taken for the nearest end."""
+    if line < low:
+        return math.inf
+    if line >= high or not len(values):
+        return -math.inf if line >= high else 0.0
+    return float(_log_wealth(_scaled(values, low, high), (line - low) / (high - low)))
+
+
+def bounds(values: Floats, low: float, high: float, error: float = 0.05) -> Range:
+    """Where the mean of ``values`` [n] is, each within [low, high]: wrong with a chance of at most ``error``, over all
+    looks together."""
+    if not len(values):
+        return Range(low, high)
+    x, needed = _scaled(values, low, high), math.log(2 / error)
+    least, most = _lowest(x, needed), 1 - _lowest(1 - x, needed)
+    return Range(low + (high - low) * least, low + (high - low) * most)
+
+
+def count_bounds(mean: float, samples: int, low: float, high: float, error: float = 0.05) -> Range:
+    """As ``bounds``, by the ``mean`` of so many values alone."""
+    n, x = samples, min(max((mean - low) / (high - low), 0.0), 1.0)
+    mixed = float(betaln(n * x + 0.5, n * (1 - x) + 0.5) - betaln(0.5, 0.5)) + math.log(error)
+
+    def outside(m: float) -> bool:
+        return mixed - float(xlogy(n * x, m) + xlogy(n * (1 - x), 1 - m)) >= 0
+
+    ends = []
+    for end in (0.0, 1.0):
+        inner, outer = x, end
+        if outside(end):
+            for _ in range(_STEPS):
+                middle = 0.5 * (inner + outer)
+                inner, outer = (inner, middle) if outside(middle) else (middle, outer)
+        ends.append(low + (high - low) * outer)
+    return Range(*ends)
+
+
+def log_t_evidence(mean: float, error: float, samples: int, line: float) -> float:
+    """As ``log_evidence``, for normal values without bounds, by their mean and its standard error."""
+    if samples < 2 or not error > 0 or not math.isfinite(mean) or mean <= line:
+        return -math.inf
+    n, more = samples, 1 + samples
+    squared = ((mean - line) / error) ** 2 / (n - 1)
+    return 0.5 * (n * (math.log1p(squared) - math.log1p(squared / more)) - math.log(more))
+
+
+def t_bounds(mean: float, error: float, samples: int, level: float = 0.05) -> Range:
+    """As ``bounds``, for normal values without bounds; without spread nothing is known."""
+    half = t_half(error, samples, level)
+    return Range(mean - half, mean + half)
+
+
+def t_half(error: float, samples: int, level: float = 0.05) -> float:
+    """Half of what ``t_bounds`` spans: ``error`` is the standard error of a mean of ``samples``."""
+    if samples < 2 or not error > 0:
+        return math.inf
+    n, more = samples, 1 + samples
+    odds = math.exp(math.log(more / level**2) / n)
+    return error * math.sqrt((n - 1) * (odds - 1) / (1 - odds / more)) if odds < more else math.inf
+
+
+def e_bh(log_evidence: Floats, weights: Floats, error: float = 0.05) -> Bools:
+    """Which findings to tell: of those told, the expected share of false ones is at most ``error``, however they depend
+    on one another. ``weights`` [n], chosen before the data and of sum 1 at most, say how much of the error each may
+    use; 1/n each is the plain procedure."""
+    found = np.asarray(log_evidence, dtype=float) + np.log(weights)
+    order = np.argsort(-found, kind="stable")
+    needed = -np.log(error * np.arange(1, len(found) + 1))
+    enough = np.flatnonzero(found[order] >= needed)
+    told = np.zeros(len(found), dtype=bool)
+    told[order[: enough[-1] + 1 if len(enough) else 0]] = True
+    return told
+
+
+def lowest(evidence: Callable[[float], float], start: float, step: float, floor: float, error: float) -> float:
+    """The lowest mean, at or below ``start``, that ``evidence`` against all lower ones leaves: ``floor`` (or minus
+    infinity) where it never suffices. ``evidence`` of a mean above a line falls as the line rises; ``error`` is one
+    side's."""
+    needed, low = -math.log(error), start
+    for _ in range(_DOUBLINGS):
+        low, step = max(low - step, floor), 2 * step
+        if low <= floor or evidence(low) >= needed:
+            break
+    if not evidence(low) >= needed:
+        return floor
+    high = start
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if evidence(middle) >= needed else (low, middle)
+    return low
+
+
+def coarse(values: Floats) -> bool:
+    """Whether two of five values or more are one and the same (but for rounding), so their spread says little."""
+    if len(values) < 2:
+        return True
+    ordered, k = np.sort(values), max(2, math.ceil(0.4 * len(values)))
+    alike = 1e-9 * (ordered[-1] - ordered[0]) + 1e-13 * np.abs(ordered).max()
+    return bool((ordered[k - 1 :] - ordered[: len(values) - k + 1] <= alike).any())
+
+
+def seen(values: Floats, line: float, open_: bool) -> float:
+    """Log of the evidence that the mean of ``values`` [n] is above ``line``, by how far they themselves go; ``open_``:
+    nobody says how low they can be."""
+    reach = reach_of(values, line, open_)
+    return log_evidence(values, *reach, line) if reach else -math.inf
+
+
+def growth(values: Floats, line: float, reach: Range | None) -> float:
+    """How much evidence within ``reach`` grows with each further value, if they are as those so far: the best single
+    bet's. 0 where it does not grow."""
+    if reach is None or not values.mean() > line:
+        return 0.0
+    if line <= reach.low:
+        return math.inf
+    bets = 1 + FRACTIONS[:, None] * (np.maximum(values, reach.low) - line) / (line - reach.low)
+    return float(np.log(bets).mean(axis=1).max(initial=0.0))
+
+
+def reach_of(values: Floats, line: float, open_: bool) -> Range | None:
+    """How far values are taken to go where their mean may be as low as ``line``; None where it is not even above."""
+    least, most, mean = float(values.min()), float(values.max()), float(values.mean())
+    if not mean > line or not math.isfinite(most - least):
+        return None
+    reach = OPEN_REACH * (1 + FEW / len(values)) if open_ else REACH
+    low = min(least - reach * (most - least), 2 * line - mean)
+    return Range(low, max(most, 2 * mean - low))
+
+
+def unseen(mean: float, low: float, battles: float, line: float) -> float:
+    """Log of the evidence that the mean is above ``line`` although none of ``battles`` had what would make it lower: an
+    event that takes a result down to ``low``, as rare as it has to be. It is what bets within [low, ...] win when all
+    battles end at ``mean``. Infinite where there is no such bound: then nothing is allowed for."""
+    if not math.isfinite(low):
+        return math.inf
+    if mean <= line:
+        return -math.inf
+    return math.inf if line < low else battles * math.log((mean - low) / (line - low)) if line > low else math.inf
+
+
+def _scaled(values: Floats, low: float, high: float) -> Floats:
+    return np.clip((np.asarray(values, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
+
+
+def _log_wealth(x: Floats, m: float) -> float:
+    """Log of the wealth of who bets that the mean of x [n] in [0, 1] is above m in [0, 1)."""
+    if m <= 0:
+        return math.inf if x.any() else float(len(x) * np.log1p(-FRACTIONS).min())
+    logs = np.log(1 + FRACTIONS[:, None] * (x / m - 1)).sum(axis=1)
+    return float(logs.max() + np.log((np.exp(logs - logs.max()) * STAKES).sum()))
+
+
+def _lowest(x: Floats, needed: float) -> float:
+    """The lowest mean in [0, 1] that bets on a higher one have not disproved; their wealth falls as it rises."""
+    low, high = 0.0, float(x.mean())
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        if _log_wealth(x, middle) >= needed:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,116 @@
+"""The policies of a training study, by name: who may sit on which seat, and what becomes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from engine.config.base import Config
+from engine.config.genes import genes
+from engine.config.learners import Learner
+
+AGENT = "agent"
+"""The name of the policy of a training that names none."""
+ONE_NUMBER = "this is a range, and a training has one number for each setting: a study of kind evolve searches them"
+PolicyName = Annotated[str, StringConstraints(max_length=40)]
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+
+
+def misnamed(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(place, sentence) for each name that no policy may have."""
+    why = "a policy's name is made of small letters, digits and dashes, and begins with a letter"
+    return ((f"policies.{name}", why) for name in names if not _NAME.fullmatch(name))
+
+
+class SeatedConfig(Config):
+    """What every policy has. ``learns``: whether it is trained."""
+
+    learns: ClassVar[bool] = False
+    seats: tuple[Annotated[int, Field(ge=0, le=1000)], ...] = Field(
+        (0,), min_length=1, max_length=1000, title="Seats", description="on which it may sit, from 0"
+    )
+    share: float = Field(
+        1.0,
+        ge=0,
+        le=1_000_000,
+        title="Share",
+        description="how often it is drawn for a seat, beside the seat's other policies; 0: in evaluations only",
+    )
+
+    @property
+    def recalls(self) -> str:
+        """The learning policy whose snapshots it stands for, if any."""
+        return ""
+
+    def misfits(self, policies: Mapping[str, SeatedConfig]) -> Iterator[tuple[str, str]]:
+        """(place, sentence) of what does not go with the other policies."""
+        return iter(())
+
+
+class LearningConfig(SeatedConfig):
+    """A policy that is trained."""
+
+    learns: ClassVar[bool] = True
+    kind: Literal["learning"] = "learning"
+    learner: Learner | None = Field(None, title="Learner", description="none: the study's")
+    against: tuple[PolicyName, ...] = Field(
+        (),
+        max_length=20,
+        title="Opponents of its evaluations",
+        description="each sits on all other seats; none: whoever is drawn for them",
+    )
+
+    def misfits(self, policies: Mapping[str, SeatedConfig]) -> Iterator[tuple[str, str]]:
+        """Opponents that nobody named, and ranges."""
+        if not self.share:
+            yield "share", "a policy that learns must be drawn for its seats: give more than 0"
+        yield from (("against", f"there is no policy {name!r}") for name in self.against if name not in policies)
+        if self.learner is not None:
+            yield from ((f"learner.{gene.place}", ONE_NUMBER) for gene in genes(self.learner))
+
+
+class FrozenConfig(SeatedConfig):
+    """A policy of the store, which stays as it is."""
+
+    kind: Literal["frozen"]
+    policy: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(
+        title="Policy", description="store hash of its description (policy_description of a training)"
+    )
+
+
+class ScriptedConfig(SeatedConfig):
+    """A script of the catalogue, such as ``random``."""
+
+    kind: Literal["scripted"]
+    player: str = Field(min_length=1, max_length=100, title="Script")
+
+
+class SnapshotsConfig(SeatedConfig):
+    """A learning policy as it was at the end of an earlier round, each as likely as any other."""
+
+    kind: Literal["snapshots"]
+    of: PolicyName = Field(title="Of which policy")
+
+    @property
+    def recalls(self) -> str:
+        """As it is named."""
+        return self.of
+
+    def misfits(self, policies: Mapping[str, SeatedConfig]) -> Iterator[tuple[str, str]]:
+        """Snapshots of nobody."""
+        if self.of not in policies or not policies[self.of].learns:
+            yield "of", f"there is no policy {self.of!r} that learns"
+
+
+def _learning(given: Any) -> Any:
+    """A policy of which nothing else is said learns."""
+    return {"kind": "learning", **given} if isinstance(given, Mapping) else given
+
+
+PolicyConfig = Annotated[
+    Annotated[LearningConfig | FrozenConfig | ScriptedConfig | SnapshotsConfig, Field(discriminator="kind")],
+    BeforeValidator(_learning),
+]

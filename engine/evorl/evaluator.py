@@ -1,0 +1,221 @@
+"""The evaluator of players: trains a candidate, then measures it on fresh episodes (Lamarckian, III-D and Fig. 1).
+
+What becomes of a candidate depends on the study's seed, its genome and the weights it begins with, and on nothing else:
+the same candidate is the same on any worker. Training writes down how far it is wherever all battles begin afresh, so a
+worker that takes a candidate over goes on from there, to the same end.
+
+A replicate is an episode: its number is that of its seed, so all candidates are measured on the same episodes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from engine.arrays import pack, unpack
+from engine.columns import Arrays
+from engine.config.base import parse
+from engine.config.evolve import EvolveConfig, TaskConfig
+from engine.config.rl import TrainingConfig
+from engine.config.train import TrainGame
+from engine.errors import ConfigError, EvaluationError
+from engine.evolution.estimates import estimate
+from engine.evorl.measures import Measures
+from engine.evorl.problem import example, problem_of
+from engine.evorl.trainings import Trainings, key_of
+from engine.mdp.vector import VectorMDP
+from engine.problem import TRAINED, Evaluation, Genome, Problem, Request, ShouldStop, TrainingContext, of_kind
+from engine.rl.examine import Examination, examine
+from engine.rl.factory import make_learner
+from engine.rl.learner import on_threads
+from engine.rl.policy import Policy, PolicySpec
+from engine.rl.training import Training
+from engine.simulators import references
+from engine.store import leased
+
+_ROUNDS = 10
+"""Checkpoints of a training where nothing else is said."""
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What a worker builds its evaluator from: the study as JSON, and the address of the lease for its trainings."""
+
+    study: dict[str, object]
+    lease: str
+
+
+class Trained(NamedTuple):
+    """A candidate whose training is over: the hash of what it made, the steps it took and the seconds."""
+
+    digest: str
+    steps: int
+    seconds: float
+
+
+class PlayerEvaluator:
+    """Holds games and no state a result depends on."""
+
+    def __init__(self, config: EvolveConfig, trainings: Trainings) -> None:
+        self.config, self.trainings = config, trainings
+        self._games: dict[str, tuple[int, TrainGame, VectorMDP]] = {}
+        game = self._game("measuring", config.episodes, example(config.task).game)
+        self.problem, self.space = problem_of(config, game, trainings.lease)
+        self.measures = Measures(self.space.spec.seat)
+        self.aims, self.behaviour = self.measures.columns(config)
+        ends = [(-np.inf if a.low is None else a.low, np.inf if a.high is None else a.high) for a in config.objectives]
+        self.clips = np.array(ends).T
+        self.limits = np.array([aim.limits or (-np.inf, np.inf) for aim in config.objectives]).T
+        self.stepwise = config.algorithm.kind == "pbt"
+
+    def describe(self) -> Problem:
+        return self.problem
+
+    def initialize(self, rng: np.random.Generator) -> Genome:
+        return np.asarray(self.space.sample(rng, 1)[0])
+
+    def close(self) -> None:
+        """Close the games."""
+        for *_, game in self._games.values():
+            game.close()
+        self._games = {}
+
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+        """Each candidate is trained and measured by itself, on one thread."""
+        for request in requests:
+            with contextlib.ExitStack() as wrong, on_threads(1), self._blamed():
+                wrong.callback(self.close)  # whatever goes wrong, the games may not be as they should
+                answer = self._answer(request, should_stop)
+                wrong.pop_all()
+            if answer is None:
+                return
+            yield answer
+
+    def _answer(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
+        """None when it was stopped on the way."""
+        began = time.time()
+        task, spec = self.space.expressed(request.genome)
+        context = of_kind(request.context, TrainingContext)
+        again = Trained(context.artifacts[TRAINED], 0, 0.0) if context.artifacts else None
+        trained = again or self._trained(request.genome, context.start, task, spec, should_stop)
+        if trained is None:
+            return None
+        measuring = time.monotonic()
+        found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task.game, request)
+        seconds = trained.seconds + time.monotonic() - measuring
+        values = self.measures.of(found)
+        goals = np.clip(values[:, self.aims], *self.clips)
+        objectives, covariance = estimate(goals)
+        if not np.isfinite(objectives).all():
+            bad = self.measures.names[self.aims[int(np.flatnonzero(~np.isfinite(objectives))[0])]]
+            raise EvaluationError(f"Its {bad} is not a number: this game has none. Choose another goal.")
+        means, made = values.mean(axis=0), TrainingContext(context.start, artifacts={TRAINED: trained.digest})
+        times = [began, time.time() - began, seconds]
+        return Evaluation(
+            request.id, objectives, covariance, len(values), np.concatenate([means, times]),
+            cost=trained.steps + int(found.lengths.sum()), context=made,
+            descriptor=means[self.behaviour] if self.behaviour else None, values=goals, limits=self.limits,
+        )  # fmt: skip
+
+    def _measured(self, policy: Policy, wanted: TrainGame, request: Request) -> Examination:
+        count = request.last - request.first
+        game = self._own(wanted, self._game("measuring", count, wanted))
+        return examine(policy, game, count, self.config.seed, first=request.first)
+
+    def _trained(
+        self, genome: Genome, start: str, task: TaskConfig, spec: PolicySpec, should_stop: ShouldStop
+    ) -> Trained | None:
+        key = key_of(genome, start)
+        progress = self.trainings.progress(key)
+        if progress and progress.meta["over"] and self.trainings.lease.use(progress.meta["over"]):
+            return Trained(progress.meta["over"], progress.meta["steps"], progress.meta["seconds"])
+        began = time.monotonic()
+        training, before = self._begun(genome, start, key, task, spec)
+        seconds = 0.0
+        if progress and not progress.meta["over"]:
+            training.load(progress.arrays, progress.meta["training"])
+            seconds = progress.meta["seconds"]
+        if task.steps and not self._train(training, key, seconds - began, should_stop):
+            return None
+        arrays, meta = training.state()
+        kept: Arrays = arrays if self.stepwise else {"weights": training.learner.weights()}
+        digest = self.trainings.lease.put(pack(meta if self.stepwise else {}, kept))
+        trained = Trained(digest, training.learner.steps - before, seconds + time.monotonic() - began)
+        self.trainings.note(key, {"over": digest, "steps": trained.steps, "seconds": trained.seconds}, {})
+        return trained
+
+    def _train(self, training: Training, key: str, offset: float, should_stop: ShouldStop) -> bool:
+        """Train to the end, written down wherever all battles begin afresh; whether it got there."""
+        beginning = training.beginning
+        for _ in training.run():
+            if training.beginning > beginning and not training.done:
+                beginning = training.beginning
+                arrays, meta = training.state()
+                self.trainings.note(key, {"over": "", "training": meta, "seconds": offset + time.monotonic()}, arrays)
+            if should_stop():
+                return False
+        return True
+
+    def _begun(self, genome: Genome, start: str, key: str, task: TaskConfig, spec: PolicySpec) -> tuple[Training, int]:
+        """A training at its beginning, and the steps that were learned from before it."""
+        seed = int(key[:15], 16)
+        earlier = unpack(self.trainings.lease.get(start)) if start else None
+        before = earlier.meta["learner"]["steps"] if earlier else 0
+        whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
+        learner = make_learner(task.learner, spec.seat, seed, whole)
+        plan = TrainingConfig(
+            algorithm=task.learner, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
+            checkpoint_every=task.checkpoint_every or max(1, task.steps // _ROUNDS), episodes=0,
+        )  # fmt: skip
+        game = self._own(task.game, self._game("training", task.environments, task.game))
+        training = Training(plan, game, learner)
+        if earlier:
+            training.load(earlier.arrays, earlier.meta)
+            training.beginning += 1  # no battle of the step before is played again
+        elif (weights := self.space.network(genome)) is not None:
+            learner.start_from(weights)
+        return training, before
+
+    @contextlib.contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """Settings that evolution chose and that cannot be used are their candidate's failure, and nobody else's."""
+        try:
+            yield
+        except ConfigError as error:
+            if not self.space.genes:
+                raise
+            raise EvaluationError(f"These settings do not go together: {error}") from error
+
+    def _own(self, wanted: TrainGame, game: VectorMDP) -> VectorMDP:
+        """A candidate's own game, when it can be played as everybody's."""
+        if game.spec.seats[0] != self.space.spec.seat:
+            given = ", ".join(f"{name}: {value}" for name, value in wanted.settings.items())
+            why = "what is seen or done in it is of another shape than in the other players' games"
+            raise ConfigError([("game.settings", f"with {given} {why}")])
+        return game
+
+    def _game(self, purpose: str, battles: int, wanted: TrainGame) -> VectorMDP:
+        """A game for so many battles at a time; one is kept for each purpose."""
+        kept = self._games.pop(purpose, None)
+        if kept and kept[:2] != (battles, wanted):
+            kept[-1].close()
+            kept = None
+        game = kept[-1] if kept else references.make(wanted, battles)
+        self._games[purpose] = battles, wanted, game
+        return game
+
+
+def build(payload: bytes) -> PlayerEvaluator:
+    """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError."""
+    setup = msgspec.json.decode(payload, type=Setup)
+    return PlayerEvaluator(parse(EvolveConfig, setup.study), Trainings(leased(setup.lease)))
+
+
+def as_json(config: EvolveConfig, trainings: Trainings) -> bytes:
+    """The payload that ``build`` takes."""
+    study: dict[str, Any] = config.model_dump(mode="json")
+    return msgspec.json.encode(Setup(study, trainings.lease.address))

@@ -1,0 +1,46 @@
+"""What a study of players searches, and whether its game can be played so."""
+
+from __future__ import annotations
+
+from engine.config.evolve import EvolveConfig, TaskConfig
+from engine.config.genes import express, genes
+from engine.errors import ConfigError, below
+from engine.evorl.measures import TIMES, Measures
+from engine.evorl.space import PlayerSpace
+from engine.mdp.vector import VectorMDP
+from engine.problem import Objective, Problem
+from engine.rl.factory import make_learner, only_seat, policy_spec
+from engine.store import Artifacts
+
+
+def example(task: TaskConfig) -> TaskConfig:
+    """The task as a candidate may have it: ranges at their lower ends, or just above where that is no number of theirs.
+    Raises ConfigError where such numbers do not go together."""
+    return express(task, {g.place: g.low if g.whole else g.low + (g.high - g.low) / 1000 for g in genes(task)})
+
+
+def check(config: EvolveConfig, game: VectorMDP) -> None:
+    """Raise ConfigError with all that the game has against a study, before anything begins: goals that it does not
+    tell, and a learner that does not fit."""
+    task = example(config.task)
+    with below("task"):
+        seat = only_seat(game)
+    wrong = Measures(seat).untold(config)
+    try:
+        with below("task"):
+            make_learner(task.learner, seat, config.seed, max(1, task.steps))
+    except ConfigError as error:
+        wrong += error.problems
+    if wrong:
+        raise ConfigError(wrong)
+
+
+def problem_of(config: EvolveConfig, game: VectorMDP, store: Artifacts) -> tuple[Problem, PlayerSpace]:
+    """What is searched."""
+    spec = policy_spec(config.task.learner, only_seat(game))
+    measures = Measures(spec.seat)
+    objectives = tuple(Objective(aim.measure, aim.measure, aim.direction) for aim in config.objectives)
+    names = (*measures.names, *TIMES)
+    space = PlayerSpace(config, spec, store)
+    bounded = all(aim.limits is not None for aim in config.objectives)
+    return Problem(space, objectives, names, config.behaviour, bounded, "player"), space

@@ -1,0 +1,107 @@
+"""What evolution of players searches: genes of settings, and the weights of networks where those are bred."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import unpack
+from engine.config.algorithms import Breeding, SearchAlgorithm
+from engine.config.evolve import EvolveConfig, TaskConfig
+from engine.config.genes import Gene, express, genes
+from engine.evolution.genes import GeneSpace
+from engine.evolution.operators import BlobSpace, LayerGroup, MixtureSpace
+from engine.evolution.operators.coding import Coding, Reals, TwoStep
+from engine.problem import TRAINED, Capabilities, Evaluation, Genome
+from engine.rl.policy import PolicySpec
+from engine.rng import generator
+from engine.store import Artifacts
+
+_GENES, _NETWORK = "genes", "network"
+_LEAST_SPREAD = 0.01
+
+
+class PlayerSpace(MixtureSpace):
+    """Genomes float64[n, genes + weights]: the genes of the task, then the network a candidate begins with, where
+    networks are bred. A network takes the better parent's place, or its first layers are one parent's and the rest the
+    other's; the numbers of the task cross and mutate as real and whole numbers do."""
+
+    def __init__(self, config: EvolveConfig, spec: PolicySpec, store: Artifacts) -> None:
+        self.task, self.spec = config.task, spec
+        self.genes: tuple[Gene, ...] = genes(config.task)
+        self.settings = GeneSpace(self.genes, **_ways(config.algorithm))
+        self.bred, self.lamarckian, self.store = config.networks != "fresh", config.learnt_is_inherited, store
+        parts: dict[str, Coding] = {_GENES: self.settings} if self.genes else {}
+        if config.networks != "fresh":
+            groups, start = layers(spec, config.seed)
+            parts[_NETWORK] = BlobSpace(
+                groups, start=start, crossover_by=config.networks, strength=config.network_noise
+            )
+        super().__init__(parts)
+        if isinstance(config.algorithm, Breeding):
+            for coding in (*(p.coding for p in self.settings.layout.values()), *parts.values()):
+                if isinstance(coding, TwoStep):
+                    coding.crossover, coding.mutation = config.algorithm.crossover, config.algorithm.mutation
+
+    def values(self, genome: Genome) -> dict[str, float]:
+        """Place to number of each gene."""
+        return self.settings.values(self.parts(genome[None])[_GENES][0]) if self.genes else {}
+
+    def expressed(self, genome: Genome) -> tuple[TaskConfig, PolicySpec]:
+        """What a candidate is trained for, and what it plays with. Raises ConfigError where numbers do not go
+        together."""
+        task = express(self.task, self.values(genome)) if self.genes else self.task
+        return task, self.spec._replace(network=task.learner.network)
+
+    def gene_values(self, genome: Genome) -> Reals:
+        """The genes as float64[genes], in the units of their settings."""
+        found = self.values(genome)
+        return np.array([found[gene.place] for gene in self.genes], dtype=np.float64)
+
+    def network(self, genome: Genome) -> NDArray[np.float32] | None:
+        """The weights a candidate begins with; none where it begins with fresh ones."""
+        return np.asarray(self.parts(genome[None])[_NETWORK][0], np.float32) if self.bred else None
+
+    @property
+    def can(self) -> Capabilities:
+        """What every mixture can; where networks are bred, what was learned is inherited."""
+        inherit = self.inherited if self.bred and self.lamarckian else None
+        return super().can._replace(inherit=inherit)
+
+    def inherited(self, genome: Genome, evaluation: Evaluation) -> Genome:
+        """The genome with the network as training left it (Lamarckian inheritance)."""
+        digest = evaluation.context.artifacts.get(TRAINED)
+        if digest is None:
+            return genome
+        parts = self.parts(genome[None])
+        weights = unpack(self.store.get(digest)).arrays["weights"]
+        return np.asarray(self.row({**parts, _NETWORK: weights[None]})[0])
+
+
+def _ways(algorithm: SearchAlgorithm) -> dict[str, Any]:
+    """How settings cross and mutate, where the algorithm says so."""
+    if not isinstance(algorithm, Breeding):
+        return {}
+    return {"crossover_by": algorithm.settings_crossover, "mutation_by": algorithm.settings_mutation}
+
+
+def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.float32]]:
+    """The layers of a policy's weights, each with the spread of fresh ones, and what those are drawn around: zeros, but
+    for what is no layer (the scales of observations, exploration)."""
+    model = spec.model()
+    first = model.initial(generator(seed, "brood"))
+    groups: list[LayerGroup] = []
+    end = 0
+    sizes = zip(model.network.shapes, model.network.sizes, strict=True)
+    for layer, tensors in groupby(sizes, key=lambda tensor: tensor[0].rpartition(".")[0] or tensor[0]):
+        size = sum(size for _, size in tensors)  # weights and biases stay together
+        groups.append(LayerGroup(layer, size, max(float(first[end : end + size].std()), _LEAST_SPREAD)))
+        end += size
+    start = np.zeros(model.size, np.float32)
+    start[end:] = first[end:]
+    if model.size > end:
+        groups.append(LayerGroup("scales", model.size - end, 0.0))
+    return groups, start

@@ -1,0 +1,86 @@
+"""Where a mean is, by the values it was made of: one rule for fresh battles, examinations and evolved players.
+
+Values whose ends are known get a range that holds for any noise between them (``confidence.bounds``). Where nobody says
+how far values go, those that take few different ones say nothing of what else there may be, and have no range; others
+have one by how far they themselves go (``confidence.seen``), from six of them on. All hold at every look.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import confidence
+from engine.confidence import Range
+
+Floats = NDArray[np.float64]
+NOWHERE = Range(-math.inf, math.inf)
+
+
+class Mean:
+    """Of ``values`` [samples], none of which can be below ``low``, each from so many ``battles``."""
+
+    def __init__(self, values: Floats, low: float, battles: float) -> None:
+        self.values, self.low, self.battles = values, low, battles
+        self.mean, self.most = float(values.mean()), float(values.max())
+        self.coarse, self.bounded = confidence.coarse(values), math.isfinite(low)
+        self.unknown = not math.isfinite(self.mean) or (self.coarse and not self.bounded)
+
+    def evidence(self, line: float) -> float:
+        """Log of the evidence that it is above the line."""
+        if self.unknown:
+            return -math.inf
+        if self.coarse:
+            return confidence.log_evidence(self.values, self.low, self.most, line)
+        rare = confidence.unseen(self.mean, self.low, len(self.values) * self.battles, line)
+        return min(confidence.seen(self.values, line, not self.bounded), rare)
+
+    def least(self, error: float) -> float:
+        """The lowest that it can be, but for a chance of ``error`` over all looks."""
+        if self.unknown:
+            return self.low
+        step = max(float(np.ptp(self.values)), 1e-9)
+        return confidence.lowest(self.evidence, self.mean, step, self.low, error)
+
+    def growth(self, line: float) -> float:
+        """How much that grows with each further one, if they are as those so far."""
+        if self.coarse and self.bounded:
+            return confidence.growth(self.values, line, Range(self.low, self.most))
+        rare = confidence.unseen(self.mean, self.low, self.battles, line)
+        reach = confidence.reach_of(self.values, line, not self.bounded)
+        return max(0.0, min(confidence.growth(self.values, line, reach), rare))
+
+
+def range_by_battles(values: Floats, low: float, high: float, battles: float, error: float) -> Range:
+    """Where the mean of ``values`` [samples] is, each the mean of so many ``battles`` between ``low`` and ``high``
+    (infinite: nobody says), but for a chance of ``error`` over all looks. Of several battles each, it says more than
+    the ends alone would; promised for the noise that ``engine.bench trust`` tries."""
+    return Range(Mean(values, low, battles).least(error / 2), -Mean(-values, -high, battles).least(error / 2))
+
+
+def range_of(values: Floats, low: float = -math.inf, high: float = math.inf, error: float = 0.05) -> Range:
+    """Where the mean of ``values`` [samples] is, each between ``low`` and ``high``, but for a chance of ``error`` over
+    all looks: for any noise where both ends are known. No range is infinite on both sides."""
+    if not len(values) or not np.isfinite(values).all():
+        return NOWHERE
+    if math.isfinite(high - low):
+        return confidence.bounds(values, low, high, error)
+    found = range_by_battles(values, low, high, 1.0, error)
+    return found if math.isfinite(found.high - found.low) else NOWHERE
+
+
+def range_by_count(mean: float, samples: int, low: float, high: float, error: float = 0.05) -> Range:
+    """The same by mean and count alone, where values were not kept: without both ends there is none."""
+    if samples < 1 or not math.isfinite(mean) or not math.isfinite(high - low):
+        return NOWHERE
+    return confidence.count_bounds(mean, samples, low, high, error)
+
+
+def range_ends(arrays: Mapping[str, NDArray[Any]]) -> tuple[Floats, Floats]:
+    """The columns ``low`` and ``high`` of candidates and their goals; what earlier versions left has no ranges."""
+    nothing = np.full_like(arrays["objective"], np.nan)
+    return arrays.get("low", nothing), arrays.get("high", nothing)

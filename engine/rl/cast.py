@@ -1,0 +1,119 @@
+"""Who sits where: the policy on each seat of an episode, as a pure function of what everybody knows.
+
+``cast(battle, episode, snapshots)`` hashes the battle's seed (itself a hash of the study's seed, the sampler and the
+battle's number) with the episode's number, and draws each seat's policy from the seat's candidates in proportion to
+their shares. Where no learning policy was drawn for any seat, one takes a place that is open to it, so no episode is
+played for nothing. A candidate may stand for a learning policy as it once was: then one of the snapshots that came with
+its weights is drawn, each as likely as any other, or the policy itself while there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ConfigError
+from engine.rng import combine64
+
+U64 = NDArray[np.uint64]
+Snapshots = Mapping[str, Sequence[str]]
+"""By learning policy: store hashes of what it was at the end of earlier rounds, oldest first."""
+_CAST = 0xCA57
+_SEAT, _LEARNER, _SNAPSHOT = 0, 1, 2
+
+
+class Candidate(NamedTuple):
+    """A policy that may sit on a seat, how often beside the seat's others, and whether it learns; ``of``: the learning
+    policy that it is a snapshot of."""
+
+    policy: str
+    share: float = 1.0
+    learns: bool = False
+    of: str = ""
+
+
+class Cast:
+    """``seats``: each seat's candidates. Raises ConfigError for a seat without any, and when nobody learns."""
+
+    def __init__(self, seats: Sequence[Sequence[Candidate]]) -> None:
+        self.seats = tuple(map(tuple, seats))
+        if empty := [seat for seat, candidates in enumerate(self.seats) if not candidates]:
+            raise ConfigError([("policies", f"nobody sits on seat {seat}: name a policy for it") for seat in empty])
+        self._all = tuple(dict.fromkeys(candidate for candidates in self.seats for candidate in candidates))
+        self._open = [seat for seat, candidates in enumerate(self.seats) if any(c.learns for c in candidates)]
+        if not self._open:
+            raise ConfigError([("policies", "none of the policies learns")])
+        self.learning = tuple(dict.fromkeys(c.policy for c in self._all if c.learns))
+        self.fixed = all(len(candidates) == 1 and not candidates[0].of for candidates in self.seats)
+
+    def places(self, policy: str) -> tuple[int, ...]:
+        """The seats that a policy may sit on; all of them for one that the cast does not name (a snapshot)."""
+        found = [
+            seat for seat, candidates in enumerate(self.seats) if any(policy in (c.policy, c.of) for c in candidates)
+        ]
+        return tuple(found) or tuple(range(len(self.seats)))
+
+    def facing(self, policy: str, seat: int) -> Cast:
+        """The same with a policy of its own on one seat."""
+        mine = (Candidate(policy, learns=True),)
+        return Cast([mine if i == seat else candidates for i, candidates in enumerate(self.seats)])
+
+    def names(self, snapshots: Snapshots) -> tuple[str, ...]:
+        """Everybody who may be drawn: the candidates, then the snapshots."""
+        past = [f"{of}@{digest}" for of in self._past for digest in snapshots.get(of, ())]
+        return (*(c.of or c.policy for c in self._all), *past)
+
+    @property
+    def _past(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(c.of for c in self._all if c.of))
+
+    def __call__(self, battle: int, episode: int, snapshots: Snapshots) -> tuple[str, ...]:
+        """The policy on each seat of the ``episode``-th episode of the battle with this seed."""
+        (drawn,) = self.draw(np.array([battle], np.uint64), np.array([episode]), snapshots)
+        names = self.names(snapshots)
+        return tuple(names[i] for i in drawn.tolist())
+
+    def draw(self, battles: U64, episodes: NDArray[np.int64], snapshots: Snapshots) -> NDArray[np.int64]:
+        """The same of n episodes: places in ``names(snapshots)``, int64[n, seats]."""
+        keys = combine64(combine64(battles, _CAST), episodes.astype(np.uint64))
+        drawn = np.stack([self._drawn(seat, _uniform(keys, _SEAT, seat), False) for seat in range(len(self.seats))], 1)
+        learns = np.array([candidate.learns for candidate in self._all])
+        if (nobody := np.flatnonzero(~learns[drawn].any(axis=1))).size:
+            taken = (_uniform(keys[nobody], _LEARNER, 0) * len(self._open)).astype(np.int64)
+            for i, seat in enumerate(self._open):
+                rows = nobody[taken == i]
+                drawn[rows, seat] = self._drawn(seat, _uniform(keys[rows], _LEARNER, 1), True)
+        first = len(self._all)
+        for of in self._past:
+            if count := len(snapshots.get(of, ())):
+                self._recall(drawn, keys, of, first, count)
+                first += count
+        return drawn
+
+    def _drawn(self, seat: int, marks: NDArray[np.float64], learning: bool) -> NDArray[np.int64]:
+        """One of a seat's candidates for each mark in [0, 1), or of those that learn."""
+        found = [c for c in self.seats[seat] if c.learns or not learning]
+        ends = np.cumsum([c.share for c in found])
+        chosen = np.minimum(np.searchsorted(ends, marks * ends[-1], side="right"), len(found) - 1)
+        return np.asarray(np.array([self._all.index(c) for c in found], np.int64)[chosen])
+
+    def _recall(self, drawn: NDArray[np.int64], keys: U64, of: str, first: int, count: int) -> None:
+        """Put snapshots in the places of candidates that stand for them."""
+        past = [i for i, candidate in enumerate(self._all) if candidate.of == of]
+        for seat in range(len(self.seats)):
+            rows = np.flatnonzero(np.isin(drawn[:, seat], past))
+            marks = _uniform(keys[rows], _SNAPSHOT, seat)
+            drawn[rows, seat] = first + (marks * count).astype(np.int64)
+
+
+def _uniform(keys: U64, purpose: int, number: int) -> NDArray[np.float64]:
+    """A number in [0, 1) for each key."""
+    return np.asarray((combine64(combine64(keys, purpose), number) >> np.uint64(11)) * 2.0**-53, np.float64)
+
+
+def everywhere(policy: str, seats: int) -> Cast:
+    """One learning policy on every seat."""
+    return Cast([[Candidate(policy, learns=True)]] * seats)

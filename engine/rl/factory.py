@@ -1,0 +1,60 @@
+"""The policy and the learner of a configuration, made to fit a game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import torch
+
+from engine.catalog import LEARNERS
+from engine.config.rl import AnyLearner
+from engine.errors import ConfigError, below
+from engine.mdp.interface import SeatSpec
+from engine.mdp.vector import VectorMDP
+from engine.rl.gradient import GradientWorker
+from engine.rl.learner import Learner
+from engine.rl.policy import PolicySpec
+from engine.rl.sampler import Sampler
+
+
+def only_seat(game: VectorMDP) -> SeatSpec:
+    """The seat of a game that has one. Raises ConfigError for another."""
+    seats = game.spec.seats
+    if len(seats) != 1:
+        raise ConfigError([("game.name", f"{game.spec.name} has {len(seats)} seats; this needs a game with one")])
+    return seats[0]
+
+
+def learner_class(chosen: AnyLearner) -> type[Learner]:
+    """The class of a learner: what it takes and gives."""
+    found: type[Learner] = LEARNERS[chosen.kind].load()
+    return found
+
+
+def policy_spec(chosen: AnyLearner, seat: SeatSpec) -> PolicySpec:
+    """What the policy of a learner sees, does and is made of."""
+    return learner_class(chosen).policy_spec(seat, chosen)
+
+
+def gives_gradients(chosen: AnyLearner, sampling: Literal["synchronous", "asynchronous"]) -> bool:
+    """Whether samplers send a learner gradients and not trajectories: where it takes them, and they do not wait."""
+    return sampling == "asynchronous" and "gradients" in learner_class(chosen).takes
+
+
+def gradient_worker(sampler: Sampler, chosen: Mapping[str, AnyLearner]) -> GradientWorker:
+    """A sampler that gives the gradients of some policies' learners. Its process has no accelerator; weights and seeds
+    of its own learners do not matter."""
+    on = torch.device("cpu")
+    made = {
+        policy: LEARNERS[learner.kind].load()(sampler.actors[policy].model.spec.seat, learner, 0, 1, on)
+        for policy, learner in chosen.items()
+    }
+    return GradientWorker(sampler, made)
+
+
+def make_learner(chosen: AnyLearner, seat: SeatSpec, seed: int, steps: int, place: str = "learner") -> Learner:
+    """A fresh learner. Raises ConfigError below ``place`` when it does not fit what is seen and done on the seat."""
+    with below(place):
+        learner: Learner = LEARNERS[chosen.kind].load()(seat, chosen, seed, steps)
+    return learner

@@ -1,0 +1,231 @@
+"""The seats of many battles played together: who sits on each, and what they do, each policy's rows as one batch.
+
+Everything follows from the battles' seeds: the cast of an episode (``engine.rl.cast``), and the noise of a decision, a
+hash of (episode's seed, decision, seat). So what a battle does depends neither on the others nor on the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from engine.errors import ConfigError
+from engine.mdp.interface import Array, MDPSpec
+from engine.mdp.trajectory import Batch, Decision
+from engine.mdp.vector import Ended, SeatEnds, VectorStep, episode_seeds, seat_ends
+from engine.rl.cast import Cast, Snapshots
+from engine.rng import GOLDEN, combine64, mix64
+from engine.splitmix import mix
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+
+class Player(Protocol):
+    """Whatever decides for seats: a policy, or a script."""
+
+    @property
+    def memory(self) -> Mapping[str, tuple[int, ...]]:
+        """Shapes of one seat's recurrent state by name, zeros when an episode begins; nothing without one."""
+        ...
+
+    def __call__(self, batch: Batch) -> Decision:
+        """What each row does."""
+        ...
+
+
+Players = Callable[[str], Player]
+"""The player of a policy that does not learn, by its id."""
+
+
+def nobody_else(policy: str) -> Player:
+    """Where all policies learn."""
+    raise ConfigError([("policies", f"there is no policy {policy!r}")])
+
+
+class Keys:
+    """The keys of n battles' noise, as ``engine.mdp.vector.noise_keys`` makes them, kept up as episodes go by."""
+
+    def __init__(self, seeds: U64, seat: int) -> None:
+        self._seeds, self._seat = seeds, seat
+        self._episodes = np.zeros(len(seeds), np.int64)
+        self.ticks = np.zeros(len(seeds), np.int64)
+        self._base = self._bases(seeds)
+
+    def _bases(self, seeds: U64) -> U64:
+        with np.errstate(over="ignore"):
+            return mix64(combine64(seeds, self._seat + 1)) + GOLDEN
+
+    def now(self) -> U64:
+        """Keys uint64[n] of this decision."""
+        return _mixed(self._base, self.ticks)
+
+    def move(self, ended: Ended | None) -> None:
+        """One decision later; where an episode ended the next one begins."""
+        self.ticks += 1
+        if ended is not None:
+            i = ended.battles
+            self._episodes[i] += 1
+            self.ticks[i] = 0
+            self._base[i] = self._bases(episode_seeds(self._seeds[i], self._episodes[i]))
+
+
+@njit(cache=True)
+def _mixed(base: U64, ticks: I64) -> U64:
+    keys = np.empty_like(base)
+    for n in range(len(base)):
+        keys[n] = mix(base[n] + np.uint64(ticks[n]))
+    return keys
+
+
+class Turn(NamedTuple):
+    """What a policy decided. ``streams`` int64[m]: which of its streams the m rows are (a stream is a battle on one of
+    the policy's seats, all battles of the first seat first); None when it decided for all of them in their order."""
+
+    decision: Decision
+    streams: I64 | None
+
+
+class _Sitter:
+    """A policy, the battles it plays on each of its seats (None: all), and its memory of all of its streams."""
+
+    def __init__(self, player: Player, places: Sequence[int], n: int) -> None:
+        self.player, self.places, self.n = player, tuple(places), n
+        self.battles: list[tuple[int, I64 | None]] = []
+        self.streams: I64 | None = None
+        self.memory: dict[str, Array] = {
+            name: np.zeros((len(self.places) * n, *shape), np.float32) for name, shape in player.memory.items()
+        }
+
+    def seat(self, on: Mapping[int, I64]) -> None:
+        """It plays these battles on these seats."""
+        self.battles = [(seat, None if len(battles) == self.n else battles) for seat, battles in on.items()]
+        whole = tuple(on) == self.places and all(battles is None for _, battles in self.battles)
+        streams = [self.places.index(seat) * self.n + battles for seat, battles in on.items()]
+        self.streams = None if whole or not on else np.concatenate(streams)
+
+    def decide(self, step: VectorStep, keys: Sequence[U64]) -> Decision:
+        """What it does on its rows, after which it remembers them."""
+        names = step.observations[self.battles[0][0]]
+        seen = {name: self._rows([step.observations[seat][name] for seat, _ in self.battles]) for name in names}
+        masks = [step.masks[seat] for seat, _ in self.battles]
+        mine = {name: kept if self.streams is None else kept[self.streams] for name, kept in self.memory.items()}
+        legal = None if masks[0] is None else self._rows(masks)
+        decision = self.player(Batch(seen, legal, self._rows([keys[seat] for seat, _ in self.battles]), mine))
+        for name, kept in decision.state.items():
+            if self.streams is None:
+                self.memory[name] = kept
+            else:
+                self.memory[name][self.streams] = kept
+        return decision
+
+    def _rows(self, arrays: Sequence[Any]) -> Any:
+        """Its rows of one array for each seat that it sits on."""
+        pairs = zip(arrays, self.battles, strict=True)
+        return joined([array if battles is None else array[battles] for array, (_, battles) in pairs])
+
+    def play(self, decision: Decision, actions: Sequence[Array]) -> None:
+        """Put what it decided among the ``actions`` of each seat, [n, …]."""
+        at = 0
+        for seat, battles in self.battles:
+            end = at + (self.n if battles is None else len(battles))
+            actions[seat][slice(None) if battles is None else battles] = decision.actions[at:end]
+            at = end
+
+    def forget(self, ends: Sequence[SeatEnds]) -> None:
+        """An episode that is over for a seat leaves no memory."""
+        if self.memory:
+            over = np.concatenate([ends[seat].terminated | ends[seat].truncated for seat in self.places])
+            for kept in self.memory.values():
+                kept[over] = 0
+
+
+class Seats:
+    """The seats of n battles. ``learning``: the players of learning policies; ``players`` gives all others.
+
+    ``who`` int64[n, seats]: who sits where now, as places in ``names``; ``snapshots``: what the casts of episodes that
+    begin from now on may draw from."""
+
+    def __init__(self, spec: MDPSpec, cast: Cast, learning: Mapping[str, Player], players: Players) -> None:
+        self.spec, self.cast, self._learning, self._players = spec, cast, dict(learning), players
+        self.snapshots: Snapshots = {}
+        self._numbers: dict[str, int] = {}
+
+    def begin(self, seeds: U64) -> None:
+        """Fresh battles with these seeds uint64[n]."""
+        n, seats = len(seeds), len(self.spec.seats)
+        self._seeds, self._episodes = seeds, np.zeros(n, np.int64)
+        self._keys = [Keys(seeds, seat) for seat in range(seats)]
+        self._alive = np.ones((n, seats), np.bool_)
+        self._sitters = {name: _Sitter(p, self.cast.places(name), n) for name, p in self._learning.items()}
+        self.who = np.zeros((n, seats), np.int64)
+        self._draw(np.arange(n))
+
+    @property
+    def names(self) -> list[str]:
+        """Everybody who may have sat somewhere so far."""
+        return list(self._numbers)
+
+    def memory(self, policy: str) -> dict[str, Array]:
+        """The recurrent state of a learning policy's streams, by name."""
+        return self._sitters[policy].memory
+
+    def act(self, step: VectorStep) -> tuple[list[Array], dict[str, Turn]]:
+        """The actions of every seat, and what each policy decided."""
+        keys, n = [key.now() for key in self._keys], len(self._seeds)
+        actions = [np.empty((n, *seat.action.row), seat.action.dtype) for seat in self.spec.seats]
+        turns: dict[str, Turn] = {}
+        for policy, sitter in self._sitters.items():
+            if sitter.battles:
+                turns[policy] = Turn(sitter.decide(step, keys), sitter.streams)
+                sitter.play(turns[policy].decision, actions)
+        return actions, turns
+
+    def ends(self, after: VectorStep) -> list[SeatEnds]:
+        """How a step ended things for each seat. Ask once a step, before ``move``."""
+        before, self._alive = self._alive, after.alive.copy()
+        found = [seat_ends(before, after, seat) for seat in range(len(self._keys))]
+        for sitter in self._sitters.values():
+            sitter.forget(found)
+        return found
+
+    def move(self, ended: Ended | None) -> None:
+        """One decision later; where an episode ended the next one begins, with a cast of its own."""
+        for key in self._keys:
+            key.move(ended)
+        if ended is not None:
+            self._episodes[ended.battles] += 1
+            if not self.cast.fixed:
+                self._draw(ended.battles)
+
+    def _draw(self, battles: I64) -> None:
+        """Draw the cast of the episodes that begin in these battles, and seat everybody."""
+        names = self.cast.names(self.snapshots)
+        numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in names]
+        self.who[battles] = np.array(numbers)[
+            self.cast.draw(self._seeds[battles], self._episodes[battles], self.snapshots)
+        ]
+        present = set(np.unique(self.who).tolist())
+        for policy, number in self._numbers.items():
+            if number in present:
+                self._sit(policy, number)
+            elif policy in self._learning:
+                self._sitters[policy].seat({})
+            else:
+                self._sitters.pop(policy, None)
+
+    def _sit(self, policy: str, number: int) -> None:
+        sitter = self._sitters.get(policy)
+        if sitter is None:
+            sitter = self._sitters[policy] = _Sitter(self._players(policy), self.cast.places(policy), len(self.who))
+        found = {seat: np.flatnonzero(self.who[:, seat] == number) for seat in sitter.places}
+        sitter.seat({seat: battles for seat, battles in found.items() if len(battles)})
+
+
+def joined(arrays: Sequence[Any]) -> Any:
+    """Arrays end to end; a single one as it is."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

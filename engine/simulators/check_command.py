@@ -1,0 +1,83 @@
+"""``python -m engine check-simulator REFERENCE``: prints what a conformance check finds, line by line."""
+
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from engine.errors import ConfigError
+from engine.mdp.interface import MDPSpec
+from engine.simulators import loaders
+from engine.simulators.conformance import Finding, check
+from engine.simulators.contract import GameSpec
+from engine.simulators.conversation import Limits
+
+
+def main_check(argv: list[str]) -> int:
+    """``check-simulator``: prints one line a finding; 0 when none is an error, 1 otherwise."""
+    options = _options(argv)
+    tell = _tell_json if options.json else _tell
+    worst = 0
+    for finding in check(
+        options.reference,
+        battles=options.battles,
+        seed=options.seed,
+        limits=Limits(request_s=options.deadline),
+        described=_tell_spec if options.json else None,
+        watch=_tell_wait_json if options.json else _tell_wait,
+    ):
+        tell(finding)
+        worst = max(worst, int(finding.level == "error"))
+    if not options.json:
+        print("The simulator breaks its contract." if worst else "The simulator keeps its contract.")
+    return worst
+
+
+def _options(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m engine check-simulator",
+        description="Try every promise on a simulator of lineups, or on a game that is played move by move.",
+        epilog="A reference is one of: " + (loaders.__doc__ or "").split("\n", 2)[2],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("reference", help="for example builtin:herobattle or python:package.module:factory")
+    parser.add_argument("--battles", type=int, default=64, help="battles a check (64)")
+    parser.add_argument("--seed", type=int, default=1, help="draws the teams (1)")
+    parser.add_argument("--deadline", type=float, default=60.0, help="seconds one message may take (60)")
+    parser.add_argument(
+        "--transport", choices=("ipc", "tcp"), help="what the program dials; tcp is the same as command+tcp:… (ipc)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object a line: the spec or game, each finding, each long wait"
+    )
+    options = parser.parse_args(argv)
+    if options.battles < 4:
+        parser.error("--battles: at least 4 are needed")
+    if options.transport is not None:
+        try:
+            options.reference = loaders.dialling(options.reference, options.transport)
+        except ConfigError as error:
+            parser.error(f"--transport: {error}")
+    return options
+
+
+def _tell(finding: Finding) -> None:
+    print(f"{finding.level:<8}{finding.check:<13}{finding.message}", flush=True)
+
+
+def _tell_wait(awaited: str, seconds: float) -> None:
+    if awaited:
+        print(f"{'waiting':<21}for {awaited}; {seconds:.0f} s left", flush=True)
+
+
+def _tell_json(value: object) -> None:
+    print(msgspec.json.encode(value).decode(), flush=True)
+
+
+def _tell_wait_json(awaited: str, seconds: float) -> None:
+    _tell_json({"waiting": awaited, "seconds": seconds})
+
+
+def _tell_spec(spec: GameSpec | MDPSpec) -> None:
+    _tell_json({"spec" if isinstance(spec, GameSpec) else "game": spec})

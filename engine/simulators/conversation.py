@@ -1,0 +1,249 @@
+"""One running simulator as something one can wait for: its process, the line it dialled, and every deadline.
+
+The engine binds a line (``engine.simulators.line``); the program is started with its address and a random key in
+its environment and must echo the key. Every wait has a deadline; memory is bounded (few queued messages, a largest
+frame, and a stop when this process swells while it waits). After the first failure the program and everything it
+started is gone and the conversation is of no more use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+import msgspec
+import zmq
+
+import engine
+from engine.errors import Cancelled, SimulatorError
+from engine.simulators import protocol
+from engine.simulators.line import Letter, Line, Transport
+from engine.simulators.process import LeashedProcess, Tail
+from engine.simulators.protocol import Arrays, Bye, Ping
+
+TICK_MS = 50
+SWELL_BYTES = 2**30
+MAX_STRAYS = 256
+TOLD_AFTER_S = 1.0
+PRINTED = 1200
+"""Characters of a program's last output that a failure tells."""
+PAGE = "engine/README.md, The simulator protocol, on one page"
+Watch = Callable[[str, float], None]
+"""Called for a wait that has lasted ``TOLD_AFTER_S`` with what is waited for and the seconds left, and with "" and 0.0
+when it is over."""
+T = TypeVar("T")
+
+
+class NoConversation(SimulatorError):
+    """The program does not answer in time, or answers what it was not asked: anything else would end the same way."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How long a simulator may take, in seconds: to introduce itself (from its start to its SPEC or GAME), for one
+    message of battles, without a sign of life while it plays (simulators that promise heartbeats), to obey CANCEL,
+    and to end after BYE."""
+
+    handshake_s: float = 30.0
+    request_s: float = 60.0
+    silence_s: float = 30.0
+    ping_every_s: float = 5.0
+    cancel_s: float = 5.0
+    bye_s: float = 2.0
+
+
+class Wait:
+    """One wait for a message: since and until when, what for, who may stop it, and what was seen meanwhile.
+    ``missing``: what is said of the program when it does not come."""
+
+    def __init__(self, seconds: float, awaited: str, missing: str, stopped: Callable[[], bool]) -> None:
+        self.seconds, self.awaited, self.missing, self.stopped = seconds, awaited, missing, stopped
+        self.began = self.heard = self.pinged = time.monotonic()
+        self.until = self.began + seconds
+        self.resident = _resident_bytes()
+        self.strays = 0
+        self.told = False
+
+
+class Conversation:
+    """Starts the program on construction; ends with ``close`` or the first failure."""
+
+    def __init__(
+        self,
+        label: str,
+        command: Sequence[str],
+        limits: Limits,
+        variables: Mapping[str, str],
+        *,
+        transport: Transport = "ipc",
+        watch: Watch | None = None,
+    ) -> None:
+        self.label, self._limits, self._watch = label, limits, watch
+        self.capabilities: frozenset[str] = frozenset()
+        self.max_batch, self.pid = 0, 0
+        self.alive = True
+        self._ended = False
+        self._key = secrets.token_hex(16)
+        self._dir = Path(tempfile.mkdtemp(prefix="equipoise-sim-"))
+        self._line = Line(transport, self._dir)
+        try:
+            argv = [part.replace("{endpoint}", self._line.endpoint) for part in command]
+            self._process = LeashedProcess(argv, {**variables, **self._given()}, self._dir, Tail)
+        except BaseException:
+            self._line.close()
+            with contextlib.suppress(OSError):
+                (self._dir / "line").unlink(missing_ok=True)
+                self._dir.rmdir()
+            raise
+
+    def _given(self) -> dict[str, str]:
+        """What the program is told through its environment: where to dial, its key, a folder for temporary files that
+        is removed after its end; Python programs also find the engine."""
+        home = str(Path(engine.__file__).parents[1])
+        search = [home, *(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
+        return {
+            protocol.ENDPOINT_VARIABLE: self._line.endpoint,
+            protocol.KEY_VARIABLE: self._key,
+            "PYTHONPATH": os.pathsep.join(search),
+            "PYTHONUNBUFFERED": "1",
+            "TMPDIR": str(self._dir),
+        }
+
+    def send(self, message: protocol.AnyMessage, arrays: Arrays | None = None) -> None:
+        """Send one message. Raises SimulatorError when the program is gone or does not read any more."""
+        try:
+            self._line.send(message, arrays)
+        except zmq.ZMQError as error:
+            if self._process.wait(0.5):
+                self._fail(self._process.exit_text())
+            self._fail(f"does not read its messages any more ({error})")
+
+    def _stray(self, wait: Wait, what: str) -> None:
+        """A few messages that nobody asked for do no harm; a stream of them is a flood."""
+        wait.strays += 1
+        if wait.strays > MAX_STRAYS:
+            self._fail(f"floods the engine: {wait.strays} messages that nobody asked for ({what})")
+
+    def _next(self, wait: Wait, take: Callable[[Letter, Wait], T | None]) -> T:
+        """What ``take`` makes of the first letter that it makes something of."""
+        while True:
+            letter = self._line.receive(TICK_MS)
+            if letter is None:
+                self._check_line()
+            elif self._line.peer and letter.sender != self._line.peer:
+                self._stray(wait, "from a second connection")
+            else:
+                wait.heard = time.monotonic()
+                taken = take(letter, wait)
+                if taken is not None:
+                    if self._watch is not None and wait.told:
+                        wait.told = False
+                        self._watch("", 0.0)
+                    return taken
+            self._check_wait(wait)
+
+    def _check_wait(self, wait: Wait) -> None:
+        now = time.monotonic()
+        if wait.stopped():
+            raise Cancelled(f"{self.label} was asked to stop")
+        if now > wait.until:
+            self._fail(self._missing(wait), kind=NoConversation)
+        if self._watch is not None and not wait.told and now - wait.began > TOLD_AFTER_S:
+            wait.told = True
+            self._watch(wait.awaited, wait.until - now)
+        if "heartbeat" in self.capabilities and self._line.peer:
+            if now - wait.pinged > self._limits.ping_every_s:
+                wait.pinged = now
+                wait.strays -= 1
+                self.send(Ping())
+            if now - wait.heard > self._limits.silence_s:
+                self._fail(f"gave no sign of life for {self._limits.silence_s:g} s", kind=NoConversation)
+        if _resident_bytes() - wait.resident > SWELL_BYTES:
+            self._fail(f"floods the engine: more than {SWELL_BYTES >> 20} MiB arrived while it waited for an answer")
+
+    def _missing(self, wait: Wait) -> str:
+        """What did not come in time."""
+        said = f"{wait.missing} within {wait.seconds:g} s"
+        if self._line.peer:
+            return said
+        if not self._line.dialled:
+            why = f"it never dialled the address it is given in {protocol.ENDPOINT_VARIABLE}"
+        elif not self._line.spoke:
+            why = f"it connected and did not speak ZeroMQ; dial {protocol.ENDPOINT_VARIABLE} with a DEALER socket"
+        else:
+            why = "it connected by ZeroMQ and then sent nothing; the program speaks first"
+        return f"{said}: {why} ({PAGE}){self._refusals()}"
+
+    def _refusals(self) -> str:
+        """What strangers, or the program itself without its key, tried meanwhile."""
+        n = self._line.refused
+        if not n or self._line.peer:
+            return ""
+        came = "1 message came" if n == 1 else f"{n} messages came"
+        return f"; {came} without the key of {protocol.KEY_VARIABLE} and got an ERROR"
+
+    def _check_line(self) -> None:
+        """Nothing came: is the program still there?"""
+        self._line.look()
+        private = self._line.transport == "ipc"
+        if self._line.lost or (private and self._line.trouble and not self._line.peer):
+            self._lost_line()
+        if self._process.exit_code() is None:
+            return
+        if self._ended:
+            self._fail(self._process.exit_text() + self._refusals())
+        self._ended = True  # one more round: its last words may still be on the way
+
+    def _lost_line(self) -> NoReturn:
+        """The line broke: name the reason as exactly as can be known."""
+        if self._process.wait(0.5):
+            self._fail(self._process.exit_text())
+        if self._line.trouble and not self._line.peer:
+            self._fail(self._line.trouble)
+        most = protocol.MAX_FRAME_BYTES >> 20
+        self._fail(f"broke its connection (this also happens when a frame is larger than {most} MiB)")
+
+    def reject(self, what: str) -> NoReturn:
+        """End a program whose answer, though readable, cannot be used; raises SimulatorError."""
+        self._fail(what)
+
+    def _fail(self, what: str, *, permanent: bool = False, kind: type[SimulatorError] = SimulatorError) -> NoReturn:
+        self.kill()
+        printed = self._process.output.text(0.5)
+        if len(printed) > PRINTED:  # from a whole word on: readers of the message hide words, and know no halves
+            printed = "".join(printed[-PRINTED:].split(maxsplit=1)[1:])
+        last = f" It printed last: {printed}" if printed else ""
+        raise kind(f"{self.label} {what}.{last}", permanent=permanent)
+
+    def close(self) -> None:
+        """Say BYE, give the program a moment to end by itself, then make sure that it is gone."""
+        if self.alive and self._line.peer:
+            with contextlib.suppress(zmq.ZMQError):
+                self._line.send(Bye())
+                self._process.wait(self._limits.bye_s)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the program and everything it started, now. Safe to call twice."""
+        if self.alive:
+            self.alive = False
+            self._process.kill()
+            self._line.close()
+
+
+def never() -> bool:
+    """A wait that nobody stops."""
+    return False
+
+
+def _resident_bytes() -> int:
+    with open("/proc/self/statm", "rb") as statm:
+        return int(statm.read().split()[1]) * _PAGE
+
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")

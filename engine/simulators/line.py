@@ -1,0 +1,179 @@
+"""The engine's end of the line that a program dials, and who else is on it.
+
+``ipc``: a path in a folder that only this user may enter, so whoever dials it is the program. ``tcp``: a free port of
+127.0.0.1, for libraries without ``ipc://``. Every user of the machine can dial that one, so nobody is told anything
+there before a HELLO with the one-time key. Until then there may be ``STRANGERS`` connections, each of which may send
+``STRANGERS_BYTES``; once the program is admitted all others are closed, and each new one as it comes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import threading
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import zmq
+from zmq.utils.monitor import recv_monitor_message
+
+from engine.simulators import protocol
+
+Transport = Literal["ipc", "tcp"]
+STRANGERS, STRANGERS_BYTES = 64, 64 * 1024
+GUARD_S = 0.02
+_EVENTS = (
+    zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_SUCCEEDED
+    | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+)  # fmt: skip
+_BYTES_RECEIVED = struct.Struct("<128xQ")
+"""``tcpi_bytes_received`` of Linux's ``struct tcp_info``."""
+
+
+class Letter(NamedTuple):
+    """One message as it came: the sender's routing id, the descriptor of its connection (-1: not known, of libraries
+    that speak ZMTP 2 or older), and the frames."""
+
+    sender: bytes
+    descriptor: int
+    frames: list[memoryview]
+
+
+class _Connection(NamedTuple):
+    """``number`` counts connections, because descriptors are used again; ``twin`` is a second handle of the socket."""
+
+    number: int
+    twin: socket.socket | None
+
+
+class Line:
+    """A bound ROUTER. One thread uses it; over TCP another one only closes the connections of strangers."""
+
+    def __init__(self, transport: Transport, folder: Path) -> None:
+        self.transport: Transport = transport
+        self._context = zmq.Context(io_threads=1)
+        self._socket = self._context.socket(zmq.ROUTER)
+        for option, value in (
+            (zmq.RCVHWM, 4), (zmq.SNDHWM, 64), (zmq.MAXMSGSIZE, protocol.MAX_FRAME_BYTES), (zmq.LINGER, 0),
+            (zmq.ROUTER_MANDATORY, 1), (zmq.HANDSHAKE_IVL, 0),
+        ):  # fmt: skip
+            self._socket.setsockopt(option, value)
+        self._monitor = self._socket.get_monitor_socket(_EVENTS)
+        self._socket.bind(f"ipc://{folder}/line" if transport == "ipc" else "tcp://127.0.0.1:*")
+        self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
+        self.peer = b""
+        self.refused = 0
+        self.dialled = self.spoke = self.lost = False
+        self.trouble = ""
+        self._peer_number = self._numbers = 0
+        self._open: dict[int, _Connection] = {}
+        self._lock, self._closed = threading.Lock(), threading.Event()
+        if transport == "tcp":
+            threading.Thread(target=self._guard, name="simulator-line", daemon=True).start()
+
+    def receive(self, timeout_ms: int) -> Letter | None:
+        """The next message, from whomever; None when none came in time."""
+        if not self._socket.poll(timeout_ms):
+            return None
+        first, *rest = self._socket.recv_multipart(copy=False)
+        descriptor = -1
+        with contextlib.suppress(zmq.ZMQError):
+            descriptor = int(first.get(zmq.SRCFD))
+        return Letter(first.bytes, descriptor, [frame.buffer for frame in rest])
+
+    def admit(self, letter: Letter) -> None:
+        """The sender of this letter is the program: from now on only it is heard."""
+        self.look()
+        with self._lock:
+            self.peer = letter.sender
+            found = self._open.get(letter.descriptor)
+            self._peer_number = found.number if found else 0
+            self.lost = found is None and (letter.descriptor >= 0 or not self._open)
+        self.look()
+
+    def send(self, message: protocol.AnyMessage, arrays: protocol.Arrays | None = None, *, to: bytes = b"") -> None:
+        """Send to the program, or ``to`` somebody else. Raises zmq.ZMQError where nobody is there or reads."""
+        self._socket.send_multipart([to or self.peer, *protocol.encode(message, arrays)], zmq.DONTWAIT)
+
+    def look(self) -> None:
+        """Take notice of who has come and gone since the last look; over TCP, close the connections of strangers."""
+        with self._lock:
+            while not self._closed.is_set() and self._monitor.poll(0):
+                seen = recv_monitor_message(self._monitor)
+                self._note(seen["event"], int(seen["value"]))
+            if self.transport == "tcp":
+                self._close_strangers()
+
+    def _note(self, event: int, value: int) -> None:
+        if event == zmq.EVENT_ACCEPTED:
+            self.dialled = True
+            self._numbers += 1
+            self._open[value] = _Connection(self._numbers, self._twin(value))
+        elif event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+            self.spoke = True
+        elif event == zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL:
+            self.trouble = f"wrote something that is not ZeroMQ to the line of {protocol.PROTOCOL}"
+        elif event == zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+            self.trouble = "connected and hung up before it spoke ZeroMQ"
+        else:
+            self._gone(value)
+
+    def _gone(self, descriptor: int) -> None:
+        left = self._open.pop(descriptor, None)
+        if left is None:
+            return
+        if left.twin is not None:
+            left.twin.close()
+        nobody = not self._open if self.peer else self.transport == "ipc"
+        if left.number == self._peer_number or (nobody and not self._peer_number):
+            self.lost = True
+
+    def _twin(self, descriptor: int) -> socket.socket | None:
+        """A handle of this connection for as long as it is open; the descriptor alone may soon be another's."""
+        if self.transport == "ipc":
+            return None
+        with contextlib.suppress(OSError):
+            twin = socket.socket(fileno=os.dup(descriptor))
+            with contextlib.suppress(OSError):
+                if f"tcp://127.0.0.1:{twin.getsockname()[1]}" == self.endpoint:
+                    return twin
+            twin.close()
+        return None
+
+    def _guard(self) -> None:
+        while not self._closed.wait(GUARD_S):
+            self.look()
+
+    def _close_strangers(self) -> None:
+        if self.peer and not self._peer_number:
+            return  # which connection is the program's is not known
+        strangers = [c.twin for c in self._open.values() if c.number != self._peer_number and c.twin is not None]
+        spare = len(strangers) if self.peer else len(strangers) - STRANGERS
+        for i, twin in enumerate(strangers):
+            if i < spare or _received(twin) > STRANGERS_BYTES:
+                with contextlib.suppress(OSError):
+                    twin.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close every socket."""
+        self._closed.set()
+        with self._lock:
+            self._socket.disable_monitor()
+            self._monitor.close(0)
+            self._socket.close(0)
+            for connection in self._open.values():
+                if connection.twin is not None:
+                    connection.twin.close()
+            self._open.clear()
+        self._context.term()
+
+
+def _received(twin: socket.socket) -> int:
+    """Bytes that came over this connection; 0 where the system does not tell."""
+    try:
+        told = twin.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_RECEIVED.size)
+    except OSError:
+        return 0
+    return int(_BYTES_RECEIVED.unpack(told)[0]) if len(told) == _BYTES_RECEIVED.size else 0

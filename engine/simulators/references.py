@@ -1,0 +1,65 @@
+"""The game of a training study, by its reference or a short name for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.config.train import TrainGame
+from engine.errors import ConfigError, SimulatorError
+from engine.mdp.checks import check_batch
+from engine.mdp.vector import VectorMDP
+from engine.simulators.game_client import ExternalGame
+from engine.simulators.game_loaders import KINDS, load_game, nearest
+
+SHORT = {
+    "pong": "builtin:pong",
+    "vector-pong": "builtin:pong",
+    "image-pong": "builtin:image-pong",
+    "cartpole": "gymnasium:CartPole-v1",
+    "pendulum": "gymnasium:Pendulum-v1",
+    "pong-two-seats": "builtin:pong-two-seats",
+}
+PREFIXES = {"gym": "gymnasium", "ale": "atari"}
+NAMES = (
+    f"{', '.join(SHORT)}, gym:ID (such as gym:LunarLander-v3), ale:NAME (such as ale:breakout), "
+    "python:module:factory or command:program argument (command+tcp: where it cannot dial ipc://)"
+)
+
+
+def make(game: TrainGame, battles: int) -> VectorMDP:
+    """The game for ``battles`` battles at a time; a program of somebody else's has begun. Raises ConfigError that names
+    the field, also where such a program says that it cannot begin, and SimulatorError where it may another time."""
+    try:
+        made = load_game(_reference(game.name.strip()), battles, dict(game.settings))
+        if isinstance(made, ExternalGame):
+            made.start()
+    except ConfigError as error:
+        raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
+    except SimulatorError as error:
+        if not error.permanent:
+            raise
+        raise ConfigError([("game.name", str(error))]) from error
+    return made
+
+
+def begin(game: VectorMDP, seed: int) -> None:
+    """Begin a battle, as a study does before anything else. Raises ConfigError at ``game.name`` where the game cannot,
+    or begins otherwise than it describes itself."""
+    try:
+        check_batch(game.spec.name, game.spec, 1, game.reset(np.array([seed], np.uint64)))
+    except SimulatorError as error:
+        raise ConfigError([("game.name", str(error))]) from error
+
+
+def _reference(name: str) -> str:
+    kind, _, rest = name.partition(":")
+    kind = PREFIXES.get(kind, kind)
+    if rest and kind in KINDS:
+        return f"{kind}:{rest}"
+    if name in SHORT:
+        return SHORT[name]
+    raise ConfigError([("game.name", f"there is no game {name[:200]!r}{nearest(name, SHORT)}. There are {NAMES}")])
+
+
+def _place(place: str) -> str:
+    return f"game.{place}" if place.partition(".")[0] == "settings" else "game.name"

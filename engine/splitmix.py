@@ -1,0 +1,19 @@
+"""``engine.rng``'s hashes of one number, for compiled loops. Apart from it, because importing numba takes its time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from engine.rng import GOLDEN, finalised
+
+_jit = njit(cache=True, nogil=True)
+mix = _jit(finalised)
+"""``mix64`` of a uint64."""
+
+
+@_jit
+def combine(a: Any, b: Any) -> Any:
+    """``combine64`` of two uint64."""
+    return mix(mix(a) + GOLDEN + b)

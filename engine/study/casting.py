@@ -1,0 +1,79 @@
+"""Who plays in a training study: its cast, and the players of policies that do not learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from engine.catalog import PLAYERS
+from engine.config.policies import AGENT, FrozenConfig, ScriptedConfig
+from engine.config.train import TrainConfig
+from engine.errors import ConfigError, StoreError, below
+from engine.mdp.interface import SeatSpec
+from engine.rl.cast import Candidate, Cast, everywhere
+from engine.rl.policy import Policy
+from engine.rl.seats import Player, Players
+from engine.store import Store
+
+PLAYERS_KEPT = 64
+"""That a sampler keeps in memory, for when they play again."""
+
+
+def cast_of(config: TrainConfig) -> Cast:
+    """Who may sit where in the battles that are learned from."""
+    if not config.policies:
+        return everywhere(AGENT, 1)
+    seats: list[list[Candidate]] = [[] for _ in range(config.seats)]
+    for name, policy in config.policies.items():
+        for seat in policy.seats if policy.share else ():
+            seats[seat].append(Candidate(name, policy.share, policy.learns, policy.recalls))
+    return Cast(seats)
+
+
+def facing(config: TrainConfig, opponent: str) -> Cast:
+    """Who sits where when a policy is measured: ``opponent`` on every seat, or without one whoever is drawn."""
+    if not opponent:
+        return cast_of(config)
+    policy = config.policies[opponent]
+    return Cast([[Candidate(opponent, learns=True, of=policy.recalls)]] * config.seats)
+
+
+def players_of(
+    config: TrainConfig, seats: Sequence[SeatSpec], store: Store, present: Mapping[str, Policy], *, explore: bool
+) -> Players:
+    """The players of all policies; ``present``: the learning ones as they are now, where they play and do not learn.
+    A policy is made when it is first asked for. They raise ConfigError for one that cannot be."""
+
+    @lru_cache(PLAYERS_KEPT)
+    def player(name: str) -> Player:
+        if name in present:
+            return present[name].actor(explore)
+        if "@" in name:
+            return Policy.stored(store, name.partition("@")[2]).actor(explore)
+        policy = config.policies[name]
+        with below(f"policies.{name}"):
+            return MAKERS[policy.kind](policy, seats[policy.seats[0]], store, explore)
+
+    return player
+
+
+def _scripted(policy: ScriptedConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
+    if policy.player not in PLAYERS:
+        raise ConfigError([("player", f"there is no script {policy.player!r}; there are {', '.join(PLAYERS)}")])
+    made: Player = PLAYERS[policy.player].load()(seat)
+    return made
+
+
+def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:
+    try:
+        found = Policy.stored(store, policy.policy)
+    except StoreError as error:
+        raise ConfigError([("policy", str(error))]) from error
+    if (found.spec.seat.observations, found.spec.seat.action) != (seat.observations, seat.action):
+        raise ConfigError([("policy", "this policy sees or does something else than is seen and done on its seats")])
+    return found.actor(explore)
+
+
+MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {"scripted": _scripted, "frozen": _frozen}
+"""By the kind of a policy that never learns: what makes its player."""

@@ -1,0 +1,82 @@
+"""A policy that a study trains: its learner, the work that waits for it, and how it does."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from engine.arrays import Bundle
+from engine.config.train import TrainConfig
+from engine.errors import ConfigError
+from engine.mdp.trajectory import join
+from engine.rl.collector import Arrival
+from engine.rl.factory import gives_gradients
+from engine.rl.learner import Learner, Metrics, State
+from engine.study.curve import PolicyCurve
+
+
+class PolicyTraining:
+    """``snapshots``: store hashes of the policy's descriptions at the ends of rounds, where others may play them."""
+
+    def __init__(self, name: str, config: TrainConfig, learner: Learner, curve: PolicyCurve) -> None:
+        self.name, self.config, self.learner, self.curve = name, config, learner, curve
+        self.waiting = config.sampling == "synchronous"
+        self.gradients = gives_gradients(config.learners[name], config.sampling)
+        self.kept = any(policy.recalls == name for policy in config.policies.values())
+        self.snapshots: list[str] = []
+        self.held: list[Arrival] = []
+
+    @property
+    def need(self) -> int:
+        """Fragments in a batch: as many of each sampler in step, otherwise of whoever was first. No more are held.
+        A gradient is a batch of its own."""
+        if self.gradients:
+            return 1
+        if self.waiting:
+            return self.config.samplers * self.config.fragments
+        return max(1, -(-self.config.learners[self.name].least_batch // self.config.fragment_of(self.name)))
+
+    def hold(self, arrival: Arrival, epoch: int) -> None:
+        """Keep work for a batch; in step only what was made with the weights of now counts."""
+        if not self.waiting or (arrival.epoch, arrival.version) == (epoch, self.learner.version):
+            self.held.append(arrival)
+
+    def batch(self) -> list[Arrival]:
+        """The work of the next update, once it is there."""
+        if most := 0 if self.waiting else self.config.max_staleness:
+            oldest = self.learner.version + 1 - most
+            fresh = [arrival for arrival in self.held if arrival.work.oldest >= oldest]
+            self.curve.totals["dropped"] += len(self.held) - len(fresh)
+            self.held = fresh
+        if len(self.held) < self.need:
+            return []
+        batch, self.held = self.held[: self.need], self.held[self.need :]
+        return sorted(batch, key=lambda arrival: (arrival.number, arrival.place)) if self.waiting else batch
+
+    def learn(self, batch: list[Arrival]) -> None:
+        """One update."""
+        steps, began = self.learner.steps, time.process_time()
+        metrics = self._learned([arrival.work for arrival in batch])
+        self.curve.learned(batch, metrics, self.learner.steps - steps, time.process_time() - began)
+
+    def _learned(self, batch: list[Any]) -> Metrics:
+        """From trajectories side by side, or with the one gradient of a sampler."""
+        return self.learner.apply(batch[0]) if self.gradients else self.learner.update(join(batch))
+
+    def parts(self) -> State:
+        """All that it is, in parts named ``learner/NAME``, ``normaliser/NAME`` and so on."""
+        own = {"curve": Bundle(self.curve.state() | {"snapshots": self.snapshots}, {})}
+        return {f"{part}/{self.name}": bundle for part, bundle in {**self.learner.state(), **own}.items()}
+
+    def load(self, parts: State) -> None:
+        """Go on from the parts that a checkpoint holds of it. Raises ConfigError when they are not those of now."""
+        found = {key.rpartition("/")[0]: part for key, part in parts.items()}
+        if found.keys() != (known := {*self.learner.state(), "curve"}):
+            unknown, missing = sorted(found.keys() - known), sorted(known - found.keys())
+            said = [f"has a part {part}/{self.name} that this learner does not know" for part in unknown]
+            said += [f"lacks the part {part}/{self.name}" for part in missing]
+            raise ConfigError([("resume", f"this checkpoint {why}: start the study anew") for why in said])
+        curve = found.pop("curve").meta
+        self.curve.load(curve)
+        self.snapshots, self.held = list(curve["snapshots"]), []
+        self.learner.load(found)

@@ -1,0 +1,38 @@
+// What the page's head says of verdicts. The server's words speak of the job's line; where the line is moved, these do.
+import { whole } from "../charts/format.js";
+import { STRONG } from "./lineups.js";
+
+export class Judged {
+  constructor(store, facts, filters) {
+    const [counted, place, families] = [facts.querySelector("[data-counted]"), facts.querySelector("[data-judged]"), filters.querySelector("[data-families-by]")];
+    Object.assign(this, { store, counted, place, families, own: place.textContent });
+    store.on("line data", () => this.draw());
+    this.draw();
+  }
+
+  /** The server's answer, which may know more by now. */
+  take({ counted, judged }) {
+    if (counted === undefined) return;
+    this.counted.textContent = counted;
+    this.own = judged;
+    this.draw();
+  }
+
+  draw() {
+    const { moved } = this.store.lineups;
+    this.place.textContent = moved ? this.byMovedLine() : this.own;
+    this.families.textContent = moved ? "by shared pieces, as the job’s own line has them" : "by shared pieces";
+  }
+
+  byMovedLine() {
+    const { lineups } = this.store;
+    let [strong, again] = [0, 0];
+    for (let i = 0; i < lineups.count; i += 1) strong += Number(lineups.verdict[i] === STRONG);
+    for (const id of lineups.fresh.keys()) {
+      const row = lineups.row(id);
+      again += Number(row >= 0 && lineups.verdict[row] === STRONG);
+    }
+    const split = lineups.fresh.size ? `: ${whole(again)} on fresh battles, ${whole(strong - again)} found by the search` : "";
+    return `; by the moved line ${whole(strong)} ${lineups.words.strong.toLowerCase()}${split}`;
+  }
+}

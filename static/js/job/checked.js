@@ -1,0 +1,29 @@
+// What a re-check says of its lineups: the sentences of the explorer, which are the server's, and their marks for the chart.
+import { mark } from "../marks.js";
+import { entry } from "./edge.js";
+import { at, ended, links, page } from "./state.js";
+
+let marks = page.checked;
+let told = ended();
+
+/** Ask again once it has ended: until then its lineups are being played, and nothing is said of them. */
+async function settle() {
+  if (told || !ended()) return;
+  const answer = await fetch(links.checked, { cache: "no-store" }).catch(() => null);
+  if (!answer?.ok) return;
+  const { html, marks: now } = await answer.json();
+  at("checked-list").innerHTML = html; // rendered and escaped by the site's own template
+  [marks, told] = [now, true];
+}
+
+/** The picture of a re-check with the verdicts that the page tells, in place of those of its own battles alone. */
+export async function judged(picture) {
+  await settle();
+  return { ...picture, verdict: picture.id.map((id) => marks[id]?.verdict ?? 0), short: picture.id.map((id) => marks[id]?.short ?? "") };
+}
+
+/** One entry for each thing that is said. */
+export function legendOf({ id, short }) {
+  const rows = new Map(short.map((words, i) => [words, marks[id[i]]?.mark]));
+  return [...rows].filter(([words]) => words).map(([words, kind]) => entry(mark(kind || "fair"), words.charAt(0).toUpperCase() + words.slice(1)));
+}

@@ -1,0 +1,41 @@
+// Start asks the site in a request that outlives the page: whoever leaves in that moment, or closes the tab, has the job
+// all the same.
+import { toast } from "./toast.js";
+
+/** ``filled()`` is what the form describes; ``before()`` is called first. A second press while the first is on its way
+ * does nothing. */
+export function startsFrom(form, { filled, before }) {
+  const button = form.querySelector("[data-start]");
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (button.getAttribute("aria-busy") === "true") return;
+    before();
+    button.setAttribute("aria-busy", "true");
+    const data = filled();
+    let left = false;
+    window.addEventListener("beforeunload", () => (left = true), { once: true });
+    const answer = await fetch(location.href, { method: "POST", body: data, headers: { Accept: "application/json" }, keepalive: true }).catch(() => null);
+    if (left) return; // the person is on the way to another page: stay out of it
+    if (!answer) {
+      button.removeAttribute("aria-busy");
+      toast("The site does not answer. What you typed is still here; press Start again in a moment.", { problem: true });
+      return;
+    }
+    const told = await answer.json().catch(() => null);
+    if (told?.job) location.assign(told.job);
+    else if (told?.error) {
+      button.removeAttribute("aria-busy");
+      toast(told.error, { problem: true });
+    }
+    else sendAsPage(data);
+  });
+  window.addEventListener("pageshow", (event) => event.persisted && button.removeAttribute("aria-busy"));
+}
+
+/** What is wrong comes back as a page, with everything that was typed. */
+function sendAsPage(data) {
+  const form = Object.assign(document.createElement("form"), { method: "post", hidden: true });
+  for (const [name, value] of data) form.append(Object.assign(document.createElement("textarea"), { name, value }));
+  document.body.append(form);
+  form.submit();
+}

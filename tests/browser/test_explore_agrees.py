@@ -1,0 +1,163 @@
+"""What the explorer draws, lists and counts agree with each other: rows, marks, tints, names and digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_explore import ROWS
+from tests.browser.test_explore_hands import box
+from tests.browser.test_explore_words import OPEN, explorer, fresh, with_columns
+from tests.factories import Studio, archive, search_job, studio
+from webapp.studies.models import Job
+
+Enter = Callable[..., Page]
+
+WHOLE_ROWS = """part => {
+  const [from, to] = [part.querySelector("th.name-cell"), part].map((one) => one.getBoundingClientRect().bottom);
+  return [...part.querySelectorAll("tbody tr[id]")].filter((row) => {
+    const { top, bottom } = row.getBoundingClientRect();
+    return top >= from - 1.5 && bottom <= to + 1.5;
+  }).map((row) => Number(row.getAttribute("aria-rowindex")) - 1);
+}"""
+"""Places, from 1, of the rows that stand wholly under the heads and over the lower edge."""
+
+
+@pytest.fixture
+def team(site: str) -> Studio:
+    return studio()
+
+
+def one_team(team: Studio, rows: int = 60) -> Job:
+    """A search for single teams that are all called alike."""
+    columns = archive(rows)
+    columns["genome"][:, 0, 0] = columns["genome"][0, 0, 0]
+    for name in ("genome", "cost", "team_strength"):
+        columns[name] = columns[name][:, :1]
+    columns["anchor"] = np.zeros((rows, 2), dtype=np.int32)
+    job = with_columns(team, columns)
+    job.config["lineups"]["teams"] = 1
+    job.save()
+    return job
+
+
+def along(canvas: dict[str, float], share: float) -> tuple[float, float]:
+    """A point of the rising diagonal of a chart whose canvas is 14 px wider on each side, with 4 % free at its ends."""
+    inner = {side: canvas[side] - 28 for side in ("width", "height")}
+    part = (0.04 + share) / 1.08
+    return canvas["x"] + 14 + part * inner["width"], canvas["y"] + 14 + (1 - part) * inner["height"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (1100, 900), (390, 844)])
+def test_the_foot_of_the_table_counts_the_rows_that_are_wholly_seen(
+    enter: Enter, team: Studio, width: int, height: int
+) -> None:
+    page = explorer(enter, team, search_job(team.project, rows=ROWS), OPEN)
+    page.set_viewport_size({"width": width, "height": height})
+    scroller = page.locator(".lineups-scroll")
+    for scrolled in (0, 20, 530, 5321):
+        scroller.evaluate("(part, top) => { part.scrollTop = top; }", scrolled)
+        page.wait_for_timeout(200)
+        whole = scroller.evaluate(WHOLE_ROWS)
+        assert len(whole) >= 4
+        expect(page.locator("[data-rows]")).to_have_text(f"Lineups {whole[0]:,} to {whole[-1]:,} of {ROWS:,}")
+        heights = scroller.locator("tbody tr[id]").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
+        assert len(set(heights)) == 1, "a row is higher than those that scroll by"
+
+
+def test_what_fresh_battles_leave_open_under_the_line_is_counted_as_close_to_it(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project, rows=ROWS)
+    over = int((archive(ROWS)["objective"][:, 0] >= 2.0).sum())
+    strong = int(np.flatnonzero(archive(ROWS)["objective"][:, 0] > 3.0)[0])
+    fresh(job, [strong], [1.97, 50.0, 28.0], [0.05, 1.0, 1.0])
+    page = explorer(enter, team, job)
+    expect(page.locator("[data-count]")).to_have_text(f"{over:,} of {ROWS:,} lineups are over the line or close to it")
+    said = page.locator("[data-line-said]")
+    expect(said).to_contain_text(f"{over - 1:,} of {ROWS:,} lineups that the search played are over the line (")
+    expect(said).to_contain_text("; 1 more is close to it")
+    expect(page.locator("[data-show='1']")).to_contain_text("Over or close, weak or unsure")
+    page.get_by_label("Weakest team’s strength left, at least").fill("27.9")
+    expect(page.locator("[data-count]")).to_contain_text(f"of the {over:,} over the line or close to it match")
+
+
+def test_only_what_is_over_the_line_and_strong_is_tinted(enter: Enter, team: Studio) -> None:
+    page = explorer(enter, team, search_job(team.project, rows=ROWS))
+    tints = page.locator(".scatter .panel-axes .shapelayer path")
+    expect(page.locator(".panel-small")).to_have_count(2)
+    expect(tints).to_have_count(1)
+    tint, canvas = box(tints.first), box(page.locator(".panel-large canvas").last)
+    assert tint["x"] > canvas["x"] + 40, "weak teams over the line stand in the tint"
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("teams", [1, 3])
+def test_no_name_of_the_table_is_cut_off(enter: Enter, team: Studio, teams: int, width: int) -> None:
+    job = one_team(team) if teams == 1 else search_job(team.project, rows=ROWS)
+    page = explorer(enter, team, job, OPEN)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_timeout(300)
+    cut = page.locator(".lineups td.name-cell > span").evaluate_all(
+        "names => names.filter(n => n.scrollHeight > n.clientHeight + 1 || n.scrollWidth > n.clientWidth + 1)"
+        ".map(n => n.innerText)"
+    )
+    assert cut == []
+    rows = page.locator(".lineups tbody tr[id]").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
+    assert len(set(rows)) == 1, "a row is higher than those that scroll by"
+
+
+def test_single_teams_that_are_called_alike_are_told_apart_by_their_other_pieces(enter: Enter, team: Studio) -> None:
+    page = explorer(enter, team, one_team(team), OPEN)
+    names = page.locator(".lineups tbody tr[id] .name-cell > span").all_inner_texts()
+    assert len({name.split(",")[0] for name in names}) == 1
+    assert len(set(names)) == len(names)
+    assert all(re.search(r"\xa0×\d", name) for name in names)
+
+
+def test_columns_whose_ranges_are_alike_have_one_number_of_digits(enter: Enter, team: Studio) -> None:
+    columns = archive(60)
+    columns["objective"][:, 0] = np.concatenate([np.linspace(2.469, 2.41, 30), np.linspace(1.0, 2.0, 30)])
+    columns["error"][:, 0] = 0.035
+    job = with_columns(team, columns)
+    job.config["objectives"]["objectives"][0]["threshold"] = 2.37  # one decimal tells it from some of them
+    job.save()
+    page = explorer(enter, team, job, OPEN)
+    values = page.locator(".lineups tbody tr[id] .range-value b").all_inner_texts()
+    assert len(values) > 6
+    assert {len(value.split(".")[1]) for value in values} == {len("47×")}, values
+
+
+def test_the_table_says_that_each_range_is_for_its_lineup_alone(enter: Enter, team: Studio) -> None:
+    page = explorer(enter, team, search_job(team.project, rows=60))
+    expect(page.locator("[data-table-card]")).to_contain_text("95 % ranges, each for its lineup alone")
+
+
+def test_the_words_of_the_line_stand_where_they_hide_the_fewest_marks(enter: Enter, team: Studio) -> None:
+    columns = archive(400)
+    columns["objective"][:, 0] = np.linspace(1.0, 2.6, 400)
+    columns["objective"][:, 2] = np.where(np.arange(400) % 100 == 0, 80.0, np.linspace(0.0, 40.0, 400) % 20)
+    page = explorer(enter, team, with_columns(team, columns))
+    note = box(page.locator(".panel-words .note-y"))
+    canvas = box(page.locator(".panel-large canvas").last)
+    assert note["x"] > canvas["x"] + 0.3 * canvas["width"], "the left of the line is where the marks are"
+    other = box(page.locator(".panel-words .note-x"))
+    apart = note["x"] > other["x"] + other["width"] or note["x"] + note["width"] < other["x"]
+    assert apart or note["y"] > other["y"] + other["height"] or note["y"] + note["height"] < other["y"]
+
+
+def test_the_hover_card_covers_no_other_chart(enter: Enter, team: Studio) -> None:
+    columns = archive(600)
+    columns["objective"][:, 0] = np.linspace(1.0, 3.0, 600)
+    columns["objective"][:, 2] = np.linspace(0.0, 60.0, 600)  # one number follows the other: the corners are free
+    page = explorer(enter, team, with_columns(team, columns), OPEN)
+    edge = box(page.locator(".panels-small"))["x"]
+    canvas = box(page.locator(".panel-large canvas").last)
+    for share in np.linspace(0.1, 0.95, 12):
+        page.mouse.move(5, 5)
+        page.mouse.move(*along(canvas, share))
+        expect(page.locator("[data-hover]")).to_be_visible()
+        card = box(page.locator("[data-hover]"))
+        assert card["x"] + card["width"] <= edge + 1

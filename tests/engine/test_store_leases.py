@@ -1,0 +1,46 @@
+"""Leases: in a folder, and in a store of objects that has neither folders nor renames."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from engine.store import FolderStore, Lease, leased
+from tests.contracts.store import StoreContract
+from tests.engine.object_store import ObjectStore
+
+
+class TestFolderStore(StoreContract):
+    def make(self) -> FolderStore:
+        return FolderStore(self.folder)
+
+    def age(self, lease: Lease, seconds: float) -> None:
+        past = time.time() - seconds
+        os.utime(lease.address, (past, past))
+
+    def test_another_process_of_the_holder_finds_it_by_its_address(self) -> None:
+        lease = self.held()
+        digest = leased(lease.address).put(b"weights")
+        assert lease.get(digest) == b"weights"
+
+    def test_a_store_does_not_list_what_its_leases_hold_and_sweeps_what_killed_writers_left(self) -> None:
+        store = self.make()
+        self.held().put(b"weights")
+        assert list(store) == []
+        draft = Path(self.folder) / "leases" / ".draft" / "token"
+        draft.mkdir(parents=True)
+        store.sweep(time.time() - 60)
+        assert draft.exists()
+        store.sweep(time.time() + 60)
+        assert not draft.parent.exists()
+
+
+class TestObjectStore(StoreContract):
+    def make(self) -> ObjectStore:
+        self.objects = ObjectStore()
+        return self.objects
+
+    def age(self, lease: Lease, seconds: float) -> None:
+        found, key = self.objects.objects.found, f"holder/{lease.name}"
+        found[key] = found[key][0], time.time() - seconds

@@ -1,0 +1,40 @@
+"""The documents beside the code: every path they name exists, every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "engine").glob("*.md"), *(ROOT / "deploy").glob("*.md")])
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("document", [pytest.param(d, id=str(d.relative_to(ROOT))) for d in DOCUMENTS])
+def test_every_link_of_a_document_leads_to_a_file_and_a_heading(document: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", document.read_text()):
+        path, _, heading = target.partition("#")
+        file = document if not path else document.parent / path
+        assert file.exists(), f"{target}: there is no {path}"
+        if heading:
+            assert heading in {slug(h) for h in re.findall(r"^#+ (.+)$", file.read_text(), re.M)}, target
+
+
+def test_the_architecture_names_only_what_is_there() -> None:
+    named = re.findall(r"`([\w/.-]+(?:/|\.py|\.md))`", (ROOT / "ARCHITECTURE.md").read_text())
+    assert len(named) > 15
+    for name in named:
+        assert (ROOT / name).exists() or (ROOT / "engine" / name).exists(), name
+
+
+def test_nothing_refers_to_notes_outside_the_repository() -> None:
+    rooms = [ROOT / name for name in ("engine", "webapp", "workers", "deploy", "templates", "static", "tests")]
+    kinds = {".py", ".md", ".js", ".css", ".html"}
+    files = [f for room in rooms for f in room.rglob("*") if f.suffix in kinds and f != Path(__file__).resolve()]
+    outside = re.compile(r"\.\./shared|\bresearch/|DESIGN\.md|\bdesign, section")
+    assert [str(f) for f in [*DOCUMENTS, *files] if outside.search(f.read_text())] == []

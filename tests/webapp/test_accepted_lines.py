@@ -1,0 +1,94 @@
+"""A line that somebody accepted is an absolute number: no new data, sample or preview moves it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine.config import FAIRNESS
+from tests.factories import Studio, game_version, studio
+from tests.webapp.test_jobs_new import finished_sample
+from webapp.balance.models import Draft, ObjectiveSet
+from webapp.games.models import GameVersion
+from webapp.studies import pending
+from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.models import Job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def team() -> Studio:
+    made = studio()
+    game_version(made.project)
+    NewJobForm(None, project=made.project, user=made.designer)
+    return made
+
+
+@pytest.fixture
+def client(team: Studio) -> Client:
+    signed_in = Client()
+    signed_in.force_login(team.designer)
+    return signed_in
+
+
+def newer(team: Studio) -> GameVersion:
+    """A later version of the data."""
+    version = team.project.versions.get(number=14)
+    version.pk, version.number, version.content_hash = None, 15, "f" * 64
+    version.save()
+    return version
+
+
+def sampled(client: Client, team: Studio, typed: dict[str, str], far: float) -> dict[str, object]:
+    """The preview once its random lineups are played; their values end at ``far``."""
+    address = reverse("studies:preview", args=[team.project.slug])
+    client.post(address, typed)
+    for job in Job.objects.filter(kind=Job.Kind.SAMPLE, artifacts={}):
+        finished_sample(job, lambda name: np.linspace(0.0, far, 200))
+    found: dict[str, object] = client.post(address, {**typed, "keep": "1"}).json()
+    return found
+
+
+def test_a_line_in_the_project_s_objectives_stays_whatever_the_data(client: Client, team: Studio) -> None:
+    strict = [o.model_copy(update={"threshold": 2.75 if o.name == "advantage" else None}) for o in FAIRNESS.objectives]
+    config = FAIRNESS.model_copy(update={"objectives": tuple(strict)}).model_dump(mode="json")
+    kept = ObjectiveSet.objects.create(project=team.project, name="Ours", config=config, content_hash="a" * 64)
+    typed = {**first_values(team.project), "question": "own", "objectives": str(kept.pk), "measure": "", "line": ""}
+    for version, far in ((team.project.versions.get(), 3.0), (newer(team), 40.0)):
+        answer = sampled(client, team, {**typed, "version": str(version.pk), "seed": str(version.number)}, far)
+        assert answer["fill"] == {"measure": "advantage", "line": "2.75", "line_from": "objectives"}
+    kept.refresh_from_db()
+    assert kept.config == config
+
+
+def test_a_line_in_a_draft_stays_when_the_data_changes(client: Client, team: Studio) -> None:
+    typed = {**first_values(team.project), "line": "2.75"}
+    sampled(client, team, typed, 3.0)
+    version = newer(team)
+    answer = sampled(client, team, {**typed, "version": str(version.pk), "seed": "5"}, 40.0)
+    assert answer["fill"] is None, "nothing is put in the place of a line that somebody chose"
+    assert Draft.objects.get().form["line"] == "2.75"
+
+
+def test_a_proposed_line_is_a_number_of_the_job_and_of_its_clone_from_then_on(client: Client, team: Studio) -> None:
+    typed = {**first_values(team.project), "question": "price", "measure": "", "line": ""}
+    client.post(reverse("studies:new", args=[team.project.slug]), typed)
+    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(10, 30, 200))
+    pending.settle_all()
+    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    line = job.config["objectives"]["objectives"][0]["threshold"]
+    assert isinstance(line, float)
+    version = newer(team)
+    client.post(reverse("studies:clone", args=[team.project.slug, job.pk]))
+    cloned = Draft.objects.get().form
+    answer = sampled(
+        client, team, {**first_values(team.project), **cloned, "version": str(version.pk), "seed": "5"}, 900.0
+    )
+    assert answer["errors"] == {}
+    assert answer["fill"] is None
+    assert float(cloned["line"]) == line
+    job.refresh_from_db()
+    assert job.config["objectives"]["objectives"][0]["threshold"] == line

@@ -1,0 +1,176 @@
+"""A line that is moved in the explorer: verdicts, files, and what a project keeps of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from html import unescape
+
+import numpy as np
+import pytest
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.test import Client
+
+from engine.config import ObjectiveSetConfig
+from tests.factories import Studio, search_job, studio
+from webapp.accounts.models import User
+from webapp.balance.models import KeptLine, ObjectiveSet
+from webapp.balance.saving import ensure_defaults, newest
+from webapp.studies import explore_build as build
+from webapp.studies.explore_line import asked, moved
+from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.models import Job
+from webapp.studies.questions import QUESTIONS, verdict_words
+from webapp.studies.verdict_words import BELOW_ALONE, LINE_ALONE
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def job(team: Studio) -> Job:
+    return search_job(team.project, rows=900)
+
+
+NOT_SENSIBLE = ("1e308", "-1e308", "1e13", "1e-320", "-1e-320")
+
+
+def by(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def keep(user: User, job: Job, objective: str = "advantage", line: str = "2.65") -> int:
+    answer = by(user).post(f"/p/herobattle/jobs/{job.pk}/explore/line/", {"objective": objective, "line": line})
+    return int(answer.status_code)
+
+
+def test_verdicts_by_a_line_at_the_jobs_own_are_the_jobs_own(job: Job) -> None:
+    explored = build.build(job)
+    again = moved(explored, {"advantage": 2.0 + 1e-9})
+    np.testing.assert_array_equal(again.core["verdict"], explored.core["verdict"])
+    assert again.meta["moved"] == {"advantage": 2.0 + 1e-9}
+    assert moved(explored, {}) is explored
+
+
+def test_a_line_further_out_has_fewer_over_it_and_the_job_keeps_its_own(job: Job) -> None:
+    explored = build.build(job)
+    further = moved(explored, {"advantage": 2.6})
+    over = further.core["verdict"] > 0
+    np.testing.assert_array_equal(over, explored.core["value"][0].astype(float) >= 2.6)
+    assert 0 < over.sum() < (explored.core["verdict"] > 0).sum()
+    assert explored.meta["objectives"][0]["threshold"] == 2.0
+    words = np.array(further.meta["sure"])[further.core["sure"]]
+    assert "Confirmed" not in words
+    assert set(words[over]) <= {"Over, weak", "Not sure yet", "Found by the search"}
+
+
+def test_an_address_moves_only_lines_that_the_job_has_and_only_to_numbers(job: Job) -> None:
+    meta = build.build(job).meta
+    assert asked(QueryDict("line-advantage=2.5&line-gap=30&line-nothing=1"), meta) == {"advantage": 2.5}
+    assert asked(QueryDict("line-advantage=2"), meta) == {}
+    for wrong in ("far", "nan", "inf", *NOT_SENSIBLE):
+        with pytest.raises(ValueError, match="line-advantage"):
+            asked(QueryDict(f"line-advantage={wrong}"), meta)
+
+
+def test_a_file_says_that_its_line_was_moved_and_a_wrong_one_is_refused(team: Studio, job: Job) -> None:
+    client, address = by(team.producer), f"/p/herobattle/jobs/{job.pk}/export.csv"
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{address}?line-advantage=2.6").content.decode("utf-8-sig"))))
+    assert lines
+    assert all(float(line["Resource advantage (×)"]) >= 2.6 for line in lines)
+    assert "Resource advantage at 2.6; the job’s own is 2" in lines[0]["Source"]
+    refused = client.get(f"{address}?line-advantage=far")
+    assert refused.status_code == 400
+    assert "line-advantage" in refused.content.decode()
+
+
+def test_who_may_write_keeps_a_line_and_nobody_else(team: Studio, job: Job) -> None:
+    assert keep(team.designer, job) == keep(team.owner, job) == 200
+    assert keep(team.producer, job) == 403
+    assert keep(team.stranger, job) == 404
+    assert keep(team.designer, job, line="nan") == keep(team.designer, job, objective="gap") == 400
+    assert [(k.question, k.objective, k.line) for k in KeptLine.objects.all()] == [("unfair", "advantage", 2.65)]
+
+
+@pytest.mark.parametrize("line", NOT_SENSIBLE)
+def test_a_line_where_none_can_be_is_refused_by_the_explorer_and_by_the_form(team: Studio, job: Job, line: str) -> None:
+    sent = {"objective": "advantage", "line": line}
+    answer = by(team.designer).post(f"/p/herobattle/jobs/{job.pk}/explore/line/", sent)
+    assert answer.status_code == 400
+    assert "No line can be there" in answer.json()["error"]
+    assert not KeptLine.objects.exists()
+    with pytest.raises(ValidationError, match="too large, or too near to zero"):
+        NewJobForm.base_fields["line"].clean(line)
+
+
+def test_a_far_line_and_zero_are_kept(team: Studio, job: Job) -> None:
+    for line in ("0", "-1e12", "1e12", "0.000001"):
+        assert keep(team.designer, job, line=line) == 200
+        assert NewJobForm.base_fields["line"].clean(line) == KeptLine.objects.get().line == float(line)
+
+
+def test_later_searches_begin_with_the_kept_line_and_other_questions_do_not(team: Studio, job: Job) -> None:
+    ensure_defaults(team.project, team.designer)
+    keep(team.designer, job)
+    assert first_values(team.project)["line"] == "2.65"
+    form = NewJobForm(
+        {**first_values(team.project), "measure": "", "line": ""}, project=team.project, user=team.designer
+    )
+    assert form.is_valid()
+    assert form.cleaned_data["line"] == 2.65
+    other = {**first_values(team.project), "question": "fielded", "measure": "", "line": ""}
+    form = NewJobForm(other, project=team.project, user=team.designer)
+    assert form.is_valid()
+    assert form.cleaned_data["line"] != 2.65
+
+
+def test_a_line_of_the_projects_own_objectives_is_kept_in_them(team: Studio, job: Job) -> None:
+    _, own = ensure_defaults(team.project, team.designer)
+    Job.objects.filter(pk=job.pk).update(objective_set=own, template="own")
+    assert keep(team.designer, job) == 200
+    now = newest(ObjectiveSet.objects.get(pk=own.pk))
+    assert now.pk != own.pk
+    assert now.config["objectives"][0]["threshold"] == 2.65
+    assert not KeptLine.objects.exists()
+
+
+@pytest.mark.parametrize("question", ["price", "useless", "first"])
+def test_each_question_has_words_of_its_own_for_its_verdicts(question: str) -> None:
+    words = verdict_words(question, ObjectiveSetConfig.model_construct(objectives=()))
+    assert words is QUESTIONS[question].words
+    assert not any("the line" in text for text in (*words.verdicts, words.over, words.weak, words.corner))
+
+
+def test_words_speak_of_strength_only_where_it_is_measured(job: Job) -> None:
+    objectives = ObjectiveSetConfig.model_validate(job.config["objectives"])
+    without = objectives.model_copy(update={"objectives": objectives.objectives[:2]})
+    assert verdict_words("own", objectives).strong == "Over the line and strong"
+    assert verdict_words("own", without).strong == "Surely over the line"
+
+
+def test_where_the_line_is_the_most_what_counts_is_below_it(job: Job) -> None:
+    objectives = ObjectiveSetConfig.model_validate(job.config["objectives"])
+    down = [o.model_copy(update={"direction": "min"}) for o in objectives.objectives]
+    most = objectives.model_copy(update={"objectives": tuple(down)})
+    words = verdict_words("own", most)
+    assert (words.over, words.under) == ("below the line", "Above the line")
+    assert verdict_words("useless", most) is QUESTIONS["useless"].words
+    both = objectives.model_copy(update={"objectives": (*down[:1], *objectives.objectives[1:])})
+    assert verdict_words("own", both).over == "below the line", "the objective without a line says nothing of it"
+
+
+def test_every_word_for_how_sure_is_explained_in_help(team: Studio) -> None:
+    page = unescape(by(team.designer).get("/help/").content.decode()).lower()
+    for words in (*(q.words for q in QUESTIONS.values()), LINE_ALONE, BELOW_ALONE):
+        for text in words.verdicts[1:]:
+            assert not text.startswith("Surely") or "<b>surely</b>, in the name of a verdict" in page
+        assert "Surely" not in words.moved_sure
+    for how in ("found by the search", "on fresh battles", "confirmed", "needs more battles", "too close to tell"):
+        assert how in page

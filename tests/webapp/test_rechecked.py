@@ -1,0 +1,189 @@
+"""A re-check says on its own page, on Home and in the list of jobs what the explorer says of its lineups."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from engine.indicators import STRONG
+from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.webapp.test_explore_shortlist import finished_recheck, shortlist
+from webapp.lib.storage import store
+from webapp.studies import explore_build as build
+from webapp.studies import explore_source, progress, rechecked
+from webapp.studies.explore_recheck import findings
+from webapp.studies.journal import Entry, append
+from webapp.studies.models import Job, ShortlistEntry, Status
+
+pytestmark = pytest.mark.django_db
+OVER, UNDER, UNSURE = [2.6, 50.0, 28.0], [1.7, 30.0, 28.0], [2.2, 50.0, 28.0]
+
+
+@pytest.fixture
+def team() -> Studio:
+    cache.clear()
+    return studio()
+
+
+@pytest.fixture
+def search(team: Studio) -> Job:
+    return search_job(team.project, rows=200)
+
+
+@pytest.fixture
+def client(team: Studio) -> Client:
+    signed_in = Client()
+    signed_in.force_login(team.designer)
+    return signed_in
+
+
+def rechecked_as(search: Job, rows: list[int], mean: list[float], error: float = 0.05, **row: Any) -> Job:
+    """A re-check as the site stores it, on the shortlist of its search."""
+    job = finished_recheck(search, rows, mean, [error, 1.0, 1.0])
+    job.config = {**search.config, **job.config, "kind": "recheck"}
+    job.game_version, job.template, job.tick, job.finished_at = search.game_version, search.template, 1, job.created_at
+    for name, value in row.items():
+        setattr(job, name, value)
+    job.save()
+    genomes = archive(200)["genome"]
+    for lineup in rows:
+        ShortlistEntry.objects.create(job=search, individual=lineup, genome=genomes[lineup].tolist(), reason="Odd")
+    return job
+
+
+def page(client: Client, job: Job) -> str:
+    return client.get(reverse("studies:job", args=["herobattle", job.pk])).content.decode()
+
+
+def listed(client: Client, address: str, job: Job) -> str:
+    """The row of a job in a list."""
+    text = client.get(address).content.decode()
+    return re.sub(r"\s+", " ", text.partition(f'id="job-{job.pk}"')[2].partition("</li>")[0])
+
+
+JOBS = "/p/herobattle/jobs/"
+
+
+@pytest.mark.parametrize(("mean", "mark"), [(OVER, "strong"), (UNDER, "fair"), (UNSURE, "unsure")])
+def test_a_re_check_of_one_lineup_says_the_sentence_of_the_explorer_everywhere(
+    client: Client, search: Job, mean: list[float], mark: str
+) -> None:
+    job = rechecked_as(search, [12], mean, 0.1 if mean == UNSURE else 0.05)
+    (told,) = shortlist(search).on
+    state = client.get(reverse("studies:explore-state", args=["herobattle", search.pk])).json()
+    assert told.words in state["html"]
+    shown = page(client, job)
+    assert told.words in shown
+    assert told.name in shown
+    assert "none was found" not in shown
+    for address in (JOBS, "/"):
+        row = listed(client, address, job)
+        assert told.words in row
+        assert re.findall(r"vm-(\w+)", row) == [mark]
+        assert "Finished" in row
+
+
+def test_a_re_check_of_several_is_counted_in_lists_and_told_one_by_one_on_its_page(client: Client, search: Job) -> None:
+    rechecked_as(search, [40, 41], UNDER)
+    job = rechecked_as(search, [12], OVER)
+    both = Job.objects.get(pk=job.pk)
+    both.pk, genomes = None, archive(200)["genome"]
+    both.config["genomes"], both.artifacts = genomes[[12, 40, 41]].tolist(), {}
+    both.save()
+    assert rechecked.found(both) == ("1 confirmed, 2 under the line", "strong")
+    assert [each.words for each in rechecked.checked(both)] == [
+        "Confirmed on 768 fresh battles", *["Under the line on 768 fresh battles"] * 2
+    ]  # fmt: skip
+    assert "1 confirmed, 2 under the line" in listed(client, JOBS, both)
+
+
+def test_while_it_plays_nothing_is_said_of_its_lineups_yet(client: Client, search: Job) -> None:
+    job = rechecked_as(search, [12], OVER, status=Status.RUNNING)
+    assert "Being played again on fresh battles" in page(client, job)
+    told = client.get(reverse("studies:checked", args=["herobattle", job.pk])).json()
+    assert told["marks"] == [{"verdict": None, "mark": "", "short": "being played again on fresh battles"}]
+    Job.objects.filter(pk=job.pk).update(status=Status.FINISHED)
+    told = client.get(reverse("studies:checked", args=["herobattle", job.pk])).json()
+    assert told["marks"] == [{"verdict": 2, "mark": "strong", "short": "confirmed"}]
+    assert "Confirmed on 768 fresh battles" in told["html"]
+
+
+def test_one_that_was_stopped_before_it_played_a_lineup_says_so(client: Client, search: Job) -> None:
+    job = rechecked_as(search, [12], OVER, status=Status.STOPPED, artifacts={}, tick=0)
+    assert "Not re-checked yet" in page(client, job)
+    assert "vm-" not in listed(client, JOBS, job)
+
+
+def test_one_whose_search_is_gone_says_what_its_own_battles_say(client: Client, search: Job) -> None:
+    job = rechecked_as(search, [12], OVER)
+    job.parent = None
+    job.save()
+    assert rechecked.found(job).words == "Confirmed on 768 fresh battles"
+    assert "Confirmed on 768 fresh battles" in page(client, job)
+
+
+def test_one_whose_game_is_no_longer_described_still_opens(client: Client, search: Job) -> None:
+    job = rechecked_as(search, [12], OVER)
+    assert search.game_version is not None
+    search.game_version.simulator.spec = {}
+    search.game_version.simulator.save()
+    assert "no longer described" in page(client, job)
+    assert "not known any more" in listed(client, JOBS, job)
+
+
+def test_without_a_line_lineups_are_measured_and_nothing_is_marked(client: Client, search: Job) -> None:
+    for objective in search.config["objectives"]["objectives"]:
+        objective["threshold"] = None
+    search.save()
+    job = rechecked_as(search, [12], OVER)
+    row = listed(client, JOBS, job)
+    assert "Measured on 768 fresh battles" in row
+    assert "vm-" not in row
+    assert "no line was set" in listed(client, JOBS, search)
+
+
+def test_a_search_has_no_red_mark_for_what_it_did_not_find(client: Client, search: Job) -> None:
+    search.metrics = {"strong": 0, "evaluated": 200}
+    search.save()
+    row = listed(client, JOBS, search)
+    assert "0 found by the search" in row
+    assert "vm-" not in row
+    strong = np.flatnonzero(build.build(search).core["verdict"] == STRONG)
+    search.metrics = {"strong": len(strong), "evaluated": 200}
+    search.save()
+    rechecked_as(search, [int(strong[0])], UNDER)
+    row = listed(client, JOBS, search)
+    assert f"0 confirmed on fresh battles, {len(strong) - 1} found by the search" in row
+    assert "vm-unsure" in row
+
+
+def test_the_history_of_a_re_check_counts_parts_and_finds_no_lineups(search: Job) -> None:
+    job = rechecked_as(search, [12], OVER, metrics={"strong": 1})
+    said = [Entry("progressed", {"metrics": {"strong": 1}}, 1), Entry("finished", {"artifacts": {}}, 1)]
+    append(job, {}, said)
+    assert [line["words"] for line in progress.history(job)] == ["Finished after 1 part."]
+
+
+def test_headings_are_by_state(client: Client, search: Job) -> None:
+    assert ">What was found<" in page(client, search)
+    assert ">How the search went<" in page(client, search)
+    Job.objects.filter(pk=search.pk).update(status=Status.RUNNING)
+    assert ">What has been found so far<" in page(client, search)
+    assert ">How the search is going<" in page(client, search)
+
+
+def test_what_the_end_of_a_search_played_again_is_not_mixed_with_re_checks(search: Job) -> None:
+    columns = {name: column[[12]] for name, column in archive(200).items()}
+    columns["samples"] = np.full(1, 16, dtype=np.int32)
+    search.artifacts["fresh"] = store().put(bundle(columns))
+    search.save()
+    rechecked_as(search, [30], OVER)
+    assert explore_source.searched_again(search) == [search.artifacts["fresh"]]
+    assert len(explore_source.replayed(search)) == 2
+    assert sorted(fresh.samples for fresh in findings(search).values()) == [16, 32]

@@ -1,0 +1,95 @@
+"""A kind of study that is registered in a test only works wherever studies are read, run, listed and shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from engine import cli
+from engine.catalog import STUDIES
+from engine.errors import ConfigError
+from engine.studies import load
+from tests.engine.counting import KIND, CountConfig
+from tests.factories import Studio, studio
+from webapp.studies import actions, kinds, progress
+from webapp.studies.journal import Entry, append
+from webapp.studies.models import Job, Status
+
+
+@pytest.fixture(autouse=True)
+def counting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(STUDIES, "count", KIND)
+
+
+@pytest.fixture
+def team(db: None) -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def job(team: Studio) -> Job:
+    """One that has counted to two."""
+    made = actions.submit(team.project, team.designer, CountConfig(), title="One, two")
+    for tick in (1, 2):
+        body = {"counters": {"steps": tick, "seconds": 1.0 * tick}, "metrics": {"square": 1.0 * tick**2}}
+        append(made, {}, [Entry("progressed", body, tick)], tick=tick, counters=body["counters"])
+    append(made, {}, [Entry("finished", {"artifacts": {}}, 2)], status=Status.FINISHED, finished_at=timezone.now())
+    return Job.objects.get(pk=made.pk)
+
+
+def test_it_is_read_with_all_that_is_wrong_at_its_place() -> None:
+    assert load({"kind": "count", "ticks": 5}) == CountConfig(ticks=5)
+    with pytest.raises(ConfigError) as wrong:
+        load({"kind": "count", "ticks": 0, "pace": 2})
+    assert {problem.place for problem in wrong.value.problems} == {"ticks", "pace"}
+
+
+def test_the_command_line_runs_it_and_says_its_own_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text("kind: count\nticks: 2\n")
+    assert cli.main(["run", str(study), "--job-dir", str(tmp_path / "job")]) == 0
+    said = capsys.readouterr().out
+    assert "Started on 1 worker, 2 numbers planned" in said
+    assert "round 2: counted 2, square 4" in said
+    assert "Finished after 2.0 s and 2 steps" in said
+    assert "numbers" in (tmp_path / "job" / "results.json").read_text()
+
+
+def test_it_has_a_page_for_its_team_and_for_nobody_else(team: Studio, job: Job) -> None:
+    address = reverse("studies:job", args=[team.project.slug, job.pk])
+    for user, status in ((team.owner, 200), (team.producer, 200), (team.stranger, 404)):
+        client = Client()
+        client.force_login(user)
+        answer = client.get(address)
+        assert answer.status_code == status
+        if status == 200:
+            page = answer.content.decode()
+            assert "Counting" in page
+            assert "Number 2 of 3" in page
+            assert "Finished after 2 numbers." in page
+            assert "Ask again with changes" not in page, "it has no form"
+
+
+def test_it_is_in_the_list_of_jobs_and_among_those_that_ended(team: Studio, job: Job) -> None:
+    client = Client()
+    client.force_login(team.designer)
+    assert "One, two" in client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    home = client.get(reverse("projects:home")).content.decode()
+    assert f'href="{reverse("studies:job", args=[team.project.slug, job.pk])}"' in home, "nothing of it is explored"
+
+
+def test_its_rounds_are_columns_of_all_that_they_told(job: Job) -> None:
+    assert progress.rounds(job) == {"tick": [1, 2], "seconds": [1.0, 2.0], "steps": [1, 2], "square": [1.0, 4.0]}
+
+
+def test_it_stops_in_its_own_words(job: Job) -> None:
+    assert job.stopped_words(2) == "Stopped. What was counted stays."
+    assert job.stopped_words(0) == "Stopped before the first number was complete."
+
+
+def test_every_kind_of_study_that_the_site_starts_has_pages_of_its_own() -> None:
+    assert set(STUDIES) - {"count"} == set(kinds.PARTS)

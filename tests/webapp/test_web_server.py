@@ -1,0 +1,58 @@
+"""What the web server itself does with connections, over real sockets."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from threading import Thread
+from typing import Any
+
+import pytest
+import uvicorn
+
+from deploy.up import web
+
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """A server that gives the head of a request half a second."""
+
+    async def tell(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    monkeypatch.setattr(web, "HEAD_SECONDS", 0.5)
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(tell, http=web.Protocol, lifespan="off", log_config=None))
+    serving = Thread(target=server.run, kwargs={"sockets": [listening]})
+    serving.start()
+    yield listening
+    server.should_exit = True
+    serving.join()
+
+
+WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: loc", WHOLE + b"GET / HTTP/1.1\r\nHo"],
+    ids=["nothing", "half a line", "half a head", "half a second head"],
+)  # fmt: skip
+def test_a_connection_on_which_no_whole_head_comes_is_closed(listener: socket.socket, sent: bytes) -> None:
+    with socket.create_connection(listener.getsockname(), timeout=PATIENCE) as asking:
+        asking.sendall(sent)
+        began = time.monotonic()
+        answers = b"".join(iter(lambda: asking.recv(4096), b""))
+    assert answers.count(b"HTTP/1.1 200 OK") == sent.count(WHOLE)
+    assert time.monotonic() - began < 4.0  # before uvicorn itself would close a connection that nobody uses
+
+
+def test_a_connection_that_is_used_again_stays(listener: socket.socket) -> None:
+    with socket.create_connection(listener.getsockname(), timeout=PATIENCE) as asking:
+        for _ in range(3):
+            asking.sendall(WHOLE)
+            assert asking.recv(4096).startswith(b"HTTP/1.1 200 OK")
+            time.sleep(0.7)

@@ -1,0 +1,123 @@
+"""A whole site on a disk of its own that becomes full to the last byte in the middle of a search, and has room again.
+
+``python -m tests.workers.full_disk FOLDER`` as root of a mount namespace: ``FOLDER`` becomes the disk. The test
+beside it starts this with ``unshare``, which needs no root.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+from http.cookiejar import CookieJar
+from pathlib import Path
+
+from tests.workers.whole_site import WholeSite, until
+
+DISK = "700m"
+START = """
+import sys, django
+django.setup()
+from engine.studies import load
+from webapp.studies import actions
+from webapp.studies.models import Job
+made = Job.objects.filter(kind="search").order_by("pk").first()
+study = load({**made.config, "ticks": 20, "replicates": 16, "seed": 4242, "name": "full disk"})
+refers = {"game_version": made.game_version, "lineup_rules": made.lineup_rules, "objective_set": made.objective_set}
+print(actions.submit(made.project, made.created_by, study, title="Full disk", **refers).pk)
+"""
+
+
+class Browser:
+    """Somebody who is signed in."""
+
+    def __init__(self, site: WholeSite) -> None:
+        self.site = site
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+
+    def get(self, path: str) -> str:
+        with self.opener.open(f"{self.site.address}{path}", timeout=60) as answer:
+            return str(answer.read().decode())
+
+    def sign_in(self) -> None:
+        token = self.get("sign-in/").split('csrfmiddlewaretoken" value="')[1].split('"')[0]
+        form = {"csrfmiddlewaretoken": token, "username": "designer", "password": "equipoise-demo"}
+        self.opener.open(f"{self.site.address}sign-in/", urllib.parse.urlencode(form).encode(), timeout=60)
+        assert "Sign out" in self.get("")
+
+
+def start_search(site: WholeSite) -> int:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "webapp.settings", "EQUIPOISE_VAR": str(site.layout.var)}
+    done = subprocess.run([sys.executable, "-c", START], env=environment, capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+def first_search(site: WholeSite) -> str:
+    """Its status; nothing before it is made."""
+    with sqlite3.connect(f"file:{site.layout.var}/db.sqlite3?mode=ro", uri=True, timeout=30) as database:
+        row = database.execute("SELECT status FROM studies_job WHERE kind = 'search'").fetchone()
+    return row[0] if row else ""
+
+
+def job(site: WholeSite, number: int) -> tuple[str, int, str]:
+    """Status, rounds played and the hash of the front."""
+    with sqlite3.connect(f"file:{site.layout.var}/db.sqlite3?mode=ro", uri=True, timeout=30) as database:
+        row = database.execute("SELECT status, tick, artifacts FROM studies_job WHERE id = ?", [number]).fetchone()
+    return row[0], row[1], json.loads(row[2]).get("front", "")
+
+
+def fill(file: Path) -> None:
+    """Take what is left of the disk."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT)
+    for size in (2**20, 4096, 1):
+        try:
+            while os.write(descriptor, bytes(size)):
+                pass
+        except OSError:
+            continue
+    os.close(descriptor)
+
+
+def main(folder: Path) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", folder], check=True)
+    site = WholeSite(folder / "var", EQUIPOISE_DEMO="1")
+    site.output = folder.with_suffix(".output")
+    try:
+        site.start()
+        full_and_free_again(site, folder / "filling")
+    finally:
+        if site.process is not None and site.process.poll() is None:
+            site.stop()
+
+
+def full_and_free_again(site: WholeSite, filling: Path) -> None:
+    browser = Browser(site)
+    browser.sign_in()
+    # The new search is another run of the demo project's first one, which the site plays once it is up.
+    until(lambda: first_search(site) == "finished", "the demo project's first search to end")
+    disturbed = start_search(site)
+    until(lambda: job(site, disturbed)[1] >= 2, "the search to play two rounds")
+    fill(filling)
+    until(lambda: "full" in site.health()["parts"].get("disk", ""), "the health page to say that the disk is full")
+    for path in ("", f"p/herobattle/jobs/{disturbed}/", "p/herobattle/data/", "help/"):
+        assert f"in {site.layout.var} and they go on by themselves." in browser.get(path), path
+    assert "<b>The disk is full.</b>" in Browser(site).get("sign-in/")
+    os.kill(site.pid("web"), 9)
+    until(lambda: site.health().get("ok") is False, "the web server to come back on a full disk")
+    assert job(site, disturbed)[0] != "failed"
+    assert site.process is not None
+    assert site.process.poll() is None, site.said
+    filling.unlink()
+    until(site.healthy, "the site to be well again")
+    until(lambda: job(site, disturbed)[0] == "finished", "the search to go on by itself")
+    undisturbed = start_search(site)
+    until(lambda: job(site, undisturbed)[0] == "finished", "the same search, undisturbed")
+    assert job(site, disturbed) == job(site, undisturbed)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

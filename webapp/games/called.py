@@ -1,0 +1,46 @@
+"""What simulators are called where everybody can read it. A command line may hold paths and keys, so it is told to site
+operators and to who typed it; everybody else reads the program's number, ``simulator:7``, and may write that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from webapp.games.commands import is_program
+from webapp.games.models import PROGRAM, Simulator
+from webapp.games.simulators import granted
+from webapp.lib.whole import whole
+from webapp.projects.models import Project
+
+_PLACES = (("game", "simulator"), ("game", "name"), ("task", "game", "name"))
+CHANGED = f"{PROGRAM}:changed"
+"""A program that no registration names any more."""
+
+
+def called(reference: str) -> str:
+    """An engine's reference as everybody may read it."""
+    if not is_program(reference):
+        return reference
+    row = Simulator.objects.filter(reference=reference).first()
+    return CHANGED if row is None else row.called
+
+
+def reference_of(name: str, project: Project) -> str:
+    """The engine's reference of what may be written as its number, for a simulator of the project; else ``name``."""
+    kind, _, number = name.partition(":")
+    if kind != PROGRAM or (pk := whole(number)) is None:
+        return name
+    return granted(project).filter(pk=pk).values_list("reference", flat=True).first() or name
+
+
+def config_told(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A study's settings as everybody may read them."""
+    told: dict[str, Any] = deepcopy(dict(config))
+    for *path, last in _PLACES:
+        table = told
+        for key in path:
+            table = table.get(key) if isinstance(table, dict) else {}  # type: ignore[assignment]
+        if isinstance(table, dict) and isinstance(table.get(last), str):
+            table[last] = called(table[last])
+    return told

@@ -1,0 +1,73 @@
+"""Messages about programs without their command lines, which are told to site operators only."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+PROGRAMS = frozenset({"command", "python"})
+"""Kinds of registered programs, as their references begin."""
+ITS_PROGRAM = "the simulator’s program"
+HIDDEN = "[hidden]"
+"""What stands in a message for a word of the command line."""
+SHORTEST = 4
+"""Characters of the shortest part of an argument that is hidden: shorter ones are in every message by chance."""
+_FOLDERS = re.compile(r"(?<![\w:/.~])~?/(?:[^\s/“”\"'`:;,()<>]+/)+")
+_PARTS = re.compile(r"[\s=:,;@?&'\"\\|{}\[\]()]+")
+
+
+def is_program(reference: str) -> bool:
+    """Whether an engine's reference holds a command or an entry point, by whatever way it is spoken to (``+tcp``)."""
+    return reference.partition(":")[0].partition("+")[0] in PROGRAMS
+
+
+def reference_in(config: Mapping[str, Any]) -> str:
+    """The reference of the game that a study plays; empty where it names none."""
+    game = config.get("task", config).get("game", {})
+    return str(game.get("simulator") or game.get("name") or "")
+
+
+def without_command(text: str, reference: str) -> str:
+    """A message about a program, or printed by it, without its command line and without the folders of files."""
+    if not is_program(reference):
+        return text
+    target = reference.partition(":")[2]
+    program, *arguments = _argv(reference)
+    base = program.rpartition("/")[2]
+    for label in {target, program, base}:
+        text = re.sub(rf"\b([Tt]he) (?:simulator|game) “{re.escape(label)}”", rf"\1 {ITS_PROGRAM[4:]}", text)
+    for whole in (reference, target, program if "/" in program else ""):
+        text = text.replace(whole, ITS_PROGRAM) if whole else text
+    return _FOLDERS.sub("", _without(text, _telling(arguments)))
+
+
+def _argv(reference: str) -> list[str]:
+    """The program and its arguments, as the engine takes the reference apart; of what it refuses, the words."""
+    target = reference.partition(":")[2].strip()
+    try:
+        argv = msgspec.json.decode(target, type=list[str]) if target.startswith("[") else shlex.split(target)
+    except (ValueError, msgspec.DecodeError):
+        argv = re.split(r"[\s'\"]+", target)
+    return argv or [target]
+
+
+def _telling(arguments: Iterable[str]) -> Iterator[str]:
+    """The arguments, and the parts of them that tell something by themselves: of ``--key=SECRET`` also SECRET, which a
+    program may print alone."""
+    for argument in arguments:
+        yield argument
+        name, _, value = argument.partition("=") if argument.startswith("-") else ("", "", argument)
+        yield from (part.strip("/") for part in _PARTS.split(value or name.lstrip("-")))
+
+
+def _without(text: str, words: Iterable[str]) -> str:
+    """``text`` with each of ``words`` hidden, the longest first, also as a shell or Python would quote it."""
+    found = {form for word in words for form in (word, repr(word)[1:-1], shlex.quote(word))}
+    for word in sorted(found, key=len, reverse=True):
+        if len(word) >= SHORTEST:
+            text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", HIDDEN, text)
+    return text

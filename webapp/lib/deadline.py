@@ -1,0 +1,189 @@
+"""No request stays without an answer: what has not begun to answer in time is told so, and logged.
+
+A view that does not return cannot be interrupted, for it runs in a thread. So it is left alone, and what it says later
+is dropped. The time of an upload is not counted as long as more of it comes (``SILENCE``), nor is that of an answer
+which is already on its way: a stream of events, or a file that a slow browser takes. Views that make large files have
+more time (``may_take``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeVar
+
+import structlog
+from asgiref.sync import iscoroutinefunction
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from django.http import Http404, HttpResponse
+from django.urls import resolve
+
+from webapp.lib.trouble import trouble
+from webapp.lib.words import duration
+
+log = structlog.get_logger(__name__)
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+V = TypeVar("V", bound=Callable[..., Any])
+
+SECONDS = 30.0
+FILE_SECONDS = 600.0
+"""What a view that makes or reads a large file may take."""
+SILENCE = 30.0
+"""How long nothing more of a request may come before it is whole."""
+_MARK = "may_take_seconds"
+
+
+def may_take(seconds: float) -> Callable[[V], V]:
+    """Give a view more time than others have. The outermost decorator of the view."""
+
+    def mark(view: V) -> V:
+        setattr(view, _MARK, seconds)
+        return view
+
+    return mark
+
+
+class Handler(ASGIHandler):
+    """Django's handler. A StopIteration from a view becomes an error like any other: no Future can carry it, so the
+    request would wait for ever."""
+
+    def make_view_atomic(self, view: Any) -> Any:
+        atomic = super().make_view_atomic(view)
+        if iscoroutinefunction(atomic):
+            return atomic
+
+        def answer(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return atomic(*args, **kwargs)
+            except StopIteration as error:
+                raise RuntimeError("The view looked for something that is not there.") from error
+
+        return answer
+
+
+class Exchange:
+    """One request and its answer, as the server hands them over. ``received``: the request has come whole, or nothing
+    more of it came for ``silence`` seconds. ``started``: the answer is on its way."""
+
+    def __init__(self, receive: Receive, send: Send, silence: float) -> None:
+        self._receive, self._send, self.silence = receive, send, silence
+        self.fell_silent = False
+        self.received, self.started = asyncio.Event(), asyncio.Event()
+        self._given_up = False
+
+    async def receive(self) -> Message:
+        """What the browser sends. That it has left is told only once the answer is on its way, which ends a stream; a
+        view that is still at work cannot be interrupted. Whoever stops in the middle counts as one who has left."""
+        if self.received.is_set():
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                await self.started.wait()
+            return message
+        try:
+            message = await asyncio.wait_for(self._receive(), self.silence)
+        except TimeoutError:
+            self.fell_silent = True
+            message = {"type": "http.disconnect"}
+        if not message.get("more_body", False):
+            self.received.set()
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Part of the answer; dropped when another one was given instead."""
+        if not self._given_up:
+            self.started.set()
+            await self._send(message)
+
+    async def answer_instead(self, answer: HttpResponse) -> None:
+        """Answer in the view's place. The connection ends with it."""
+        self._given_up = True
+        headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.items()]
+        headers += [(b"content-length", str(len(answer.content)).encode()), (b"connection", b"close")]
+        await self._send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
+        await self._send({"type": "http.response.body", "body": answer.content})
+
+
+class Deadline:
+    """An ASGI application that answers within ``seconds``, whatever ``application`` does; and whoever sends nothing for
+    ``silence`` seconds before their request is whole is told so."""
+
+    def __init__(self, application: Application, seconds: float = SECONDS, silence: float = SILENCE) -> None:
+        self._application, self._seconds, self._silence = application, seconds, silence
+        self._left: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        exchange = Exchange(receive, send, self._silence)
+        task = asyncio.ensure_future(self._application(scope, exchange.receive, exchange.send))
+        await _first(task, exchange.received)
+        if exchange.fell_silent:
+            await self._hang_up(scope, exchange, task)
+            return
+        if await _first(task, exchange.started, self._seconds):
+            await task
+            return
+        request = ASGIRequest(scope, io.BytesIO())
+        longest = max(self._seconds, _more_time(request))
+        if await _first(task, exchange.started, longest - self._seconds):
+            await task
+            return
+        self._left.add(task)
+        task.add_done_callback(self._ended_late)
+        log.error("request ended: no answer in time", method=request.method, path=request.path, seconds=longest)
+        await exchange.answer_instead(_late(request, longest))
+
+    async def _hang_up(self, scope: Any, exchange: Exchange, task: asyncio.Task[None]) -> None:
+        """Answer somebody who stopped in the middle, and let the application end, which was told that they left."""
+        request = ASGIRequest(scope, io.BytesIO())
+        log.warning("request ended: the rest of it did not come", method=request.method, path=request.path)
+        self._left.add(task)
+        task.add_done_callback(self._ended_late)
+        await exchange.answer_instead(_unfinished(request, exchange.silence))
+
+    def _ended_late(self, task: asyncio.Task[None]) -> None:
+        self._left.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("a request that had been ended failed later", exc_info=error)
+
+
+async def _first(task: asyncio.Future[Any], event: asyncio.Event, seconds: float | None = None) -> bool:
+    """Wait until ``event`` or the end of ``task``; False when neither came within ``seconds``."""
+    waiting: asyncio.Future[Any] = asyncio.ensure_future(event.wait())
+    try:
+        done, _ = await asyncio.wait([task, waiting], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+    return bool(done)
+
+
+def _more_time(request: ASGIRequest) -> float:
+    """What the request's view was marked with."""
+    try:
+        return float(getattr(resolve(request.path_info).func, _MARK, 0.0))
+    except Http404:
+        return 0.0
+
+
+def _unfinished(request: ASGIRequest, seconds: float) -> HttpResponse:
+    return trouble(
+        request,
+        "This did not come whole",
+        f"Nothing more of what was sent came for {duration(seconds)}, so nothing was done with it. Send it again.",
+        status=408,
+    )
+
+
+def _late(request: ASGIRequest, seconds: float) -> HttpResponse:
+    return trouble(
+        request,
+        "This took too long",
+        f"There was no answer within {duration(seconds)}, so the site stopped waiting for it. Jobs go on, and what was "
+        "found stays. Try again in a moment; if it happens again, tell whoever runs this site when, and on which page.",
+    )

@@ -1,0 +1,82 @@
+"""Values with their 95 % ranges as the pages write them: with as many digits as it takes to tell them from a line.
+
+``static/js/charts/format.js`` counts digits alike: keep the two in step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil, copysign, floor, inf, isfinite, log10
+
+import numpy as np
+
+from webapp.lib.words import NBSP, number
+
+FIGURES = 7
+"""Digits that the 32 bits of a value hold."""
+MOST = 12
+PLACES = 6
+ATTACHED = {"×", "°", "′"}
+"""Units that stand at their number without a space."""
+
+LEAST = {"×": 1, "%": 0, "points": 0}
+"""Digits after the point that values in these units are written with at least; others by their size."""
+
+Ends = tuple[float, float]
+Test = Callable[[int], bool]
+
+
+def telling(value: float, ends: Ends | None, digits: int, lines: Sequence[float] = ()) -> int:
+    """Digits after the point, ``digits`` at least, by which ``value`` and the ``ends`` of its range read as they are:
+    each on its side of every one of ``lines``, and the ends as two numbers."""
+    numbers = [n for n in (value, *(ends or ())) if isfinite(n)]
+    wanted = [_beside(n, line, digits) for n in numbers for line in lines]
+    if ends is not None and -inf < ends[0] < ends[1] < inf:
+        low, high = ends
+        wanted.append(_kept(lambda d: round(low, d) < round(high, d), digits, low, high))
+    tests = [test for test in wanted if test is not None]
+    return next((d for d in range(digits, MOST + 1) if all(test(d) for test in tests)), digits)
+
+
+def _beside(n: float, line: float, digits: int) -> Test | None:
+    """Whether so many digits leave ``n`` on its side of the line."""
+    side = 0.0 if float(np.float32(line)) == n else _sign(n - line)
+    return _kept(lambda d: _sign(round(n, d) - line) == side, digits, n, line)
+
+
+def _kept(test: Test, digits: int, *numbers: float) -> Test | None:
+    """The test, where any number of digits passes that 32 bits hold of these numbers."""
+    size = max(*(abs(n) for n in numbers), 1e-9)
+    most = min(MOST, max(digits, FIGURES - 1 - floor(log10(size))))
+    return test if any(test(d) for d in range(digits, most + 1)) else None
+
+
+def _sign(value: float) -> float:
+    return copysign(1.0, value) if value else 0.0
+
+
+def places(value: float) -> int:
+    """Digits after the point that a number has, up to six: 2.35 has two."""
+    return len(f"{value:.{PLACES}f}".rstrip("0").partition(".")[2])
+
+
+def least_digits(value: float, unit: str) -> int:
+    """Digits after the point that a measured value is worth at least, by its unit or else by its size."""
+    if unit in LEAST:
+        return LEAST[unit]
+    size = abs(value)
+    return 0 if size >= 100 else 1 if size >= 10 else 2
+
+
+def level(value: float, half: float | None, unit: str) -> str:
+    """The median baseline team's strength as charts write it: as exactly as ``half`` of its 95 % range is worth (None:
+    not known)."""
+    worth = 0 if half is None or not isfinite(half) else ceil(-log10(half)) if half else places(value)
+    digits = min(PLACES, max(least_digits(value, unit), worth))
+    return with_unit(round(value, digits), unit, digits)
+
+
+def with_unit(value: float, unit: str, digits: int = 0) -> str:
+    """A number that somebody chose as the pages write it, with all of its digits: 2.0×, 2.35×, 20 points, 31.5 %."""
+    text = number(value, max(digits, places(value), 1 if unit == "×" else 0))
+    return f"{text}{unit}" if unit in ATTACHED else f"{text}{NBSP}{unit}" if unit else text

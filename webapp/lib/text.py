@@ -1,0 +1,101 @@
+"""Text that every database keeps and every spreadsheet opens. PostgreSQL takes no NUL, Excel no control character."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+
+from webapp.lib.trouble import API, trouble
+
+V = TypeVar("V", bound=Callable[..., Any])
+
+NUL = "\0"
+REFUSED = "What was sent holds a character that no text may have (NUL). Take it out, and send it again."
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Controls but for tab and line breaks, halves of pairs, and what is no character: no XML file may hold them."""
+_BREAKS = str.maketrans({"\x0b": "\n", "\x0c": "\n", "\x85": "\n"})
+"""What breaks a line or a page; Word puts the first one between the lines of a paragraph."""
+_MARK = "keeps_cells_of"
+
+
+def plain(text: str) -> str:
+    """``text`` without control characters; those that break a line become a line break."""
+    return _CONTROLS.sub("", text.translate(_BREAKS)) if _CONTROLS.search(text) else text
+
+
+def is_plain(text: str) -> bool:
+    """Whether ``plain`` leaves it as it is."""
+    return not _CONTROLS.search(text)
+
+
+def writable(value: Any) -> Any:
+    """``value`` (text, or plain data of tables and lists) with every text in it ``plain``."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {writable(key): writable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [writable(each) for each in value]
+    return value
+
+
+def keeps_cells(field: str) -> Callable[[V], V]:
+    """A view one of whose fields takes a pasted table, which it reads as it reads a file: a new line break in a cell
+    would be a new row. The outermost decorator of the view but for ``may_take``."""
+
+    def mark(view: V) -> V:
+        setattr(view, _MARK, field)
+        return view
+
+    return mark
+
+
+class PlainText:
+    """Middleware: a form, a query or a file's name with a NUL, which no browser sends, is refused; other control
+    characters, which come with a paste, are taken out. The API looks itself, and passwords stay as they are."""
+
+    sync_capable, async_capable = True, False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self._get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponseBase], args: Any, kwargs: Any
+    ) -> HttpResponseBase | None:
+        """The refusal in the view's place, if there is one."""
+        if request.path_info.startswith(API) or all(map(is_plain, _texts(request))):
+            return None
+        if any(NUL in text for text in _texts(request)):
+            return trouble(request, "This cannot be read", REFUSED, status=400)
+        cells = getattr(view, _MARK, "")
+        request.GET = _cleaned(request.GET, cells)
+        request.POST = _cleaned(request.POST, cells)
+        for _, files in request.FILES.lists():
+            for file in files:
+                file.name = plain(file.name or "")
+        return None
+
+
+def _texts(request: HttpRequest) -> Iterator[str]:
+    """Every text that came with a request but for its body's files."""
+    for found in (request.GET, request.POST):
+        for name, values in found.lists():
+            yield name
+            yield from values
+    for _, files in request.FILES.lists():
+        yield from (file.name or "" for file in files)
+
+
+def _cleaned(fields: QueryDict, cells: str) -> Any:
+    clean = QueryDict(mutable=True, encoding=fields.encoding)
+    for name, values in fields.lists():
+        as_sent = name == cells or "password" in name
+        clean.setlist(plain(name), values if as_sent else [plain(value) for value in values])
+    clean._mutable = False  # as Django's own are
+    return clean

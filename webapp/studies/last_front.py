@@ -1,0 +1,175 @@
+"""The last edge that a person's searches found, as a small picture without a script, for Home."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from math import floor, inf, log10
+from typing import Any, NamedTuple
+
+from engine.arrays import unpack
+from engine.errors import ConfigError, StoreError
+from engine.indicators import STRONG, UNSURE
+from webapp.accounts.models import User
+from webapp.lib.figures import telling, with_unit
+from webapp.lib.storage import store
+from webapp.lib.words import lower_first
+from webapp.studies import front
+from webapp.studies.explore_recheck import marks_now
+from webapp.studies.explore_source import Ends
+from webapp.studies.front import Axis
+from webapp.studies.models import Job
+from webapp.studies.questions import verdict_words
+
+LOOKED_AT = 5
+"""Searches whose pictures are tried, from the latest: what is stored of one may be lost."""
+KINDS = {STRONG: "strong", UNSURE: "unsure"}
+ORDER = ("fair", "under", "unsure", "strong")
+"""Marks from the bottom to the top."""
+ROOM = 6.0
+"""Percent of the picture that stays free at each end."""
+
+
+class Mark(NamedTuple):
+    """A lineup: percent from the left and from the top, and its verdict mark."""
+
+    left: str
+    top: str
+    kind: str
+
+
+class Picture(NamedTuple):
+    """``caption``: what a mark is, in the two numbers that are drawn and no other; ``legend``: (mark, words) of what is
+    drawn, empty without a line. ``line``: percent from the top, empty without one; ``tint``: where the problem area
+    begins from the left and from the top, its width and its height; ``median``: percent from the left of the median
+    baseline team, empty where strength does not count. ``ends``: (lowest, highest) of the marks and lines, in words,
+    across and up."""
+
+    job: Job
+    marks: list[Mark]
+    caption: str
+    legend: list[tuple[str, str]]
+    across: str
+    up: str
+    line: str
+    tint: tuple[str, str, str, str]
+    median: str
+    line_value: str
+    ends_across: tuple[str, str]
+    ends_up: tuple[str, str]
+    fresh: bool
+
+
+def last_front(person: User) -> Picture | None:
+    """The picture of the latest search of this person's projects that has a round; None where there is none."""
+    searches = Job.objects.filter(project__members=person, kind=Job.Kind.SEARCH, tick__gt=0)
+    for job in searches.select_related("project", "game_version").order_by("-pk")[:LOOKED_AT]:
+        try:
+            found = _picture(job)
+        except StoreError:
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _picture(job: Job) -> Picture | None:
+    """None where no lineup could be played. Raises StoreError."""
+    fresh = front.artifact(job, "fresh", None)
+    digest = fresh or front.artifact(job, "front", None) or front.artifact(job, "front", job.tick)
+    if not digest:
+        return None
+    objectives = front.of_job(job).objectives
+    x, y = front.axes(objectives)
+    told: dict[str, Any] = json.loads(front.picture(job, digest, (x, y), dots=False))
+    drawn = [i for i, edge in enumerate(told["edge"]) if edge]
+    if not drawn:
+        return None
+    values = [(told["x"][i], told["y"][i]) for i in drawn]
+    weighs = y.line is not None and x.column >= 0 and objectives[x.column].strength
+    level = told["median"] if weighs else None
+    across = _ends([a for a, _ in values], level, told["ends"]["x"])
+    up = _ends([b for _, b in values], y.line, told["ends"]["y"])
+    kinds = _kinds(job, digest, told, y.line)
+    marks = [
+        Mark(_share(a, across), _share(b, up, turned=True), kinds[i]) for i, (a, b) in zip(drawn, values, strict=True)
+    ]
+    marks.sort(key=lambda mark: ORDER.index(mark.kind))
+    line = "" if y.line is None else _share(y.line, up, turned=True)
+    median = "" if level is None else _share(level, across)
+    worded = "" if y.line is None else with_unit(y.line, y.unit)
+    tint, legend = _tint(x, y, line, median), _legend(job, marks)
+    return Picture(job, marks, _caption(x, y), legend, _axis(x), _axis(y), line, tint, median, worded,
+                   _worded(x, across), _worded(y, up), bool(fresh))  # fmt: skip
+
+
+def _tint(x: Axis, y: Axis, line: str, median: str) -> tuple[str, str, str, str]:
+    """The problem area from the left, from the top, its width and its height: over the line and, where ``median`` says
+    from where on strength counts, stronger."""
+    left, width = "0", "100%"
+    if median:
+        beyond = f"{100 - float(median.rstrip('%')):.2f}%"
+        left, width = (median, beyond) if x.direction == "max" else ("0", median)
+    return (left, "0", width, line) if y.direction == "max" else (left, line, width, "100%")
+
+
+def _caption(x: Axis, y: Axis) -> str:
+    """In the two numbers of the picture: a third one that was searched for is not drawn, so nothing is said of it."""
+    return f"Each mark is a lineup. No other that was found is both {y.toward} and {x.toward}."
+
+
+def _kinds(job: Job, digest: str, told: Mapping[str, Any], line: float | None) -> list[str]:
+    """The verdict mark of each lineup, by all that fresh battles say by now: as the explorer has it."""
+    if line is None:
+        return ["fair"] * len(told["id"])
+    arrays = unpack(store().get(digest)).arrays
+    now: dict[int, int] = {}
+    with contextlib.suppress(ConfigError):
+        now = marks_now(job, arrays)
+    return [KINDS.get(now.get(i, verdict), "under") for i, verdict in zip(told["id"], told["verdict"], strict=True)]
+
+
+def _legend(job: Job, marks: Sequence[Mark]) -> list[tuple[str, str]]:
+    words = verdict_words(job.template, front.of_job(job))
+    named = {"strong": words.strong, "unsure": words.unsure, "under": words.under}
+    shown = {mark.kind for mark in marks}
+    return [(kind, lower_first(text)) for kind, text in named.items() if kind in shown]
+
+
+def _ends(values: Sequence[float], line: float | None, stops: Ends) -> tuple[float, float]:
+    """The lowest and the highest of some values, and of the line across them; where they are one, the round numbers
+    about it, that are not beyond where what is measured ``stops``."""
+    every = [*values, *(() if line is None else (line,))]
+    low, high = min(every), max(every)
+    if high - low > 1e-9 * max(abs(low), abs(high)):
+        return low, high
+    step = 10.0 ** floor(log10(abs(low))) if low else 1.0
+    floor_, cap = (-inf if stops[0] is None else stops[0]), (inf if stops[1] is None else stops[1])
+    below, above = step * floor(low / step), step * (floor(low / step) + 1)
+    below -= step * (low - below < step / 4)
+    above += step * (above - low < step / 4)
+    return max(below, floor_), min(above, cap)
+
+
+def _share(value: float, ends: tuple[float, float], *, turned: bool = False) -> str:
+    """Where a value lies between the ends, in percent of the picture."""
+    low, high = ends
+    share = (value - low) / (high - low) if high > low else 0.5
+    return f"{ROOM + (100 - 2 * ROOM) * (1 - share if turned else share):.2f}%"
+
+
+def _worded(axis: Axis, ends: tuple[float, float]) -> tuple[str, str]:
+    """The ends of an axis in words: as exactly as their distance is worth, and further where that would put one on the
+    line."""
+    lines = [] if axis.line is None else [axis.line]
+    apart = ends[1] - ends[0] or abs(ends[1])
+    worth = max(0, 2 - floor(log10(apart))) if apart else 0
+    low, high = (with_unit(round(end, telling(end, None, worth, lines)), axis.unit) for end in ends)
+    return low, high
+
+
+def _axis(axis: Axis) -> str:
+    """ "Resource advantage (×) → more unfair"."""
+    unit = f" ({axis.unit})" if axis.unit else ""
+    return f"{axis.title}{unit} {'→' if axis.direction == 'max' else '←'} {axis.toward}"

@@ -1,0 +1,157 @@
+"""The pages of studies that play lineups: searches, re-checks and random samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from engine.config import ObjectiveSetConfig
+from engine.config.noise import NoiseConfig
+from engine.errors import ConfigError, StoreError
+from engine.lineups.schema import OTHER_GAME
+from webapp.lib.words import number
+from webapp.studies import front, plans, rechecked
+from webapp.studies.compare.differences import method_title, settings_told
+from webapp.studies.found_counts import plain_counts
+from webapp.studies.job_page import links, live
+from webapp.studies.kinds import Parts
+from webapp.studies.methods import LINEUPS, ends_when
+from webapp.studies.models import Job
+from webapp.studies.questions import verdict_words
+from webapp.studies.rechecked import Checked
+from webapp.studies.rounds import Columns, columns, evenly
+from webapp.studies.starting import SearchStart
+
+COUNTERS = ("seconds", "battles", "cached", "evaluations")
+METRICS = ("over", "strong", "worst", "hypervolume")
+
+
+class Samples(Parts):
+    """Random lineups, played for a form: their page is that form."""
+
+    menu = LINEUPS
+    explored = True
+
+    def rounds(self, job: Job, most: int) -> Columns:
+        """The counters, and what is over the line."""
+        return columns(job, evenly(job, most), COUNTERS, METRICS)
+
+    def objectives(self, job: Job) -> ObjectiveSetConfig:
+        """What the job was told "imbalanced" means."""
+        return ObjectiveSetConfig.model_validate(job.config["objectives"])
+
+
+class Searches(Samples):
+    """Searches for lineups."""
+
+    start: ClassVar[Any] = SearchStart
+    clone = "studies:clone"
+    compared = True
+    template = "studies/job.html"
+
+    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+        """The edge as it grows, and how the search went."""
+        return render(request, self.template, context | self.context(job))
+
+    def context(self, job: Job) -> dict[str, Any]:
+        """What the template is given."""
+        return {
+            "effort": _effort(job),
+            "page": live(job, "front", "around") | _page_data(job),
+            "specialist": _specialist(job),
+            "main": front.axes(self.objectives(job).objectives)[1],
+        }
+
+
+class Rechecks(Searches):
+    """Lineups that are played again on fresh battles."""
+
+    start = None
+    clone = ""
+    compared = False
+    template = "studies/recheck.html"
+
+    def context(self, job: Job) -> dict[str, Any]:
+        """With what fresh battles say by now."""
+        told, shared = checked(job), super().context(job)
+        page = shared["page"] | {"checked": marks(told), "links": shared["page"]["links"] | links(job, "checked")}
+        return shared | {"page": page, "checked": told}
+
+
+def checked(job: Job) -> list[Checked]:
+    """What a re-check says by now of each of its lineups; nothing where its game is no longer described."""
+    try:
+        return rechecked.checked(job)
+    except (StoreError, ConfigError):
+        return []
+
+
+def marks(told: Sequence[Checked]) -> list[dict[str, Any]]:
+    """The same for its chart."""
+    return [{"verdict": each.verdict, "mark": each.mark, "short": each.short} for each in told]
+
+
+def _page_data(job: Job) -> dict[str, Any]:
+    """What the script of a search's page starts from."""
+    x, y = front.axes(front.of_job(job).objectives)
+    return {
+        "x": x._asdict(),
+        "y": y._asdict(),
+        "battles": _planned(job),
+        "other_game": OTHER_GAME,
+        "population": job.config.get("algorithm", {}).get("population", 0),
+        "strength": any(o.strength for o in front.of_job(job).objectives),
+        "words": verdict_words(job.template, front.of_job(job)).plain(),
+        "fresh": "fresh" in job.artifacts,
+        "found": plain_counts(job) if job.kind == Job.Kind.SEARCH else None,
+    }
+
+
+def _planned(job: Job) -> int:
+    """Battles the whole job will take, as its study announced them; 0 before it did."""
+    started = job.events.filter(kind="started").order_by("sequence").values_list("body", flat=True).first()
+    return int((started or {}).get("battles", 0))
+
+
+def _effort(job: Job) -> str:
+    """How hard it looks; nothing while that is still being found out."""
+    if job.asked:
+        return ""
+    if job.kind == Job.Kind.RECHECK:
+        lineups = len(job.config.get("genomes", []))
+        return f"{lineups} lineup{'' if lineups == 1 else 's'}, fresh battles"
+    algorithm = job.config.get("algorithm", {})
+    plan = plans.Plan(algorithm.get("population", 0), job.ticks, job.config.get("replicates", 0))
+    effort = plans.EFFORTS.get(plans.effort_of(plan))
+    if effort is None:
+        return f"{number(plan.lineups)} lineups"
+    return effort.title if effort.title.endswith("look") else f"{effort.title} look"
+
+
+def _specialist(job: Job) -> list[tuple[str, Any]]:
+    config = job.config
+    pool = config.get("pool", {})
+    found = [
+        ("Method", method_title(job)),
+        *settings_told(config, "algorithm"),
+        ("Generations", config.get("ticks", "")),
+        ("Replicates", _replicates(config)),
+        ("Fresh replicates", config.get("fresh", "")),
+        *(settings_told(config, "noise") if config.get("noise", {}) != NoiseConfig().model_dump() else ()),
+        *(("Ends early", ends_when(rule)) for rule in config.get("stop", ())),
+        ("Seed", config.get("seed", "")),
+        ("Workers", f"{pool.get('workers', 1)} ({pool.get('kind', '')})"),
+        ("Attempt", job.attempt),
+        ("Settings", job.config_hash[:12]),
+        ("Game version", job.game_version.content_hash[:12] if job.game_version else ""),
+    ]
+    return [(name, value) for name, value in found if value != ""]
+
+
+def _replicates(config: Mapping[str, Any]) -> str:
+    """Of a re-check from the lineup that is played least to the one that is played most."""
+    times = config.get("times") or [config.get("replicates", "")]
+    return f"{min(times)} to {max(times)}" if len(set(times)) > 1 else str(times[0])

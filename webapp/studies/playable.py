@@ -1,0 +1,30 @@
+"""Whether what a job plays may be played now: one rule for every way in which work starts."""
+
+from __future__ import annotations
+
+from webapp.games.commands import is_program, reference_in
+from webapp.games.models import Simulator
+from webapp.games.simulators import granted, taken_away
+from webapp.games.simulators import obstacle as simulator_obstacle
+from webapp.games.versions import obstacle as version_obstacle
+from webapp.studies.models import Job
+
+CHANGED = "Its simulator’s program was changed or removed after it was asked for. Start a new job with the game of now."
+
+
+def obstacle(job: Job) -> str:
+    """Why the job can neither start nor go on now, in a sentence; empty when it can.
+
+    A job keeps the command that it was asked with, so the command must still be the one that a registration names, for
+    this project, and that is not switched off."""
+    reference, version = reference_in(job.config), job.game_version
+    if version is not None and (reason := version_obstacle(version)):
+        return reason
+    if version is not None and reference != version.simulator.reference:
+        return CHANGED
+    row = Simulator.objects.filter(reference=reference).first()
+    if row is None:
+        return CHANGED if is_program(reference) else ""
+    if not granted(job.project).filter(pk=row.pk).exists():
+        return taken_away(row)
+    return simulator_obstacle(row)

@@ -1,0 +1,81 @@
+"""What a re-check says of its lineups: the very sentences of the explorer, on its own page and in lists of jobs.
+
+They follow from all fresh battles of the search, not from one re-check's alone, so a later one may change them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from engine.errors import ConfigError, StoreError
+from engine.indicators import STRONG, UNDER, UNSURE
+from engine.lineups import schema
+from engine.verdicts import Finding
+from webapp.lib.words import lower_first, number
+from webapp.studies import explore_source as source
+from webapp.studies.explore_recheck import Fresh, findings, genome_key
+from webapp.studies.models import Job
+from webapp.studies.verdict_words import Words
+
+PLAYING, NOT_YET, LOST = "Being played again on fresh battles", "Not re-checked yet", "not known any more"
+MARKS: dict[Finding, str] = {"confirmed": "strong", "refuted": "fair", "measured": ""}
+"""The verdict marks of findings; any other is ``unsure``."""
+VERDICTS = {"strong": STRONG, "unsure": UNSURE, "fair": UNDER}
+NEEDS: dict[Finding, str] = {"more": "needs more battles", "close": "too close to tell"}
+"""What is not told yet, behind a number of lineups."""
+
+
+class Checked(NamedTuple):
+    """A lineup of a re-check: its name, what is said of it, the same in a word or two, and its verdict mark (empty:
+    none). ``verdict``: that mark in charts, by the engine's number; None where nothing is said yet."""
+
+    name: str
+    words: str
+    short: str
+    mark: str = ""
+    verdict: int | None = None
+
+
+class Found(NamedTuple):
+    """What was found, in a line, and its verdict mark (empty: none)."""
+
+    words: str
+    mark: str = ""
+
+
+def checked(job: Job) -> list[Checked]:
+    """The lineups of a re-check in its own order. Raises StoreError and ConfigError where its game is no longer
+    described."""
+    spec = source.spec(job)
+    names = [" · ".join(schema.team_name(spec, row) for row in lineup) for lineup in job.config["genomes"]]
+    return [each._replace(name=name) for name, each in zip(names, _told(job), strict=True)]
+
+
+def _told(job: Job) -> list[Checked]:
+    """The same without the names."""
+    said, words = findings(job.parent or job), source.words(job)
+    return [_checked(job, said.get(genome_key(lineup)), words) for lineup in job.config["genomes"]]
+
+
+def _checked(job: Job, fresh: Fresh | None, words: Words) -> Checked:
+    if fresh is None or not job.terminal:
+        told = NOT_YET if job.terminal else PLAYING
+        return Checked("", told, lower_first(told))
+    mark = MARKS.get(fresh.finding, "unsure")
+    short = NEEDS.get(fresh.finding) or lower_first(fresh.short(words))
+    return Checked("", fresh.told(words), short, mark, VERDICTS.get(mark))
+
+
+def found(job: Job) -> Found:
+    """What an ended re-check says: of one lineup its sentence, of several how many are what."""
+    try:
+        told = _told(job)
+    except (StoreError, ConfigError):
+        return Found(LOST)
+    if len(told) == 1:
+        return Found(told[0].words, told[0].mark)
+    counts = Counter(each.short for each in told)
+    marks = {each.mark for each in told}
+    words = ", ".join(f"{number(count)} {short}" for short, count in counts.items())
+    return Found(words, next((mark for mark in VERDICTS if mark in marks), ""))

@@ -1,0 +1,28 @@
+"""What the rounds of a job told, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webapp.studies.models import Job
+
+Columns = dict[str, list[float | None]]
+
+
+def evenly(job: Job, most: int) -> set[int]:
+    """At most about ``most`` rounds, evenly spread; the last is one of them."""
+    step = max(1, -(-job.tick // most))
+    return {*range(step, job.tick + 1, step), job.tick} - {0}
+
+
+def columns(job: Job, ticks: set[int], counters: Sequence[str], metrics: Sequence[str] | None = None) -> Columns:
+    """Columns ``tick``, the counters (totals so far) and the metrics, or every metric that any of these rounds told;
+    None where a round did not."""
+    progressed = job.events.filter(kind="progressed", tick__in=sorted(ticks)).order_by("tick")
+    told: list[tuple[int, dict[str, Any]]] = list(progressed.values_list("tick", "body"))
+    found: Columns = {"tick": [tick for tick, _ in told]}
+    found |= {name: [body.get("counters", {}).get(name) for _, body in told] for name in counters}
+    by_round = [body.get("metrics", {}) for _, body in told]
+    names = dict.fromkeys(name for each in by_round for name in each) if metrics is None else metrics
+    return found | {name: [each.get(name) for each in by_round] for name in names if name not in found}
