@@ -11,11 +11,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
 import pytest
 from django.conf import settings
+from django.db import transaction
 
 from engine.config import GameConfig, LineupConfig, NSGA2Config, PoolConfig, SearchConfig
 from tests.workers.site import Site, until
@@ -219,10 +221,12 @@ def test_a_frozen_worker_that_wakes_after_its_lease_leaves_no_trace(site: Site, 
     until(lambda: fresh(job).tick >= tick, "the job is in its middle")
     study = study_of(job)
     holder = psutil.Process(study.ppid())
-    for frozen in (holder, study):
-        frozen.send_signal(signal.SIGSTOP)
-    at = fresh(job)
-    Job.objects.filter(pk=job.pk).update(lease_until=at.lease_until.replace(year=2000))  # time passes
+    long_ago = datetime(2000, 1, 1, tzinfo=UTC)
+    with transaction.atomic():  # this write holds the database's lock, so the study is not stopped while it does
+        Job.objects.filter(pk=job.pk).update(lease_until=long_ago)
+        for frozen in (holder, study):
+            frozen.send_signal(signal.SIGSTOP)
+        at = fresh(job)
     until(lambda: fresh(job).attempt == 2 and fresh(job).tick > at.tick, "another worker goes on")
     events = JobEvent.objects.filter(job=job).count()
     for woken in (study, holder):
