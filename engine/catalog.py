@@ -48,6 +48,7 @@ class StudyKind(NamedTuple):
     ``telling`` what the command line says of it (``engine.telling.Told``). ``unit``: what its work is counted in, as
     ``Counters`` has it. ``role``: the artifact that holds everything it evaluated; empty: there is none. The rest are
     words: ``noun`` in a sentence, a ``tick`` of it, what was ``gained`` where it is stopped, and by whose ``hands``.
+    ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
     """
 
     label: str
@@ -60,6 +61,12 @@ class StudyKind(NamedTuple):
     tick: str = "round"
     gained: str = "found"
     hands: str = "battle workers"
+    genes: str = ""
+
+    @property
+    def called(self) -> str:
+        """What it is in the middle of a sentence, with its article."""
+        return f"{'an' if self.label[0] in 'AEIOU' else 'a'} {self.label[0].lower()}{self.label[1:]}"
 
     def load(self) -> Any:
         """The runner, imported now: each kind loads only what it needs, and so do its actors."""
@@ -206,6 +213,6 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "evolve": StudyKind(
         "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.telling:Evolved",
-        "steps", "archive",
+        "steps", "archive", genes="task",
     ),
 }  # fmt: skip

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -15,6 +18,7 @@ from engine.errors import ConfigError
 from engine.studies import load
 from tests.engine.counting import KIND, CountConfig
 from tests.factories import Studio, studio
+from webapp.api import tokens
 from webapp.studies import actions, kinds, progress
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
@@ -28,6 +32,20 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def team(db: None) -> Studio:
     return studio()
+
+
+@pytest.fixture
+def script(team: Studio) -> Callable[..., Any]:
+    """A program with a token of the designer's."""
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+
+    def ask(method: str, address: str, body: Any = None, status: int = 200) -> Any:
+        sent = {} if body is None else {"data": json.dumps(body), "content_type": "application/json"}
+        answer = getattr(client, method)(address, **sent)
+        assert answer.status_code == status, answer.content
+        return answer.json() if answer.headers["Content-Type"].startswith("application/json") else answer
+
+    return ask
 
 
 @pytest.fixture
@@ -89,6 +107,25 @@ def test_its_rounds_are_columns_of_all_that_they_told(job: Job) -> None:
 def test_it_stops_in_its_own_words(job: Job) -> None:
     assert job.stopped_words(2) == "Stopped. What was counted stays."
     assert job.stopped_words(0) == "Stopped before the first number was complete."
+
+
+def test_a_script_starts_it_lists_it_and_starts_it_again(team: Studio, script: Callable[..., Any]) -> None:
+    jobs = f"/api/v1/projects/{team.project.slug}/jobs"
+    first = script("post", jobs, {"kind": "count", "config": {"ticks": 5}}, 201)
+    assert (first["kind"], first["ticks"], first["status"]) == ("count", 5, "queued")
+    again = script("post", f"{jobs}/{first['job']}/clone", {"set": {"ticks": 7}}, 201)
+    assert again["config"] == {**first["config"], "ticks": 7}
+    assert {each["job"] for each in script("get", f"{jobs}?kind=count")["jobs"]} == {first["job"], again["job"]}
+    wrong = script("post", jobs, {"kind": "count", "set": {"ticks": 0}, "config": {"pace": 1}}, 422)["problems"]
+    assert {problem["place"] for problem in wrong} == {"set.ticks", "config.pace"}
+    assert "count" in script("post", jobs, {"kind": "recheck"}, 422)["problems"][0]["message"]
+    assert script("post", jobs, {"kind": "count", "question": "price"}, 422)["problems"][0]["place"] == "question"
+
+
+def test_a_program_reads_how_it_is_set(script: Callable[..., Any]) -> None:
+    found = script("get", "/api/v1/schema/count")
+    assert found["properties"]["ticks"]["maximum"] == 100
+    assert "a counting" in found["$comment"]
 
 
 def test_every_kind_of_study_that_the_site_starts_has_pages_of_its_own() -> None:

@@ -5,31 +5,37 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from engine.config import Config, EvolveConfig, SearchConfig, TrainConfig
+from engine.catalog import STUDIES
 from engine.config.rl import PRESETS
 
-KINDS: dict[str, type[Config]] = {"search": SearchConfig, "train": TrainConfig, "evolve": EvolveConfig}
 RANGE = "x-range"
-_RANGES = {
-    "search": "No setting of a search for lineups may be a range: it cannot choose its own settings, and it is about "
-    "one version of the game.",
-    "train": "No setting of one training may be a range: a study of kind evolve searches the settings of its task.",
-    "evolve": f"A number marked {RANGE} may be a range [low, high], or [low, high, “log” or “linear”]: a gene. Every "
-    "number below task is; no other may be one, for candidates could not be compared.",
-}
 
 
 @cache
 def schema(kind: str) -> dict[str, Any]:
     """JSON Schema of a study of this kind."""
-    found = KINDS[kind].model_json_schema()
-    if kind != "evolve":
-        found = _fixed(found)
-    holder = found["$defs"]["TaskConfig"] if kind == "evolve" else found
+    row = STUDIES[kind]
+    found = row.config.model_json_schema()
+    if row.genes:
+        holder = found["$defs"][found["properties"][row.genes]["$ref"].rpartition("/")[2]]
+    else:
+        holder = found = _fixed(found)
     if learner := holder["properties"].get("learner"):
         learner["x-presets"] = list(PRESETS)
         learner["description"] = "Or the name of a preset, or {“preset”: name} with other settings beside it."
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "$comment": _RANGES[kind]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "$comment": _comment(kind)}
+
+
+def _comment(kind: str) -> str:
+    """Which settings may be ranges."""
+    if genes := STUDIES[kind].genes:
+        return (
+            f"A number marked {RANGE} may be a range [low, high], or [low, high, “log” or “linear”]: a gene. Every "
+            f"number below {genes} is; no other may be one, for candidates could not be compared."
+        )
+    return (
+        f"No setting of {STUDIES[kind].called} may be a range: a study of kind evolve searches settings of trainings."
+    )
 
 
 def _fixed(value: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 from django.http import Http404, HttpRequest
 from ninja import Router
 
-from webapp.api import kinds
 from webapp.api.auth import project_of, token_of
+from webapp.api.kinds import schema as schema_of
 from webapp.api.shapes import REFUSALS, ProjectDetail, ProjectShape
 from webapp.balance.saving import ensure_defaults
 from webapp.games.simulators import by_moves
@@ -16,6 +16,7 @@ from webapp.games.simulators import obstacle as simulator_obstacle
 from webapp.games.versions import obstacle
 from webapp.projects.access import allowed, role_in
 from webapp.projects.models import Membership, Project
+from webapp.studies import kinds
 from webapp.studies.pictures import person
 from webapp.studies.questions import QUESTIONS
 from webapp.training.games import OFFERS
@@ -68,8 +69,8 @@ def _rows(rows: Any) -> list[dict[str, Any]]:
     "/schema/{kind}", response={200: dict[str, Any], **REFUSALS}, url_name="schema", summary="The settings of a study"
 )
 def schema(request: HttpRequest, kind: str) -> Any:
-    """As JSON Schema, with titles, bounds and explanations; x-range marks what may be a range. kind: search, train or
-    evolve."""
-    if kind not in kinds.KINDS:
-        raise Http404(f"There is no such kind of study; there are {', '.join(kinds.KINDS)}.")
-    return kinds.schema(kind)
+    """As JSON Schema, with titles, bounds and explanations; x-range marks what may be a range. kind: as in the body
+    that starts a job."""
+    if kind not in kinds.begun():
+        raise Http404(f"There is no such kind of study; there are {', '.join(kinds.begun())}.")
+    return schema_of(kind)

@@ -4,9 +4,12 @@ points in time are ISO 8601, UTC, here."""
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import Field, Schema
+from pydantic import AfterValidator
+
+from engine.catalog import STUDIES
 
 
 class Problem(Schema):
@@ -67,7 +70,7 @@ class JobShape(Schema):
 
     job: int = Field(description="Its number.")
     project: str
-    kind: str = Field(description="search, recheck, train or evolve.")
+    kind: str = Field(description="The kind of its study: search, recheck, train, evolve …")
     title: str
     link: str = Field(description="Its page.")
     status: str = Field(description="queued, waiting, running, paused, stopped, finished or failed.")
@@ -135,11 +138,17 @@ class Results(Schema):
     offset: int
 
 
+def _kind(kind: str) -> str:
+    if kind not in STUDIES:
+        raise ValueError(f"must be one of {', '.join(STUDIES)}")
+    return kind
+
+
 class JobsQuery(Schema):
     """Which jobs to list."""
 
     status: Literal["queued", "waiting", "running", "paused", "stopped", "finished", "failed"] | None = None
-    kind: Literal["search", "recheck", "train", "evolve"] | None = None
+    kind: Annotated[str, AfterValidator(_kind)] | None = Field(None, description="As a job says it.")
     page: int = Field(1, ge=1, le=100_000)
     size: int = Field(50, ge=1, le=200, description="Jobs on a page.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import floor, isfinite
 
@@ -88,3 +89,8 @@ def when(at: datetime | None, now: datetime | None = None) -> str:
 def plural(count: int, one: str, many: str | None = None) -> str:
     """A count with its noun: "1 lineup", "64 lineups"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def one_of(words: Sequence[str]) -> str:
+    """ "a, b or c"."""
+    return " or ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)

@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from engine.catalog import STUDIES
 from engine.config import ObjectiveSetConfig
+from webapp.studies.intake import Intake
 from webapp.studies.methods import LINEUPS, Menu
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns, columns, evenly
@@ -27,9 +29,11 @@ class Parts:
     """Those of a kind that brings none of its own. ``start`` makes a job of its filled-in form
     (``webapp.studies.pending.Start``), ``clone`` is the address of "Ask again with changes"; ``explored``: it has
     lineups to explore; ``compared``: two of them can be compared. ``menu`` has its methods, ``settings`` what its form
-    asks for beside those, ``directions`` the words of ways to push a number."""
+    asks for beside those, ``directions`` the words of ways to push a number. ``intake`` starts it from a body of the
+    API; None: it is made from another job only."""
 
     start: ClassVar[Any] = None
+    intake: ClassVar[Intake | None] = Intake()
     clone: ClassVar[str] = ""
     explored: ClassVar[bool] = False
     compared: ClassVar[bool] = False
@@ -70,6 +74,11 @@ def register(kind: str, parts: Parts) -> None:
 def parts_of(kind: str) -> Parts:
     """The parts of a kind."""
     return PARTS.get(kind) or Parts()
+
+
+def begun() -> list[str]:
+    """The kinds of study that the API starts."""
+    return [kind for kind in STUDIES if parts_of(kind).intake is not None]
 
 
 def of(job: Job) -> Parts:

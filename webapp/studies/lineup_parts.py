@@ -16,6 +16,7 @@ from webapp.lib.words import number
 from webapp.studies import front, plans, rechecked
 from webapp.studies.compare.differences import method_title, settings_told
 from webapp.studies.found_counts import plain_counts
+from webapp.studies.intake import Intake
 from webapp.studies.job_page import links, live
 from webapp.studies.kinds import Parts
 from webapp.studies.methods import LINEUPS, ends_when
@@ -23,6 +24,7 @@ from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
 from webapp.studies.rechecked import Checked
 from webapp.studies.rounds import Columns, columns, evenly
+from webapp.studies.search_intake import SearchIntake
 from webapp.studies.starting import SearchStart
 
 COUNTERS = ("seconds", "battles", "cached", "evaluations")
@@ -32,6 +34,7 @@ METRICS = ("over", "strong", "worst", "hypervolume")
 class Samples(Parts):
     """Random lineups, played for a form: their page is that form."""
 
+    intake: ClassVar[Intake | None] = None
     menu = LINEUPS
     explored = True
 
@@ -48,6 +51,7 @@ class Searches(Samples):
     """Searches for lineups."""
 
     start: ClassVar[Any] = SearchStart
+    intake: ClassVar[Intake | None] = SearchIntake()
     clone = "studies:clone"
     compared = True
     template = "studies/job.html"
@@ -70,6 +74,7 @@ class Rechecks(Searches):
     """Lineups that are played again on fresh battles."""
 
     start = None
+    intake = None
     clone = ""
     compared = False
     template = "studies/recheck.html"

@@ -17,6 +17,7 @@ from webapp.training import curve, evolved, pages
 from webapp.training.evolving import NETWORKS
 from webapp.training.games import title_of as game_title
 from webapp.training.goals import WAYS, title_of
+from webapp.training.intake import SettingsIntake, TrainingIntake
 from webapp.training.searching import PLAYERS
 from webapp.training.starting import SettingsStart, TrainingStart
 
@@ -28,6 +29,7 @@ class Trainings(Parts):
     """Trainings of an agent."""
 
     start = TrainingStart
+    intake = TrainingIntake()
     clone = "training:clone"
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
@@ -48,6 +50,7 @@ class SettingsSearches(Trainings):
     """Searches for training settings, whose candidates are players."""
 
     start = SettingsStart
+    intake = SettingsIntake()
     compared = True
     menu = PLAYERS
     settings = NETWORKS

@@ -19,10 +19,12 @@ from webapp.games.called import reference_of
 from webapp.games.models import GameVersion
 from webapp.games.specs import patched_spec
 from webapp.games.versions import obstacle
-from webapp.projects.models import Project
+from webapp.studies.intake import Body
 from webapp.studies.models import Job
 from webapp.studies.questions import QUESTIONS, Question, with_line
 
+BESIDE = frozenset({"game_version", "lineup_rules", "objective_set", "question"})
+"""What the body of a search may say beside its settings."""
 USUAL_QUESTION, OWN = "unfair", "own"
 GAME_DATA = "leave it out, and save changes as a new version under Game data"
 
@@ -103,17 +105,18 @@ def _without_lines(objectives: ObjectiveSetConfig) -> ObjectiveSetConfig:
     return objectives.model_copy(update={"objectives": plain})
 
 
-def pins_of(project: Project, user: User, wanted: Any) -> Pins:
+def pins_of(body: Body) -> Pins:
     """What a body asks for by number, or what the project has now. Raises ConfigError with every problem at once."""
     wrong: list[tuple[str, str]] = []
-    rules, objectives = ensure_defaults(project, user)
-    version = _version(project, wanted, wrong)
-    if wanted.lineup_rules is not None:
-        rules = _row(project.lineup_rules, wanted, "lineup_rules", "lineups", wrong) or rules
-    if wanted.objective_set is not None:
-        objectives = _row(project.objective_sets, wanted, "objective_set", "objectives", wrong) or objectives
-    own = wanted.objective_set is not None or "objectives" in wanted.config
-    question = wanted.question or (OWN if own else USUAL_QUESTION)
+    project, beside = body.project, body.beside
+    rules, objectives = ensure_defaults(project, body.user)
+    version = _version(body, wrong)
+    if "lineup_rules" in beside:
+        rules = _row(project.lineup_rules, body, "lineup_rules", "lineups", wrong) or rules
+    if "objective_set" in beside:
+        objectives = _row(project.objective_sets, body, "objective_set", "objectives", wrong) or objectives
+    own = "objective_set" in beside or "objectives" in body.config
+    question = beside.get("question") or (OWN if own else USUAL_QUESTION)
     if question not in QUESTIONS:
         wrong.append(("question", f"must be one of {', '.join(QUESTIONS)}"))
     elif own and question != OWN:
@@ -133,23 +136,23 @@ def pins_of_job(job: Job, user: User) -> Pins:
     return Pins(job.game_version, job.lineup_rules or rules, job.objective_set or objectives, asked)
 
 
-def _row(rows: Any, wanted: Any, name: str, inline: str, wrong: list[tuple[str, str]]) -> Any:
-    if inline in wanted.config:
+def _row(rows: Any, body: Body, name: str, inline: str, wrong: list[tuple[str, str]]) -> Any:
+    if inline in body.config:
         wrong.append((name, f"config has {inline} already: leave one of the two out"))
-    found = rows.filter(pk=getattr(wanted, name)).first()
+    found = rows.filter(pk=body.beside[name]).first()
     if found is None:
         wrong.append((name, "the project has none of this number; GET the project lists them"))
     return found
 
 
-def _version(project: Project, wanted: Any, wrong: list[tuple[str, str]]) -> GameVersion | None:
+def _version(body: Body, wrong: list[tuple[str, str]]) -> GameVersion | None:
     """The version by its number, by the game that the config names, or the newest."""
-    rows, place = project.versions.select_related("simulator"), "game_version"
-    game = wanted.config.get("game")
-    if wanted.game_version is not None:
-        rows = rows.filter(number=wanted.game_version)
+    rows, place = body.project.versions.select_related("simulator"), "game_version"
+    game = body.config.get("game")
+    if number := body.beside.get("game_version"):
+        rows = rows.filter(number=number)
     if isinstance(game, Mapping) and "simulator" in game:
-        reference, place = reference_of(str(game["simulator"]), project), "config.game.simulator"
+        reference, place = reference_of(str(game["simulator"]), body.project), "config.game.simulator"
         rows = rows.filter(simulator__reference=reference)
     found = list(rows)
     if isinstance(game, Mapping) and "patch" in game:
