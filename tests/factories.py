@@ -138,7 +138,7 @@ def bundle(columns: dict[str, NDArray[np.generic]]) -> bytes:
     meta = {
         "objectives": ["advantage", "gap", "weakest"],
         "median_baseline": {"value": MEDIAN_BASELINE, "error": 0.4, "samples": 64},
-        "baselines": [{"name": f"Drawn team {i + 1}", "row": [], "drawn": True} for i in range(3)],
+        "baselines": [{"name": f"Drawn team {i + 1}", "row": row, "drawn": True} for i, row in enumerate(_baselines())],
         "battles_each": 96,
     }
     return pack(meta, columns)
@@ -177,6 +177,10 @@ def archive(rows: int, seed: int = 1) -> dict[str, NDArray[np.generic]]:
         "cost": team_costs(spec, genome),
         "team_strength": np.clip(30.0 + 9.0 * power, 0.0, 100.0),
     }
+
+
+def _baselines() -> list[list[int]]:
+    return _genomes(game_spec(), np.random.default_rng(0), 1)[0].tolist()
 
 
 def _genomes(spec: GameSpec, rng: np.random.Generator, rows: int) -> NDArray[np.int32]:

@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 from engine import confidence
 from engine.config.lineups import DrawnBaselines, LineupConfig
 from engine.errors import SimulatorError
+from engine.lineups.battle_counts import battles_between
 from engine.lineups.encoding import LineupSpace, team_keys
 from engine.lineups.rules import compile_rules
 from engine.lineups.schema import team_name, team_row
@@ -71,7 +72,8 @@ def resolve(
     sums = _strengths(simulator, spec, rows, against, patch, seed, replicates, fidelity)
     median = float(np.median(sums.mean(axis=1)))
     strength = next(m for m in spec.side_metrics if m.name == spec.strength)
-    error = median_error(sums, replicates * max(1, 2 * (len(rows) - 1)), strength) if spec.chance else 0.0
+    battles = replicates * max(1, battles_between(rows))
+    error = median_error(sums, battles, strength) if spec.chance else 0.0
     return BaselineTeams(names, rows, drawn, median, error if np.isfinite(error) else None, replicates)
 
 

@@ -203,10 +203,10 @@ class Matches:
         self, kind: str, keys: Keys, battle: Any, first: int, last: int, fidelity: str
     ) -> tuple[Floats, int]:
         """Values for each key, from memory or from ``battle(positions)`` of the first occurrence of each new key."""
-        if not self.cache:
-            return battle(np.arange(len(keys))).reshape(len(keys), -1), len(keys)
-        unique, where, inverse = np.unique(keys, return_index=True, return_inverse=True)
         width = (4 if kind == "pair" else 2) * (last - first) * self.width
+        if not self.cache:
+            return battle(np.arange(len(keys))).reshape(len(keys), width), len(keys)
+        unique, where, inverse = np.unique(keys, return_index=True, return_inverse=True)
         table = (kind, first, last, fidelity)
         values, known = self.memory.find(table, unique, width)
         new = np.flatnonzero(~known)

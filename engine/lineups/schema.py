@@ -290,32 +290,6 @@ def battles_of_replicate(teams: int, baselines: int) -> int:
     return 2 * (teams * (teams - 1) // 2 + teams * baselines)
 
 
-def battles_each(
-    objectives: Sequence[ObjectiveConfig], spec: GameSpec, teams: int, baselines: int
-) -> NDArray[np.int64]:
-    """int64[m]: of how many battles one replicate of each objective is made, at least: those of the variable in it that
-    has the fewest."""
-    known = battles_of_variables(spec, teams, baselines)
-    team, lineup = (set(names) for names in variables(spec, teams))
-    names = [parse(o.formula, team, lineup).names - {COST} for o in objectives]
-    every = 2 * (teams - 1 + baselines)
-    return np.array([min((known[name] for name in each), default=every) for each in names], dtype=np.int64)
-
-
-def battles_of_variables(spec: GameSpec, teams: int, baselines: int) -> dict[str, int]:
-    """By variable, the battles that one replicate of it is the mean of. Those between two teams of a lineup count for
-    both of them, so of what the battles themselves are measured by they have twice the weight, and no more are counted
-    than of that weight would fit: one that shows nothing unusual says no more than its weight."""
-    opponents = teams - 1
-    suffixes = {
-        "": 2 * (opponents + baselines), "_vs_baselines": 2 * baselines, "_vs_teams": 2 * opponents,
-        "_first": opponents + baselines, "_second": opponents + baselines,
-    }  # fmt: skip
-    known = {f"{m.name}{suffix}": many for m in spec.side_metrics for suffix, many in suffixes.items()}
-    whole = teams * (opponents + baselines) if opponents else 2 * baselines
-    return known | {m.name: whole for m in spec.battle_metrics}
-
-
 def _measured(spec: GameSpec, teams: int) -> Iterable[tuple[str, Metric, int]]:
     """Every variable but the cost: its name, its metric, numbers a lineup."""
     team, _ = variables(spec, teams)

@@ -18,6 +18,7 @@ from engine.evolution.record import Record
 from engine.indicators import STRONG, UNDER, half_width, verdicts
 from engine.lineups import schema
 from engine.lineups.baselines import BaselineTeams
+from engine.lineups.battle_counts import battles_each
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.parts import Sums
 from engine.problem import LineupContext, Problem, of_kind
@@ -87,13 +88,13 @@ class LineupRecord(Record):
 
     def _samples(self, members: Sequence[Individual], arrays: Arrays, weight: float) -> list[Sample]:
         low, high, exact, plain = schema.spans(self.spec, self.config.objectives, arrays["cost"])
-        teams, baselines = arrays["cost"].shape[1], len(self.baselines.rows)
-        battles = schema.battles_each(self.config.objectives, self.spec, teams, baselines)
+        lineups = np.stack([individual.genome for individual in members])
+        battles = battles_each(self.config.objectives, self.spec, lineups, self.baselines.rows)
         parts = self.sums.parts([i.evaluation.sums for i in members], arrays["cost"])
-        found = zip(members, arrays["error"], low, high, parts, strict=True)
+        found = zip(members, arrays["error"], low, high, battles, parts, strict=True)
         return [
-            Sample(e.objectives, error, e.samples, e.values, a, b, exact, plain, battles, weight, own)
-            for (_, e, _), error, a, b, own in found
+            Sample(e.objectives, error, e.samples, e.values, a, b, exact, plain, each, weight, own)
+            for (_, e, _), error, a, b, each, own in found
         ]
 
     @property

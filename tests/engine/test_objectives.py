@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from engine.bench.trust import ratios
 from engine.cli import main
 from engine.config import FAIRNESS
 from engine.config.lineups import LineupConfig, ObjectiveConfig, ObjectiveSetConfig
@@ -17,13 +16,13 @@ from engine.errors import ConfigError
 from engine.games.herobattle import HeroBattle
 from engine.indicators import half_width
 from engine.lineups.baselines import BaselineTeams, resolve
+from engine.lineups.battle_counts import battles_each
 from engine.lineups.evaluator import LineupEvaluator, Setup
 from engine.lineups.matches import Played
 from engine.lineups.objectives import Objectives, check
 from engine.lineups.parts import Sums
-from engine.lineups.schema import battles_each, battles_of_variables, spans
+from engine.lineups.schema import spans
 from engine.problem import Evaluation, Request
-from engine.simulators.contract import Metric
 from engine.studies import load
 from engine.verdicts import Goals, Sample, confirmed
 from tests.contracts.evaluator import EvaluatorContract
@@ -215,7 +214,8 @@ def told(config: ObjectiveSetConfig, played: Played, teams: int) -> list[Sample]
     costs, anchors = np.full((n, teams), 1000.0), np.tile([0, teams - 1], (n, 1))
     found = Objectives(SPEC, config, teams, 3).measure(played, costs, anchors)
     low, high, exact, plain = spans(SPEC, config.objectives, costs)
-    each = battles_each(config.objectives, SPEC, teams, 3)
+    rows = np.arange(teams + 3, dtype=np.int32)[:, None]
+    (each,) = battles_each(config.objectives, SPEC, rows[None, :teams], rows[teams:])
     assert found.values.shape[1] == played.baseline.shape[3]
     error = np.sqrt(np.einsum("njj->nj", found.covariance))
     assert found.sums is not None
@@ -284,43 +284,3 @@ def test_search_ranges_of_replicates_that_take_few_values_are_as_wide_as_their_c
     )
     half = half_width(np.sqrt(found.covariance[:, 0, 0]), 16)
     assert (np.abs(found.mean[:, 0] - 0.2) <= half).mean() >= 0.95
-
-
-@pytest.mark.parametrize("teams", [1, 2, 3])
-@pytest.mark.parametrize("baselines", [1, 4])
-def test_a_variable_is_made_of_no_more_battles_than_the_weight_of_one_of_them_says(teams: int, baselines: int) -> None:
-    """Battles with baselines were counted for what the lineup's teams do to one another, too: 2 for 64."""
-    spec = msgspec.structs.replace(SPEC, battle_metrics=(Metric("length", "Length", "", "neutral", 0, 100),))
-    many, width = battles_of_variables(spec, teams, baselines), len(spec.side_metrics) + 1
-    pairs = [(i, j) for i in range(teams) for j in range(teams) if i != j]
-    battles = [*pairs, *((i, teams + seat) for i in range(teams) for seat in (0, 1))]
-    shape = (len(battles), teams, 2, 2, width)
-    versus, baseline = np.zeros(shape), np.zeros(shape)
-    for k, (i, j) in enumerate(battles):  # one more in the first replicate of one battle, in all that it measures
-        if j < teams:
-            versus[k, i, 0, 0] = versus[k, j, 1, 0] = 1.0
-        else:
-            baseline[k, i, j - teams, 0] = 1.0
-    played = Played(versus, baseline, 0, 0, np.zeros(len(battles), bool))
-    for name, count in many.items():
-        if name.endswith("_vs_teams") and teams == 1:
-            continue
-        formula = name if name == "length" else f"strongest({name})"
-        config = ObjectiveSetConfig(objectives=(ObjectiveConfig(name="x", title="X", formula=formula),))
-        anchors = np.zeros((len(battles), 2), np.int64)
-        found = Objectives(spec, config, teams, baselines).measure(played, np.ones((len(battles), teams)), anchors)
-        heaviest = float(np.abs(found.values[:, 0, 0]).max())
-        assert 1 / heaviest == pytest.approx(count), name
-
-
-def test_a_formula_is_made_of_as_few_battles_as_the_variable_in_it_that_has_the_fewest() -> None:
-    formulas = ["mean(win)", "strongest(win_vs_teams) - mean(win)", "mean(win_first)", "weakest(win_vs_baselines)"]
-    objectives = [ObjectiveConfig(name=f"o{i}", title="O", formula=text) for i, text in enumerate(formulas)]
-    assert battles_each(objectives, SPEC, 3, 8).tolist() == [20, 4, 10, 16]
-
-
-def test_what_a_rare_battle_between_the_lineup_s_own_teams_takes_away_is_allowed_for() -> None:
-    """13 to 49 of 100 ranges missed where battles with baselines were counted instead."""
-    for case in ratios.RARE:
-        found = np.array([ratios.wrong(case, np.random.default_rng(seed), 16) for seed in range(60)])
-        assert found.mean(axis=0).max() <= 0.05 + 3 * (0.05 * 0.95 / 60) ** 0.5

@@ -72,7 +72,7 @@ def test_it_finds_battles_with_baselines_that_count_for_those_between_teams(monk
         return ratios.wrong("lists-vs-teams", rng, 16)[1]
 
     assert not found(case)
-    monkeypatch.setattr(ratios, "battles_each", lambda *_: np.array([2 * ratios.MANY_BASELINES]))
+    monkeypatch.setattr(ratios, "battles_each", lambda *_: np.array([[2 * ratios.MANY_BASELINES]]))
     assert found(case)
 
 

@@ -21,6 +21,7 @@ from engine.errors import ConfigError, StoreError
 from engine.formula_terms import Parts
 from engine.indicators import UNDER
 from engine.lineups import schema
+from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
 from engine.verdicts import Finding, Goals, Sample, Verdict, confirmed, judge, mark, weights
 from webapp.lib.figures import telling, with_unit
@@ -109,15 +110,17 @@ class _Examined:
         self.parts: dict[bytes, list[_Part]] = {}
         self.first: dict[bytes, int] = {}
         self.costs: dict[bytes, Floats] = {}
+        self.genomes: dict[bytes, NDArray[np.int32]] = {}
         self.sums: set[tuple[str, ...]] = set()
-        self.baselines = 1
+        self.baselines: NDArray[np.int32] = np.empty((0, 0), np.int32)
 
     def take(self, bundle: Bundle, batch: int) -> None:
         """Add the lineups of an artifact that could be measured."""
         columns = bundle.arrays
         values, sums = columns.get("values"), columns.get("sums")
         self.sums.add(tuple(bundle.meta.get("sums", ())))
-        self.baselines = len(bundle.meta.get("baselines", ())) or 1
+        met = [each["row"] for each in bundle.meta.get("baselines", ())]
+        self.baselines = np.array(met, np.int32).reshape(len(met), columns["genome"].shape[2])
         for row, key in enumerate(_keys(columns["genome"])):
             n, mean = int(columns["samples"][row]), columns["objective"][row].astype(float)
             if n < 2 or not np.isfinite(mean).all():
@@ -126,6 +129,7 @@ class _Examined:
             self.parts.setdefault(key, []).append(_Part(mean, columns["error"][row].astype(float), n, each, own))
             self.first.setdefault(key, batch)
             self.costs[key] = columns["cost"][row].astype(float)
+            self.genomes[key] = columns["genome"][row]
 
 
 def _of_row(table: NDArray[Any] | None, row: int, n: int) -> Floats | None:
@@ -194,7 +198,7 @@ def marks_now(job: Job, arrays: Mapping[str, NDArray[Any]]) -> dict[int, int]:
 def _findings(job: Job) -> dict[bytes, Fresh]:
     searched, checked, goals = _examined(job)
     baselines = (checked if checked.parts else searched).baselines
-    each = schema.battles_of_replicate(int(job.config["lineups"]["teams"]), baselines)
+    each = schema.battles_of_replicate(int(job.config["lineups"]["teams"]), len(baselines))
     judged = _judged(job, searched, checked, goals)
     told = source.objectives(job).objectives
     return {
@@ -286,7 +290,7 @@ def _samples(job: Job, examined: _Examined) -> dict[bytes, Sample]:
     spec, told = source.spec(job), source.objectives(job).objectives
     costs = np.stack([examined.costs[key] for key in keys])
     low, high, exact, plain = schema.spans(spec, told, costs)
-    battles = schema.battles_each(told, spec, costs.shape[1], examined.baselines)
+    battles = battles_each(told, spec, np.stack([examined.genomes[key] for key in keys]), examined.baselines)
     shares = weights([examined.first[key] for key in keys])
     found = [_pooled(examined.parts[key]) for key in keys]
     sums = Sums(spec, told, costs.shape[1])
@@ -294,7 +298,7 @@ def _samples(job: Job, examined: _Examined) -> dict[bytes, Sample]:
     made = sums.parts([part.sums if same else None for part in found], costs)
     return {
         key: Sample(_means(found[i], made[i]), found[i].error, found[i].samples, found[i].values, low[i], high[i],
-                    exact, plain, battles, float(shares[i]), made[i])
+                    exact, plain, battles[i], float(shares[i]), made[i])
         for i, key in enumerate(keys)
     }  # fmt: skip
 

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from engine.bench.row import row
 from engine.config.lineups import FAIRNESS, ObjectiveConfig, ObjectiveSetConfig
+from engine.lineups.battle_counts import battles_each
 from engine.lineups.matches import Played
 from engine.lineups.objectives import Objectives
 from engine.lineups.parts import Sums
-from engine.lineups.schema import battles_each, spans
+from engine.lineups.schema import spans
 from engine.simulators.contract import GameSpec, Metric
 from engine.verdicts import ERROR, Goals, Sample, confirmed
 
@@ -97,7 +98,8 @@ def examined(what: Tried, rng: np.random.Generator, replicates: int) -> list[Sam
     found = Objectives(spec, config, TEAMS, what.baselines).measure(_played(what, rng, replicates), costs, anchors)
     assert found.sums is not None
     low, high, exact, plain = spans(spec, config.objectives, costs)
-    battles = battles_each(config.objectives, spec, TEAMS, what.baselines)
+    rows = np.arange(TEAMS + what.baselines, dtype=np.int32)[:, None]
+    (battles,) = battles_each(config.objectives, spec, rows[None, :TEAMS], rows[TEAMS:])
     parts = Sums(spec, config.objectives, TEAMS).parts(list(found.sums), costs)
     error = np.sqrt(np.einsum("njj->nj", found.covariance))
     return [

@@ -1,0 +1,92 @@
+"""Of how many different battles a lineup's numbers are made.
+
+The seed of a battle is a hash of who meets whom and of the replicate (``engine.lineups.matches``). So where a team
+stands twice in a lineup, or is a baseline team as well, its opponents meet it in the same battle twice; and a team that
+meets itself has one battle where others have one from each seat. A battle that counts twice weighs twice, and no more
+are counted than of the heaviest one's weight would fit: one that shows nothing unusual says no more than its weight.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config.lineups import ObjectiveConfig
+from engine.formula import COST, parse
+from engine.lineups.encoding import team_keys
+from engine.lineups.schema import variables
+from engine.simulators.contract import GameSpec
+
+Rows = NDArray[np.int32]
+Meeting = Callable[[int, int], bool]
+
+BOTH, FIRST, SECOND = (0, 1), (0,), (1,)
+ALL, ONCE = "all", "_vs_teams"
+
+
+def battles_each(
+    objectives: Sequence[ObjectiveConfig], spec: GameSpec, lineups: Rows, baselines: Rows
+) -> NDArray[np.int64]:
+    """int64[n, m]: of how many battles one replicate of each objective is made, at least: those of the variable in it
+    that has the fewest. For ``lineups`` int32[n, teams, slots] that meet ``baselines`` int32[b, slots]."""
+    team, lineup = (set(names) for names in variables(spec, lineups.shape[1]))
+    names = [parse(o.formula, team, lineup).names - {COST} for o in objectives]
+    return np.array([_of_lineup(names, battles_of_variables(spec, one, baselines)) for one in lineups], dtype=np.int64)
+
+
+def battles_of_variables(spec: GameSpec, lineup: Rows, baselines: Rows) -> dict[str, int]:
+    """By variable, the battles that one replicate of it is the mean of, for teams int32[teams, slots]. What battles
+    themselves are measured by counts those between two teams of the lineup twice, once for either."""
+    fewest = _fewest(_alike(np.concatenate([lineup, baselines])), len(lineup))
+    known = {f"{m.name}{suffix}": many for m in spec.side_metrics for suffix, many in fewest.items() if suffix != ALL}
+    return known | {m.name: fewest[ALL] for m in spec.battle_metrics}
+
+
+def battles_between(teams: Rows) -> int:
+    """Those that one replicate of a team's results against all the others is the mean of, for int32[teams, slots]; of
+    the team that has the fewest."""
+    return _fewest(_alike(teams), len(teams))[ONCE]
+
+
+def _of_lineup(names: Iterable[Iterable[str]], known: Mapping[str, int]) -> list[int]:
+    return [min((known[name] for name in each), default=max(known.values())) for each in names]
+
+
+def _alike(teams: Rows) -> tuple[int, ...]:
+    """Each team by the place of the first that is the same."""
+    _, where, inverse = np.unique(team_keys(teams), return_index=True, return_inverse=True)
+    return tuple(where[inverse].tolist())
+
+
+@lru_cache(maxsize=4096)
+def _fewest(names: tuple[int, ...], teams: int) -> dict[str, int]:
+    """By the suffix of a variable, and for what battles themselves are measured by. The first ``teams`` of the names
+    are the lineup's own, the others are baselines."""
+    opponents: dict[str, tuple[tuple[int, ...], Meeting]] = {
+        "": (BOTH, lambda i, o: True),
+        "_vs_baselines": (BOTH, lambda i, o: o >= teams),
+        ONCE: (BOTH, lambda i, o: o < teams),
+        "_first": (FIRST, lambda i, o: True),
+        "_second": (SECOND, lambda i, o: True),
+    }
+    found = {
+        suffix: min(_of_heaviest(_battles(names, i, seats, meets)) for i in range(teams))
+        for suffix, (seats, meets) in opponents.items()
+    }
+    every = [battle for i in range(teams) for battle in _battles(names, i, *opponents[""])]
+    return {**found, ALL: _of_heaviest(every)}
+
+
+def _battles(names: Sequence[int], i: int, seats: Sequence[int], meets: Meeting) -> list[tuple[int, int]]:
+    """Who sits left and right in the battles of team i from these seats."""
+    met = [names[o] for o in range(len(names)) if o != i and meets(i, o)]
+    return [(names[i], other) if seat == 0 else (other, names[i]) for seat in seats for other in met]
+
+
+def _of_heaviest(battles: Sequence[Hashable]) -> int:
+    """How many fit that weigh as much as the one that stands in it most often."""
+    return len(battles) // max(Counter(battles).values(), default=1)
