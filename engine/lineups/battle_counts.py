@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from engine.config.lineups import ObjectiveConfig
 from engine.formula import COST, parse
-from engine.lineups.encoding import team_keys
 from engine.lineups.schema import variables
 from engine.simulators.contract import GameSpec
 
@@ -58,8 +57,8 @@ def _of_lineup(names: Iterable[Iterable[str]], known: Mapping[str, int]) -> list
 
 def _alike(teams: Rows) -> tuple[int, ...]:
     """Each team by the place of the first that is the same."""
-    _, where, inverse = np.unique(team_keys(teams), return_index=True, return_inverse=True)
-    return tuple(where[inverse].tolist())
+    _, where, inverse = np.unique(teams, axis=0, return_index=True, return_inverse=True)
+    return tuple(where[inverse.ravel()].tolist())
 
 
 @lru_cache(maxsize=4096)
