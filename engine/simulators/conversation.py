@@ -33,7 +33,7 @@ MAX_STRAYS = 256
 TOLD_AFTER_S = 1.0
 PRINTED = 1200
 """Characters of a program's last output that a failure tells."""
-PAGE = "engine/README.md, The simulator protocol, on one page"
+PAGE = "engine/PROTOCOL.md"
 Watch = Callable[[str, float], None]
 """Called for a wait that has lasted ``TOLD_AFTER_S`` with what is waited for and the seconds left, and with "" and 0.0
 when it is over."""

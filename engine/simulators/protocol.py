@@ -2,7 +2,7 @@
 
 ``encode`` turns a message and its arrays into the frames of one ZeroMQ multipart message, ``decode`` turns frames
 that came from an untrusted program back into them. Decoding is strict about sizes, types and shapes and tolerant
-of unknown keys, so a newer program can talk to an older one. ``engine/README.md`` specifies the protocol.
+of unknown keys, so a newer program can talk to an older one. ``engine/PROTOCOL.md`` specifies the protocol.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from tests.contracts.simulator import SimulatorContract
 from tests.engine import bad_simulators
 from tests.engine.sample_simulators import SPEC, TugOfWar
 
-PAGE = Path(__file__).parents[2] / "engine" / "README.md"
+PAGE = Path(__file__).parents[2] / "engine" / "PROTOCOL.md"
 HONEST = "python:tests.engine.sample_simulators:TugOfWar"
 
 
@@ -216,9 +216,8 @@ def test_rules_that_leave_no_team_are_told() -> None:
 def printed(tmp_path: Path) -> str:
     """The command of the simulator that is printed in the protocol's page."""
     page = PAGE.read_text(encoding="utf-8")
-    section = page.split("## The simulator protocol, on one page")[1].split("\n## ")[0]
     program = tmp_path / "coins.py"
-    program.write_text(section.split("```python\n")[1].split("```")[0], encoding="utf-8")
+    program.write_text(page.split("```python\n")[1].split("```")[0], encoding="utf-8")
     return f"{sys.executable} {program}"
 
 
@@ -289,16 +288,15 @@ def test_the_protocols_page_names_every_variable_that_a_program_sees() -> None:
 
 def test_the_protocols_page_names_every_message_and_limit() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    section = page.split("## The simulator protocol, on one page")[1]
     for message in protocol.AnyMessage.__args__:
-        assert f"`{message.__struct_config__.tag}`" in section
-    assert f"at most {protocol.MAX_HEADER_BYTES >> 20} MiB" in section
-    assert f"at most {protocol.MAX_FRAME_BYTES >> 20} MiB" in section
-    assert all(name in section for name in protocol.DTYPES)
+        assert f"`{message.__struct_config__.tag}`" in page
+    assert f"at most {protocol.MAX_HEADER_BYTES >> 20} MiB" in page
+    assert f"at most {protocol.MAX_FRAME_BYTES >> 20} MiB" in page
+    assert all(name in page for name in protocol.DTYPES)
     limits = Limits()
     for said in (
         f"within {limits.handshake_s:g} s",
         f"{limits.request_s:g} s by default",
         f"{limits.silence_s:g} s of",
     ):
-        assert said in section
+        assert said in page
