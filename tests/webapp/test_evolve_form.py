@@ -17,7 +17,6 @@ from engine.config.genes import genes
 from tests.factories import Studio, search_job, studio
 from tests.webapp.evolutions import config, evolution, evolved
 from tests.webapp.trainings import training
-from webapp.api.rows import Players
 from webapp.lib.storage import store
 from webapp.lib.words import measured
 from webapp.studies import journal
@@ -28,6 +27,7 @@ from webapp.training import evolve_page, forecast, trials
 from webapp.training.evolved import players_of
 from webapp.training.evolving import NO_RANGE, START, EvolveForm, values_of
 from webapp.training.models import TrainDraft
+from webapp.training.result_rows import Players
 from webapp.training.searching import PLAYERS, in_players
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -128,5 +128,16 @@ def test_a_program_reads_how_it_is_set(script: Callable[..., Any]) -> None:
     assert "a counting" in found["$comment"]
 
 
+def test_its_rounds_are_taken_away_as_csv_and_what_it_has_not_is_said(job: Job, script: Callable[..., Any]) -> None:
+    where = f"/api/v1/projects/{job.project.slug}/jobs/{job.pk}"
+    assert script("get", where)["results"] == ["rounds"]
+    content = script("get", f"{where}/rounds?as=csv").getvalue().decode()
+    assert content.splitlines() == ["round,seconds,steps,square", "1,1.0,1,1.0", "2,2.0,2,4.0"]
+    assert script("get", f"{where}/results", status=404)["message"].startswith(
+        "Counting: this kind of job has no results"
+    )
+    script("get", f"{where}/policy.zip", status=404)
+
+
 def test_every_kind_of_study_that_the_site_starts_has_pages_of_its_own() -> None:
     assert set(STUDIES) - {"count"} == set(kinds.PARTS)

@@ -9,23 +9,28 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Router
 
 from engine.errors import ConfigError, StoreError
-from webapp.api import rows
 from webapp.api.auth import job_of, project_of
 from webapp.api.shapes import REFUSALS, WRITING, FormQuery, Results, ResultsQuery
-from webapp.studies import progress
+from webapp.lib.words import one_of
+from webapp.studies import kinds, progress
 from webapp.studies.models import Job
 from webapp.studies.pictures import person
-from webapp.training import curve, views
+from webapp.training import views
 
 router = Router(tags=["Results"])
 JOB = "/projects/{slug:project}/jobs/{int:number}"
-FILES = {"policy.zip": "policy", "policy.onnx": "onnx"}
 
 
 def there(job: Job) -> list[str]:
     """What can be fetched of a job now, by the last part of its address."""
-    files = [name for name, role in FILES.items() if role in job.artifacts and not (role == "onnx" and job.evolves)]
-    return [*(() if job.trains else ("results",)), "rounds", *files]
+    parts = kinds.of(job)
+    files = [name for name, role in parts.files.items() if role in job.artifacts]
+    return [*(("results",) if parts.results else ()), "rounds", *files]
+
+
+def _instead(job: Job) -> str:
+    """What can be fetched in their place."""
+    return f"There is {' and '.join(f'…/{name}' for name in there(job))}."
 
 
 def _csv(content: bytes | str, name: str) -> HttpResponse:
@@ -46,18 +51,20 @@ def results(request: HttpRequest, project: str, number: int, query: Query[Result
     is. What fresh battles say of a lineup is its finding: confirmed, weak, refuted, more or close (they leave it open),
     measured (there is no line)."""
     job = job_of(request, project, number)
-    if job.trains:
-        raise Http404("A training has no front. Its rounds are at …/rounds, its agent at …/policy.zip.")
-    if job.evolves and query.of == "shortlist":
-        raise Http404("Only a search for lineups has a shortlist.")
+    parts = kinds.of(job)
+    if not parts.results:
+        raise Http404(f"{job.study.label}: this kind of job has no results. {_instead(job)}")
+    of = query.of or parts.results[0]
+    if of not in parts.results:
+        raise Http404(f"{job.study.label}: this kind of job has no {of}; it has {one_of(parts.results)}.")
     try:
-        found = rows.players(job, query.of) if job.evolves else rows.lineups(job, query.of, person(request))
+        found = parts.table(job, of, person(request))
     except ConfigError as error:
         raise StoreError(str(error)) from error
     if query.form == "csv":
-        return _csv(found.csv(), f"{project}-job-{number}-{query.of}")
+        return _csv(found.csv(), f"{project}-job-{number}-{of}")
     page = found.page(query.offset, query.limit)
-    return {"of": query.of, "rows": page, "count": found.count, "offset": query.offset}
+    return {"of": of, "rows": page, "count": found.count, "offset": query.offset}
 
 
 @router.get(
@@ -67,7 +74,7 @@ def results(request: HttpRequest, project: str, number: int, query: Query[Result
 def rounds(request: HttpRequest, project: str, number: int, query: Query[FormQuery]) -> Any:
     """As columns, at most some hundred rounds of them, evenly spread; or every round as CSV."""
     job = job_of(request, project, number)
-    return _csv(curve.to_csv(job), f"{project}-job-{number}-rounds") if query.form == "csv" else progress.rounds(job)
+    return _csv(progress.to_csv(job), f"{project}-job-{number}-rounds") if query.form == "csv" else progress.rounds(job)
 
 
 @router.get(f"{JOB}/policy.zip", response={200: None, **REFUSALS}, url_name="policy", summary="The agent, as a file")

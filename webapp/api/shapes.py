@@ -179,9 +179,10 @@ class FormQuery(Schema):
 class ResultsQuery(FormQuery):
     """Which rows, and as what; CSV is always whole."""
 
-    of: Literal["front", "archive", "shortlist"] = Field(
-        "front", description="shortlist: the lineups on the page’s list, with what fresh battles say of each."
-    )
+    of: str = Field(
+        "", max_length=20, description="front, archive or, of lineups, shortlist: those on the page’s list, with what "
+        "fresh battles say of each; by default the first that the kind of job has.",
+    )  # fmt: skip
     offset: int = Field(0, ge=0, lt=2**31)
     limit: int = Field(1000, ge=1, le=10_000)
 

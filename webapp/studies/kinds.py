@@ -7,13 +7,14 @@ starts (``AppConfig.ready``); a kind that brings none has those of ``Parts`` its
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from engine.catalog import STUDIES
 from engine.config import ObjectiveSetConfig
+from webapp.accounts.models import User
 from webapp.studies.intake import Intake
 from webapp.studies.methods import LINEUPS, Menu
 from webapp.studies.models import Job
@@ -25,15 +26,37 @@ LATEST = 20
 PUSHED = {"max": "High values", "min": "Low values"}
 
 
+class Rows(Protocol):
+    """Rows that can be paged through, or taken away whole."""
+
+    count: int
+
+    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
+        """Some of the rows."""
+        ...
+
+    def csv(self) -> bytes:
+        """All of them, a line each."""
+        ...
+
+
 class Parts:
-    """Those of a kind that brings none of its own. ``start`` makes a job of its filled-in form
-    (``webapp.studies.pending.Start``), ``clone`` is the address of "Ask again with changes"; ``explored``: it has
-    lineups to explore; ``compared``: two of them can be compared. ``menu`` has its methods, ``settings`` what its form
-    asks for beside those, ``directions`` the words of ways to push a number. ``intake`` starts it from a body of the
-    API; None: it is made from another job only."""
+    """Those of a kind that brings none of its own.
+
+    - ``start`` makes a job of its filled-in form (``webapp.studies.pending.Start``).
+    - ``intake`` makes a study of a body of the API; None: it is made from another job only.
+    - ``clone``: the name of the address of "Ask again with changes".
+    - ``explored``: it has lineups to explore. ``compared``: two of them can be compared.
+    - ``results``: tables of what it found, the usual one first.
+    - ``files``: what else can be taken away, by the role of its artifact; ``gives``: what its policy is to people.
+    - ``menu``: its methods. ``settings``: what its form asks for beside those. ``directions``: ways to push a number.
+    """
 
     start: ClassVar[Any] = None
     intake: ClassVar[Intake | None] = Intake()
+    results: ClassVar[tuple[str, ...]] = ()
+    files: ClassVar[Mapping[str, str]] = {}
+    gives: ClassVar[str] = ""
     clone: ClassVar[str] = ""
     explored: ClassVar[bool] = False
     compared: ClassVar[bool] = False
@@ -49,6 +72,10 @@ class Parts:
     def rounds(self, job: Job, most: int) -> Columns:
         """Columns of at most about ``most`` rounds: ``tick``, the counters, and what rounds told."""
         return columns(job, evenly(job, most), ("seconds", job.study.unit))
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """One of ``results``, as far as the job is. Raises StoreError and ConfigError."""
+        raise LookupError(of)
 
     def objectives(self, job: Job) -> ObjectiveSetConfig:
         """What its candidates are drawn along; none where it has no candidates."""

@@ -12,17 +12,19 @@ from engine.config import ObjectiveSetConfig
 from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import OTHER_GAME
+from webapp.accounts.models import User
 from webapp.lib.words import number
 from webapp.studies import front, plans, rechecked
 from webapp.studies.compare.differences import method_title, settings_told
 from webapp.studies.found_counts import plain_counts
 from webapp.studies.intake import Intake
 from webapp.studies.job_page import links, live
-from webapp.studies.kinds import Parts
+from webapp.studies.kinds import Parts, Rows
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
 from webapp.studies.rechecked import Checked
+from webapp.studies.result_rows import Lineups
 from webapp.studies.rounds import Columns, columns, evenly
 from webapp.studies.search_intake import SearchIntake
 from webapp.studies.starting import SearchStart
@@ -37,10 +39,15 @@ class Samples(Parts):
     intake: ClassVar[Intake | None] = None
     menu = LINEUPS
     explored = True
+    results = ("front", "archive", "shortlist")
 
     def rounds(self, job: Job, most: int) -> Columns:
         """The counters, and what is over the line."""
         return columns(job, evenly(job, most), COUNTERS, METRICS)
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """The lineups of the front, all of the archive, or those on the shortlist."""
+        return Lineups(job, of, user)
 
     def objectives(self, job: Job) -> ObjectiveSetConfig:
         """What the job was told "imbalanced" means."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
 from webapp.lib.words import number
 from webapp.studies import kinds, wire
+from webapp.studies.explore_export import safe
 from webapp.studies.front import of_job
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
@@ -18,6 +21,16 @@ def rounds(job: Job, most: int = MOST_POINTS) -> Columns:
     """Columns ``tick``, the counters (totals so far) and the metrics of at most about ``most`` rounds, evenly spread;
     None where a round did not report one."""
     return kinds.of(job).rounds(job, most)
+
+
+def to_csv(job: Job) -> str:
+    """Every round a line, every number a column; a number that a round did not tell is left empty."""
+    found = rounds(job, most=max(1, job.tick))
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["round", *map(safe, list(found)[1:])])
+    writer.writerows(zip(*found.values(), strict=True))
+    return out.getvalue()
 
 
 def history(job: Job, most: int = 100) -> list[dict[str, Any]]:

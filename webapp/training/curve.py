@@ -1,12 +1,8 @@
-"""The curve of a training: what each round said, as columns for the page and as a file."""
+"""The curve of a training: what each round said, as columns."""
 
 from __future__ import annotations
 
-import csv
-import io
-
 from webapp.studies import rounds
-from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns, evenly
 
@@ -23,13 +19,3 @@ def columns(job: Job, most: int) -> Columns:
         examined = progressed.filter(body__metrics__has_key=EVALUATED).values_list("tick", flat=True)
         wanted |= set(examined[:: max(1, -(-len(examined) // most))])
     return rounds.columns(job, wanted, COUNTERS)
-
-
-def to_csv(job: Job) -> str:
-    """Every round a line, every number a column; a number that a round did not tell is left empty."""
-    found = columns(job, most=max(1, job.tick))
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(["round", *map(safe, list(found)[1:])])
-    writer.writerows(zip(*found.values(), strict=True))
-    return out.getvalue()

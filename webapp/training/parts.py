@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from engine.config import ObjectiveSetConfig
 from engine.config.lineups import ObjectiveConfig
+from webapp.accounts.models import User
 from webapp.studies.job_page import live
-from webapp.studies.kinds import Parts
+from webapp.studies.kinds import Parts, Rows
 from webapp.studies.models import Job
 from webapp.studies.rounds import Columns
 from webapp.training import curve, evolved, pages
@@ -18,6 +20,7 @@ from webapp.training.evolving import NETWORKS
 from webapp.training.games import title_of as game_title
 from webapp.training.goals import WAYS, title_of
 from webapp.training.intake import SettingsIntake, TrainingIntake
+from webapp.training.result_rows import players
 from webapp.training.searching import PLAYERS
 from webapp.training.starting import SettingsStart, TrainingStart
 
@@ -30,6 +33,8 @@ class Trainings(Parts):
 
     start = TrainingStart
     intake = TrainingIntake()
+    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
+    gives = "agent"
     clone = "training:clone"
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
@@ -51,6 +56,9 @@ class SettingsSearches(Trainings):
 
     start = SettingsStart
     intake = SettingsIntake()
+    results = ("front", "archive")
+    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
+    gives = "best player"
     compared = True
     menu = PLAYERS
     settings = NETWORKS
@@ -63,6 +71,10 @@ class SettingsSearches(Trainings):
             **evolved.context(job),
         }
         return render(request, "training/evolve.html", context | own)
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """The players of the front, or all of the archive."""
+        return players(job, of)
 
     def objectives(self, job: Job) -> ObjectiveSetConfig:
         """What makes a player good. What is measured of players needs no formula, and may be called what no formula

@@ -10,17 +10,18 @@ from django.views.decorators.http import require_safe
 
 from engine.errors import StoreError
 from webapp.lib.storage import store
+from webapp.studies import kinds
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
-from webapp.training.curve import to_csv
+from webapp.studies.progress import to_csv
 
 _FILES = {"policy.safetensors": "policy", "policy.json": "policy_description"}
 
 
-def _training(request: HttpRequest, slug: str, pk: int) -> Job:
-    """A training of the project. Raises Http404 for a job of another kind."""
+def _trained(request: HttpRequest, slug: str, pk: int, file: str) -> Job:
+    """A job of the project that gives such a file. Raises Http404 for one of another kind."""
     job = job_for(request, slug, pk)
-    if job.kind != Job.Kind.TRAIN:
+    if file not in kinds.of(job).files:
         raise Http404("This job trains no agent.")
     return job
 
@@ -45,9 +46,7 @@ def _file(data: bytes | str, name: str, kind: str) -> HttpResponse:
 @require_safe
 def policy(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The newest policy, or the best player of a search for settings: its tensors and their description."""
-    job = job_for(request, slug, pk)
-    if not job.teaches:
-        raise Http404("This job trains no agent.")
+    job = _trained(request, slug, pk, "policy.zip")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, role in _FILES.items():
@@ -58,12 +57,12 @@ def policy(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def onnx(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The policy as an ONNX graph; made when the training ends."""
-    job = _training(request, slug, pk)
+    job = _trained(request, slug, pk, "policy.onnx")
     return _file(_artifact(job, "onnx"), f"policy-{job.pk}.onnx", "application/octet-stream")
 
 
 @require_safe
 def curve(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Every number of every round."""
-    job = _training(request, slug, pk)
+    job = job_for(request, slug, pk)
     return _file(to_csv(job), f"curve-{job.pk}.csv", "text/csv; charset=utf-8")
