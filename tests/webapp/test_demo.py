@@ -24,9 +24,9 @@ from webapp.accounts.models import User
 from webapp.api import tokens
 from webapp.games import handshake
 from webapp.games.models import Simulator
-from webapp.projects import demo
-from webapp.projects.management.commands import demo as command
 from webapp.projects.models import Membership, Project, Role
+from webapp.studies import demo
+from webapp.studies.management.commands import demo as command
 from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db

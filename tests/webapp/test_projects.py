@@ -17,8 +17,8 @@ from webapp.accounts.models import User
 from webapp.projects.access import project_for
 from webapp.projects.members import invite, open_invitations
 from webapp.projects.models import Invitation, Membership, Project, Role
-from webapp.projects.overview import jobs_at_hand, next_look, pace
 from webapp.studies.models import Job, ShortlistEntry, Status
+from webapp.studies.overview import jobs_at_hand, next_look, pace
 
 pytestmark = pytest.mark.django_db
 

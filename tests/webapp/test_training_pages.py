@@ -18,8 +18,7 @@ from engine.store import StoreError
 from tests.factories import Studio, studio
 from tests.webapp.trainings import EACH, finished, learn, trained, training
 from webapp.lib.storage import store
-from webapp.projects import overview
-from webapp.studies import actions, wire
+from webapp.studies import actions, overview, wire
 from webapp.studies.models import Job, Status
 from webapp.training import curve
 

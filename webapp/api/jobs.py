@@ -22,9 +22,9 @@ from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail,
 from webapp.api.starting import Changes, Wanted, again, start
 from webapp.games.called import config_told
 from webapp.projects.models import Project
-from webapp.projects.overview import pace
 from webapp.studies import actions, wire
 from webapp.studies.models import Job, Status
+from webapp.studies.overview import pace
 from webapp.studies.pictures import person
 
 router = Router(tags=["Jobs"])
@@ -81,7 +81,7 @@ def _exit_code(job: Job) -> int | None:
 @router.get(JOBS, response={200: JobPage, **REFUSALS, 422: WRITING[422]}, url_name="jobs", summary="A project's jobs")
 def listing(request: HttpRequest, project: str, query: Query[JobsQuery]) -> Any:
     """The newest first; status and kind narrow them."""
-    rows = project_of(request, project).jobs.exclude(kind=Job.Kind.SAMPLE).select_related("project", "created_by")
+    rows = project_of(request, project).jobs.listed().select_related("project", "created_by")
     wanted = {name: value for name in ("status", "kind") if (value := getattr(query, name))}
     pages = Paginator(rows.filter(**wanted), query.size)
     shown = pages.page(query.page).object_list if query.page <= pages.num_pages else []

@@ -1,4 +1,4 @@
-"""What the bar of every page shows: the project in hand, its data version, and the places to go."""
+"""What the bar of every page shows: the project in hand, and the places to go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from webapp.accounts.rights import may_run_code
-from webapp.games.models import GameVersion
 from webapp.projects.access import LAST_PROJECT, role_in
 from webapp.projects.models import WRITERS, Project, Role
 
@@ -26,7 +25,6 @@ class Place:
 class Frame:
     projects: list[Project] = field(default_factory=list)
     project: Project | None = None
-    version: GameVersion | None = None
     role: str | None = None
     places: list[Place] = field(default_factory=list)
     registers: bool = False
@@ -93,7 +91,6 @@ def _frame(request: HttpRequest) -> Frame:
     return Frame(
         projects=projects,
         project=project,
-        version=project.versions.first() if project else None,
         role=role_in(user, project) if project else None,
         places=_places(request, project),
         registers=may_run_code(user),

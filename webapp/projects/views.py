@@ -12,13 +12,11 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
 from webapp.lib.posts import posts_only
+from webapp.projects import home as home_parts
 from webapp.projects import members as membership_changes
 from webapp.projects.access import project_for
 from webapp.projects.forms import ROLE_HELP, NewMemberForm, ProjectForm, RoleForm
 from webapp.projects.models import Invitation, Membership, Project, Role
-from webapp.projects.overview import jobs_at_hand, next_look
-from webapp.studies.last_front import last_front
-from webapp.studies.models import Job
 
 INVITED = "{} is invited as {}, and finds the invitation on Home. Until it is accepted nothing changes."
 
@@ -33,16 +31,11 @@ def _person(request: HttpRequest) -> User:
 def home(request: HttpRequest) -> HttpResponse:
     """What runs, and what waits for this person. htmx asks for what changes with the jobs alone."""
     person = _person(request)
-    at_hand = jobs_at_hand(person)
-    context: dict[str, object] = {"at_hand": at_hand, "last_front": last_front(person)}
+    context = home_parts.shown(person)
     if request.headers.get("HX-Request") == "true":
         return render(request, "projects/partials/home_changes.html", context)
-    context["next_look"] = next_look(at_hand)
     context["invitations"] = invitations_of(person)
     context["memberships"] = person.memberships.select_related("project").order_by("project__name")
-    for name in ("drafts", "train_drafts"):
-        kept = getattr(person, name).filter(project__members=person)
-        context[name] = kept.select_related("project").order_by("-kept_at")
     return render(request, "projects/home.html", context)
 
 
@@ -88,7 +81,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "version": project.versions.select_related("simulator").first(),
         "lineup_rules": project.lineup_rules.filter(replaced_by=None),
         "objective_sets": project.objective_sets.filter(replaced_by=None),
-        "jobs": project.jobs.exclude(kind=Job.Kind.SAMPLE).select_related("created_by")[:6],
+        "jobs": project.jobs.listed().select_related("created_by")[:6],
         "memberships": project.memberships.select_related("user"),
     }
     return render(request, "projects/detail.html", context)

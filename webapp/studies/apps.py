@@ -9,9 +9,11 @@ class Studies(AppConfig):
     name = "webapp.studies"
 
     def ready(self) -> None:
-        from webapp.studies import kinds
+        from webapp.projects import home
+        from webapp.studies import kinds, overview
         from webapp.studies.lineup_parts import Rechecks, Samples, Searches
 
         kinds.register("search", Searches())
         kinds.register("recheck", Rechecks())
         kinds.register("sample", Samples())
+        home.register(self.label, overview.home)

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from webapp.projects import overview
-from webapp.studies import journal, wire
+from webapp.studies import journal, overview, wire
 from webapp.studies.models import Job
 
 

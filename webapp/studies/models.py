@@ -23,6 +23,12 @@ ACTIVE = frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING})
 TERMINAL = frozenset({Status.STOPPED, Status.FINISHED, Status.FAILED})
 
 
+class JobQuerySet(models.QuerySet["Job"]):
+    def listed(self) -> JobQuerySet:
+        """Those that have a page. A sample belongs to the form that it is played for."""
+        return self.exclude(kind=Job.Kind.SAMPLE)
+
+
 class Job(models.Model):
     """One study of a project. ``attempt`` is the fencing token: claiming raises it, every write depends on it."""
 
@@ -93,6 +99,8 @@ class Job(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JobQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]

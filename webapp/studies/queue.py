@@ -27,9 +27,8 @@ def room_obstacle(job: Job, admitted: Sequence[Job] = ()) -> str:
         return disk.WAITS
     if job.kind == Job.Kind.SAMPLE:
         return ""
-    running = list(
-        Job.objects.filter(status=Status.RUNNING).exclude(kind=Job.Kind.SAMPLE).values_list("project_id", flat=True)
-    ) + [other.project_id for other in admitted]
+    listed = Job.objects.filter(status=Status.RUNNING).listed()
+    running = [*listed.values_list("project_id", flat=True), *(other.project_id for other in admitted)]
     if len(running) >= settings.JOB_SLOTS:
         going = plural(len(running), "job is", "jobs are")
         return f"Waits for a free place: {going} running, as many as this site runs at one time."

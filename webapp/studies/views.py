@@ -27,7 +27,7 @@ SAMPLED = "played random lineups, to show on the New job page where the line fal
 def jobs(request: HttpRequest, slug: str) -> HttpResponse:
     """Every search and re-check of the project, newest first; htmx gets the list alone."""
     project = project_for(request, slug)
-    rows = project.jobs.exclude(kind=Job.Kind.SAMPLE).select_related("project", "created_by")
+    rows = project.jobs.listed().select_related("project", "created_by")
     rows = rows.select_related("game_version__simulator", "parent__game_version__simulator")
     going = rows.filter(status__in=[*ACTIVE, Status.PAUSED])
     ended = Paginator(rows.exclude(status__in=[*ACTIVE, Status.PAUSED]), A_PAGE).get_page(request.GET.get("page"))

@@ -45,3 +45,9 @@ def begin_with(project: Project, user: User, page: str, values: Mapping[str, Any
     earlier = draft.form.get(BEFORE) or {k: v for k, v in draft.form.items() if k != BEFORE}
     draft.form = {**values, **({BEFORE: earlier} if earlier else {})}
     draft.save()
+
+
+def home(person: User) -> dict[str, Any]:
+    """What Home shows of trainings."""
+    kept = TrainDraft.objects.filter(user=person, project__members=person)
+    return {"train_drafts": kept.select_related("project").order_by("-kept_at")}

@@ -184,7 +184,7 @@ def told(found: Estimate | None, trial: Job | None, minutes: float) -> dict[str,
 
 def _beside() -> str:
     """What the estimate leaves out: jobs that share the processors."""
-    running = Job.objects.filter(status=Status.RUNNING).exclude(kind=Job.Kind.SAMPLE).count()
+    running = Job.objects.filter(status=Status.RUNNING).listed().count()
     if not running:
         return "That is if nothing else runs at the time."
     return f"That is if nothing else runs; now {plural(running, 'job does', 'jobs do')}, so it may take longer."

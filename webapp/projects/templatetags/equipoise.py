@@ -15,13 +15,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.games.models import GameVersion
 from webapp.lib import words
-from webapp.projects import overview
-from webapp.projects.overview import Pace
-from webapp.studies.compare.measures import asks
-from webapp.studies.models import Job
-from webapp.studies.took import took_words
 
 register = template.Library()
 register.filter("number", words.number)
@@ -30,8 +24,6 @@ register.filter("duration", words.duration)
 register.filter("plural", words.plural)
 register.filter("measured", words.measured)
 register.filter("lower_first", words.lower_first)
-register.filter("asks", asks)
-register.filter("took", took_words)
 
 DIAMOND = "M8 1.2 14.8 8 8 14.8 1.2 8Z"
 MARKS = {
@@ -64,20 +56,6 @@ BUILT = frozenset({"search", "explore"})
 def _naming(label: str) -> SafeString:
     """What tells screen readers about a drawing: its name, or that words beside it say the same."""
     return format_html('role="img" aria-label="{}"', label) if label else mark_safe('aria-hidden="true"')
-
-
-@register.simple_tag(takes_context=True)
-def data_version(context: template.Context) -> GameVersion | None:
-    """The game data that a page is about: what its job pinned (none where a player is trained), what compared searches
-    share, the version that is shown; on any other page the project's newest."""
-    job, version = context.get("job"), context.get("version")
-    if isinstance(job, Job):
-        return job.game_version
-    if compared := getattr(context.get("found"), "jobs", ()):
-        pinned = {each.game_version for each in compared}
-        return pinned.pop() if len(pinned) == 1 else None
-    newest: GameVersion | None = context["frame"].version
-    return version if isinstance(version, GameVersion) else newest
 
 
 @register.simple_tag
@@ -223,9 +201,3 @@ def field(bound: BoundField, unit: str = "", placeholder: str = "", optional: bo
 def form_errors(form: forms.BaseForm) -> dict[str, Any]:
     """What is wrong with the form as a whole, and how many fields need a look; nothing when all is well."""
     return {"form": form, "whole": form.non_field_errors(), "fields": [f for f in form if f.errors and not f.is_hidden]}
-
-
-@register.filter
-def pace(job: Job) -> Pace:
-    """How far a job is: ``.share`` in [0, 1], ``.seconds_left`` or None."""
-    return overview.pace(job)

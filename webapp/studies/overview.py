@@ -1,15 +1,17 @@
-"""The jobs a person should know about: those that run, and those that wait for a look."""
+"""The jobs a person should know about, on Home: those that run, and those that wait for a look."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.studies import kinds
+from webapp.studies.last_front import last_front
 from webapp.studies.models import ACTIVE, TERMINAL, Job, ShortlistEntry, Status
 
 WAITS_FOR, TRAINED_WAITS_FOR = timedelta(days=30), timedelta(days=2)
@@ -73,13 +75,13 @@ def _rounds(job: Job) -> float:
 
 
 def _first_sample(person: User) -> Job | None:
-    searched = Job.objects.filter(project=OuterRef("project")).exclude(kind=Job.Kind.SAMPLE)
+    searched = Job.objects.filter(project=OuterRef("project")).listed()
     samples = Job.objects.filter(kind=Job.Kind.SAMPLE, status__in=ACTIVE, project__members=person)
     return samples.filter(~Exists(searched)).select_related("project").first()
 
 
 def _visible(person: User) -> QuerySet[Job]:
-    jobs = Job.objects.filter(project__members=person).exclude(kind=Job.Kind.SAMPLE)
+    jobs = Job.objects.filter(project__members=person).listed()
     return jobs.select_related("project", "created_by")
 
 
@@ -97,3 +99,10 @@ def jobs_at_hand(person: User) -> AtHand:
 def next_look(at_hand: AtHand) -> Job | None:
     """The job whose lineups this person would look at next: the one that ended last and found something."""
     return next((job for job in at_hand.waiting if job.status != Status.FAILED and kinds.of(job).explored), None)
+
+
+def home(person: User) -> dict[str, Any]:
+    """What Home shows of studies."""
+    at_hand = jobs_at_hand(person)
+    drafts = person.drafts.filter(project__members=person).select_related("project").order_by("-kept_at")
+    return {"at_hand": at_hand, "next_look": next_look(at_hand), "last_front": last_front(person), "drafts": drafts}

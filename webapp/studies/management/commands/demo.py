@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from webapp.accounts.demo import SignIn, close_known_passwords
-from webapp.projects.demo import first_job, make_demo
+from webapp.studies.demo import first_job, make_demo
 from webapp.studies.models import Job
 from workers import runner
 

@@ -1,0 +1,46 @@
+"""Jobs on pages: how far one is, how long it took, what it asks, what data it plays. ``{% load jobs %}``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django import template
+
+from webapp.games.models import GameVersion
+from webapp.projects.frame import Frame
+from webapp.studies.compare.measures import asks
+from webapp.studies.models import Job
+from webapp.studies.overview import pace
+from webapp.studies.took import took_words
+
+register = template.Library()
+register.filter("asks", asks)
+register.filter("pace", pace)
+register.filter("took", took_words)
+
+
+class Shown(NamedTuple):
+    """``older``: the project has newer data."""
+
+    version: GameVersion | None
+    older: bool
+
+
+@register.simple_tag(takes_context=True)
+def data_version(context: template.Context) -> Shown:
+    """The game data that a page is about: what its job pinned (none where a player is trained), what compared searches
+    share, the version that is shown; on any other page the project's newest."""
+    frame: Frame = context["frame"]
+    newest = None if frame.project is None else frame.project.versions.first()
+    version = _version(context, newest)
+    return Shown(version, older=version != newest)
+
+
+def _version(context: template.Context, newest: GameVersion | None) -> GameVersion | None:
+    job, version = context.get("job"), context.get("version")
+    if isinstance(job, Job):
+        return job.game_version
+    if compared := getattr(context.get("found"), "jobs", ()):
+        pinned = {each.game_version for each in compared}
+        return pinned.pop() if len(pinned) == 1 else None
+    return version if isinstance(version, GameVersion) else newest
