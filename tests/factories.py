@@ -111,7 +111,7 @@ def search_job(project: Project, rows: int = 600, seed: int = 1, **changes: obje
     return Job.objects.create(
         **{
             "project": project,
-            "kind": Job.Kind.SEARCH,
+            "kind": "search",
             "template": "unfair",
             "title": "Which teams are unfair?",
             "config": plain,

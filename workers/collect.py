@@ -29,7 +29,7 @@ def collect() -> int:
     """Discard what nobody refers to; the number of artifacts that went. Random samples go after a month."""
     long_ago = timezone.now() - SAMPLES_STAY
     over = Q(finished_at__lt=long_ago) | Q(status=Status.PAUSED, created_at__lt=long_ago)
-    Job.objects.filter(over, kind=Job.Kind.SAMPLE).delete()
+    Job.objects.for_forms().filter(over).delete()
     before, kept = time.time() - OLD, store()
     gone = kept.discard(set(kept).difference(references()), before)
     kept.sweep(before)
@@ -63,7 +63,7 @@ def _may_hold(field: Any) -> bool:
 def _drop_leases() -> None:
     """Trainings of searches that were stopped or thrown away: only a job that goes on, or may be asked to, needs its
     own. A lease is named after its study, and one that somebody holds is renewed all the time."""
-    goes_on = Job.objects.filter(kind=Job.Kind.EVOLVE).exclude(status__in=(Status.STOPPED, Status.FINISHED))
+    goes_on = Job.objects.exclude(status__in=(Status.STOPPED, Status.FINISHED))
     needed = set(goes_on.values_list("config_hash", flat=True))
     for lease in store().leases():
         if lease.age > OLD and lease.name.rpartition("-")[0] not in needed:

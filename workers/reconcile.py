@@ -46,5 +46,5 @@ def admit() -> None:
                 queue.hold(job, obstacle)
                 continue
             queue.send(job)
-        if job.kind != Job.Kind.SAMPLE:
+        if not job.for_form:
             admitted.append(job)

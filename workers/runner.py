@@ -12,10 +12,10 @@ from types import FrameType
 import structlog
 from django.db import connection
 
-from engine.config import TrainConfig, parse
 from webapp.games.models import Simulator
 from webapp.lib import disk
 from webapp.lib.storage import store
+from webapp.studies import kinds
 from webapp.studies.models import Job, Status
 from workers import claims, launch, process, ray
 from workers.claims import RENEW_EVERY, Claim, Superseded, after_death
@@ -27,11 +27,9 @@ log = structlog.get_logger(__name__)
 POLL, LISTEN = 0.8, 0.4
 OBEY = 30.0
 """Seconds a study has to follow a signal, or to end after it said how it ended."""
-SAMPLE_TIME, SAMPLE_ENOUGH, SAMPLE_LONGEST = 10.0, 60, 150.0
-"""Seconds a sample plays. Where battles are slow it goes on until it has so many lineups, or for so many seconds in
-all; after the first ten it makes room whenever other quick work waits, and goes on from its place afterwards."""
-TRIAL_UPDATES = 3
-"""Updates after which the trial of a training has shown its speed."""
+SAMPLE_TIME, SAMPLE_LONGEST = 10.0, 150.0
+"""Seconds a sample plays. Where the game is slow it goes on until it tells enough, or for so many seconds in all; after
+the first ten it makes room whenever other quick work waits, and goes on from its place afterwards."""
 SIGNALS = {Job.Wish.STOP: signal.SIGTERM, Job.Wish.PAUSE: signal.SIGUSR1}
 
 
@@ -128,22 +126,15 @@ def _relay_all(claim: Claim, study: Study, relay: Relay, obey: float) -> bool:
 def _wanted(claim: Claim, relay: Relay) -> str:
     """What people wish of the job, the disk needs, or the clock says."""
     wish = claim.wish() or (Job.Wish.PAUSE if disk.full() else "")
-    if wish or claim.job.kind != Job.Kind.SAMPLE or relay.began is None:
+    if wish or not claim.job.for_form or relay.began is None:
         return wish
     if time.monotonic() - relay.began < SAMPLE_TIME:
         return ""
-    if _tells_enough(relay) or _played(relay) > SAMPLE_LONGEST:
+    job = claim.job
+    if kinds.of(job).tells_enough(job, relay.counters) or _played(relay) > SAMPLE_LONGEST:
         relay.time_is_up = True
         return Job.Wish.STOP
-    return Job.Wish.PAUSE if relay.moved and _others_wait(claim.job) else ""
-
-
-def _tells_enough(relay: Relay) -> bool:
-    """Whether a sample has what it was played for: lineups, or updates of a trial of a training."""
-    job, counters = relay.claim.job, relay.counters
-    if job.trains:
-        return bool(counters.get("steps", 0) >= TRIAL_UPDATES * parse(TrainConfig, job.config).update)
-    return bool(counters.get("evaluations", 0) >= SAMPLE_ENOUGH)
+    return Job.Wish.PAUSE if relay.moved and _others_wait(job) else ""
 
 
 def _played(relay: Relay) -> float:
@@ -156,7 +147,7 @@ def _others_wait(job: Job) -> bool:
     """Whether a handshake or another sample waits for this worker."""
     if Simulator.objects.filter(test=Simulator.Test.ASKED).exists():
         return True
-    return Job.objects.filter(kind=Job.Kind.SAMPLE, status=Status.QUEUED).exclude(pk=job.pk).exists()
+    return Job.objects.for_forms().filter(status=Status.QUEUED).exclude(pk=job.pk).exists()
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def team(site: str) -> Studio:
 @pytest.fixture
 def job(team: Studio) -> Job:
     return Job.objects.create(
-        project=team.project, kind=Job.Kind.SEARCH, title="Which teams are unfair?", config={}, config_hash="",
+        project=team.project, kind="search", title="Which teams are unfair?", config={}, config_hash="",
         status=Status.RUNNING, tick=10, ticks=100, created_by=team.designer,
     )  # fmt: skip
 

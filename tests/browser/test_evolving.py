@@ -73,7 +73,7 @@ def test_a_search_for_settings_is_composed_and_what_is_wrong_is_shown_where_it_i
     page.get_by_label("Goal 2", exact=True).select_option("")
     page.get_by_role("button", name="Start the search").click()
     expect(page.locator("[data-doing]")).to_contain_text("waits", timeout=SOON)
-    job = Job.objects.get(kind=Job.Kind.EVOLVE)
+    job = Job.objects.get(kind="evolve")
     assert (job.config["algorithm"]["bins"], len(job.config["objectives"])) == (4, 1)
 
 

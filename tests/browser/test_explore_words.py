@@ -44,7 +44,7 @@ def fresh(job: Job, rows: list[int], mean: list[float], error: list[float]) -> N
     columns["objective"], columns["error"] = np.tile(mean, (len(rows), 1)), np.tile(error, (len(rows), 1))
     columns["samples"] = np.full(len(rows), 32, dtype=np.int32)
     Job.objects.create(
-        project=job.project, kind=Job.Kind.RECHECK, title="Re-check", parent=job, status=Status.FINISHED,
+        project=job.project, kind="recheck", title="Re-check", parent=job, status=Status.FINISHED,
         config={"genomes": columns["genome"].tolist(), "replicates": 32, "first": 1_000_016},
         artifacts={"result": store().put(bundle(columns))},
     )  # fmt: skip

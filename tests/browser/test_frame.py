@@ -89,7 +89,7 @@ def test_a_form_that_fails_takes_the_focus_to_what_is_wrong(enter: Enter, team: 
 
 def test_home_shows_a_running_job_and_keeps_up_with_it(enter: Enter, team: Studio) -> None:
     job = Job.objects.create(
-        project=team.project, kind=Job.Kind.SEARCH, title="Which teams are unfair?", config={}, config_hash="",
+        project=team.project, kind="search", title="Which teams are unfair?", config={}, config_hash="",
         status=Status.RUNNING, tick=20, ticks=100, counters={"seconds": 10.0}, created_by=team.designer,
     )  # fmt: skip
     page = enter(team.designer)

@@ -262,8 +262,8 @@ def test_a_job_is_composed_and_nothing_typed_is_lost(enter: Enter, composing: St
     expect(page.locator("[data-chart-words]")).to_contain_text(
         "Random lineups of your game are played next", timeout=SOON
     )
-    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(0.5, 2.1, 200))
-    journal.append(Job.objects.get(kind=Job.Kind.SAMPLE), {}, [Entry("finished", {"artifacts": {}})])
+    finished_sample(Job.objects.get(kind="sample"), lambda name: np.linspace(0.5, 2.1, 200))
+    journal.append(Job.objects.get(kind="sample"), {}, [Entry("finished", {"artifacts": {}})])
     expect(page.locator("[data-sample-text]")).to_contain_text("We played 200 random valid lineups", timeout=SOON)
     expect(page.locator("[data-chart] .bars .point").first).to_be_attached(timeout=SOON)
     expect(page.locator("[data-advice] b")).to_have_text("A sensible line.")
@@ -278,7 +278,7 @@ def test_a_job_is_composed_and_nothing_typed_is_lost(enter: Enter, composing: St
     page.get_by_text("Quick look").click()
     page.get_by_role("button", name="Start the search").click()
     expect(page.get_by_role("heading", name="Which teams are unfair?")).to_be_visible(timeout=SOON)
-    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    job = Job.objects.get(kind="search")
     assert page.url.endswith(path(job))
     assert job.config["ticks"] == 30
     assert abs(job.config["objectives"]["objectives"][0]["threshold"] - 2.02) < 0.011
@@ -308,10 +308,10 @@ def test_a_search_that_waits_for_its_line_is_a_job_at_once_whatever_the_browser_
     expect(page.get_by_role("heading", name="Does going first decide?")).to_be_visible(timeout=SOON)
     expect(page.get_by_text("The line is proposed once the random lineups are played.").first).to_be_visible()
     page.goto("about:blank")  # the browser is gone
-    sample = Job.objects.filter(kind=Job.Kind.SAMPLE).latest("pk")
+    sample = Job.objects.filter(kind="sample").latest("pk")
     finished_sample(sample, lambda name: np.linspace(0, 1, 200))
     pending.settle_all()
-    found = Job.objects.get(kind=Job.Kind.SEARCH)
+    found = Job.objects.get(kind="search")
     assert found.status == Status.QUEUED
     assert found.config["objectives"]["objectives"][0]["threshold"] is not None
 
@@ -323,7 +323,7 @@ def test_leaving_the_page_in_the_moment_of_start_loses_nothing(enter: Enter, com
     with page.expect_request(lambda sent: sent.method == "POST" and sent.url.endswith("/jobs/new/")):
         page.evaluate(LEAVE_AT_ONCE)
     page.wait_for_url("**/help/")
-    expect_jobs(Job.Kind.SEARCH, 1, page)
+    expect_jobs("search", 1, page)
 
 
 def test_start_pressed_twice_is_one_job(enter: Enter, composing: Studio) -> None:
@@ -332,7 +332,7 @@ def test_start_pressed_twice_is_one_job(enter: Enter, composing: Studio) -> None
     expect(page.locator("#id_measure option")).to_have_count(3, timeout=SOON)
     page.get_by_role("button", name="Start the search").dblclick()
     expect(page.get_by_role("heading", name="Which teams are unfair?")).to_be_visible(timeout=SOON)
-    assert Job.objects.filter(kind=Job.Kind.SEARCH).count() == 1
+    assert Job.objects.filter(kind="search").count() == 1
 
 
 def test_a_mistake_is_shown_at_its_field(enter: Enter, composing: Studio) -> None:

@@ -33,7 +33,7 @@ def played(page: Page) -> None:
     expect(page.locator("[data-chart-words]")).to_contain_text(
         "Random lineups of your game are played next", timeout=SOON
     )
-    sample = Job.objects.filter(kind=Job.Kind.SAMPLE, artifacts={}).latest("pk")
+    sample = Job.objects.filter(kind="sample", artifacts={}).latest("pk")
     finished_sample(sample, lambda name: np.linspace(0.0, 100.0 if name == "left" else 4.0, 200))
     journal.append(sample, {}, [Entry("finished", {"artifacts": {}})])
     expect(page.locator("[data-line-from]")).to_be_visible(timeout=SOON)

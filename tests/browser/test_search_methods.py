@@ -35,7 +35,7 @@ def new_job(enter: Enter, team: Studio) -> Page:
     expect(page.locator("[data-chart-words]")).to_contain_text(
         "Random lineups of your game are played next", timeout=SOON
     )
-    sample = Job.objects.get(kind=Job.Kind.SAMPLE)
+    sample = Job.objects.get(kind="sample")
     finished_sample(sample, lambda name: np.linspace(0.5, 2.1, 200))
     journal.append(sample, {}, [Entry("finished", {"artifacts": {}})])
     expect(page.locator("[data-time]")).to_contain_text("about", timeout=SOON)
@@ -64,7 +64,7 @@ def test_another_method_is_chosen_and_started(new_job: Page) -> None:
     expect(page.get_by_label("This method looks for one best lineup")).to_have_value("gap", timeout=SOON)
     page.get_by_role("button", name="Start the search").click()
     expect(page.locator("[data-chip]")).to_be_visible(timeout=SOON)
-    config = Job.objects.get(kind=Job.Kind.SEARCH).config
+    config = Job.objects.get(kind="search").config
     assert (config["algorithm"]["kind"], config["algorithm"]["sigma"]) == ("cmaes", 0.5)
     assert [o["name"] for o in config["objectives"]["objectives"]] == ["gap"]
     assert config["stop"] == [{"kind": "minutes", "most": 3.0}]
@@ -82,7 +82,7 @@ def test_what_is_wrong_with_a_method_is_shown_at_its_field(new_job: Page) -> Non
     page.wait_for_load_state()
     expect(wrong).to_be_visible(timeout=SOON)
     expect(page.locator("#id_steady")).to_be_checked()
-    assert not Job.objects.filter(kind=Job.Kind.SEARCH).exists()
+    assert not Job.objects.filter(kind="search").exists()
 
 
 def test_the_menu_of_methods_fits_a_phone_and_reads_aloud(new_job: Page) -> None:

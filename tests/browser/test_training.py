@@ -41,7 +41,7 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
     monkeypatch.setattr(runner, "SAMPLE_TIME", 0.5)
     page = enter(team.designer, f"/p/{team.project.slug}/train/")
     expect(page.locator("[data-note]")).to_contain_text("Training a few seconds", timeout=SOON)
-    runner.run(Job.objects.get(kind=Job.Kind.SAMPLE).pk)
+    runner.run(Job.objects.get(kind="sample").pk)
     expect(page.locator("[data-note]")).to_contain_text("moves a second on one processor", timeout=SOON)
     expect(page.locator("[data-time]")).to_contain_text(re.compile(r"\d"))
     page.get_by_label("Moves to learn from").fill("3000")
@@ -50,7 +50,7 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
     expect(page.get_by_label("Moves to learn from")).to_have_value("3000")
     page.get_by_role("button", name="Start the training").click()
     expect(page.locator("[data-doing]")).to_contain_text("waits", timeout=SOON)
-    job = Job.objects.get(kind=Job.Kind.TRAIN)
+    job = Job.objects.get(kind="train")
     assert page.url.endswith(path(job))
     assert not TrainDraft.objects.exists()
     Job.objects.filter(pk=job.pk).update(config={**job.config, "pool": {"kind": "local"}}, status=Status.QUEUED)
@@ -98,7 +98,7 @@ def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, te
         assert abs(told["x"] - field["x"]) < 2
         assert 0 <= told["y"] - field["y"] - field["height"] < 8
     assert overflow(page) == 0
-    assert not Job.objects.filter(kind=Job.Kind.TRAIN).exists()
+    assert not Job.objects.filter(kind="train").exists()
 
 
 def test_a_game_that_must_be_tried_first_is_a_job_that_waits_and_goes_on_once_it_worked(
@@ -110,11 +110,11 @@ def test_a_game_that_must_be_tried_first_is_a_job_that_waits_and_goes_on_once_it
     page.get_by_label("Its name in Gymnasium").fill("Acrobot-v1")
     page.get_by_role("button", name="Start the training").click()
     expect(page.get_by_text("Whether this game works here is being tried.").first).to_be_visible(timeout=SOON)
-    trial = Job.objects.filter(kind=Job.Kind.SAMPLE, config__game__name="gym:Acrobot-v1").get()
+    trial = Job.objects.filter(kind="sample", config__game__name="gym:Acrobot-v1").get()
     page.goto("about:blank")  # nothing depends on the browser
     runner.run(trial.pk)
     pending.settle_all()
-    job = Job.objects.get(kind=Job.Kind.TRAIN)
+    job = Job.objects.get(kind="train")
     assert (job.status, job.config["game"]["name"]) == (Status.QUEUED, "gym:Acrobot-v1")
 
 

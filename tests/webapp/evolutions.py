@@ -37,7 +37,7 @@ def evolution(project: Project, study: EvolveConfig | None = None, **row: Any) -
     usual = {"status": Status.RUNNING, "ticks": plain.ticks, "started_at": timezone.now(), "template": "pong-ppo",
              "title": "Settings for Pong"}  # fmt: skip
     return Job.objects.create(
-        project=project, kind=Job.Kind.EVOLVE, config=plain.model_dump(mode="json"),
+        project=project, kind="evolve", config=plain.model_dump(mode="json"),
         config_hash=study_hash(plain), created_by=project.members.first(), **{**usual, **row},
     )  # fmt: skip
 

@@ -46,7 +46,7 @@ def sampled(client: Client, team: Studio, typed: dict[str, str], far: float) -> 
     """The preview once its random lineups are played; their values end at ``far``."""
     address = reverse("studies:preview", args=[team.project.slug])
     client.post(address, typed)
-    for job in Job.objects.filter(kind=Job.Kind.SAMPLE, artifacts={}):
+    for job in Job.objects.filter(kind="sample", artifacts={}):
         finished_sample(job, lambda name: np.linspace(0.0, far, 200))
     found: dict[str, object] = client.post(address, {**typed, "keep": "1"}).json()
     return found
@@ -76,9 +76,9 @@ def test_a_line_in_a_draft_stays_when_the_data_changes(client: Client, team: Stu
 def test_a_proposed_line_is_a_number_of_the_job_and_of_its_clone_from_then_on(client: Client, team: Studio) -> None:
     typed = {**first_values(team.project), "question": "price", "measure": "", "line": ""}
     client.post(reverse("studies:new", args=[team.project.slug]), typed)
-    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(10, 30, 200))
+    finished_sample(Job.objects.get(kind="sample"), lambda name: np.linspace(10, 30, 200))
     pending.settle_all()
-    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    job = Job.objects.get(kind="search")
     line = job.config["objectives"]["objectives"][0]["threshold"]
     assert isinstance(line, float)
     version = newer(team)

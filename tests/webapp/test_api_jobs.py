@@ -286,9 +286,9 @@ def test_a_clone_is_the_same_but_for_what_was_set(team: Studio, script: Script) 
 
 def test_a_search_that_was_made_by_the_form_can_be_cloned(team: Studio, script: Script) -> None:
     job = search_job_of(team)
-    Job.objects.filter(pk=job.pk).update(kind=Job.Kind.RECHECK)
+    Job.objects.filter(pk=job.pk).update(kind="recheck")
     assert "Only a search" in script.post(f"{JOBS}/{job.pk}/clone", {}, 409)["message"]
-    Job.objects.filter(pk=job.pk).update(kind=Job.Kind.SEARCH)
+    Job.objects.filter(pk=job.pk).update(kind="search")
     assert Job.objects.get(pk=script.post(f"{JOBS}/{job.pk}/clone", {})["job"]).config["seed"] == job.config["seed"]
 
 

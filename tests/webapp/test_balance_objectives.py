@@ -170,7 +170,7 @@ def test_a_sample_value_comes_from_the_lineups_really_played_where_there_are_som
     columns = {"objective": np.stack([values, values, values], axis=1)}
     digest = FolderStore(settings.STORE_DIR).put(pack({}, columns))
     Job.objects.create(
-        project=team.project, kind=Job.Kind.SAMPLE, title="Sample", config=config, config_hash="", artifacts={
+        project=team.project, kind="sample", title="Sample", config=config, config_hash="", artifacts={
             "sample": digest}, status=Status.FINISHED,
     )  # fmt: skip
     found = samples.on_played(team.project, FAIRNESS.objectives[0])

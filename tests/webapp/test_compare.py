@@ -231,7 +231,7 @@ def test_a_search_that_still_runs_is_compared_by_its_latest_round(client: Client
 def test_searches_of_other_projects_and_junk_are_no_searches(client: Client, team: Studio) -> None:
     job = search_job(team.project)
     theirs = search_job(studio("elsewhere").project, title="A secret search")
-    sample = another(job, kind=Job.Kind.SAMPLE, title="A sample")
+    sample = another(job, kind="sample", title="A sample")
     page = client.get(address(job, theirs, sample, more="&job=x&job=99999999999&job=-1")).content.decode()
     assert "A secret search" not in page
     assert "A sample" not in page
@@ -496,9 +496,9 @@ def test_choices_of_a_method_that_the_form_does_not_offer_are_told_in_words(team
 
 def test_a_training_is_left_out_and_the_page_says_so(client: Client, team: Studio) -> None:
     job = search_job(team.project)
-    training = another(job, kind=Job.Kind.TRAIN)
+    training = another(job, "kind", "train", kind="train")
     page = client.get(address(job, training)).content.decode()
-    assert f">job {training.pk}</a>. Only searches are compared here" in page
+    assert f">job {training.pk}</a> (training). Only searches are compared here" in page
     assert "Single trainings are not" in page
 
 

@@ -85,7 +85,9 @@ def test_a_lost_round_is_left_out_and_a_long_search_thinned(client: Client, team
 
 
 def test_only_a_search_has_a_course(client: Client, team: Studio) -> None:
-    job = search_job(team.project, kind=Job.Kind.RECHECK)
+    job = search_job(team.project, kind="recheck")
+    job.config["kind"] = "recheck"
+    job.save()
     assert client.get(address("course", job)).status_code == 404
     assert client.get(address("grid", job)).status_code == 404
 

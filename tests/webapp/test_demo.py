@@ -58,7 +58,7 @@ def test_a_new_installation_has_people_a_game_and_a_search(people: LazySettings,
     assert version.simulator.reference.startswith("builtin:herobattle-planted:")
     assert list(version.simulator.projects.all()) == [project]
     job = Job.objects.get()
-    assert (job.kind, job.template, job.status) == (Job.Kind.SEARCH, "unfair", Status.QUEUED)
+    assert (job.kind, job.template, job.status) == ("search", "unfair", Status.QUEUED)
     assert job.config["game"]["simulator"] == version.simulator.reference
     assert job.game_version == version
     Job.objects.update(status=Status.FINISHED)
@@ -110,7 +110,7 @@ def test_a_search_that_a_worker_of_the_site_has_taken_is_waited_for(
     printed = StringIO()
     call_command("demo", stdout=printed)
     assert asked == [job.pk for job in Job.objects.order_by("pk")]
-    assert [job.kind for job in Job.objects.order_by("pk")] == [Job.Kind.SAMPLE, Job.Kind.SEARCH]
+    assert [job.kind for job in Job.objects.order_by("pk")] == ["sample", "search"]
     assert DEMO_PASSWORD in printed.getvalue()
 
 

@@ -121,7 +121,7 @@ def test_any_number_of_a_network_may_be_a_range_and_the_page_of_the_job_names_it
              "steps": "100 to 200", **{f"learner.network.{name}": text for name, text in network.items()}}  # fmt: skip
     page = client.post(reverse("training:evolve", args=[team.project.slug]), typed)
     assert page.status_code == 302, page.content.decode()
-    job = Job.objects.get(kind=Job.Kind.EVOLVE)
+    job = Job.objects.get(kind="evolve")
     again = EvolveForm(values_of(job, team.project), project=team.project)
     assert again.is_valid(), again.errors
     assert again.study is not None
@@ -194,7 +194,7 @@ def test_start_makes_a_job_and_its_settings_can_be_asked_again(client: Client, t
     answer = client.post(address, {**typed, "learner.clip": "0.1 to 0.3", "learner.network.policy": "32"})
     job = Job.objects.get()
     assert answer.headers["Location"] == reverse("studies:job", args=[team.project.slug, job.pk])
-    assert (job.kind, job.ticks, job.title) == (Job.Kind.EVOLVE, 10, "Settings for CartPole")
+    assert (job.kind, job.ticks, job.title) == ("evolve", 10, "Settings for CartPole")
     again = EvolveForm(values_of(job, team.project), project=team.project)
     assert again.is_valid(), again.errors
     assert again.study is not None
@@ -227,7 +227,7 @@ def trial(team: Studio, study: EvolveConfig, **row: Any) -> Job:
     ended = {"status": Status.STOPPED, "message": TIME_IS_UP, "counters": {"steps": 10_000}, "artifacts": told}
     return training(
         team.project,
-        kind=Job.Kind.SAMPLE,
+        kind="sample",
         config=trials.of(found),
         **{**ended, "summary": {**measured, "score": 1.0}, **row},
     )
@@ -236,7 +236,7 @@ def trial(team: Studio, study: EvolveConfig, **row: Any) -> Job:
 def test_goals_are_those_that_the_game_tells_and_an_error_names_them(client: Client, team: Studio) -> None:
     address, typed = reverse("training:evolve", args=[team.project.slug]), {**START, "goal-1": "reward.hit"}
     assert client.post(address, typed).status_code == 302
-    waiting = Job.objects.get(kind=Job.Kind.EVOLVE)
+    waiting = Job.objects.get(kind="evolve")
     assert waiting.message == "Whether this game tells that is being tried."
     Job.objects.all().delete()
     trial(team, built(team))

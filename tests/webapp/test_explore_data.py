@@ -180,9 +180,7 @@ def test_files_are_built_once(team: Studio, client: Client) -> None:
 
 def test_a_re_check_is_explored_in_the_search_it_belongs_to(team: Studio, client: Client) -> None:
     job = search_job(team.project, rows=40)
-    child = Job.objects.create(
-        project=team.project, kind=Job.Kind.RECHECK, title="Re-check", config=job.config, parent=job
-    )
+    child = Job.objects.create(project=team.project, kind="recheck", title="Re-check", config=job.config, parent=job)
     answer = client.get(reverse("studies:explore", args=[team.project.slug, child.pk]))
     assert answer["Location"] == reverse("studies:explore", args=[team.project.slug, job.pk])
 

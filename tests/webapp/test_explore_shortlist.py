@@ -67,7 +67,7 @@ def finished_recheck(job: Job, rows: list[int], mean: list[float], error: list[f
     columns["samples"] = np.full(len(rows), samples, dtype=np.int32)
     config = {"genomes": columns["genome"].tolist(), "replicates": samples, "first": 1_000_128}
     return Job.objects.create(
-        project=job.project, kind=Job.Kind.RECHECK, title="Re-check", config=config, parent=job,
+        project=job.project, kind="recheck", title="Re-check", config=config, parent=job,
         status=Status.FINISHED, artifacts={"result": store().put(bundle(columns))},
     )  # fmt: skip
 

@@ -206,7 +206,7 @@ def test_one_lineup_alone_stands_well_within_the_picture(team: Studio) -> None:
 def test_home_says_that_random_lineups_are_played_before_a_projects_first_search(team: Studio) -> None:
     told = "random lineups are being played"
     sample = Job.objects.create(
-        project=team.project, kind=Job.Kind.SAMPLE, title="Random sample", config={}, status=Status.RUNNING
+        project=team.project, kind="sample", title="Random sample", config={}, status=Status.RUNNING
     )
     assert "Getting ready" in home(team.designer)
     assert told in home(team.designer)

@@ -145,7 +145,7 @@ def test_a_recheck_plays_replicates_nobody_played_before(team: Studio) -> None:
     genomes, anchors = [[[1, 2, 3]]], [[0, 0]]
     first = actions.recheck(job, team.designer, genomes, anchors, [10])
     second = actions.recheck(job, team.designer, genomes, anchors, [32])
-    assert (first.kind, first.parent) == (Job.Kind.RECHECK, job)
+    assert (first.kind, first.parent) == ("recheck", job)
     assert second.config["first"] == first.config["first"] + 10
     assert first.config["genomes"] == genomes
 

@@ -363,7 +363,7 @@ def proposed(client: Client, team: Studio, **typed: Any) -> dict[str, Any]:
     """The preview once 200 random lineups are played, from 0 to 3."""
     found = filled(team, **typed)
     client.post(address("preview", team), found)
-    for job in Job.objects.filter(kind=Job.Kind.SAMPLE, artifacts={}):
+    for job in Job.objects.filter(kind="sample", artifacts={}):
         finished_sample(job, lambda name: np.linspace(0.0, 3.0, 200))
     answer: dict[str, Any] = client.post(address("preview", team), found).json()
     return answer
@@ -388,9 +388,7 @@ def test_a_form_says_whether_its_line_is_proposed_or_kept_or_of_its_objectives(c
 def test_a_line_of_too_few_random_lineups_is_the_question_s_usual_one(team: Studio) -> None:
     form = form_of(team, measure="", line="")
     assert form.is_valid()
-    sample = Job.objects.create(
-        project=team.project, kind=Job.Kind.SAMPLE, title="Sample", config={}, status=Status.FAILED
-    )
+    sample = Job.objects.create(project=team.project, kind="sample", title="Sample", config={}, status=Status.FAILED)
     previews.settle(form, sample)
     assert (form.cleaned_data["line"], form.origin) == (2.0, "usual")
 
@@ -404,7 +402,7 @@ def test_a_draft_and_a_clone_remember_whose_line_they_have(client: Client, team:
     form = form_of(team, measure="advantage", line="2.5")
     assert form.is_valid()
     job = Job.objects.create(
-        project=team.project, kind=Job.Kind.SEARCH, title="x", config=form.search(None).model_dump(mode="json")
+        project=team.project, kind="search", title="x", config=form.search(None).model_dump(mode="json")
     )
     assert values_of(job)["line_from"] == "cloned"
 
@@ -446,23 +444,23 @@ def test_the_page_opens_fills_itself_in_and_keeps_what_is_typed(client: Client, 
 
 def test_the_preview_counts_the_sample_and_estimates_the_time(client: Client, team: Studio) -> None:
     client.post(address("preview", team), filled(team, measure="advantage", line="2"))
-    job = Job.objects.get(kind=Job.Kind.SAMPLE)
+    job = Job.objects.get(kind="sample")
     finished_sample(job, lambda name: np.linspace(0.5, 2.1, 200))
     answer = client.post(address("preview", team), filled(team, measure="advantage", line="2")).json()
-    assert Job.objects.filter(kind=Job.Kind.SAMPLE).count() == 1
+    assert Job.objects.filter(kind="sample").count() == 1
     assert answer["sample"]["state"] == "ready"
     assert answer["sample"]["chart"]["over"] == int((np.linspace(0.5, 2.1, 200) >= 2.0).sum())
     assert answer["sample"]["advice"]["level"] == "good"
     assert plain(answer["before"]["time"]).startswith("about ")
     assert ["Battles", "1,920,000"] in answer["before"]["rows"]
     moved = client.post(address("preview", team), filled(team, line="1.2")).json()
-    assert Job.objects.filter(kind=Job.Kind.SAMPLE).count() == 1  # the line changes nothing that is played
+    assert Job.objects.filter(kind="sample").count() == 1  # the line changes nothing that is played
     assert moved["sample"]["advice"]["level"] == "many"
 
 
 def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(client: Client, team: Studio) -> None:
     client.post(address("preview", team), filled(team))
-    job = Job.objects.get(kind=Job.Kind.SAMPLE)
+    job = Job.objects.get(kind="sample")
     finished_sample(job, lambda name: np.linspace(0.5, 2.1, 6))
     Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
     slow = {"counters": {"battles": 480, "seconds": 40.0}}
@@ -490,9 +488,9 @@ def test_a_game_beside_the_engine_waits_for_its_speed_or_for_typed_numbers(clien
     typed = filled(team, measure="advantage", line="2")
     assert form_of(team).is_valid()
     client.post(address("preview", team), typed)
-    assert Job.objects.get(kind=Job.Kind.SAMPLE).config["replicates"] == 2
+    assert Job.objects.get(kind="sample").config["replicates"] == 2
     assert client.post(address("new", team), typed).status_code == 302
-    waiting = Job.objects.get(kind=Job.Kind.SEARCH)
+    waiting = Job.objects.get(kind="search")
     assert "How fast this game plays is being measured" in waiting.message
     assert (
         client.post(
@@ -500,7 +498,7 @@ def test_a_game_beside_the_engine_waits_for_its_speed_or_for_typed_numbers(clien
         ).status_code
         == 302
     )
-    assert Job.objects.filter(kind=Job.Kind.SEARCH).latest("pk").awaits is None
+    assert Job.objects.filter(kind="search").latest("pk").awaits is None
 
 
 def test_a_question_without_a_usual_line_gets_one_from_the_sample(client: Client, team: Studio) -> None:
@@ -509,18 +507,18 @@ def test_a_question_without_a_usual_line_gets_one_from_the_sample(client: Client
     Job.objects.all().delete()
     typed = filled(team, question="price", measure="", line="")
     assert client.post(address("preview", team), typed).json()["fill"] is None
-    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(10, 30, 200))
+    finished_sample(Job.objects.get(kind="sample"), lambda name: np.linspace(10, 30, 200))
     fill = client.post(address("preview", team), typed).json()["fill"]
     assert (fill["measure"], fill["line"]) == ("value", "29")
     assert client.post(address("new", team), typed).status_code == 302
-    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    job = Job.objects.get(kind="search")
     assert job.config["objectives"]["objectives"][0]["threshold"] == 29.0
 
 
 def test_start_makes_the_job_that_was_described_and_forgets_the_draft(client: Client, team: Studio) -> None:
     client.post(address("preview", team), filled(team, keep=1))
     answer = client.post(address("new", team), filled(team, effort="quick", seed="11"))
-    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    job = Job.objects.get(kind="search")
     assert answer["Location"] == reverse("studies:job", args=[team.project.slug, job.pk])
     assert (job.title, job.template, job.created_by) == ("Which teams are unfair?", "unfair", team.designer)
     assert (job.config["ticks"], job.config["seed"], job.config["pool"]["kind"]) == (30, 11, "ray")
@@ -575,7 +573,7 @@ def test_a_failed_sample_says_why_and_can_be_played_again(client: Client, team: 
 
 def test_what_the_median_baseline_team_has_left_is_not_rounded_away(client: Client, team: Studio) -> None:
     client.post(address("preview", team), filled(team))
-    job = Job.objects.get(kind=Job.Kind.SAMPLE)
+    job = Job.objects.get(kind="sample")
     for strength, error, said in ((21.3, 1.0, "21 %"), (0.251, 0.001, "0.251 %"), (0.25, 0.0, "0.25 %")):
         finished_sample(job, lambda name: np.linspace(0.5, 2.1, 200), strength, error)
         told = client.post(address("preview", team), filled(team)).json()["sample"]["strong"]
@@ -590,7 +588,7 @@ def test_a_measure_that_is_the_same_for_all_gets_no_line_and_says_so(
     monkeypatch.setattr("webapp.studies.forms.counted", lambda spec, rules: 175 if everything else None)
     typed = filled(team, measure="", line="")
     client.post(address("preview", team), typed)
-    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.full(175 if everything else 200, 1.0))
+    finished_sample(Job.objects.get(kind="sample"), lambda name: np.full(175 if everything else 200, 1.0))
     answer = client.post(address("preview", team), typed).json()
     sample = answer["sample"]
     assert answer["fill"] is None
@@ -606,7 +604,7 @@ def test_a_measure_that_is_the_same_for_all_gets_no_line_and_says_so(
     assert sample["chart"]["whole"] is everything
     page = client.post(address("new", team), typed).content.decode()
     assert "no line can be proposed" in page
-    assert not Job.objects.filter(kind=Job.Kind.SEARCH).exists()
+    assert not Job.objects.filter(kind="search").exists()
 
 
 def test_a_share_of_all_lineups_is_not_called_random_and_has_no_range(
@@ -615,7 +613,7 @@ def test_a_share_of_all_lineups_is_not_called_random_and_has_no_range(
     monkeypatch.setattr("webapp.studies.forms.counted", lambda spec, rules: 20)
     typed = filled(team, measure="", line="")
     client.post(address("preview", team), typed)
-    finished_sample(Job.objects.get(kind=Job.Kind.SAMPLE), lambda name: np.linspace(1.0, 3.0, 20))
+    finished_sample(Job.objects.get(kind="sample"), lambda name: np.linspace(1.0, 3.0, 20))
     answer = client.post(address("preview", team), typed).json()
     assert answer["fill"]["line_from"] == "all"
     assert line_origin.WORDS["all"] == "Proposed from all lineups that there are."
@@ -629,7 +627,7 @@ def test_a_share_of_all_lineups_is_not_called_random_and_has_no_range(
 
 def test_a_sample_without_a_lineup_says_only_what_it_has_told(client: Client, team: Studio) -> None:
     def said(**changes: Any) -> str:
-        Job.objects.filter(kind=Job.Kind.SAMPLE).update(**changes)
+        Job.objects.filter(kind="sample").update(**changes)
         return plain(client.post(address("preview", team), filled(team)).json()["sample"]["text"])
 
     client.post(address("preview", team), filled(team))

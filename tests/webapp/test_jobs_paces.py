@@ -38,7 +38,7 @@ def search(
         name="Which?", game=GameConfig(simulator="builtin:herobattle"), pool=PoolConfig(workers=WORKERS)
     )
     job = Job.objects.create(
-        project=project, kind=Job.Kind.SEARCH, config=study.model_dump(mode="json"), status=Status.RUNNING,
+        project=project, kind="search", config=study.model_dump(mode="json"), status=Status.RUNNING,
         game_version=project.versions.first(), ticks=rounds,
     )  # fmt: skip
     seconds = start
@@ -54,7 +54,7 @@ def sample(of: Job) -> Job:
     """The random lineups for the search that somebody composes next."""
     lineups = of.config["lineups"]
     return Job.objects.create(
-        project=of.project, kind=Job.Kind.SAMPLE, config={"lineups": lineups}, game_version=of.game_version
+        project=of.project, kind="sample", config={"lineups": lineups}, game_version=of.game_version
     )
 
 

@@ -40,7 +40,7 @@ def address(name: str, job: Job, query: str = "") -> str:
 
 def test_the_list_shows_searches_and_rechecks_but_no_samples(client: Client, team: Studio) -> None:
     running = search_job(team.project, title="A running one", status=Status.RUNNING, tick=40, finished_at=None)
-    for kind, title in ((Job.Kind.RECHECK, "A re-check"), (Job.Kind.SAMPLE, "A sample")):
+    for kind, title in (("recheck", "A re-check"), ("sample", "A sample")):
         Job.objects.create(project=team.project, kind=kind, title=title, config={}, config_hash="", status="finished")
     page = client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
     assert page.index("A running one") < page.index("A re-check")
@@ -53,7 +53,7 @@ def test_the_list_shows_searches_and_rechecks_but_no_samples(client: Client, tea
 def test_what_was_played_for_a_form_has_no_page_but_says_what_it_was(
     client: Client, team: Studio, kind: str, says: str
 ) -> None:
-    job = search_job(team.project, rows=30, kind=Job.Kind.SAMPLE, config={"kind": kind})
+    job = search_job(team.project, rows=30, kind="sample", config={"kind": kind})
     answer = client.get(address("job", job), follow=True)
     assert answer.redirect_chain == [(reverse("studies:jobs", args=[team.project.slug]), 302)]
     assert says in answer.content.decode()

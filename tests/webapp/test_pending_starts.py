@@ -51,13 +51,13 @@ def unlined(team: Studio, **typed: str) -> dict[str, Any]:
 def start(client: Client, team: Studio, typed: dict[str, Any], page: str = "studies:new") -> Job:
     answer = client.post(reverse(page, args=[team.project.slug]), typed)
     assert answer.status_code == 302, answer.content.decode()
-    job = Job.objects.exclude(kind=Job.Kind.SAMPLE).latest("pk")
+    job = Job.objects.exclude(kind="sample").latest("pk")
     assert answer["Location"] == reverse("studies:job", args=[team.project.slug, job.pk])
     return job
 
 
 def sample() -> Job:
-    return Job.objects.filter(kind=Job.Kind.SAMPLE).latest("pk")
+    return Job.objects.filter(kind="sample").latest("pk")
 
 
 def rows(count: int) -> Any:
@@ -108,7 +108,7 @@ def test_a_sample_that_a_started_job_waits_for_is_not_put_aside_for_the_next_for
     assert job.awaits is not None
     job.awaits.refresh_from_db()
     assert job.awaits.active
-    assert Job.objects.filter(kind=Job.Kind.SAMPLE).count() == 2
+    assert Job.objects.filter(kind="sample").count() == 2
 
 
 def test_a_sample_that_was_put_aside_goes_on_for_the_job_that_waits_for_it(client: Client, team: Studio) -> None:
@@ -231,7 +231,7 @@ def test_a_script_that_starts_is_told_where_the_job_is_and_that_something_is_wro
     wrong = client.post(address, {**typed, "seed": "one"}, headers={"Accept": "application/json"})
     assert (wrong.status_code, wrong.json()) == (422, {"job": None})
     answer = client.post(address, typed, headers={"Accept": "application/json"})
-    job = Job.objects.exclude(kind=Job.Kind.SAMPLE).get()
+    job = Job.objects.exclude(kind="sample").get()
     assert answer.json() == {"job": reverse("studies:job", args=[team.project.slug, job.pk])}
 
 

@@ -29,7 +29,7 @@ def team() -> Studio:
 
 
 def job(project: Project, status: str = Status.FINISHED, **more: object) -> Job:
-    fields = {"kind": Job.Kind.SEARCH, "title": "Which teams are unfair?", "config": {}, "finished_at": timezone.now()}
+    fields = {"kind": "search", "title": "Which teams are unfair?", "config": {}, "finished_at": timezone.now()}
     return Job.objects.create(project=project, status=status, **{**fields, **more})
 
 
@@ -244,7 +244,7 @@ def test_a_member_of_another_project_cannot_be_changed_from_here(client: Client,
 def test_home_knows_what_runs_and_what_waits(team: Studio) -> None:
     running, paused = job(team.project, Status.RUNNING), job(team.project, Status.PAUSED)
     waiting, failed = job(team.project), job(team.project, Status.FAILED)
-    job(team.project, kind=Job.Kind.SAMPLE)
+    job(team.project, kind="sample")
     job(team.project, finished_at=timezone.now() - timedelta(days=40))
     decided, again = job(team.project), job(team.project)
     ShortlistEntry.objects.create(job=decided, individual=1, reason="Too rich", genome=[])

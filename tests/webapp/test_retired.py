@@ -136,7 +136,7 @@ def test_a_copy_by_a_script_has_racing_off_and_its_answer_and_history_say_why(te
 
 def test_its_own_lineups_can_still_be_played_again(team: Studio) -> None:
     job = stored(team)
-    assert actions.recheck(job, team.designer, [[[0] * 8] * 3], [[0, 1]], [32]).kind == Job.Kind.RECHECK
+    assert actions.recheck(job, team.designer, [[[0] * 8] * 3], [[0, 1]], [32]).kind == "recheck"
 
 
 def test_its_settings_are_told_as_they_were(team: Studio) -> None:

@@ -52,7 +52,7 @@ def test_no_effort_offers_more_lineups_than_there_are(client: Client, team: Stud
     for key in ("quick", "usual", "deep"):
         assert answer["efforts"][key]["text"].startswith(f"all {there_are} lineups there are, ")
     assert dict(answer["before"]["rows"])["Lineups"] == f"{there_are}, all there are"
-    assert Job.objects.get(kind=Job.Kind.SAMPLE).config["count"] == min(200, there_are)
+    assert Job.objects.get(kind="sample").config["count"] == min(200, there_are)
 
 
 def test_more_effort_plays_each_lineup_more_often_and_never_costs_more_than_usual() -> None:
@@ -89,7 +89,7 @@ def test_start_makes_a_search_of_all_of_them(client: Client, team: Studio, metho
     typed = {**first_values(team.project), "algorithm": method, "effort": "quick"}
     answer = client.post(reverse("studies:new", args=[team.project.slug]), typed)
     assert answer.status_code == 302, answer.content.decode()
-    job = Job.objects.get(kind=Job.Kind.SEARCH)
+    job = Job.objects.get(kind="search")
     assert job.config["ticks"] == 1
     assert job.config["algorithm"]["population"] - size_of_few() in (0, 1)
 
@@ -99,7 +99,7 @@ def test_a_sample_of_all_says_so(client: Client, team: Studio) -> None:
     few.config = {**few.config, "banned": [*few.config["banned"], first_hero(few)]}
     few.save()
     asked(client, team)
-    job = Job.objects.get(kind=Job.Kind.SAMPLE)
+    job = Job.objects.get(kind="sample")
     count = job.config["count"]
     assert count < 200
     finished_sample(job, rows(count))

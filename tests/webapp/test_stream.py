@@ -90,7 +90,7 @@ def team(transactional_db: None) -> Studio:
 
 
 def job_of(team: Studio, **row: Any) -> Job:
-    defaults = {"kind": Job.Kind.SEARCH, "title": "A search", "config": {}, "config_hash": "", "ticks": 1000}
+    defaults = {"kind": "search", "title": "A search", "config": {}, "config_hash": "", "ticks": 1000}
     return Job.objects.create(project=team.project, status=Status.RUNNING, **{**defaults, **row})
 
 

@@ -128,6 +128,16 @@ def test_a_program_reads_how_it_is_set(script: Callable[..., Any]) -> None:
     assert "a counting" in found["$comment"]
 
 
+def test_it_is_said_that_its_jobs_are_not_compared(team: Studio, job: Job) -> None:
+    client = Client()
+    client.force_login(team.designer)
+    page = client.get(reverse("studies:compare", args=[team.project.slug]), {"job": [job.pk]}).content.decode()
+    assert f"job {job.pk}</a> (counting). Only searches are compared here" in page
+    assert "compare-data" not in page
+    listed = client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert f"compare-{job.pk}" not in listed, "it cannot be ticked to be compared"
+
+
 def test_its_rounds_are_taken_away_as_csv_and_what_it_has_not_is_said(job: Job, script: Callable[..., Any]) -> None:
     where = f"/api/v1/projects/{job.project.slug}/jobs/{job.pk}"
     assert script("get", where)["results"] == ["rounds"]

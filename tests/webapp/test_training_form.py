@@ -66,7 +66,7 @@ def trial(team: Studio, of: TrainConfig, **row: Any) -> Job:
     plain = trials.of(of)
     measured = {"steps_per_second": 9000.0, "sampling_seconds": 0.4, "learning_seconds": 0.6}
     ended = {"status": Status.STOPPED, "message": TIME_IS_UP, "counters": {"steps": 10_000}, "summary": measured}
-    return training(team.project, kind=Job.Kind.SAMPLE, config=plain, **{**ended, **row})
+    return training(team.project, kind="sample", config=plain, **{**ended, **row})
 
 
 def test_nothing_typed_is_a_training_of_cartpole(team: Studio) -> None:
@@ -217,7 +217,7 @@ def test_a_preview_keeps_the_draft_and_starts_a_trial_of_a_second_process(client
     found = asked(client, team, game="pong", steps="50000", learner__rate="0.01", keep="1")
     assert TrainDraft.objects.get().form == {"game": "pong", "steps": "50000", "learner.rate": "0.01"}
     sample = Job.objects.get()
-    assert (sample.kind, sample.pk, found["errors"]) == (Job.Kind.SAMPLE, found["trial"], {})
+    assert (sample.kind, sample.pk, found["errors"]) == ("sample", found["trial"], {})
     assert sample.config["pool"]["kind"] == "local"
     assert "Training a few seconds" in found["before"]["note"]
     assert 'value="50000"' in client.get(new(team)).content.decode()
@@ -266,7 +266,7 @@ def test_a_game_that_a_trial_found_to_work_starts_at_once(client: Client, team: 
     typed = {"game": "gymnasium", "gymnasium": "LunarLander-v3"}
     trial(team, built(team, **typed))
     assert client.post(new(team), typed).status_code == 302
-    assert Job.objects.get(kind=Job.Kind.TRAIN).status == Status.QUEUED
+    assert Job.objects.get(kind="train").status == Status.QUEUED
 
 
 def test_minutes_alone_need_a_pace_and_get_enough_moves(client: Client, team: Studio) -> None:
@@ -278,7 +278,7 @@ def test_minutes_alone_need_a_pace_and_get_enough_moves(client: Client, team: St
     nothing.delete()
     trial(team, built(team, minutes="10"))
     assert client.post(new(team), {"minutes": "10"}).status_code == 302
-    job = Job.objects.get(kind=Job.Kind.TRAIN)
+    job = Job.objects.get(kind="train")
     assert job.config["minutes"] == 10
     assert job.config["steps"] == 11_000_000  # 12,500 a second, half as many again as fit
 

@@ -32,7 +32,7 @@ def training(project: Project, **row: Any) -> Job:
     return Job.objects.create(
         **{
             "project": project,
-            "kind": Job.Kind.TRAIN,
+            "kind": "train",
             "template": "cartpole-ppo",
             "title": "An agent for CartPole",
             "config": plain.model_dump(mode="json"),

@@ -26,7 +26,7 @@ def make_job(project: Project) -> MakeJob:
     """A queued job; keyword arguments are its study's plan, and ``row`` changes of the row."""
 
     def make(row: dict[str, Any] | None = None, **plan: Any) -> Job:
-        defaults = {"project": project, "kind": Job.Kind.SEARCH, "title": "Which teams are unfair?", "config_hash": ""}
+        defaults = {"project": project, "kind": "search", "title": "Which teams are unfair?", "config_hash": ""}
         config = {"pool": {"kind": "local"}, "made_up": plan}
         return Job.objects.create(**{**defaults, "config": config, **(row or {})})
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from tests.workers.conftest import MADE_UP, MakeJob
 from webapp.lib.storage import store
-from webapp.studies import actions, progress, wire
+from webapp.studies import actions, lineup_parts, progress, wire
 from webapp.studies.models import Job, JobEvent, Status
 from workers import process, reconcile, runner
 from workers.relay import for_people
@@ -297,8 +297,8 @@ def test_a_sample_ends_when_its_time_is_up_and_keeps_what_it_played(
     make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "SAMPLE_TIME", 0.2)
-    monkeypatch.setattr(runner, "SAMPLE_ENOUGH", 1)
-    job = run(make_job({"kind": Job.Kind.SAMPLE}, ticks=1000, pace=0.02))
+    monkeypatch.setattr(lineup_parts, "ENOUGH", 1)
+    job = run(make_job({"kind": "sample"}, ticks=1000, pace=0.02))
     assert (job.status, job.message) == (Status.STOPPED, "The time for it was up.")
     assert 0 < job.tick < 1000
     assert "archive" in job.artifacts
@@ -308,9 +308,9 @@ def test_a_slow_sample_makes_room_for_others_and_goes_on_from_its_place(
     make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "SAMPLE_TIME", 0.2)
-    monkeypatch.setattr(runner, "SAMPLE_ENOUGH", 100_000)
-    job = make_job({"kind": Job.Kind.SAMPLE}, ticks=1000, pace=0.02)
-    other = make_job({"kind": Job.Kind.SAMPLE}, ticks=2)
+    monkeypatch.setattr(lineup_parts, "ENOUGH", 100_000)
+    job = make_job({"kind": "sample"}, ticks=1000, pace=0.02)
+    other = make_job({"kind": "sample"}, ticks=2)
     first = run(job)
     assert (first.status, first.artifacts["front"] != "") == (Status.QUEUED, True)
     assert 0 < first.tick < 1000

@@ -36,7 +36,7 @@ def test_put_aside_and_killed_a_search_for_settings_ends_as_the_undisturbed_one(
     calm = submitted(project, config(ticks=ROUNDS))
     runner.run(calm.pk)
     calm = fresh(calm)
-    assert (calm.status, calm.tick, calm.ticks, calm.kind) == (Status.FINISHED, ROUNDS, ROUNDS, Job.Kind.EVOLVE)
+    assert (calm.status, calm.tick, calm.ticks, calm.kind) == (Status.FINISHED, ROUNDS, ROUNDS, "evolve")
     assert calm.counters["evaluations"] == 4 * ROUNDS
     said = " ".join(calm.events.filter(kind="logged").values_list("body__message", flat=True))
     assert "players of the edge" in said

@@ -197,7 +197,7 @@ def test_two_jobs_both_progress_and_a_sample_is_not_kept_waiting(site: Site, tra
     until(lambda: fresh(third).status == Status.WAITING, "the third waits")
     assert "2 jobs are running" in fresh(third).message
     quick = Job.objects.create(
-        project=third.project, kind=Job.Kind.SAMPLE, title="Sample", config_hash="", config=sample_config()
+        project=third.project, kind="sample", title="Sample", config_hash="", config=sample_config()
     )
     until(lambda: fresh(quick).status == Status.FINISHED, "the sample was played beside the night jobs")
     assert all(fresh(job).status == Status.RUNNING for job in night)

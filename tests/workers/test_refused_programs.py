@@ -108,7 +108,7 @@ def test_a_worker_starts_no_program_that_may_not_be_played_any_more(
 def test_what_is_switched_on_again_goes_on(team: Studio) -> None:
     Job.objects.update(status=Status.PAUSED)
     _off()
-    job = team.project.jobs.get(kind=Job.Kind.TRAIN)
+    job = team.project.jobs.get(kind="train")
     with pytest.raises(actions.Refused, match="switched it off"):
         actions.resume(job)
     simulators.switch_on(Simulator.objects.get(), person("second", is_staff=True))
@@ -117,7 +117,7 @@ def test_what_is_switched_on_again_goes_on(team: Studio) -> None:
 
 
 def test_a_search_whose_program_was_changed_is_not_re_checked_with_the_old_one(team: Studio) -> None:
-    job = team.project.jobs.get(kind=Job.Kind.SEARCH)
+    job = team.project.jobs.get(kind="search")
     _another_program()
     with pytest.raises(actions.Refused, match="changed or removed"):
         actions.recheck(job, team.designer, [[[0]]], [[0, 0]], [32])

@@ -28,7 +28,7 @@ from webapp.projects.models import Membership, Project, Role
 from webapp.studies import actions
 from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
-from webapp.training import curve, trials
+from webapp.training import curve, parts, trials
 from workers import process, runner
 
 TIMES = {"seconds", "steps_per_second", "sampling_seconds", "learning_seconds"}
@@ -114,11 +114,11 @@ def test_a_trial_trains_until_it_has_shown_its_pace(
     project: Project, redis_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "SAMPLE_TIME", 0.5)
-    trial = submitted(project, trials.of(config(samplers=3)), kind=Job.Kind.SAMPLE)
+    trial = submitted(project, trials.of(config(samplers=3)), kind="sample")
     runner.run(trial.pk)
     trial = fresh(trial)
     assert (trial.status, trial.message) == (Status.STOPPED, TIME_IS_UP)
-    assert trial.counters["steps"] >= runner.TRIAL_UPDATES * 128
+    assert trial.counters["steps"] >= parts.TRIAL_UPDATES * 128
     pace = trials.pace_of(trial)
     assert pace is not None
     assert pace.playing > 0
@@ -126,7 +126,7 @@ def test_a_trial_trains_until_it_has_shown_its_pace(
 
 
 def test_what_the_game_finds_wrong_names_its_place(project: Project, redis_server: str) -> None:
-    wrong = submitted(project, config(game={"name": "gym:NoSuchGame-v0"}), kind=Job.Kind.SAMPLE)
+    wrong = submitted(project, config(game={"name": "gym:NoSuchGame-v0"}), kind="sample")
     while fresh(wrong).status == Status.QUEUED:  # where memory is short a study may be ended from outside
         runner.run(wrong.pk)
     wrong = fresh(wrong)
@@ -166,7 +166,7 @@ def test_a_program_of_somebody_else_s_is_registered_tested_tried_and_trained_in(
     assert "moves a second" in told["before"]["note"]
     answer = engineer.post(new, typed)
     assert answer.status_code == 302, answer.content.decode()
-    job = Job.objects.get(kind=Job.Kind.TRAIN)
+    job = Job.objects.get(kind="train")
     job.config["pool"]["kind"] = "local"  # no Ray is up here
     job.save()
     runner.run(job.pk)

@@ -11,7 +11,7 @@ from engine.config import Config
 from engine.errors import ConfigError
 from webapp.accounts.models import User
 from webapp.api.once import Kept
-from webapp.studies import actions
+from webapp.studies import actions, kinds
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored
@@ -44,7 +44,7 @@ class Recheck(Config):
 def play_again(job: Job, user: User, wanted: Recheck, kept: Kept) -> Job:
     """The job that plays them; its battles are new to the search and to every earlier re-check. Raises Refused where
     there is nothing to play, ConfigError for lineups that are not the job's, StoreError."""
-    if job.kind != Job.Kind.SEARCH or job.game_version is None:
+    if not kinds.of(job).replayed or job.game_version is None:
         raise actions.Refused("Only what a search for lineups found can be played again.")
     explored = build.explored(job)
     genomes, anchors, times = _named(explored, wanted) if wanted.lineups else _listed(job, explored, wanted)

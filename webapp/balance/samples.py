@@ -93,7 +93,7 @@ def on_made_up(formula: Formula, objective: ObjectiveConfig | None, spec: GameSp
 
 def on_played(project: Project, objective: ObjectiveConfig) -> Sample | None:
     """The objective on the random lineups last played with this very formula; None where there are none."""
-    jobs = Job.objects.filter(project=project, kind=Job.Kind.SAMPLE, status=Status.FINISHED)
+    jobs = Job.objects.for_forms().filter(project=project, status=Status.FINISHED)
     for job in jobs.order_by("-pk")[:3]:
         column = _column(job.config, objective)
         digest = (job.artifacts or {}).get("sample", "")

@@ -13,9 +13,9 @@ from django.utils import timezone
 from engine.config import FURTHER, RecheckConfig, SampleConfig, Study, TrainConfig, parse, study_hash
 from webapp.lib.disk import require_room
 from webapp.projects.models import Project
-from webapp.studies import journal, playable, queue, retired
+from webapp.studies import journal, kinds, playable, queue, retired
 from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
-from webapp.studies.models import ACTIVE, Job, Status
+from webapp.studies.models import ACTIVE, FOR_A_FORM, Job, Status
 
 if TYPE_CHECKING:
     from webapp.accounts.models import User
@@ -41,7 +41,7 @@ def submit(
         created_by=user,
         **refers,
     )
-    if job.kind != Job.Kind.SAMPLE:  # a sample belongs to a form, and waits for room where the form is
+    if not job.for_form:  # a sample belongs to a form, and waits for room where the form is
         require_room()
     with transaction.atomic():
         obstacle = queue.room_obstacle(job)
@@ -62,7 +62,7 @@ def sample(
     A person composes one search at a time, so their earlier samples that still play and that no started job waits for
     are put aside, and go on from their place when they are wanted again. ``again`` plays anew what failed before.
     """
-    mine = Job.objects.filter(project=project, kind=Job.Kind.SAMPLE)
+    mine = Job.objects.for_forms().filter(project=project)
     known = mine.filter(config_hash=study_hash(config)).order_by("-pk").first()
     if known is not None and known.active:
         return known
@@ -77,8 +77,8 @@ def sample(
         with contextlib.suppress(Refused):  # somebody else let it go on
             resume(known)
         return Job.objects.get(pk=known.pk)
-    title = "Trial" if config.kind == "train" else "Random sample"
-    return submit(project, user, config, title=f"{title}: {config.name}"[:120], kind=Job.Kind.SAMPLE, **refers)
+    title = f"{kinds.parts_of(config.kind).trial}: {config.name}"[:120]
+    return submit(project, user, config, title=title, kind=FOR_A_FORM, **refers)
 
 
 def _worthless(sample: Job, again: bool) -> bool:
@@ -187,4 +187,4 @@ def _unplayed(job: Job) -> int:
 
 
 def _rechecks(job: Job) -> Any:
-    return Job.objects.filter(parent=job, kind=Job.Kind.RECHECK)
+    return Job.objects.filter(parent=job, kind="recheck")

@@ -16,9 +16,9 @@ from webapp.balance.models import Draft
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
-from webapp.studies import actions, line_origin, pending, previews, retired
+from webapp.studies import actions, kinds, line_origin, pending, previews, retired
 from webapp.studies.asked import last_search
-from webapp.studies.forms import NewJobForm, first_values, values_of
+from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.method_menu import lineups
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for, person
@@ -148,8 +148,8 @@ def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
 def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
     """Compose a new job that begins with this one's settings."""
     job = job_for(request, slug, pk, "write")
-    if job.teaches:
-        raise Http404("This job trains agents.")
+    if kinds.of(job).clone != "studies:clone":
+        raise Http404("This job was not asked for on the New job page.")
     told = f"These are the settings of “{job.title}”. Change what you like, then start."
     return _begin_with(request, job, {}, told)
 
@@ -171,7 +171,7 @@ def _begin_with(request: HttpRequest, job: Job, changes: Mapping[str, str], told
     draft, _ = Draft.objects.get_or_create(project=job.project, user=person(request))
     earlier = draft.form.get(BEFORE) or {k: v for k, v in draft.form.items() if k != BEFORE}
     messages.info(request, told)
-    typed = retired.for_form(request, {**(job.asked.get("typed") or values_of(job)), **changes})
+    typed = retired.for_form(request, {**(job.asked.get("typed") or kinds.of(job).typed(job)), **changes})
     draft.form = {**typed, **({BEFORE: earlier} if earlier else {})}
     draft.save()
     return HttpResponseRedirect(reverse("studies:new", args=[job.project.slug]))

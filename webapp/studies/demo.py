@@ -82,7 +82,7 @@ def first_job(project: Project, user: User, play: Callable[[int], None] | None =
     """The project's first search, for the real engine: what New job starts before anybody changes a field. ``play``
     runs a job, by its number, to its end: the random lineups that propose a line. Without it the search has the
     question's usual one. The search itself is only made."""
-    earlier = project.jobs.filter(kind=Job.Kind.SEARCH).first()
+    earlier = project.jobs.filter(kind="search").first()
     if earlier is not None:
         return earlier
     ensure_defaults(project, user)

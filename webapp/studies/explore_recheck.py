@@ -257,7 +257,7 @@ def _examined(job: Job) -> tuple[_Examined, _Examined, Goals]:
         if bundle := _read(digest):
             searched.take(bundle, 0)
             meta = bundle.meta
-    rechecks = [job] if job.kind == Job.Kind.RECHECK else source.rechecks(job)
+    rechecks = source.rechecks(job) or [job]  # a re-check has none but itself
     for batch, child in enumerate(rechecks, start=1 if searched.parts else 0):
         if bundle := _read(child.artifacts.get("result", "")):
             checked.take(bundle, batch)
@@ -357,7 +357,5 @@ def _round_up(battles: float) -> int:
 
 def checking(job: Job) -> set[bytes]:
     """Genomes that a re-check still plays or waits to play."""
-    running = job.children.filter(kind=Job.Kind.RECHECK).exclude(
-        status__in=[Status.FINISHED, Status.STOPPED, Status.FAILED]
-    )
+    running = job.children.filter(kind="recheck").exclude(status__in=[Status.FINISHED, Status.STOPPED, Status.FAILED])
     return {genome_key(genome) for child in running for genome in child.config["genomes"]}

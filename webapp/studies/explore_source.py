@@ -139,7 +139,7 @@ def slots(spec: GameSpec) -> list[dict[str, Any]]:
 
 def rechecks(job: Job) -> list[Job]:
     """The re-checks of a search, oldest first."""
-    return list(job.children.filter(kind=Job.Kind.RECHECK).order_by("pk"))
+    return list(job.children.filter(kind="recheck").order_by("pk"))
 
 
 def searched_again(job: Job) -> list[str]:

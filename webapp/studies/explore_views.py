@@ -70,7 +70,7 @@ def _address(name: str, job: Job, *more: str) -> str:
 def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The page. Everything that changes while one looks at it comes from ``state`` and ``data``."""
     job = _job(request, slug, pk)
-    if job.kind == Job.Kind.RECHECK and job.parent is not None:
+    if job.parent is not None:
         return HttpResponseRedirect(_address("explore", job.parent))
     can_write = allowed(role_in(person(request), job.project), "write")
     config = {

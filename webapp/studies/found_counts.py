@@ -31,7 +31,7 @@ class Found(NamedTuple):
 def found_by(job: Job) -> Found:
     """What a search found by now. Where its game is no longer described it is what the search itself last said."""
     said = int(job.metrics.get("strong", 0))
-    confirmed = confirmed_count(job) if job.kind == Job.Kind.SEARCH else None
+    confirmed = confirmed_count(job)
     if confirmed is None:
         return Found(said, None)
     key = f"found-{job.pk}-{source.key(job)}"

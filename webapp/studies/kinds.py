@@ -7,7 +7,7 @@ starts (``AppConfig.ready``); a kind that brings none has those of ``Parts`` its
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,6 +15,7 @@ from django.shortcuts import render
 from engine.catalog import STUDIES
 from engine.config import ObjectiveSetConfig
 from webapp.accounts.models import User
+from webapp.studies.comparing import Comparing
 from webapp.studies.intake import Intake
 from webapp.studies.methods import LINEUPS, Menu
 from webapp.studies.models import Job
@@ -24,6 +25,13 @@ from webapp.studies.setting_fields import Setting
 LATEST = 20
 """Rounds that a page without a chart shows."""
 PUSHED = {"max": "High values", "min": "Low values"}
+
+
+class Found(NamedTuple):
+    """What was found, in a line, and its verdict mark (empty: none)."""
+
+    words: str
+    mark: str = ""
 
 
 class Rows(Protocol):
@@ -46,9 +54,12 @@ class Parts:
     - ``start`` makes a job of its filled-in form (``webapp.studies.pending.Start``).
     - ``intake`` makes a study of a body of the API; None: it is made from another job only.
     - ``clone``: the name of the address of "Ask again with changes".
-    - ``explored``: it has lineups to explore. ``compared``: two of them can be compared.
+    - ``explored``: it has lineups to explore. ``comparing``: how two of them are compared; None: they are not.
     - ``results``: tables of what it found, the usual one first.
     - ``files``: what else can be taken away, by the role of its artifact; ``gives``: what its policy is to people.
+    - ``course``: its page draws how it went, round by round. ``replayed``: what it found can be played again.
+    - ``trial``: what it is called where it is played for a form; ``trial_told``: what such a job did, in a sentence.
+    - ``waits``: for how many days its end is told to those who have not looked.
     - ``menu``: its methods. ``settings``: what its form asks for beside those. ``directions``: ways to push a number.
     """
 
@@ -57,9 +68,14 @@ class Parts:
     results: ClassVar[tuple[str, ...]] = ()
     files: ClassVar[Mapping[str, str]] = {}
     gives: ClassVar[str] = ""
+    course: ClassVar[bool] = False
+    replayed: ClassVar[bool] = False
+    trial: ClassVar[str] = "Trial"
+    trial_told: ClassVar[str] = "was played to tell a form something"
+    waits: ClassVar[int] = 30
     clone: ClassVar[str] = ""
     explored: ClassVar[bool] = False
-    compared: ClassVar[bool] = False
+    comparing: ClassVar[Comparing | None] = None
     menu: ClassVar[Menu] = LINEUPS
     settings: ClassVar[tuple[Setting, ...]] = ()
     directions: ClassVar[Mapping[str, str]] = PUSHED
@@ -68,6 +84,36 @@ class Parts:
         """The live page of a job; ``context`` has what every job's page has."""
         done = job.counters.get(job.study.unit, 0)
         return render(request, "studies/plain.html", context | {"done": done, "rounds": self.rounds(job, LATEST)})
+
+    def work(self, job: Job) -> float:
+        """The share of its work that is done: rounds, the one under way by its evaluations."""
+        population = job.config.get("algorithm", {}).get("population", 0)
+        evaluated = job.counters.get("evaluations", 0) / population if population else 0.0
+        return max(job.tick, min(evaluated, job.tick + 1)) / job.ticks if job.ticks else 0.0
+
+    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
+        """Whether one that is played for a form has told what the form wants to know."""
+        return False
+
+    def found(self, job: Job) -> Found | None:
+        """What an ended one found, in a line, where jobs are listed."""
+        return None
+
+    def counts(self, job: Job) -> dict[str, int | None] | None:
+        """What it has found by now, in numbers for its page."""
+        return None
+
+    def moments(self, job: Job) -> list[dict[str, Any]]:
+        """Lines of its history that no event says, as messages."""
+        return []
+
+    def edged(self, job: Job) -> bool:
+        """Whether what it found can be drawn as an edge."""
+        return False
+
+    def typed(self, job: Job) -> dict[str, Any]:
+        """Its settings as they would be typed into its form."""
+        return {}
 
     def rounds(self, job: Job, most: int) -> Columns:
         """Columns of at most about ``most`` rounds: ``tick``, the counters, and what rounds told."""
@@ -106,6 +152,11 @@ def parts_of(kind: str) -> Parts:
 def begun() -> list[str]:
     """The kinds of study that the API starts."""
     return [kind for kind in STUDIES if parts_of(kind).intake is not None]
+
+
+def compared() -> list[str]:
+    """The kinds of study of which two can be compared."""
+    return [kind for kind in STUDIES if parts_of(kind).comparing is not None]
 
 
 def of(job: Job) -> Parts:

@@ -63,7 +63,7 @@ class Picture(NamedTuple):
 
 def last_front(person: User) -> Picture | None:
     """The picture of the latest search of this person's projects that has a round; None where there is none."""
-    searches = Job.objects.filter(project__members=person, kind=Job.Kind.SEARCH, tick__gt=0)
+    searches = Job.objects.filter(project__members=person, kind="search", tick__gt=0)
     for job in searches.select_related("project", "game_version").order_by("-pk")[:LOOKED_AT]:
         try:
             found = _picture(job)

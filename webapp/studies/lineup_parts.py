@@ -13,13 +13,16 @@ from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import OTHER_GAME
 from webapp.accounts.models import User
-from webapp.lib.words import number
-from webapp.studies import front, plans, rechecked
+from webapp.lib.words import number, plural
+from webapp.studies import front, plans, rechecked, wire
 from webapp.studies.compare.differences import method_title, settings_told
-from webapp.studies.found_counts import plain_counts
+from webapp.studies.compare.lineups import LineupsCompared
+from webapp.studies.comparing import Comparing
+from webapp.studies.forms import values_of
+from webapp.studies.found_counts import found_by, plain_counts
 from webapp.studies.intake import Intake
 from webapp.studies.job_page import links, live
-from webapp.studies.kinds import Parts, Rows
+from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
@@ -30,6 +33,8 @@ from webapp.studies.search_intake import SearchIntake
 from webapp.studies.starting import SearchStart
 
 COUNTERS = ("seconds", "battles", "cached", "evaluations")
+ENOUGH = 60
+"""Random lineups that are enough for a form."""
 METRICS = ("over", "strong", "worst", "hypervolume")
 
 
@@ -40,6 +45,16 @@ class Samples(Parts):
     menu = LINEUPS
     explored = True
     results = ("front", "archive", "shortlist")
+    trial = "Random sample"
+    trial_told = "played random lineups, to show on the New job page where the line falls"
+
+    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
+        """Lineups enough for a line to be proposed."""
+        return counters.get("evaluations", 0) >= ENOUGH
+
+    def edged(self, job: Job) -> bool:
+        """Always: lineups differ in what they cost, if in nothing else."""
+        return True
 
     def rounds(self, job: Job, most: int) -> Columns:
         """The counters, and what is over the line."""
@@ -60,18 +75,58 @@ class Searches(Samples):
     start: ClassVar[Any] = SearchStart
     intake: ClassVar[Intake | None] = SearchIntake()
     clone = "studies:clone"
-    compared = True
+    comparing: ClassVar[Comparing | None] = LineupsCompared()
+    course = True
+    replayed = True
     template = "studies/job.html"
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The edge as it grows, and how the search went."""
         return render(request, self.template, context | self.context(job))
 
+    def found(self, job: Job) -> Found | None:
+        """ "11 confirmed on fresh battles, 30 found by the search": the latter by its own battles alone, which
+        flatter."""
+        if all(objective.threshold is None for objective in self.objectives(job).objectives):
+            return Found("no line was set")
+        found = found_by(job)
+        by_search = f"{number(found.by_search)} found by the search"
+        if found.confirmed is None:
+            return Found(by_search, "strong" if found.by_search else "")
+        mark = "strong" if found.confirmed else "unsure" if found.by_search else ""
+        return Found(f"{number(found.confirmed)} confirmed on fresh battles, {by_search}", mark)
+
+    def counts(self, job: Job) -> dict[str, int | None] | None:
+        """Lineups that are over the line and strong."""
+        return plain_counts(job)
+
+    def moments(self, job: Job) -> list[dict[str, Any]]:
+        """The round of the first lineup that is over the line and strong."""
+        any_strong = job.events.filter(kind="progressed", body__metrics__strong__gt=0)
+        first = any_strong.order_by("tick").first() if job.metrics.get("strong") else None
+        if first is None:
+            return []
+        what = verdict_words(job.template, self.objectives(job)).strong.lower()
+        return [{**wire.message(first), "words": f"First lineup {what}, in round {number(first.tick)}."}]
+
+    def typed(self, job: Job) -> dict[str, Any]:
+        """As the New job page has them."""
+        return values_of(job)
+
+    def effort(self, job: Job) -> str:
+        """How hard it looks."""
+        algorithm = job.config.get("algorithm", {})
+        plan = plans.Plan(algorithm.get("population", 0), job.ticks, job.config.get("replicates", 0))
+        effort = plans.EFFORTS.get(plans.effort_of(plan))
+        if effort is None:
+            return f"{number(plan.lineups)} lineups"
+        return effort.title if effort.title.endswith("look") else f"{effort.title} look"
+
     def context(self, job: Job) -> dict[str, Any]:
         """What the template is given."""
         return {
-            "effort": _effort(job),
-            "page": live(job, "front", "around") | _page_data(job),
+            "effort": "" if job.asked else self.effort(job),  # nothing while that is still being found out
+            "page": live(job, "front", "around") | _page_data(job) | {"found": self.counts(job)},
             "specialist": _specialist(job),
             "main": front.axes(self.objectives(job).objectives)[1],
         }
@@ -83,8 +138,26 @@ class Rechecks(Searches):
     start = None
     intake = None
     clone = ""
-    compared = False
+    comparing = None
+    course = False
+    replayed = False
     template = "studies/recheck.html"
+
+    def found(self, job: Job) -> Found | None:
+        """What fresh battles say of its lineups."""
+        return rechecked.found(job)
+
+    def counts(self, job: Job) -> dict[str, int | None] | None:
+        """Its page tells of each lineup by itself."""
+        return None
+
+    def moments(self, job: Job) -> list[dict[str, Any]]:
+        """Its lineups were found before."""
+        return []
+
+    def effort(self, job: Job) -> str:
+        """How many lineups it plays again."""
+        return f"{plural(len(job.config.get('genomes', [])), 'lineup')}, fresh battles"
 
     def context(self, job: Job) -> dict[str, Any]:
         """With what fresh battles say by now."""
@@ -118,7 +191,6 @@ def _page_data(job: Job) -> dict[str, Any]:
         "strength": any(o.strength for o in front.of_job(job).objectives),
         "words": verdict_words(job.template, front.of_job(job)).plain(),
         "fresh": "fresh" in job.artifacts,
-        "found": plain_counts(job) if job.kind == Job.Kind.SEARCH else None,
     }
 
 
@@ -126,21 +198,6 @@ def _planned(job: Job) -> int:
     """Battles the whole job will take, as its study announced them; 0 before it did."""
     started = job.events.filter(kind="started").order_by("sequence").values_list("body", flat=True).first()
     return int((started or {}).get("battles", 0))
-
-
-def _effort(job: Job) -> str:
-    """How hard it looks; nothing while that is still being found out."""
-    if job.asked:
-        return ""
-    if job.kind == Job.Kind.RECHECK:
-        lineups = len(job.config.get("genomes", []))
-        return f"{lineups} lineup{'' if lineups == 1 else 's'}, fresh battles"
-    algorithm = job.config.get("algorithm", {})
-    plan = plans.Plan(algorithm.get("population", 0), job.ticks, job.config.get("replicates", 0))
-    effort = plans.EFFORTS.get(plans.effort_of(plan))
-    if effort is None:
-        return f"{number(plan.lineups)} lineups"
-    return effort.title if effort.title.endswith("look") else f"{effort.title} look"
 
 
 def _specialist(job: Job) -> list[tuple[str, Any]]:

@@ -8,6 +8,9 @@ from django.db.models import Q
 
 from engine.catalog import STUDIES, StudyKind
 
+FOR_A_FORM = "sample"
+"""The kind of a job that is played to tell a form something: random lineups, or the trial of a training."""
+
 
 class Status(models.TextChoices):
     QUEUED = "queued", "Waiting to start"
@@ -23,21 +26,21 @@ ACTIVE = frozenset({Status.QUEUED, Status.WAITING, Status.RUNNING})
 TERMINAL = frozenset({Status.STOPPED, Status.FINISHED, Status.FAILED})
 
 
-class JobQuerySet(models.QuerySet["Job"]):
-    def listed(self) -> JobQuerySet:
-        """Those that have a page. A sample belongs to the form that it is played for."""
-        return self.exclude(kind=Job.Kind.SAMPLE)
+class Jobs(models.QuerySet["Job"]):
+    """Jobs: those that people asked for, and those that were played to tell a form something."""
+
+    def listed(self) -> Jobs:
+        """Those with a page."""
+        return self.exclude(kind=FOR_A_FORM)
+
+    def for_forms(self) -> Jobs:
+        """Samples and trials."""
+        return self.filter(kind=FOR_A_FORM)
 
 
 class Job(models.Model):
-    """One study of a project. ``attempt`` is the fencing token: claiming raises it, every write depends on it."""
-
-    class Kind(models.TextChoices):
-        SEARCH = "search", "Search"
-        RECHECK = "recheck", "Re-check on fresh battles"
-        SAMPLE = "sample", "Random sample"
-        TRAIN = "train", "Training"
-        EVOLVE = "evolve", "Search for training settings"
+    """One study of a project. ``attempt`` is the fencing token: claiming raises it, every write depends on it.
+    ``kind`` is the kind of its study, but of what is played for a form, which is a ``sample`` whatever it plays."""
 
     class Wish(models.TextChoices):
         NONE = "", "Go on"
@@ -45,7 +48,7 @@ class Job(models.Model):
         STOP = "stop", "Stop and keep results"
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="jobs")
-    kind = models.CharField(max_length=10, choices=Kind.choices)
+    kind = models.CharField(max_length=10)
     template = models.CharField(max_length=40, blank=True)
     title = models.CharField(max_length=120)
     config = models.JSONField(help_text="The engine's StudyConfig, complete: what runs depends on nothing else.")
@@ -100,7 +103,7 @@ class Job(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = JobQuerySet.as_manager()
+    objects = Jobs.as_manager()
 
     class Meta:
         ordering = ["-pk"]
@@ -117,19 +120,9 @@ class Job(models.Model):
         return self.title
 
     @property
-    def trains(self) -> bool:
-        """Whether its study trains an agent; so does the short trial (a sample) that measures how fast that goes."""
-        return bool(self.config.get("kind") == "train")
-
-    @property
-    def evolves(self) -> bool:
-        """Whether its study breeds players to find good training settings."""
-        return bool(self.config.get("kind") == "evolve")
-
-    @property
-    def teaches(self) -> bool:
-        """Whether its study trains players, one or many, so that there are no lineups in it."""
-        return self.trains or self.evolves
+    def for_form(self) -> bool:
+        """Whether it is played to tell a form something, and has no page of its own."""
+        return self.kind == FOR_A_FORM
 
     @property
     def study(self) -> StudyKind:

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from engine.catalog import STUDIES
 from webapp.accounts.models import User
 from webapp.studies import kinds
 from webapp.studies.last_front import last_front
 from webapp.studies.models import ACTIVE, TERMINAL, Job, ShortlistEntry, Status
 
-WAITS_FOR, TRAINED_WAITS_FOR = timedelta(days=30), timedelta(days=2)
-"""How long an ended job waits for a look; nothing of a training is shortlisted, so it is only told for a while."""
 MOST_WAITING = 8
 
 
@@ -55,34 +54,30 @@ def minutes_of(job: Job) -> float:
 
 
 def _share(job: Job) -> float:
-    """The share of its moves that a training has learned from, or of its rounds that another job has behind it; or of
-    its minutes, whichever ends it first."""
-    if job.trains and job.status == Status.FINISHED:
-        return 1.0
-    if job.trains:
-        work = job.counters.get("steps", 0) / job.config["steps"]
-    else:
-        work = max(job.tick, _rounds(job)) / job.ticks if job.ticks else 0.0
+    """The share of its work that is done, or of its minutes, whichever ends it first."""
+    work = kinds.of(job).work(job)
     minutes = minutes_of(job)
     by_clock = job.counters.get("seconds", 0.0) / (60 * minutes) if minutes else 0.0
     return float(min(1.0, max(work, by_clock)))
 
 
-def _rounds(job: Job) -> float:
-    """Rounds by the evaluations that a search has counted, whole and in part; never more than the one under way."""
-    population = job.config.get("algorithm", {}).get("population", 0)
-    return min(job.counters.get("evaluations", 0) / population, job.tick + 1) if population else 0.0
-
-
 def _first_sample(person: User) -> Job | None:
-    searched = Job.objects.filter(project=OuterRef("project")).listed()
-    samples = Job.objects.filter(kind=Job.Kind.SAMPLE, status__in=ACTIVE, project__members=person)
+    searched = Job.objects.listed().filter(project=OuterRef("project"))
+    samples = Job.objects.for_forms().filter(status__in=ACTIVE, project__members=person)
     return samples.filter(~Exists(searched)).select_related("project").first()
 
 
 def _visible(person: User) -> QuerySet[Job]:
-    jobs = Job.objects.filter(project__members=person).listed()
+    jobs = Job.objects.listed().filter(project__members=person)
     return jobs.select_related("project", "created_by")
+
+
+def _still_told() -> Q:
+    """Jobs that ended as short ago as their kind says that they are told."""
+    told, now = Q(pk__in=[]), timezone.now()
+    for kind in STUDIES:
+        told |= Q(kind=kind, finished_at__gt=now - timedelta(days=kinds.parts_of(kind).waits))
+    return told
 
 
 def jobs_at_hand(person: User) -> AtHand:
@@ -90,8 +85,7 @@ def jobs_at_hand(person: User) -> AtHand:
     shortlisted = ShortlistEntry.objects.filter(job=OuterRef("pk"))
     followed = Job.objects.filter(parent=OuterRef("pk"))
     running = _visible(person).filter(status__in=[*ACTIVE, Status.PAUSED])
-    ended = _visible(person).filter(status__in=TERMINAL, finished_at__gt=timezone.now() - WAITS_FOR)
-    ended = ended.exclude(kind=Job.Kind.TRAIN, finished_at__lt=timezone.now() - TRAINED_WAITS_FOR)
+    ended = _visible(person).filter(_still_told(), status__in=TERMINAL)
     waiting = ended.filter(~Exists(shortlisted), ~Exists(followed)).order_by("-finished_at")
     return AtHand(list(running), list(waiting[:MOST_WAITING]), _first_sample(person))
 

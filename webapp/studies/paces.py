@@ -101,7 +101,7 @@ def pace_of(sample: Job | None) -> float | None:
         return None
     found = speed(sample)
     if found is None and sample.game_version is not None:
-        others = Job.objects.filter(kind=Job.Kind.SAMPLE, game_version__spec_hash=sample.game_version.spec_hash)
+        others = Job.objects.for_forms().filter(game_version__spec_hash=sample.game_version.spec_hash)
         paces = (speed(other) for other in others.exclude(pk=sample.pk).order_by("-pk")[:3])
         found = next((pace for pace in paces if pace is not None), None)
     return found
@@ -113,7 +113,7 @@ def _done(sample: Job) -> list[Job]:
         return []
     same = {"game_version__spec_hash": sample.game_version.spec_hash}
     same |= {"config__lineups__teams": sample.config["lineups"]["teams"]}
-    return list(Job.objects.filter(kind=Job.Kind.SEARCH, status=Status.FINISHED, **same).order_by("-pk")[:LATEST])
+    return list(Job.objects.filter(kind="search", status=Status.FINISHED, **same).order_by("-pk")[:LATEST])
 
 
 def _earlier(done: Sequence[Job]) -> tuple[float, float] | None:

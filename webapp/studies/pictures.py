@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
+from engine.catalog import STUDIES
 from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.lib.storage import store
@@ -18,18 +19,21 @@ from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.studies import course as telling
 from webapp.studies import front as drawing
-from webapp.studies import progress
+from webapp.studies import kinds, progress
 from webapp.studies.models import Job
 
 FOR_GOOD = "private, max-age=31536000, immutable"
 
 
-def job_for(request: HttpRequest, slug: str, pk: int, need: str = "read") -> Job:
-    """A job of the project. Raises Http404 and PermissionDenied as ``project_for`` does."""
+def job_for(request: HttpRequest, slug: str, pk: int, need: str = "read", *, kind: str = "") -> Job:
+    """A job of the project; ``kind``: of this kind of study, for a page that only those have. Raises Http404 and
+    PermissionDenied as ``project_for`` does."""
     project = project_for(request, slug, need)  # type: ignore[arg-type]  # one of the needs
     job = Job.objects.select_related("project", "created_by", "game_version").filter(project=project, pk=pk).first()
     if job is None:
         raise Http404("No job of this project has this number.")
+    if kind and job.kind != kind:
+        raise Http404(f"This job is not {STUDIES[kind].called}.")
     return job
 
 
@@ -50,8 +54,8 @@ def _tick(request: HttpRequest) -> int | None:
 def _with_edge(request: HttpRequest, slug: str, pk: int) -> Job:
     """A job whose candidates can be drawn in a plane. Players with one goal cannot: nothing tells them apart."""
     job = job_for(request, slug, pk)
-    if job.trains or (job.evolves and len(job.config["objectives"]) < 2):
-        raise Http404("This job has one goal, and so no edge.")
+    if not kinds.of(job).edged(job):
+        raise Http404("This job has no edge to be drawn.")
     return job
 
 
@@ -91,7 +95,7 @@ def grid(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The map that the search has filled after a round (``tick``), or as the end measured it anew (``of=fresh``)."""
     job = job_for(request, slug, pk)
     role, tick = ("fresh_grid", None) if request.GET.get("of") == "fresh" else ("grid", _tick(request) or job.tick)
-    digest = drawing.artifact(job, role, tick) if job.kind in (Job.Kind.SEARCH, Job.Kind.EVOLVE) else ""
+    digest = drawing.artifact(job, role, tick)
     return _kept(request, digest, drawing.tag(digest), lambda d: json.dumps(telling.grid(job, d)).encode())
 
 
@@ -107,7 +111,7 @@ def lineage(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def course(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
     """How the search went so far, round by round."""
     job = job_for(request, slug, pk)
-    if job.kind != Job.Kind.SEARCH:
+    if not kinds.of(job).course:
         raise Http404("Only a search has rounds of lineups.")
     answer = JsonResponse(telling.course(job))
     answer["Cache-Control"] = "no-store"

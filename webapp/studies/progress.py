@@ -6,12 +6,9 @@ import csv
 import io
 from typing import Any
 
-from webapp.lib.words import number
 from webapp.studies import kinds, wire
 from webapp.studies.explore_export import safe
-from webapp.studies.front import of_job
 from webapp.studies.models import Job
-from webapp.studies.questions import verdict_words
 from webapp.studies.rounds import Columns
 
 MOST_POINTS = 400
@@ -38,11 +35,6 @@ def history(job: Job, most: int = 100) -> list[dict[str, Any]]:
     worded = job.events.exclude(kind="progressed").exclude(kind="logged", body__message="")
     told = (wire.message(event) for event in wire.readable(worded).order_by("-sequence")[: 4 * most])
     lines = [line for line in told if line["words"]]
-    searched = job.kind == Job.Kind.SEARCH and job.metrics.get("strong")
-    any_strong = job.events.filter(kind="progressed", body__metrics__strong__gt=0) if searched else None
-    found = any_strong.order_by("tick").first() if any_strong is not None else None
-    if found is not None:
-        what = verdict_words(job.template, of_job(job)).strong.lower()
-        lines.append({**wire.message(found), "words": f"First lineup {what}, in round {number(found.tick)}."})
-        lines.sort(key=lambda line: -line["sequence"])
+    if more := kinds.of(job).moments(job):
+        lines = sorted([*lines, *more], key=lambda line: -line["sequence"])
     return lines[:most]

@@ -25,7 +25,7 @@ def room_obstacle(job: Job, admitted: Sequence[Job] = ()) -> str:
         return str(job.asked["why"])
     if disk.shortage():
         return disk.WAITS
-    if job.kind == Job.Kind.SAMPLE:
+    if job.for_form:
         return ""
     listed = Job.objects.filter(status=Status.RUNNING).listed()
     running = [*listed.values_list("project_id", flat=True), *(other.project_id for other in admitted)]
@@ -56,5 +56,5 @@ def send(job: Job) -> None:
     now = timezone.now()
     if not Job.objects.filter(pk=job.pk, status=Status.QUEUED).update(enqueued_at=now):
         return
-    if not enqueue("run_sample" if job.kind == Job.Kind.SAMPLE else "run_job", job.pk):
+    if not enqueue("run_sample" if job.for_form else "run_job", job.pk):
         Job.objects.filter(pk=job.pk, enqueued_at=now).update(enqueued_at=None)

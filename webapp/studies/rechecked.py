@@ -15,6 +15,7 @@ from engine.verdicts import Finding
 from webapp.lib.words import lower_first, number
 from webapp.studies import explore_source as source
 from webapp.studies.explore_recheck import Fresh, findings, genome_key
+from webapp.studies.kinds import Found
 from webapp.studies.models import Job
 from webapp.studies.verdict_words import Words
 
@@ -35,13 +36,6 @@ class Checked(NamedTuple):
     short: str
     mark: str = ""
     verdict: int | None = None
-
-
-class Found(NamedTuple):
-    """What was found, in a line, and its verdict mark (empty: none)."""
-
-    words: str
-    mark: str = ""
 
 
 def checked(job: Job) -> list[Checked]:

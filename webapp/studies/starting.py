@@ -43,7 +43,7 @@ class SearchStart:
         if self.form.errors or self.form.measured is None:
             return None
         config = study_hash(self.form.sample())
-        return Job.objects.filter(project=self.project, kind=Job.Kind.SAMPLE, config_hash=config).first()
+        return Job.objects.for_forms().filter(project=self.project, config_hash=config).first()
 
     def study(self, found: Job | None) -> SearchConfig | None:
         """The search; None with ``problems`` or ``waits``."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
@@ -19,8 +19,6 @@ from webapp.studies.pictures import job_for, person
 
 A_PAGE = 50
 LATEST = 60
-TRIED = "was a short trial: it measured how fast a game plays, for the form of a training"
-SAMPLED = "played random lineups, to show on the New job page where the line falls"
 
 
 @require_safe
@@ -40,10 +38,10 @@ def jobs(request: HttpRequest, slug: str) -> HttpResponse:
 def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One job, live. What was played for a form has no page: its numbers are told there."""
     found = job_for(request, slug, pk)
-    if found.kind == Job.Kind.SAMPLE:
-        messages.info(request, f"Job {found.pk} {TRIED if found.teaches else SAMPLED}, and has no page of its own.")
-        return redirect("studies:jobs", slug)
     parts = kinds.of(found)
+    if found.for_form:
+        messages.info(request, f"Job {found.pk} {parts.trial_told}, and has no page of its own.")
+        return redirect("studies:jobs", slug)
     return parts.page(request, found, {
         "job": found,
         "parts": parts,
@@ -57,9 +55,7 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def checked(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What a re-check says by now of each of its lineups: as rows for its page, and as marks for its chart."""
-    found = job_for(request, slug, pk)
-    if found.kind != Job.Kind.RECHECK:
-        raise Http404("This job is no re-check.")
+    found = job_for(request, slug, pk, kind="recheck")
     told = lineup_parts.checked(found)
     html = render_to_string("studies/partials/checked.html", {"checked": told, "job": found})
     answer = JsonResponse({"html": html, "marks": lineup_parts.marks(told)})

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from engine.catalog import STUDIES
 from webapp.lib.words import number, plural
-from webapp.studies.found_counts import plain_counts
+from webapp.studies import kinds
 from webapp.studies.journal import STATUS
 from webapp.studies.models import Job, JobEvent, Status
 from webapp.studies.took import took
@@ -88,8 +88,8 @@ def message(event: JobEvent) -> dict[str, Any]:
         told |= {"status": str(status), "message": str(body.get("message") or body.get("reason") or "")}
     if event.kind in OVER:
         told["took"] = took(event.job)
-        if event.job.kind == Job.Kind.SEARCH:
-            told["found"] = plain_counts(event.job)
+        if counts := kinds.of(event.job).counts(event.job):
+            told["found"] = counts
     return told
 
 

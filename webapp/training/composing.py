@@ -16,13 +16,12 @@ from engine.config import TrainConfig
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
-from webapp.studies import actions, pending, retired
+from webapp.studies import actions, kinds, pending, retired
 from webapp.studies.composing import started
-from webapp.studies.models import Job
 from webapp.studies.pictures import job_for, person
 from webapp.studies.setting_fields import Setting, shown_default
-from webapp.training import drafts, evolving, methods, settings, trials
-from webapp.training.forms import EPISODES, WAYS, TrainForm, values_of
+from webapp.training import drafts, methods, settings, trials
+from webapp.training.forms import EPISODES, WAYS, TrainForm
 from webapp.training.games import OFFERS
 from webapp.training.methods import ALGORITHMS
 from webapp.training.models import ADDRESSES, TrainDraft
@@ -165,10 +164,10 @@ def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
     """Compose a new training, or a new search for settings, that begins with this one's settings; a draft that was
     there is kept beside it."""
     job = job_for(request, slug, pk, "write")
-    if job.kind not in (Job.Kind.TRAIN, Job.Kind.EVOLVE):
+    own: Any = kinds.of(job)
+    if job.for_form or own.clone != "training:clone":
         raise Http404("This job trains no agent.")
-    page = TrainDraft.Page.EVOLVE if job.evolves else PAGE
-    values = job.asked.get("typed") or (evolving.values_of if job.evolves else values_of)(job, job.project)
+    values = job.asked.get("typed") or own.typed(job)
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
-    drafts.begin_with(job.project, person(request), page, retired.for_form(request, values))
-    return redirect(ADDRESSES[page], slug)
+    drafts.begin_with(job.project, person(request), own.draft, retired.for_form(request, values))
+    return redirect(ADDRESSES[own.draft], slug)

@@ -77,9 +77,7 @@ def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
 @require_safe
 def players(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
     """The players of a round (``tick``) with their settings, and the best so far."""
-    job, tick = job_for(request, slug, pk), whole(request.GET.get("tick", ""), 10**9)
-    if not job.evolves:
-        raise Http404("This job searches no settings.")
+    job, tick = job_for(request, slug, pk, kind="evolve"), whole(request.GET.get("tick", ""), 10**9)
     try:
         found = evolved.players(job, job.tick if tick is None else tick)
     except StoreError as error:

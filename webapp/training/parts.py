@@ -8,22 +8,26 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from engine.config import ObjectiveSetConfig
+from engine.config import ObjectiveSetConfig, TrainConfig, parse
 from engine.config.lineups import ObjectiveConfig
 from webapp.accounts.models import User
 from webapp.studies.job_page import live
 from webapp.studies.kinds import Parts, Rows
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
 from webapp.studies.rounds import Columns
-from webapp.training import curve, evolved, pages
+from webapp.training import curve, evolved, evolving, forms, pages
+from webapp.training.comparing import PlayersCompared
 from webapp.training.evolving import NETWORKS
 from webapp.training.games import title_of as game_title
 from webapp.training.goals import WAYS, title_of
 from webapp.training.intake import SettingsIntake, TrainingIntake
+from webapp.training.models import TrainDraft
 from webapp.training.result_rows import players
 from webapp.training.searching import PLAYERS
 from webapp.training.starting import SettingsStart, TrainingStart
 
+TRIAL_UPDATES = 3
+"""Updates after which the trial of a training has shown its speed."""
 _MEASURES = frozenset({"measure", "behaviour", "quality"})
 """Settings that name what is measured of players."""
 
@@ -35,12 +39,27 @@ class Trainings(Parts):
     intake = TrainingIntake()
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
     gives = "agent"
+    trial_told = "was a short trial: it measured how fast a game plays, for the form of a training"
+    waits = 2  # days: nothing of a training is shortlisted
+    draft = TrainDraft.Page.TRAIN
     clone = "training:clone"
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The curve as it grows."""
         own = {"page": live(job) | pages.page_data(job), **pages.context(job)}
         return render(request, "training/job.html", context | own)
+
+    def work(self, job: Job) -> float:
+        """The share of its moves that it has learned from; its clock may end it earlier."""
+        return 1.0 if job.status == Status.FINISHED else float(job.counters.get("steps", 0) / job.config["steps"])
+
+    def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
+        """Updates enough for its speed to be known."""
+        return counters.get("steps", 0) >= TRIAL_UPDATES * parse(TrainConfig, job.config).update
+
+    def typed(self, job: Job) -> dict[str, Any]:
+        """As the Train-an-agent page has them."""
+        return forms.values_of(job, job.project)
 
     def rounds(self, job: Job, most: int) -> Columns:
         """Every number of rounds, evaluations among them."""
@@ -59,7 +78,9 @@ class SettingsSearches(Trainings):
     results = ("front", "archive")
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "best player"
-    compared = True
+    waits = Parts.waits
+    draft = TrainDraft.Page.EVOLVE
+    comparing = PlayersCompared()
     menu = PLAYERS
     settings = NETWORKS
     directions = dict(WAYS)
@@ -71,6 +92,18 @@ class SettingsSearches(Trainings):
             **evolved.context(job),
         }
         return render(request, "training/evolve.html", context | own)
+
+    def work(self, job: Job) -> float:
+        """Its rounds."""
+        return Parts.work(self, job)
+
+    def typed(self, job: Job) -> dict[str, Any]:
+        """As the Search-for-good-settings page has them."""
+        return evolving.values_of(job, job.project)
+
+    def edged(self, job: Job) -> bool:
+        """With one goal nothing tells players apart in a plane."""
+        return len(job.config["objectives"]) > 1
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """The players of the front, or all of the archive."""

@@ -69,7 +69,7 @@ def of(config: TrainConfig) -> TrainConfig:
 
 def known(project: Project, config: TrainConfig) -> Job | None:
     """The trial of such a training, if there was one."""
-    mine = Job.objects.filter(project=project, kind=Job.Kind.SAMPLE)
+    mine = Job.objects.for_forms().filter(project=project)
     return mine.filter(config_hash=study_hash(of(config))).order_by("-pk").first()
 
 
@@ -133,7 +133,7 @@ def _whole(config: TrainConfig, low: float, high: float, note: str, speed: float
 def _earlier(config: TrainConfig, project: Project) -> list[float]:
     """Seconds a move of the latest trainings that did the same work, evaluations and all but for the start."""
     wanted, found = _work(config), []
-    done = Job.objects.filter(project=project, kind=Job.Kind.TRAIN, status__in=(Status.FINISHED, Status.STOPPED))
+    done = Job.objects.filter(project=project, kind="train", status__in=(Status.FINISHED, Status.STOPPED))
     for job in done.order_by("-pk")[:20]:
         steps, seconds = _since_first_round(job)
         if steps and seconds > TELLING_S and _work(_config(job)) == wanted:

@@ -8,7 +8,6 @@ stay as they are whatever is compared, so volumes of different days can be compa
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -21,8 +20,9 @@ from engine.errors import StoreError
 from engine.indicators import STRONG, UNDER, hypervolume, standard_errors, verdicts
 from webapp.lib.storage import store
 from webapp.studies import explore_source as source
-from webapp.studies import front
+from webapp.studies import front, kinds
 from webapp.studies.compare.reference import Reference
+from webapp.studies.comparing import Comparing
 from webapp.studies.explore_source import Ends
 from webapp.studies.models import Job
 
@@ -56,23 +56,28 @@ class Verdicts(NamedTuple):
     unsure: int
 
 
-def game(job: Job) -> tuple[Any, ...]:
-    """The game that was played; of players with its settings, for those decide what an episode can bring."""
-    if job.evolves:
-        played = job.config["task"]["game"]
-        return played["name"], json.dumps(played["settings"], sort_keys=True)
-    return (job.config["game"]["simulator"],)
+def of(job: Job) -> Comparing:
+    """How searches of this job's kind are compared."""
+    comparing = kinds.of(job).comparing
+    if comparing is None:
+        raise LookupError(f"jobs of kind {job.kind} are not compared")
+    return comparing
 
 
 def question(job: Job) -> tuple[Any, ...]:
     """What two searches must share so that their edges are measured alike: the game, and what is pushed where."""
     pushed = [(o.name, o.formula, o.direction, o.low, o.high) for o in front.of_job(job).objectives]
-    return (job.kind, *game(job), *pushed)
+    return (job.kind, *of(job).game(job), *pushed)
 
 
 def asks(job: Job) -> str:
     """The same as one short word, for scripts."""
     return hashlib.sha256(repr(question(job)).encode()).hexdigest()[:12]
+
+
+def effort(job: Job) -> str:
+    """How much a search did, where one chooses it."""
+    return of(job).effort(job)
 
 
 def signs(job: Job) -> tuple[float, ...]:

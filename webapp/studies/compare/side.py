@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,12 +12,14 @@ from django.urls import reverse
 from engine.errors import ConfigError, StoreError
 from webapp.lib.words import plural
 from webapp.projects.models import Project
-from webapp.studies import front
+from webapp.studies import front, kinds
 from webapp.studies.compare import best, measures
 from webapp.studies.compare.best import Best
 from webapp.studies.compare.differences import Difference, differences, method_title, same
+from webapp.studies.compare.lineups import LineupsCompared
 from webapp.studies.compare.measures import Box, Verdicts, Volume
 from webapp.studies.compare.reference import Reference, line_words, moved_words, reference_of, strong_words
+from webapp.studies.comparing import Comparing
 from webapp.studies.explore_recheck import Count, confirmed_by
 from webapp.studies.found_counts import found_by
 from webapp.studies.front import Axis
@@ -26,7 +27,6 @@ from webapp.studies.models import Job
 
 MOST = 8
 """As many as there are shapes and colours."""
-COMPARED = (Job.Kind.SEARCH, Job.Kind.EVOLVE)
 VOLUME = Axis(-1, "Volume", "", "beats more", "max", None)._asdict() | {"digits": 3, "from_zero": True}
 """The measure of edges as charts know it."""
 
@@ -90,7 +90,7 @@ class Side:
         return self._confirmed_by(self.own_reference)
 
     def _confirmed_by(self, by: Reference | None) -> Count | None:
-        if by is None or self.job.evolves:
+        if by is None or not measures.of(self.job).judged:
             return None
         try:
             return confirmed_by(self.job, by.lines, by.baseline)
@@ -101,7 +101,12 @@ class Side:
     def found(self) -> int:
         """How many lineups the search found by its own line and its own median baseline team: the count of its own
         pages."""
-        return found_by(self.job).by_search
+        return found_by(self.job).by_search if measures.of(self.job).judged else 0
+
+    @property
+    def work(self) -> list[float]:
+        """What it did, in each column of ``Comparing.work``."""
+        return [self.job.counters.get(counter, 0) for _, counter in measures.of(self.job).work]
 
     @property
     def line(self) -> str:
@@ -134,35 +139,27 @@ class Side:
         return measures.volume_at(self.job, digest, self.box) if self.box else best.best_at(self.job, digest)
 
 
-def _baselines(job: Job) -> str:
-    """What decides which baseline teams a search met; a draw without a seed of its own takes the search's."""
-    found = dict(job.config["lineups"]["baselines"])
-    if found["kind"] == "drawn" and found.get("seed") is None:
-        found["seed"] = job.config["seed"]
-    return json.dumps(found, sort_keys=True)
-
-
 def why_apart(job: Job, first: Job) -> str:
     """What one search asks that another does not, so that both cannot be measured alike; nothing where they can."""
+    mine = measures.of(job)
     if job.kind != first.kind:
-        return "it searches training settings, not lineups" if job.evolves else "it searches lineups, not settings"
-    if measures.game(job) != measures.game(first):
-        return f"it was played in another game{', or with other settings of it' * job.evolves}"
-    if measures.question(job) != measures.question(first):
-        return f"it pushes other {'goals' if job.evolves else 'objectives'}"
-    return ""
+        return f"it searches {mine.searched}, not {measures.of(first).searched}"
+    if mine.game(job) != mine.game(first):
+        return mine.other_game
+    return mine.other_aims if measures.question(job) != measures.question(first) else ""
 
 
 class Comparison:
     """``jobs`` in the order they were asked for. ``obstacle``: why they cannot be measured alike, or nothing.
-    ``others``: numbers of jobs of the project that were asked for too, and are no searches."""
+    ``others``: jobs of the project that were asked for too, of kinds that are not compared."""
 
     def __init__(self, project: Project, asked: Sequence[int]) -> None:
         rows = {job.pk: job for job in project.jobs.filter(pk__in=asked).select_related("game_version", "project")}
         found = [rows[pk] for pk in dict.fromkeys(asked) if pk in rows]
         self.project = project
-        self.jobs = [job for job in found if job.kind in COMPARED][:MOST]
-        self.others = [job for job in found if job.kind not in COMPARED]
+        compared = kinds.compared()
+        self.jobs = [job for job in found if job.kind in compared][:MOST]
+        self.others = [job for job in found if job.kind not in compared]
         self.fresh = bool(self.jobs) and all("fresh" in job.artifacts for job in self.jobs)
         self.obstacle = self._obstacle()
 
@@ -179,42 +176,25 @@ class Comparison:
         return bool(self.jobs) and len(front.of_job(self.jobs[0]).objectives) == 1
 
     @property
-    def breeds(self) -> bool:
-        """Whether players are compared, not lineups."""
-        return bool(self.jobs) and self.jobs[0].evolves
+    def comparing(self) -> Comparing | None:
+        """How searches of this kind are compared; None where none is chosen."""
+        return measures.of(self.jobs[0]) if self.jobs else None
+
+    @property
+    def judged(self) -> bool:
+        """Whether what they found is judged by a line and by how strong it is."""
+        return self.comparing is not None and self.comparing.judged
 
     @property
     def words(self) -> dict[str, str]:
         """What is compared, as the page calls it."""
-        lineups = ("Lineups", "lineup", "battles", "objectives")
-        names = ("Players", "player", "episodes", "goals") if self.breeds else lineups
-        return dict(zip(("many", "one", "played", "objectives"), names, strict=True))
+        return (self.comparing or LineupsCompared()).words
 
     @property
     def cautions(self) -> list[str]:
         """What makes a difference besides how the searches looked."""
-        if self.breeds:
-            return self._cautions_of_players()
-        found = []
         better = "better value" if self.single else "larger volume"
-        if len({_baselines(job) for job in self.jobs}) > 1:
-            found.append(
-                f"Each met baseline teams of its own, and strength is told by those: a {better} may only mean weaker "
-                "baselines. Compare searches with the same seed, the same seed of the draw, or baselines of your own."
-            )
-        if len({job.game_version_id for job in self.jobs}) > 1:
-            found.append("They were played on different game data.")
-        rules = [{**job.config["lineups"], "baselines": None} for job in self.jobs]
-        if any(each != rules[0] for each in rules):
-            found.append("They follow different lineup rules.")
-        return found
-
-    def _cautions_of_players(self) -> list[str]:
-        """A player that has learned longer is better whatever chose its settings."""
-        moves = {(str(job.config["task"]["steps"]), job.config["networks"] != "fresh") for job in self.jobs}
-        kinds = {job.config["task"]["learner"]["kind"] for job in self.jobs}
-        found = ["Their players learn from different numbers of moves, or begin differently."] * (len(moves) > 1)
-        return found + ["Their players learn in different ways."] * (len(kinds) > 1)
+        return self.comparing.cautions(self.jobs, better) if self.comparing is not None else []
 
     @property
     def measurable(self) -> bool:
@@ -247,7 +227,7 @@ class Comparison:
     @property
     def judged_by(self) -> Reference | None:
         """What the lineups of all sides are judged by; None for players, who have no line."""
-        return None if self.breeds or self.single else next((side.reference for side in self.sides), None)
+        return next((side.reference for side in self.sides), None) if self.judged and not self.single else None
 
     @property
     def judged_alike(self) -> bool:

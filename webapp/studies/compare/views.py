@@ -14,9 +14,10 @@ from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
+from webapp.studies import kinds
 from webapp.studies.compare import measures
 from webapp.studies.compare.differences import method_title
-from webapp.studies.compare.side import COMPARED, MOST, Comparison, Side, why_apart
+from webapp.studies.compare.side import MOST, Comparison, Side, why_apart
 from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
 from webapp.studies.took import took
@@ -66,7 +67,7 @@ class Offered(NamedTuple):
 def _offered(project: Project, found: Comparison) -> dict[str, list[Offered]]:
     """Those already chosen and the latest searches that have a round: ``offered`` fit the first, ``apart`` do not."""
     chosen = {job.pk for job in found.jobs}
-    latest = project.jobs.filter(kind__in=COMPARED, tick__gt=0).select_related("game_version")[:OFFERED]
+    latest = project.jobs.filter(kind__in=kinds.compared(), tick__gt=0).select_related("game_version")[:OFFERED]
     rows = {job.pk: job for job in [*found.jobs, *latest]}.values()
     every = [
         Offered(job, job.pk in chosen, measures.asks(job), why_apart(job, found.jobs[0]) if found.jobs else "")

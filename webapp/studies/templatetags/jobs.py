@@ -8,13 +8,16 @@ from django import template
 
 from webapp.games.models import GameVersion
 from webapp.projects.frame import Frame
-from webapp.studies.compare.measures import asks
+from webapp.studies import kinds
+from webapp.studies.compare.measures import asks, effort
 from webapp.studies.models import Job
 from webapp.studies.overview import pace
 from webapp.studies.took import took_words
 
 register = template.Library()
 register.filter("asks", asks)
+register.filter("effort", effort)
+register.filter("parts", kinds.of)
 register.filter("pace", pace)
 register.filter("took", took_words)
 
