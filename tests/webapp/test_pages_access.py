@@ -164,7 +164,7 @@ ROWS = (
     Row("accounts:people", OPERATORS),
     Row("accounts:person-new", OPERATORS, OPERATORS),
     Row("accounts:person", OPERATORS, OPERATORS, arguments=lambda team: {"pk": team.stranger.pk}),
-    Row("accounts:code-right", None, OPERATORS, arguments=lambda team: {"pk": team.stranger.pk}),
+    Row("games:code-right", None, OPERATORS, arguments=lambda team: {"pk": team.stranger.pk}),
     Row("projects:home", SIGNED_IN),
     Row("projects:help", SIGNED_IN),
     Row("projects:create", SIGNED_IN, SIGNED_IN),

@@ -6,9 +6,17 @@ who may register one; no role in a project brings it, because anybody may make a
 
 from __future__ import annotations
 
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
 from webapp.accounts.models import CodeRight, PersonAudit, User
+
+
+def operators_only(user: User | AnonymousUser) -> None:
+    """Raises PermissionDenied for whoever may not manage the people of this site."""
+    if not user.is_staff:
+        raise PermissionDenied("Only a site operator manages the people of this site.")
 
 
 def may_run_code(user: User) -> bool:

@@ -14,5 +14,4 @@ urlpatterns = [
     path("admin-tools/people/", views.people, name="people"),
     path("admin-tools/people/new/", views.new_person, name="person-new"),
     path("admin-tools/people/<int:pk>/", views.person, name="person"),
-    path("admin-tools/people/<int:pk>/simulators/", views.code_right, name="code-right"),
 ]

@@ -7,8 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import PermissionDenied
-from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
@@ -19,10 +17,6 @@ from webapp.accounts import devices, rights
 from webapp.accounts.demo import DEMO_NAMES, DEMO_PASSWORD, DEMO_PEOPLE, known_password_works
 from webapp.accounts.forms import PasswordForm, PersonForm, SignInForm
 from webapp.accounts.models import CodeRight, PersonAudit, User
-from webapp.api.tokens import working
-from webapp.games.simulators import registered_by, switch_off
-from webapp.lib.posts import posts_only
-from webapp.projects.models import Membership
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -54,10 +48,10 @@ class ChangePassword(auth_views.PasswordChangeView):
     form_class = PasswordForm
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "tokens": working(_person(self.request)).count()}
+        return {**super().get_context_data(**kwargs), "tokens": _person(self.request).tokens.working().count()}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        kept = form.cleaned_data["keeps_tokens"] or not working(_person(self.request)).exists()
+        kept = form.cleaned_data["keeps_tokens"] or not _person(self.request).tokens.working().exists()
         ended = "" if kept else " Your API tokens ended."
         messages.success(self.request, f"Your password is changed. Other browsers are signed out.{ended}")
         return super().form_valid(form)
@@ -69,24 +63,19 @@ def _person(request: HttpRequest) -> User:
     return request.user
 
 
-def _operators_only(request: HttpRequest) -> None:
-    if not (isinstance(request.user, User) and request.user.is_staff):
-        raise PermissionDenied("Only a site operator manages the people of this site.")
-
-
 @require_safe
 def people(request: HttpRequest) -> HttpResponse:
     """Everybody with an account, and their role in each project."""
-    _operators_only(request)
-    memberships = Prefetch("memberships", Membership.objects.select_related("project"))
-    everybody = User.objects.order_by("username").select_related("code_right").prefetch_related(memberships)
+    rights.operators_only(request.user)
+    everybody = User.objects.order_by("username").select_related("code_right")
+    everybody = everybody.prefetch_related("memberships__project")
     audit = PersonAudit.objects.select_related("user")[:20]
     return render(request, "accounts/people.html", {"people": everybody, "audit": audit})
 
 
 def new_person(request: HttpRequest) -> HttpResponse:
     """Makes an account."""
-    _operators_only(request)
+    rights.operators_only(request.user)
     form = PersonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person = form.save()
@@ -98,7 +87,7 @@ def new_person(request: HttpRequest) -> HttpResponse:
 
 def person(request: HttpRequest, pk: int) -> HttpResponse:
     """Changes an account. Nobody takes the operator's rights or the sign-in from themselves."""
-    _operators_only(request)
+    rights.operators_only(request.user)
     somebody, before = get_object_or_404(User, pk=pk), get_object_or_404(User, pk=pk)
     form = PersonForm(request.POST or None, instance=somebody)
     if request.method == "POST" and form.is_valid():
@@ -114,25 +103,6 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
         "form": form,
         "person": before,
         "right": CodeRight.objects.filter(person=before).select_related("granted_by").first(),
-        "programs": registered_by(before),
         "audit": before.audit.select_related("user")[:20],
     }
     return render(request, "accounts/person.html", context, status=422 if form.errors else 200)
-
-
-@posts_only("accounts:person", "pk")
-def code_right(request: HttpRequest, pk: int) -> HttpResponse:
-    """Gives or withdraws the right to register simulators; what the person registered stays, or is switched off."""
-    _operators_only(request)
-    somebody, operator = get_object_or_404(User, pk=pk), _person(request)
-    if request.POST.get("right") == "grant":
-        rights.grant(somebody, operator)
-        messages.success(request, f"{somebody} may register simulators now.")
-        return redirect("accounts:person", pk)
-    rights.withdraw(somebody, operator)
-    switched = list(registered_by(somebody)) if request.POST.get("switch_off") else []
-    for simulator in switched:
-        switch_off(simulator, operator, f"with the right of {somebody} to register simulators")
-    off = f" Switched off: {', '.join(map(str, switched))}." if switched else ""
-    messages.success(request, f"{somebody} may not register simulators any more.{off}")
-    return redirect("accounts:person", pk)

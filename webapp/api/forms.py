@@ -36,6 +36,6 @@ class TokenForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        if tokens.working(self.user).count() >= tokens.MOST:
+        if self.user.tokens.working().count() >= tokens.MOST:
             raise forms.ValidationError(f"You have {tokens.MOST} tokens that work. Revoke one first.")
         return cleaned

@@ -7,6 +7,12 @@ from django.db import models
 from django.utils import timezone
 
 
+class TokenQuerySet(models.QuerySet["Token"]):
+    def working(self) -> TokenQuerySet:
+        """Those that are neither revoked nor over."""
+        return self.filter(revoked_at=None, expires_at__gt=timezone.now())
+
+
 class Token(models.Model):
     """Lets a script act as ``user``, in one project or in all of theirs. The secret itself is kept nowhere: only its
     hash is. A token is never deleted, so that what it did can still be told."""
@@ -23,6 +29,8 @@ class Token(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)
     used_at = models.DateTimeField(null=True, blank=True, help_text="To the minute.")
     used_from = models.CharField(max_length=45, blank=True)
+
+    objects = TokenQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]

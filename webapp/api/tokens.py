@@ -63,7 +63,7 @@ def revoke(token: Token, user: User) -> None:
 def revoke_all(user: User, why: str) -> None:
     """Every token of this person that works lets nobody in from now on."""
     with transaction.atomic():
-        for token in working(user).select_for_update():
+        for token in user.tokens.working().select_for_update():
             Token.objects.filter(pk=token.pk).update(revoked_at=timezone.now())
             record(token, "revoked", user, why)
 
@@ -76,11 +76,6 @@ def record(token: Token, action: str, user: User, detail: str = "") -> None:
 def visible(user: User) -> QuerySet[Token]:
     """One's own tokens; a site operator sees, and may revoke, everybody's."""
     return Token.objects.all() if user.is_staff else Token.objects.filter(user=user)
-
-
-def working(user: User) -> QuerySet[Token]:
-    """The tokens of a person that are neither revoked nor over."""
-    return Token.objects.filter(Q(user=user, revoked_at=None, expires_at__gt=timezone.now()))
 
 
 def holder(text: str, address: str) -> Token:

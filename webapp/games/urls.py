@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.games.views import data, imports, simulators, uploads, versions
+from webapp.games.views import code_right, data, imports, simulators, uploads, versions
 
 app_name = "games"
 urlpatterns = [
@@ -17,6 +17,7 @@ urlpatterns = [
     path("p/<slug:slug>/data/versions/<int:number>/restore/", versions.restore, name="restore"),
     path("p/<slug:slug>/data/adopt/", versions.adopt, name="adopt"),
     path("p/<slug:slug>/data/export/", versions.export, name="export"),
+    path("admin-tools/people/<int:pk>/simulators/", code_right.code_right, name="code-right"),
     path("admin-tools/simulators/", simulators.listing, name="simulators"),
     path("admin-tools/simulators/new/", simulators.register, name="simulator-new"),
     path("admin-tools/simulators/<int:pk>/", simulators.simulator, name="simulator"),
