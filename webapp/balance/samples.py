@@ -7,24 +7,29 @@ on them, never how a game is balanced; the page says so.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import unpack
 from engine.config import ObjectiveConfig
-from engine.errors import StoreError
 from engine.formula import STRONGEST, WEAKEST, Formula
 from engine.simulators.contract import GameSpec, Metric
-from webapp.lib.storage import store
 from webapp.lib.words import percent
 from webapp.projects.models import Project
-from webapp.studies.models import Job, Status
 
 LINEUPS = 200
-_BINS = 20
+Played = Callable[[Project, ObjectiveConfig], NDArray[np.float64] | None]
+"""What an objective with this very formula came to on random lineups that were played; None where there are none."""
+
+PLAYED: dict[str, Played] = {}
+
+
+def register(app: str, played: Played) -> None:
+    """Let samples be of the lineups that an app has played."""
+    PLAYED[app] = played
 
 
 @dataclass(frozen=True)
@@ -92,28 +97,11 @@ def on_made_up(formula: Formula, objective: ObjectiveConfig | None, spec: GameSp
 
 
 def on_played(project: Project, objective: ObjectiveConfig) -> Sample | None:
-    """The objective on the random lineups last played with this very formula; None where there are none."""
-    jobs = Job.objects.for_forms().filter(project=project, status=Status.FINISHED)
-    for job in jobs.order_by("-pk")[:3]:
-        column = _column(job.config, objective)
-        digest = (job.artifacts or {}).get("sample", "")
-        if column is None or not digest:
-            continue
-        try:
-            values = unpack(store().get(digest)).arrays["objective"][:, column]
-        except (StoreError, KeyError, IndexError):
-            continue
-        return _summary(np.asarray(values, dtype=np.float64), objective, played=True)
-    return None
-
-
-def _column(config: dict[str, Any], objective: ObjectiveConfig) -> int | None:
-    """Where a study measured just this: same formula, same floor and cap."""
-    wanted = (objective.formula, objective.low, objective.high)
-    objectives = (config.get("objectives") or {}).get("objectives") or []
-    for i, other in enumerate(objectives):
-        if (other.get("formula"), other.get("low"), other.get("high")) == wanted:
-            return i
+    """The objective on random lineups that were played; None where there are none."""
+    for played in PLAYED.values():
+        values = played(project, objective)
+        if values is not None:
+            return _summary(values, objective, played=True)
     return None
 
 

@@ -9,11 +9,13 @@ class Studies(AppConfig):
     name = "webapp.studies"
 
     def ready(self) -> None:
+        from webapp.balance import samples
         from webapp.projects import home
-        from webapp.studies import kinds, overview
+        from webapp.studies import kinds, overview, played
         from webapp.studies.lineup_parts import Rechecks, Samples, Searches
 
         kinds.register("search", Searches())
         kinds.register("recheck", Rechecks())
         kinds.register("sample", Samples())
         home.register(self.label, overview.home)
+        samples.register(self.label, played.values)

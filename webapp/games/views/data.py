@@ -12,8 +12,7 @@ from django.views.decorators.http import require_GET, require_safe
 
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.balance.saving import ensure_defaults
-from webapp.games import edits, exports, tables, versions
+from webapp.games import choosing, edits, exports, tables, versions
 from webapp.games.models import GameVersion
 from webapp.games.simulators import obstacle, with_data
 from webapp.games.specs import version_spec
@@ -101,11 +100,10 @@ def choose(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, why)
         return redirect("games:data", slug)
     try:
-        version = versions.first_version(project, simulator, person(request))
+        version = choosing.choose(project, simulator, person(request))
     except ConfigError as error:
         messages.error(request, error.problems[0].message)
         return redirect("games:data", slug)
-    ensure_defaults(project, person(request))
     messages.success(request, f"{simulator} is this project's game now. {version} holds its own numbers.")
     return redirect("games:data", slug)
 
