@@ -78,7 +78,7 @@ def test_it_finds_battles_with_baselines_that_count_for_those_between_teams(monk
 
 def test_it_finds_ranges_that_only_what_was_seen_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     def case(rng: np.random.Generator) -> float:
-        return float(np.mean([undeclared.misses("lognormal-1.5", rng, 8) for _ in range(10)]))
+        return float(np.mean([undeclared.misses("lognormal-1.5", 8, rng) for _ in range(10)]))
 
     assert not found(case)
     monkeypatch.setattr(confidence, "FEW", 0.0)
