@@ -87,6 +87,60 @@ def test_a_number_is_changed_by_keyboard_reviewed_and_saved(enter: Enter, team: 
     assert newest(team).patch == {"frost-captain.cost": 470.5, "gale-lancer.hit_points": 330.0}
 
 
+def test_numbers_that_were_typed_and_not_saved_are_offered_to_whoever_comes_back(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, DATA)
+    page.get_by_role("link", name="Frost Captain").click()
+    page.get_by_label("Frost Captain: cost").fill("470")
+    page.get_by_role("link", name="Lineups", exact=True).first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lineups and objectives")
+    page.goto(f"{DATA}?table=parameters")
+    expect(page.get_by_role("navigation", name="Tables")).to_contain_text("1 not saved")
+    page.goto(DATA)
+    row = page.locator("#row-frost-captain")
+    expect(page.get_by_label("Frost Captain: cost")).to_have_value("470")
+    expect(row).to_contain_text("Typed earlier, not saved")
+    looks_right(page)
+    row.get_by_role("button", name="Undo").click()
+    expect(page.get_by_label("Frost Captain: cost")).not_to_have_value("470")
+    page.goto(DATA)
+    expect(row.locator(".row-edit")).to_be_visible()
+    expect(row).not_to_have_class("editing")
+
+
+def test_typed_numbers_last_through_the_review_and_end_when_they_are_saved(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, DATA)
+    page.get_by_role("link", name="Frost Captain").click()
+    page.get_by_label("Frost Captain: cost").fill("470")
+    page.get_by_role("button", name="Review the changes").click()
+    page.get_by_role("button", name="Change the numbers again").click()
+    page.get_by_label("Frost Captain: cost").fill("480")
+    page.goto(DATA)
+    expect(page.get_by_label("Frost Captain: cost")).to_have_value("480")
+    another = {"gale-lancer.cost": 300.0}
+    before = newest(team)
+    versions.save(team.project, before.simulator, game_spec(), another, user=team.owner, label="", note="", base=1)
+    page.goto(DATA)
+    expect(page.locator("#row-frost-captain")).to_contain_text("Typed earlier on version 1, not saved")
+    page.get_by_role("button", name="Review the changes").click()
+    page.get_by_role("button", name="Save as version 3").click()
+    expect(page.get_by_text("Saved as version 3.")).to_be_visible()
+    assert newest(team).patch["frost-captain.cost"] == 480.0
+    page.goto(DATA)
+    expect(page.locator("#row-frost-captain .row-edit")).to_be_visible()
+    expect(page.locator("tr.editing")).to_have_count(0)
+
+
+def test_fields_of_one_row_stand_in_line_when_one_of_them_is_wrong(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"{DATA}?edit=frost-captain")
+    page.get_by_label("Frost Captain: cost").fill("many")
+    page.get_by_role("button", name="Review the changes").click()
+    expect(page.get_by_text("1 number needs a look")).to_be_visible()
+    tops = page.locator(".edit-grid input").evaluate_all(
+        "fields => fields.slice(0, 3).map((field) => Math.round(field.getBoundingClientRect().top))"
+    )
+    assert len(set(tops)) == 1, tops
+
+
 def test_nothing_covers_the_field_that_somebody_is_at(enter: Enter, team: Studio) -> None:
     game_version(team.project)
     pieces = [piece for piece in game_spec().pieces if piece.category == "equipment"]

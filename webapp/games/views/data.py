@@ -110,7 +110,7 @@ def choose(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def row(request: HttpRequest, slug: str) -> HttpResponse:
-    """One row of a table for htmx: with fields (``open=1``) or as it stands."""
+    """One row of a table for htmx: with fields (``open=1``), brought back by a script (``back=1``), or as it stands."""
     project = project_for(request, slug, "write")
     version = versions.current(project)
     if version is None:
@@ -124,7 +124,8 @@ def row(request: HttpRequest, slug: str) -> HttpResponse:
     opened = bool(request.GET.get("open"))
     name = "row_open" if opened else "row"
     context = {"project": project, "row": found, "table": {"key": key}, "can_edit": True}
-    context |= {"just_opened": opened, "just_closed": not opened}  # that is where somebody is at work
+    at_work = not request.GET.get("back")  # a row that comes back with what was typed takes no focus
+    context |= {"just_opened": opened and at_work, "just_closed": not opened}
     return render(request, f"games/partials/{name}.html", context)
 
 
@@ -195,7 +196,7 @@ def _review(
     context = {
         "project": project,
         "version": version,
-        "rows": [tables.row_of(spec, version.patch, key, found.typed)[1] for key in keys] if fields else [],
+        "rows": [tables.row_of(spec, version.patch, key, found.typed) for key in keys] if fields else [],
         "typed": found.typed,
         "changes": changes,
         "stale": stale,
