@@ -1,7 +1,6 @@
-"""What a sampler is given of the data plane: a way up for trajectories, a way down for the newest weights.
+"""What whoever samples knows of the data plane: what it streams goes up, the newest weights come down.
 
-``engine.runtime.zmq_streams`` carries both between processes and machines, ``engine.runtime.inproc_streams`` within one
-process. The weights of a policy travel as one frame, little-endian, without padding:
+``engine.runtime.channels`` carries both. The weights of a policy travel as one frame, little-endian, without padding:
 
 ==============================  ========================================================================
 the policy's id                 64 bytes, filled up with NUL: the topic that subscribers name
@@ -25,6 +24,7 @@ from engine.errors import EngineError
 
 Frame = bytes | memoryview
 ID_BYTES = 64
+UNASKED = -1
 _COUNTS = ("epoch", "beginning", "version", "snapshots", "vectors")
 _HEAD = np.dtype([("policy", f"S{ID_BYTES}"), *((name, "<i8") for name in _COUNTS)])
 _SNAPSHOT = np.dtype("S64")
@@ -97,12 +97,13 @@ def decode_weights(frame: Frame) -> Weights:
         raise EngineError(f"A message of {len(frame)} bytes that should be weights cannot be read: {error}.") from error
 
 
-class Pusher(Protocol):
-    """The way up; used by one thread."""
+class Streamed(NamedTuple):
+    """Something that is no answer: the ``frames`` of a trajectory, of transitions or of a gradient, made for a
+    ``request`` (``UNASKED``: for none) by worker number ``worker``."""
 
-    def push(self, frames: Sequence[Frame], timeout_s: float) -> None:
-        """Send, waiting up to ``timeout_s`` for room. Raises ActorLost after that."""
-        ...
+    frames: Sequence[Frame]
+    request: int = UNASKED
+    worker: int = 0
 
 
 class Subscriber(Protocol):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.channel import Streamed
 from engine.errors import EngineError
 
 Direction = Literal["max", "min"]
@@ -167,6 +168,7 @@ class Evaluation(NamedTuple):
     sums: Floats | None = None
 
 
+@runtime_checkable
 class Evaluator(Protocol):
     """Lamarckian's bridge. Implementations hold no state a result depends on."""
 
@@ -178,9 +180,11 @@ class Evaluator(Protocol):
         """One random genome."""
         ...
 
-    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
-        """Answer each request once, in any order; ends early when ``should_stop()``. Raises EvaluationError only when
-        nothing at all can be evaluated; a single bad request comes back as a failed Evaluation."""
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation | Streamed]:
+        """Answer each request once, in any order; ends early when ``should_stop()``. What is streamed for a request
+        goes to the driver at once; a request that is answered again after a loss streams the same again. Raises
+        EvaluationError only when nothing at all can be evaluated; a single bad request comes back as a failed
+        Evaluation."""
         ...
 
 

@@ -20,10 +20,10 @@ import numpy as np
 
 from engine.bench.row import row
 from engine.channel import Weights, decode_weights, encode_weights
+from engine.runtime.channels import Source
 from engine.runtime.cluster import connected, load_ray
-from engine.runtime.streams import Source
 from engine.runtime.tree import plan, spread
-from engine.runtime.zmq_streams import ZmqPublisher, ZmqSubscriber
+from engine.runtime.zmq_channels import ZmqPublisher, ZmqSubscriber
 
 NAME = "broadcast"
 CASES = ("local", "simulated")

@@ -10,20 +10,18 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 
-from engine.channel import Frame, Pusher, Subscriber, Weights, decode_weights
+from engine.channel import Frame, Subscriber, Weights, decode_weights
 from engine.mdp.trajectory import Trajectory
 from engine.mdp.vector import VectorMDP
 from engine.rl.gradient import Gradient
 from engine.rl.sampler import Episode
 
-PATIENCE_S = 600.0
-"""How long a full channel is waited for: a learner that examines a policy may not read for minutes."""
 _HUNGRY_S = 1.0
 
 Moment = tuple[int, int, int]
@@ -128,21 +126,19 @@ class Collector:
         self.sampler, self.fragments, self.beginning = sampler, fragments, beginning
         self._held: dict[str, Weights] = {}
 
-    def run(self, pusher: Pusher, subscriber: Subscriber, beat: Beat) -> None:
-        """Collect for ever, on one thread of torch. Raises ActorLost when the learner does not read any more."""
+    def stream(self, subscriber: Subscriber, beat: Beat) -> Iterator[list[Frame]]:
+        """Collect for ever, on one thread of torch."""
         torch.set_num_threads(1)
-        self._pusher, self._subscriber, self._beat = pusher, subscriber, beat
-        moment = self._wait(None)
-        if self.fragments:
-            self._in_step(moment)
-        self._play_on()
+        self._subscriber, self._beat = subscriber, beat
+        yield from self._in_step() if self.fragments else self._play_on()
 
-    def _wait(self, last: Moment | None) -> Moment:
+    def _wait(self, last: Moment | None) -> Generator[list[Frame], None, Moment]:
         """Wait for weights of every policy; in step for those of one moment that is not the last one."""
         hungry_at = time.monotonic() + (_HUNGRY_S if last else 0.0)
         while True:
             self._beat(time.monotonic() >= hungry_at)
             if (frame := self._subscriber.newest(0.2)) is None:
+                yield []
                 continue
             weights = decode_weights(frame)
             self._held[weights.policy] = weights
@@ -151,8 +147,9 @@ class Collector:
             if together and self._held.keys() == set(self.sampler.policies):
                 return weights.moment
 
-    def _in_step(self, moment: Moment) -> None:
+    def _in_step(self) -> Iterator[list[Frame]]:
         begun: tuple[int, int] | None = None
+        moment = yield from self._wait(None)
         while True:
             for weights in self._held.values():
                 self.sampler.load(weights)
@@ -161,15 +158,16 @@ class Collector:
                 self.sampler.finished()
                 self.sampler.begin(begun[1])
             for place in range(self.fragments):
-                self._send(place, lambda: self._beat(False))
-            moment = self._wait(moment)
+                yield from self._made(place, lambda: self._beat(False))
+            moment = yield from self._wait(moment)
 
-    def _play_on(self) -> None:
+    def _play_on(self) -> Iterator[list[Frame]]:
+        yield from self._wait(None)
         for weights in self._held.values():
             self.sampler.load(weights)
         self.sampler.begin(self.beginning)
         for place in itertools.count():
-            self._send(place, self._refresh)
+            yield from self._made(place, self._refresh)
 
     def _refresh(self) -> None:
         self._beat(False)
@@ -178,6 +176,5 @@ class Collector:
             self._held[weights.policy] = weights
             self.sampler.load(weights)
 
-    def _send(self, place: int, before: Callable[[], None]) -> None:
-        for arrival in arrivals(self.sampler, -1, self._held, place, before):
-            self._pusher.push(pack(arrival), PATIENCE_S)
+    def _made(self, place: int, before: Callable[[], None]) -> Iterator[list[Frame]]:
+        return map(pack, arrivals(self.sampler, -1, self._held, place, before))

@@ -1,4 +1,5 @@
-"""What a worker of any pool does with a batch: build the evaluator, answer every request, name what went wrong."""
+"""What a worker does with a batch, in this process or another: build what it runs, answer every request, name what went
+wrong."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ import importlib
 import json
 import logging
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
+from engine.channel import Streamed
 from engine.errors import Cancelled, ConfigError, DiskFull, EngineError, SimulatorError
 from engine.problem import Evaluation, Evaluator, Request, ShouldStop, failed
 from engine.store import FULL
@@ -18,18 +20,18 @@ ALLOWED = ("engine.",)
 
 @runtime_checkable
 class Closing(Protocol):
-    """An evaluator that holds something (a simulator process) and gives it back."""
+    """What a worker runs, where it holds something (a simulator process) and gives it back."""
 
     def close(self) -> None:
         """Release everything."""
         ...
 
 
-def build(factory: str, payload: bytes, allowed: Sequence[str] = ALLOWED) -> Evaluator:
-    """The evaluator that ``module:function`` makes of a JSON payload. Raises EngineError for a path outside
+def build(factory: str, payload: bytes, allowed: Sequence[str] = ALLOWED) -> Any:
+    """What ``module:function`` makes of a JSON payload, such as an evaluator. Raises EngineError for a path outside
     ``allowed``, ConfigError or SimulatorError where the factory says so."""
     module, _, name = check_factory(factory, allowed).partition(":")
-    make = cast("Callable[[bytes], Evaluator]", getattr(importlib.import_module(module), name))
+    make = cast("Callable[[bytes], Any]", getattr(importlib.import_module(module), name))
     json.loads(payload)
     return make(payload)
 
@@ -39,23 +41,25 @@ def check_factory(factory: str, allowed: Sequence[str] = ALLOWED) -> str:
     module, _, name = factory.partition(":")
     if not name.isidentifier() or not module.startswith(tuple(allowed)):
         raise EngineError(
-            f"{factory!r} is not an evaluator that may be built here; give module:function from {' or '.join(allowed)}."
+            f"{factory!r} is not an evaluator or sampler that may be built here; give module:function from "
+            f"{' or '.join(allowed)}."
         )
     return factory
 
 
-def release(evaluator: Evaluator) -> None:
-    """Give back what the evaluator holds, where it holds anything."""
-    if isinstance(evaluator, Closing):
-        evaluator.close()
+def release(made: object) -> None:
+    """Give back what it holds, where it holds anything."""
+    if isinstance(made, Closing):
+        made.close()
 
 
 class Answerer:
-    """Answers batches with one evaluator, which must be usable again after a SimulatorError that is not permanent."""
+    """Answers batches with one evaluator, which must be usable again after a SimulatorError that is not permanent.
+    ``stream`` takes what it streams on the way."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, stream: Callable[[Streamed], None]) -> None:
         problem = evaluator.describe()
-        self._evaluator = evaluator
+        self._evaluator, self._stream = evaluator, stream
         self.noun = problem.noun
         self.objectives, self.metrics = len(problem.objectives), len(problem.metrics)
 
@@ -78,8 +82,11 @@ class Answerer:
 
     def _together(self, batch: Sequence[Request], should_stop: ShouldStop) -> list[Evaluation]:
         answered: dict[int, Evaluation] = {}
-        for evaluation in self._evaluator.evaluate(batch, should_stop):
-            answered.setdefault(evaluation.id, evaluation)
+        for found in self._evaluator.evaluate(batch, should_stop):
+            if isinstance(found, Streamed):
+                self._stream(found)
+            else:
+                answered.setdefault(found.id, found)
             if should_stop():
                 break
         missing = [request for request in batch if request.id not in answered]

@@ -1,5 +1,5 @@
-"""Batches on the wire: one JSON header that says what the message is, then one container of arrays (``engine.arrays``)
-with requests or evaluations as columns (``engine.columns``); no pickle.
+"""Messages on the wire: one JSON header that says what the message is; then one container of arrays
+(``engine.arrays``) with requests or evaluations as columns (``engine.columns``), or the frames that are streamed.
 """
 
 from __future__ import annotations
@@ -10,27 +10,30 @@ import msgspec
 
 from engine import columns
 from engine.arrays import pack, unpack
+from engine.channel import Frame
 from engine.errors import ConfigError, DiskFull, EngineError, SimulatorError
 from engine.problem import Evaluation, Request
-
-Frames = Sequence[bytes | memoryview]
+from engine.runtime.channels import Source
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
-    """A worker has built its evaluator, which has this many objectives and metrics and calls a candidate ``noun``."""
+    """A worker has built what it runs: an evaluator with so many objectives and metrics, which calls a candidate
+    ``noun``, or a relay with ``sources`` of weights, one for its own host and one for those below it."""
 
-    objectives: int
-    metrics: int
-    noun: str
+    objectives: int = 0
+    metrics: int = 0
+    noun: str = "candidate"
+    sources: tuple[Source, ...] = ()
 
 
 class Beat(msgspec.Struct, frozen=True, tag="beat"):
     """A worker lives as process ``pid``. ``quiet_s``: how long ago its work showed progress, or ended when it is not
-    ``busy``. The first one comes at once."""
+    ``busy``. ``hungry``: it waits for weights. The first one comes at once."""
 
     pid: int
     busy: bool
     quiet_s: float
+    hungry: bool = False
 
 
 class Work(msgspec.Struct, frozen=True, tag="work"):
@@ -46,6 +49,12 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     seconds: float
 
 
+class Stream(msgspec.Struct, frozen=True, tag="stream"):
+    """What a worker streams follows, made for a request or ``UNASKED``."""
+
+    request: int
+
+
 class Crashed(msgspec.Struct, frozen=True, tag="crashed"):
     """The simulator that played a batch for the worker died; the worker is well."""
 
@@ -54,24 +63,26 @@ class Crashed(msgspec.Struct, frozen=True, tag="crashed"):
 
 
 class Broken(msgspec.Struct, frozen=True, tag="broken"):
-    """The worker cannot go on, and no other worker could: ``error`` names the class in ``engine.errors``."""
+    """The worker cannot go on, and where that is ``permanent`` no other worker could: ``error`` names the class in
+    ``engine.errors``."""
 
     error: str
     message: str
+    permanent: bool
     problems: tuple[tuple[str, str], ...] = ()
 
 
-Header = Ready | Beat | Work | Done | Crashed | Broken
+Header = Ready | Beat | Work | Done | Stream | Crashed | Broken
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[Header] = msgspec.json.Decoder(Header)
 
 
-def message(header: Header, body: bytes = b"") -> list[bytes]:
+def message(header: Header, *body: Frame) -> list[Frame]:
     """The frames of a message."""
-    return [_encoder.encode(header), body] if body else [_encoder.encode(header)]
+    return [_encoder.encode(header), *body]
 
 
-def header(frames: Frames) -> Header:
+def header(frames: Sequence[Frame]) -> Header:
     """What a message is. Raises EngineError for junk."""
     try:
         return _decoder.decode(frames[0])
@@ -80,9 +91,10 @@ def header(frames: Frames) -> Header:
 
 
 def broken(error: EngineError) -> Broken:
-    """The message that tells the driver about a permanent error."""
+    """The message that tells the driver about an error; only a simulator may do better another time."""
     problems = tuple((p.place, p.message) for p in error.problems) if isinstance(error, ConfigError) else ()
-    return Broken(type(error).__name__, str(error), problems)
+    permanent = not isinstance(error, SimulatorError) or error.permanent
+    return Broken(type(error).__name__, str(error), permanent, problems)
 
 
 def as_error(told: Broken) -> EngineError:
@@ -90,7 +102,7 @@ def as_error(told: Broken) -> EngineError:
     if told.error == "ConfigError":
         return ConfigError(told.problems)
     if told.error == "SimulatorError":
-        return SimulatorError(told.message, permanent=True)
+        return SimulatorError(told.message, permanent=told.permanent)
     if told.error == "DiskFull":
         return DiskFull(told.message)
     return EngineError(told.message)

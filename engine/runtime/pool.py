@@ -1,6 +1,6 @@
 """Pools: requests in, evaluations out, each answered exactly once, wherever the work is done.
 
-``LocalPool`` works in this process and needs neither Ray nor ZeroMQ; ``engine.runtime.ray_pool.RayPool`` has worker
+``LocalPool`` works in this process and needs neither Ray nor ZeroMQ; ``engine.runtime.ray_workers.RayWorkers`` are
 processes. Both follow the same rules for lost work (``engine.runtime.ledger``), so the same requests give the same
 answers.
 """
@@ -8,10 +8,12 @@ answers.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
+from engine.channel import Streamed
 from engine.errors import Cancelled, EvaluationError, SimulatorError
 from engine.problem import Evaluation, Evaluator, Request, ShouldStop, failed
 from engine.runtime.answering import ALLOWED, Answerer, build, check_factory, release
@@ -48,6 +50,11 @@ class Pool(Protocol):
         """Evaluations completed since the last call, in any order; waits up to ``timeout`` seconds for the first and
         not at all when nothing is outstanding. Raises SimulatorError (permanent), ConfigError or EvaluationError when
         the work cannot go on, ActorLost when the workers' cluster is gone (a new attempt can go on)."""
+        ...
+
+    def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
+        """Up to ``most`` of what was streamed, in the order in which each worker sent it; waits up to ``timeout_s`` for
+        the first. A worker waits while what it streams is not gathered. Raises as ``finished``."""
         ...
 
     def incidents(self) -> list[Trouble]:
@@ -128,7 +135,8 @@ class LocalPool(Closed):
         self, evaluator: Evaluator, *, batch_ms: int = 100, should_stop: ShouldStop = lambda: False, owned: bool = False
     ) -> None:
         self._evaluator, self._owned = evaluator, owned
-        self._answerer = Answerer(evaluator)
+        self._streamed: deque[Streamed] = deque()
+        self._answerer = Answerer(evaluator, self._streamed.append)
         self._should_stop = should_stop
         self._ledger = Ledger(1, batch_ms / 1000)
         self._verdicts = Verdicts(self._answerer.noun)
@@ -161,6 +169,10 @@ class LocalPool(Closed):
         self._verdicts.passed(evaluations)
         return evaluations
 
+    def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
+        """What the batches streamed that were evaluated by ``finished``."""
+        return [self._streamed.popleft() for _ in range(min(most, len(self._streamed)))]
+
     def incidents(self) -> list[Trouble]:
         """What went wrong since the last call."""
         return self._verdicts.told()
@@ -192,8 +204,9 @@ def open_pool(
     if config.kind == "local":
         evaluator = build(factory, payload, allowed)
         return LocalPool(evaluator, batch_ms=config.batch_ms, should_stop=should_stop, owned=True)
-    from engine.runtime.ray_pool import RayPool  # a local study loads neither Ray nor ZeroMQ
+    from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
-    return RayPool(
-        factory, payload, workers=config.workers, address=config.address, batch_ms=config.batch_ms, allowed=allowed
-    )
+    return RayWorkers(
+        factory, lambda number, life: payload, config.workers, address=config.address, batch_ms=config.batch_ms,
+        allowed=allowed,
+    )  # fmt: skip

@@ -18,12 +18,14 @@ from engine.store import Store
 from engine.study.sampling import Order, sampler
 
 if TYPE_CHECKING:
-    from engine.runtime.fleet import Fleet
+    from engine.runtime.supervisor import Supervisor
 
 LIVES = 1_000
 """Beginnings between two rounds: each replacement of a sampler plays battles of its own."""
 BOUND = 32
 """Most fragments of one sampler that wait for the learner."""
+PATIENCE = {"beat_s": 0.5, "silence_s": 60.0, "progress_s": 60.0, "start_s": 180.0}
+"""With samplers, in seconds (``engine.runtime.supervisor.Limits``): a game that hangs makes no progress."""
 
 
 class Crew(Protocol):
@@ -137,28 +139,28 @@ class LocalCrew(Closed):
 class RemoteCrew(Closed):
     """Samplers in actors."""
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, workers: Supervisor) -> None:
+        self._workers = workers
 
     def publish(self, weights: Weights) -> None:
         """As ``Crew``."""
-        self._fleet.publish(encode_weights(weights))
+        self._workers.publish(encode_weights(weights))
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
         """As ``Crew``."""
-        return [unpack(number, frames) for number, frames in self._fleet.gather(timeout_s, most)]
+        return [unpack(one.worker, one.frames) for one in self._workers.gather(timeout_s, most)]
 
     def lost(self) -> str:
         """As ``Crew``."""
-        return self._fleet.lost()
+        return self._workers.lost()
 
     def incidents(self) -> list[Trouble]:
         """As ``Crew``."""
-        return self._fleet.incidents()
+        return self._workers.incidents()
 
     def close(self) -> None:
         """As ``Crew``."""
-        self._fleet.close()
+        self._workers.close()
 
 
 def open_crew(config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ("engine.",)) -> Crew:
@@ -166,17 +168,18 @@ def open_crew(config: TrainConfig, store: Store, tick: int, allowed: Sequence[st
     when a game cannot be made here, ActorLost when there is no Ray at the address."""
     if config.pool.kind == "local":
         return LocalCrew(config, store, tick * LIVES)
-    from engine.runtime.ray_fleet import RayFleet  # a local study loads neither Ray nor ZeroMQ
+    from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
+    from engine.runtime.supervisor import Limits
 
     def payload(number: int, life: int) -> bytes:
         return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, tick * LIVES + life))
 
     ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
-    bound = min(max(2, config.fragments * ahead) * len(config.learners), BOUND)
+    bound = min(max(2, config.fragments * ahead) * len(config.learners), BOUND) - 1  # one more is in its hands
     flat = config.pool.layout == "flat"
     return RemoteCrew(
-        RayFleet(
+        RayWorkers(
             SAMPLERS["train"], payload, config.samplers, policies=list(config.learners), address=config.pool.address,
-            flat=flat, bound=bound, allowed=allowed,
+            flat=flat, bound=bound, title="Sampler", allowed=allowed, limits=Limits(**PATIENCE),
         )
     )  # fmt: skip

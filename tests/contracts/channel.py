@@ -13,6 +13,7 @@ from engine.errors import ActorLost
 from engine.runtime.channels import Hub, Message, Spoke, Ticket
 
 PATIENCE_S = 20.0
+BOUND = 256
 
 
 def receive(hub: Hub, n: int = 1) -> list[Message]:
@@ -40,8 +41,8 @@ class ChannelContract(ABC):
     """Inherit, and implement ``open`` and ``dial``."""
 
     @abstractmethod
-    def open(self) -> Hub:
-        """A hub."""
+    def open(self, bound: int = BOUND) -> Hub:
+        """A hub, where so many messages of each spoke may wait."""
 
     @abstractmethod
     def dial(self, ticket: Ticket) -> Spoke:
@@ -139,6 +140,25 @@ class ChannelContract(ABC):
         with pytest.raises(ActorLost, match="not read"):
             flood(lambda: spoke.send([bytes(100_000)], 0.05))
         spoke.close()
+
+    def test_a_hub_that_does_not_read_makes_spokes_wait_until_there_is_room_again(self) -> None:
+        hub = self.open(bound=4)
+        _, spoke = self.join(hub)
+        sent = 0
+
+        def send() -> None:
+            nonlocal sent
+            spoke.send([bytes(2**20)], 0.2)
+            sent += 1
+
+        with pytest.raises(ActorLost, match="not read"):
+            flood(send)
+        assert sent <= 25, "the queues, and what the system's own buffers hold"
+        assert len(hub.receive(PATIENCE_S, 1)) == 1, "the rest waits in the queues"
+        receive(hub, sent - 1)
+        spoke.send([b"there is room again"], PATIENCE_S)
+        for end in (spoke, hub):
+            end.close()
 
     def test_both_ends_may_be_closed_twice_and_woken_afterwards(self) -> None:
         hub = self.open()

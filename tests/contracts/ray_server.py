@@ -30,12 +30,13 @@ with connected(workers=int(sys.argv[1])):
 DRIVER = """
 import signal, sys
 from engine.errors import ActorLost
-from engine.runtime.ray_pool import RayPool
+from engine.runtime.ray_workers import RayWorkers
 from tests.contracts.evaluators import requests
 stop = []
 signal.signal(signal.SIGINT, lambda *_: stop.append(1))  # as studies do: an exception may be raised where it gets lost
 try:
-    with RayPool("tests.contracts.evaluators:build", b'{"pause_s": 0.05}', allowed=("tests.",)) as pool:
+    payload = b'{"pause_s": 0.05}'
+    with RayWorkers("tests.contracts.evaluators:build", lambda *_: payload, allowed=("tests.",)) as pool:
         pool.submit(requests(10_000))
         n = 0
         while not stop:
@@ -101,7 +102,7 @@ def ray_server(cpus: int = 2) -> Iterator[RayServer]:
 
 def _is_actor(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.NoSuchProcess):
-        return "EvaluationActor" in " ".join(process.cmdline())  # empty when it is a zombie
+        return "WorkerActor" in " ".join(process.cmdline())  # empty when it is a zombie
     return False
 
 

@@ -1,25 +1,25 @@
-"""Samplers without a game, for tests of fleets: they tell which weights they got."""
+"""Samplers without a game: they tell which weights they got."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from engine.channel import Pusher, Subscriber, decode_weights
+from engine.channel import Frame, Subscriber, decode_weights
 from engine.errors import SimulatorError
 
 HUNGRY_S = 1.0
 
 
 class Echo:
-    """Pushes each version that it has got of both policies. ``trouble``: what it does when version 2 comes to its first
-    life."""
+    """Streams each version that it has got of both policies. ``trouble``: what it does when version 2 comes to its
+    first life."""
 
     def __init__(self, number: int, life: int, trouble: str) -> None:
         self.number, self.life, self.trouble = number, life, trouble
 
-    def run(self, pusher: Pusher, subscriber: Subscriber, beat: Callable[[bool], None]) -> None:
+    def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[list[Frame]]:
         last, versions, heard_at = -1, {"left": -1, "right": -1}, time.monotonic()
         while True:
             # ZeroMQ may keep the newest frame back until the next one comes: what waits asks again, as samplers do.
@@ -34,7 +34,7 @@ class Echo:
             last = min(versions.values())
             if last == 2 and self.number == 0 and self.life == 0:
                 self.fail()
-            pusher.push([b"echo", json.dumps([self.number, self.life, last]).encode(), b""], 10.0)
+            yield [b"echo", json.dumps([self.number, self.life, last]).encode(), b""]
 
     def fail(self) -> None:
         if self.trouble == "hang":

@@ -19,32 +19,32 @@ from engine.problem import LineupContext, Request, TrainingContext
 from engine.runtime import codec
 from engine.runtime.channels import Hub, Spoke, Ticket
 from engine.runtime.folders import PrivateFolder
-from engine.runtime.inproc_channel import InprocHub, InprocSpoke
-from engine.runtime.zmq_channel import ZmqHub, ZmqSpoke
-from tests.contracts.channel import ChannelContract, receive
+from engine.runtime.zmq_channels import ZmqHub, ZmqSpoke
+from tests.contracts.channel import BOUND, ChannelContract, receive
 from tests.contracts.evaluators import answer, requests
+from tests.contracts.inproc_channel import InprocHub, InprocSpoke
 from tests.contracts.pool import same
 
 
 class TestInprocChannel(ChannelContract):
-    def open(self) -> Hub:
-        return InprocHub()
+    def open(self, bound: int = BOUND) -> Hub:
+        return InprocHub(bound)
 
     def dial(self, ticket: Ticket) -> Spoke:
         return InprocSpoke(ticket)
 
 
 class TestZmqChannelOnAPath(ChannelContract):
-    def open(self) -> Hub:
-        return ZmqHub()
+    def open(self, bound: int = BOUND) -> Hub:
+        return ZmqHub(bound=bound)
 
     def dial(self, ticket: Ticket) -> Spoke:
         return ZmqSpoke(ticket)
 
 
 class TestZmqChannelOverTcp(ChannelContract):
-    def open(self) -> Hub:
-        return ZmqHub("127.0.0.1")
+    def open(self, bound: int = BOUND) -> Hub:
+        return ZmqHub("127.0.0.1", bound)
 
     def dial(self, ticket: Ticket) -> Spoke:
         return ZmqSpoke(ticket)

@@ -16,8 +16,8 @@ from engine.config.pool import PoolConfig
 from engine.errors import ActorLost, ConfigError
 from engine.problem import Evaluation
 from engine.runtime.pool import Pool, open_pool
-from engine.runtime.ray_pool import RayPool
-from engine.runtime.remote import Limits
+from engine.runtime.ray_workers import RayWorkers
+from engine.runtime.supervisor import Limits
 from tests.contracts import evaluators
 from tests.contracts.evaluators import dangerous, requests
 from tests.contracts.pool import PoolContract, check, collect
@@ -33,10 +33,12 @@ def ray() -> Iterator[RayServer]:
         yield server
 
 
-def pool(marks: Path | str = "", pause_s: float = 0.0, limits: Limits | None = None, factory: str = FACTORY) -> RayPool:
+def pool(
+    marks: Path | str = "", pause_s: float = 0.0, limits: Limits | None = None, factory: str = FACTORY
+) -> RayWorkers:
     """A pool of two workers."""
     payload = json.dumps({"marks": str(marks), "pause_s": pause_s}).encode()
-    return RayPool(factory, payload, allowed=("tests.",), limits=limits or Limits())
+    return RayWorkers(factory, lambda number, life: payload, allowed=("tests.",), limits=limits)
 
 
 @pytest.mark.usefixtures("ray")
@@ -133,7 +135,9 @@ def test_two_jobs_on_two_processors_both_progress_and_a_fifth_worker_says_that_i
     with pool() as one:
         one.submit(asked)
         check(collect(one, len(asked)), asked)
-        with RayPool(FACTORY, b"{}", workers=3, allowed=("tests.",), limits=Limits(capacity_s=0.5)) as two:
+        with RayWorkers(
+            FACTORY, lambda number, life: b"{}", 3, allowed=("tests.",), limits=Limits(capacity_s=0.5)
+        ) as two:
             two.submit(asked)
             check(collect(two, len(asked)), asked)
             one.submit([dangerous(asked[0], evaluators.SLOW, 1000)])

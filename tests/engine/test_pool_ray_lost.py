@@ -15,7 +15,7 @@ import pytest
 
 from engine.errors import ActorLost, ConfigError
 from engine.runtime import cluster
-from engine.runtime.ray_pool import RayPool
+from engine.runtime.ray_workers import RayWorkers
 from tests.contracts.ray_server import HOME, eventually, gone, ray_server, start_driver
 from tests.engine.test_train import settings
 
@@ -61,7 +61,7 @@ def test_an_address_where_nobody_listens_is_told_without_waiting_for_ray(monkeyp
     monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
     began = time.monotonic()
     with pytest.raises(ActorLost, match=r"no Ray at 127\.0\.0\.1:9"):
-        RayPool(FACTORY, b"{}", address="127.0.0.1:9", allowed=("tests.",))
+        RayWorkers(FACTORY, lambda number, life: b"{}", address="127.0.0.1:9", allowed=("tests.",))
     assert time.monotonic() - began < 30
 
 
@@ -69,13 +69,13 @@ def test_a_missing_address_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
     monkeypatch.setenv(cluster.ADDRESS_FILE, str(tmp_path / "ray_address"))
     with pytest.raises(ActorLost, match="ray_address"):
-        RayPool(FACTORY, b"{}", allowed=("tests.",))
+        RayWorkers(FACTORY, lambda number, life: b"{}", allowed=("tests.",))
 
 
 @pytest.mark.parametrize("address", ["localhost", "ray://10.0.0.5:10001", "10.0.0.5:port", "10.0.0.5:70000"])
 def test_an_address_that_is_none_is_a_mistake_in_the_configuration(address: str) -> None:
     with pytest.raises(ConfigError, match="not an address"):
-        RayPool(FACTORY, b"{}", address=address, allowed=("tests.",))
+        RayWorkers(FACTORY, lambda number, life: b"{}", address=address, allowed=("tests.",))
 
 
 def test_a_signal_for_the_whole_process_group_stops_the_study_and_not_ray_under_it(tmp_path: Path) -> None:

@@ -19,10 +19,11 @@ import pytest
 from engine.channel import Weights, encode_weights
 from engine.errors import EngineError, SimulatorError
 from engine.events import AnyEvent, Finished, Incident, Progressed, decode
-from engine.runtime.fleet import FleetLimits
-from engine.runtime.ray_fleet import RayFleet
+from engine.runtime.ray_workers import RayWorkers
+from engine.runtime.supervisor import Limits
 from engine.store import FolderStore
 from engine.study import run
+from engine.study.crew import PATIENCE
 from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
@@ -47,20 +48,21 @@ def actors(ray: RayServer, name: str) -> list[psutil.Process]:
 
 
 def fleet(
-    samplers: int = 2, hosts: int = 1, trouble: str = "", flat: bool = False, silence_s: float = 60.0
-) -> RayFleet:
+    samplers: int = 2, hosts: int = 1, trouble: str = "", flat: bool = False, progress_s: float = 60.0
+) -> RayWorkers:
     """Echoes, on the one machine named several times."""
 
     def payload(number: int, life: int) -> bytes:
         return json.dumps({"number": number, "life": life, "trouble": trouble}).encode()
 
-    return RayFleet(
+    return RayWorkers(
         "tests.contracts.sampling:build", payload, samplers, policies=("left", "right"), allowed=("tests.",), flat=flat,
-        limits=FleetLimits(silence_s=silence_s), hosts=lambda cluster: cluster.hosts * hosts,
+        title="Sampler", limits=Limits(**{**PATIENCE, "progress_s": progress_s}),
+        hosts=lambda cluster: cluster.hosts * hosts,
     )  # fmt: skip
 
 
-def heard(running: RayFleet, version: int, wanted: set[int]) -> dict[int, int]:
+def heard(running: RayWorkers, version: int, wanted: set[int]) -> dict[int, int]:
     """Publish a version until all wanted samplers have told that they got it; the life of each."""
     for policy in ("left", "right"):
         running.publish(encode_weights(Weights(policy, 0, 0, version, {"actor": np.ones(1000, np.float32)})))
@@ -68,10 +70,10 @@ def heard(running: RayFleet, version: int, wanted: set[int]) -> dict[int, int]:
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         running.lost()
-        for number, frames in running.gather(1.0):
-            _, life, got = json.loads(bytes(frames[1]))
+        for one in running.gather(1.0):
+            _, life, got = json.loads(bytes(one.frames[1]))
             if got == version:
-                found[number] = life
+                found[one.worker] = life
         if found.keys() == wanted:
             return found
     raise AssertionError(f"of {wanted} only {found.keys()} got version {version}")
@@ -82,7 +84,7 @@ def test_weights_reach_every_host_and_whoever_is_killed_is_replaced(ray: RayServ
     rng = random.Random(int(flat))
     with fleet(samplers=4, hosts=4, flat=flat) as running:
         versions = range(1, 9)
-        kills = {rng.randint(2, 4): "RelayActor", rng.randint(5, 7): "SamplerActor"}
+        kills = {rng.randint(2, 4): "RelayActor", rng.randint(5, 7): "WorkerActor"}
         for version in versions:
             heard(running, version, {0, 1, 2, 3})
             if kind := kills.get(version):
@@ -99,8 +101,8 @@ def test_weights_reach_every_host_and_whoever_is_killed_is_replaced(ray: RayServ
 
 @pytest.mark.usefixtures("ray")
 def test_a_sampler_that_hangs_or_fails_is_replaced_and_a_hopeless_one_is_told() -> None:
-    for trouble, said in (("hang", "no sign of life for 4 s"), ("fail", "the referee has left")):
-        with fleet(trouble=trouble, silence_s=4.0) as running:
+    for trouble, said in (("hang", "no progress for 4 s"), ("fail", "the referee has left")):
+        with fleet(trouble=trouble, progress_s=4.0) as running:
             assert heard(running, 1, {0, 1}) == {0: 0, 1: 0}
             assert heard(running, 2, {0, 1}) == {0: 1, 1: 0}
             assert any(said in trouble.message for trouble in running.incidents())
@@ -123,7 +125,7 @@ def killed(
     for event in found:
         told.append(event)
         if isinstance(event, Progressed) and event.tick >= at and not chosen:
-            chosen = rng.sample(actors(ray, "SamplerActor"), victims)
+            chosen = rng.sample(actors(ray, "WorkerActor"), victims)
             for victim in chosen:
                 threading.Timer(delay, victim.kill).start()
     assert eventually(lambda: all(map(gone, chosen)))
@@ -221,7 +223,7 @@ def test_a_killed_study_takes_its_samplers_along_and_goes_on_with_the_same_curve
                           stdout=subprocess.PIPE, text=True) as first:  # fmt: skip
         assert first.stdout
         assert any(f"round {rounds}:" in line for line in first.stdout)
-        samplers = actors(ray, "SamplerActor")
+        samplers = actors(ray, "WorkerActor")
         first.kill()
     assert len(samplers) == 2
     assert eventually(lambda: all(map(gone, samplers)))
@@ -245,7 +247,7 @@ def test_evolution_ends_the_same_when_a_worker_is_killed_in_the_middle_of_a_trai
 
     def kill_one() -> None:
         assert eventually(lambda: any(leases.glob("*/*/candidates/??/*")), PATIENCE_S)
-        victims.append(actors(ray, "EvaluationActor")[0])
+        victims.append(actors(ray, "WorkerActor")[0])
         victims[0].kill()
 
     killer = threading.Thread(target=kill_one)

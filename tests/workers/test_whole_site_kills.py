@@ -215,7 +215,7 @@ def kill_web_server(site: WholeSite, job: Watched) -> None:
 
 
 def kill_actor(site: WholeSite, job: Watched) -> None:
-    kill(random.Random(job.pk).choice(one_each(lambda: below(site, "ray::EvaluationActor"))), job)
+    kill(random.Random(job.pk).choice(one_each(lambda: below(site, "ray::WorkerActor"))), job)
     until(lambda: job.incidents("lost-worker"), "the job to say that it lost a worker")
 
 

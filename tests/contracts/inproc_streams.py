@@ -1,72 +1,16 @@
-"""The twins of the ZeroMQ streams within one process: the same contract between threads."""
+"""The twins of the ZeroMQ ends that carry weights, within one process: the same contract between threads."""
 
 from __future__ import annotations
 
-import secrets
 import threading
 import time
 from collections.abc import Sequence
 from weakref import WeakSet, WeakValueDictionary
 
-from engine.channel import topic, topic_of
-from engine.errors import ActorLost
-from engine.runtime.channels import READY, Frame, Message, Ticket, message
-from engine.runtime.inproc_channel import Box
-from engine.runtime.streams import Source
+from engine.channel import Frame, topic, topic_of
+from engine.runtime.channels import Source
 
-_pullers: WeakValueDictionary[str, InprocPuller] = WeakValueDictionary()
 _publishers: WeakValueDictionary[str, InprocPublisher] = WeakValueDictionary()
-
-
-class InprocPuller:
-    """The twin of ``ZmqPuller``; ``bound`` messages may wait."""
-
-    def __init__(self, bound: int = 2) -> None:
-        self._endpoint = f"here://{id(self):x}"
-        self._expected: set[bytes] = set()
-        self.inbox = Box(bound)
-        _pullers[self._endpoint] = self
-
-    def expect(self) -> Ticket:
-        """Let one more pusher come."""
-        name = secrets.token_bytes(16)
-        self._expected.add(name)
-        return Ticket(self._endpoint, "", name)
-
-    def pull(self, timeout_s: float, most: int = 1) -> list[Message]:
-        """What has arrived."""
-        return [message(*item) for item in self.inbox.take(most, timeout_s) if item.name in self._expected]
-
-    def forget(self, name: bytes) -> None:
-        """Hear no more of this pusher."""
-        self._expected.discard(name)
-
-    def wake(self) -> None:
-        """End a ``pull`` early."""
-        self.inbox.wake()
-
-    def close(self) -> None:
-        """Nobody can come any more."""
-        _pullers.pop(self._endpoint, None)
-
-
-class InprocPusher:
-    """The twin of ``ZmqPusher``."""
-
-    def __init__(self, ticket: Ticket) -> None:
-        puller = _pullers.get(ticket.endpoint)
-        if puller is None:
-            raise ActorLost("The learner of this sampler is gone.")
-        self._puller, self._name = puller, ticket.name
-        self.push([READY], 1.0)
-
-    def push(self, frames: Sequence[Frame], timeout_s: float) -> None:
-        """Send, waiting up to ``timeout_s`` for room. Raises ActorLost after that."""
-        if not self._puller.inbox.put(Message(self._name, [memoryview(bytes(f)) for f in frames]), timeout_s):
-            raise ActorLost(f"The learner has not read anything for {timeout_s:g} s.")
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class InprocPublisher:

@@ -1,4 +1,4 @@
-"""Trajectories and weights over ZeroMQ: PUSH and PULL with small queues, PUB and SUB that keep the newest only.
+"""The channels over ZeroMQ: a ROUTER at the hub and a DEALER at each spoke; PUB and SUB for weights.
 
 Weights are one frame because ZeroMQ keeps the newest *frame* of a connection (ZMQ_CONFLATE), so neither side needs a
 thread that empties queues. It keeps one frame whatever its topic; so a subscriber has one socket for each policy, and
@@ -12,58 +12,75 @@ from collections.abc import Sequence
 
 import zmq
 
-from engine.channel import topic
+from engine.channel import Frame, topic
 from engine.errors import ActorLost
-from engine.runtime.channels import READY, Frame, Message, Ticket
-from engine.runtime.streams import Source
+from engine.runtime.channels import READY, TO_HUB, TO_SPOKE, Message, Source, Ticket
 from engine.runtime.zmq_line import Bound, Inbox, Line
 
 RECONNECT_MS = 50
 _BEAT_MS, _DEAD_MS = 2_000, 20_000
 
 
-def _line(
-    kind: int, bound: int = 1, *, newest: bool = False, context: zmq.Context[zmq.SyncSocket] | None = None
-) -> Line:
-    """One that notices a peer whose machine is gone: by ZeroMQ's own heartbeats, beside those of samplers."""
-    line = Line(kind, 1, bound, newest=newest, context=context)
-    line.socket.set(zmq.HEARTBEAT_IVL, _BEAT_MS)
-    line.socket.set(zmq.HEARTBEAT_TIMEOUT, _DEAD_MS)
-    line.socket.set(zmq.RECONNECT_IVL, RECONNECT_MS)
-    return line
+class ZmqHub(Inbox):
+    """A hub on a path of this machine, or with ``host`` on a TCP port of that address; ``bound`` messages of each spoke
+    may wait here, and one more at its end."""
 
+    def __init__(self, host: str = "", bound: int = TO_HUB) -> None:
+        line = Line(zmq.ROUTER, TO_SPOKE, bound)
+        line.socket.set(zmq.ROUTER_MANDATORY, 1)
+        super().__init__(line, host, "pool")
 
-class ZmqPuller(Inbox):
-    """Where trajectories arrive; ``bound`` messages of each pusher may wait here, and one more at its end."""
-
-    def __init__(self, host: str = "", bound: int = 2) -> None:
-        super().__init__(_line(zmq.PULL, bound), host, "train")
-
-    def pull(self, timeout_s: float, most: int = 1) -> list[Message]:
+    def receive(self, timeout_s: float, most: int = TO_HUB) -> list[Message]:
         """What has arrived."""
         return self.arrived(timeout_s, most)
 
+    def send(self, name: bytes, frames: Sequence[Frame]) -> None:
+        """Send at once. Raises ActorLost when the spoke is not there or does not read."""
+        try:
+            self._line.socket.send_multipart([name, *frames], zmq.DONTWAIT)
+        except zmq.ZMQError as error:
+            raise ActorLost(f"A worker cannot be reached: {error}.") from error
 
-class ZmqPusher:
-    """A sampler's end, in another process, perhaps on another machine."""
+
+class ZmqSpoke:
+    """A spoke in another process, perhaps on another machine."""
 
     def __init__(self, ticket: Ticket) -> None:
-        self._name = ticket.name
-        self._line = _line(zmq.PUSH)
+        self._line = Line(zmq.DEALER, 1, TO_SPOKE)
+        self._line.socket.set(zmq.ROUTING_ID, ticket.name)
         self._line.connect(ticket.endpoint, ticket.key)
-        self.push([READY], 1.0)
+        self._line.socket.send(READY)
 
-    def push(self, frames: Sequence[Frame], timeout_s: float) -> None:
-        """Send without copying; the frames must not change any more. Raises ActorLost when there is no room in time."""
+    def send(self, frames: Sequence[Frame], timeout_s: float) -> None:
+        """Send, waiting up to ``timeout_s`` for room. Raises ActorLost after that."""
         self._line.socket.set(zmq.SNDTIMEO, max(0, round(timeout_s * 1000)))
         try:
-            self._line.socket.send_multipart([self._name, *frames], copy=False)
+            self._line.socket.send_multipart(list(frames), copy=False)
         except zmq.Again as error:
-            raise ActorLost(f"The learner has not read anything for {timeout_s:g} s.") from error
+            raise ActorLost(f"The driver has not read anything for {timeout_s:g} s.") from error
+
+    def receive(self, timeout_s: float) -> list[memoryview]:
+        """The next message, or no frames."""
+        if not self._line.wait(timeout_s):
+            return []
+        return [frame.buffer for frame in self._line.socket.recv_multipart(zmq.DONTWAIT, copy=False)]
+
+    def wake(self) -> None:
+        """End a ``receive`` early."""
+        self._line.bell.ring()
 
     def close(self) -> None:
         """Close; what was sent has a second to leave."""
         self._line.close(1000)
+
+
+def _weights_line(kind: int, context: zmq.Context[zmq.SyncSocket] | None = None) -> Line:
+    """One that keeps the newest, and notices by ZeroMQ's own heartbeats a peer whose machine is gone."""
+    line = Line(kind, 1, 1, newest=True, context=context)
+    line.socket.set(zmq.HEARTBEAT_IVL, _BEAT_MS)
+    line.socket.set(zmq.HEARTBEAT_TIMEOUT, _DEAD_MS)
+    line.socket.set(zmq.RECONNECT_IVL, RECONNECT_MS)
+    return line
 
 
 class ZmqPublisher(Bound):
@@ -71,7 +88,7 @@ class ZmqPublisher(Bound):
 
     def __init__(self, policies: Sequence[str], host: str = "") -> None:
         self._policies = tuple(policies)
-        super().__init__(_line(zmq.PUB, newest=True), host, "train")
+        super().__init__(_weights_line(zmq.PUB), host, "train")
 
     def source(self) -> Source:
         """What a subscriber needs."""
@@ -87,7 +104,7 @@ class ZmqSubscriber:
 
     def __init__(self, source: Source) -> None:
         context = zmq.Context(io_threads=1)
-        self._lines = deque(_line(zmq.SUB, newest=True, context=context) for _ in source.policies)
+        self._lines = deque(_weights_line(zmq.SUB, context) for _ in source.policies)
         self._poller = zmq.Poller()
         for line, policy in zip(self._lines, source.policies, strict=True):
             line.socket.set(zmq.SUBSCRIBE, topic(policy))

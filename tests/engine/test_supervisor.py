@@ -1,4 +1,4 @@
-"""The driver's side of a pool, with the test playing the workers over the in-process channel."""
+"""The supervisor, with the test playing the workers over the in-process channel."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 from engine.errors import ActorLost, EngineError, SimulatorError
 from engine.problem import Request
 from engine.runtime import codec
-from engine.runtime.channels import Ticket
+from engine.runtime.broadcast import Post
+from engine.runtime.channels import Source, Ticket
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Work
-from engine.runtime.inproc_channel import InprocHub, InprocSpoke
-from engine.runtime.remote import Limits, RemotePool
+from engine.runtime.supervisor import Limits, Supervisor
 from tests.contracts.evaluators import answer, requests
+from tests.contracts.inproc_channel import InprocHub, InprocSpoke
 from tests.contracts.pool import check, collect
 
 SECOND = 0.3  # limits of these tests, in what they call a second
@@ -41,8 +42,8 @@ class Hand:
         self.say(Ready(2, 3, "lineup"))
         return self
 
-    def say(self, header: codec.Header, body: bytes = b"") -> None:
-        self._spoke.send(codec.message(header, body), 1.0)
+    def say(self, header: codec.Header, *body: bytes) -> None:
+        self._spoke.send(codec.message(header, *body), 1.0)
 
     def work(self) -> tuple[int, list[Request]]:
         """The next batch."""
@@ -60,14 +61,14 @@ class Hand:
 
 
 class Hands:
-    """A launcher of such workers."""
+    """A recruiter of such workers."""
 
     def __init__(self) -> None:
         self.started: list[Hand] = []
         self.short = ""
         self.dead = False
 
-    def start(self, ticket: Ticket, died: Callable[[str], None]) -> Hand:
+    def start(self, post: Post, life: int, ticket: Ticket, source: Source | None, died: Callable[[str], None]) -> Hand:
         self.started.append(Hand(ticket, died))
         return self.started[-1]
 
@@ -86,21 +87,21 @@ def hands() -> Hands:
 
 
 @pytest.fixture
-def pool(hands: Hands) -> Iterator[RemotePool]:
+def pool(hands: Hands) -> Iterator[Supervisor]:
     """A pool of two workers."""
-    with RemotePool(InprocHub(), hands, 2, 100, Limits()) as pool:
+    with Supervisor(InprocHub(), hands, 2) as pool:
         yield pool
 
 
 @pytest.fixture
-def hasty(hands: Hands) -> Iterator[RemotePool]:
+def hasty(hands: Hands) -> Iterator[Supervisor]:
     """A pool of two workers that loses patience soon."""
     limits = Limits(beat_s=0.1, silence_s=2 * SECOND, progress_s=3 * SECOND, start_s=2 * SECOND, capacity_s=SECOND)
-    with RemotePool(InprocHub(), hands, 2, 100, limits) as pool:
+    with Supervisor(InprocHub(), hands, 2, limits=limits) as pool:
         yield pool
 
 
-def lost(pool: RemotePool, hands: Hands, n: int = 3) -> str:
+def lost(pool: Supervisor, hands: Hands, n: int = 3) -> str:
     """Why a worker was lost, once a new one has been started in its place."""
     until = time.monotonic() + 20
     while len(hands.started) < n:
@@ -112,7 +113,7 @@ def lost(pool: RemotePool, hands: Hands, n: int = 3) -> str:
 
 
 def test_what_a_lost_worker_says_later_is_ignored_and_its_work_is_done_by_another(
-    pool: RemotePool, hands: Hands
+    pool: Supervisor, hands: Hands
 ) -> None:
     asked = requests(1)
     pool.submit(asked)
@@ -132,7 +133,7 @@ def test_what_a_lost_worker_says_later_is_ignored_and_its_work_is_done_by_anothe
     assert pool.finished(0.2) == []
 
 
-def test_results_may_come_out_of_order(pool: RemotePool, hands: Hands) -> None:
+def test_results_may_come_out_of_order(pool: Supervisor, hands: Hands) -> None:
     asked = requests(2)
     one, two = hands.started[0].come(), hands.started[1].come()
     pool.submit(asked)
@@ -144,7 +145,7 @@ def test_results_may_come_out_of_order(pool: RemotePool, hands: Hands) -> None:
     assert [evaluation.id for evaluation in pool.finished(1.0)] == [first[1][0].id]
 
 
-def test_an_answer_that_is_repeated_is_told_once(pool: RemotePool, hands: Hands) -> None:
+def test_an_answer_that_is_repeated_is_told_once(pool: Supervisor, hands: Hands) -> None:
     asked = requests(1)
     pool.submit(asked)
     one = hands.started[0].come()
@@ -157,7 +158,7 @@ def test_an_answer_that_is_repeated_is_told_once(pool: RemotePool, hands: Hands)
     assert pool.finished(0.1) == []
 
 
-def test_a_worker_without_a_sign_of_life_is_lost(hasty: RemotePool, hands: Hands) -> None:
+def test_a_worker_without_a_sign_of_life_is_lost(hasty: Supervisor, hands: Hands) -> None:
     hasty.submit(requests(1))
     hands.started[0].come()
     hasty.finished(0.1)
@@ -176,7 +177,7 @@ def test_a_worker_without_a_sign_of_life_is_lost(hasty: RemotePool, hands: Hands
     ("beat", "complaint"), [(Beat(1, True, 99.0), "no progress"), (Beat(1, False, 99.0), "does not know of the work")]
 )
 def test_a_worker_that_does_not_get_on_with_its_work_is_lost(
-    hasty: RemotePool, hands: Hands, beat: Beat, complaint: str
+    hasty: Supervisor, hands: Hands, beat: Beat, complaint: str
 ) -> None:
     hasty.submit(requests(1))
     one = hands.started[0].come()
@@ -192,14 +193,14 @@ def test_a_worker_that_does_not_get_on_with_its_work_is_lost(
     assert complaint in hasty.incidents()[0].message
 
 
-def test_a_worker_that_never_starts_is_replaced_and_three_of_them_end_the_work(hasty: RemotePool, hands: Hands) -> None:
+def test_a_worker_that_never_starts_is_replaced_and_three_of_them_end_the_work(hasty: Supervisor, hands: Hands) -> None:
     hasty.submit(requests(1))
     with pytest.raises(ActorLost, match="did not start within"):
         collect(hasty, 1, 20)
     assert all(hand.killed for hand in hands.started[:3])
 
 
-def test_waiting_for_a_processor_is_told_once_and_never_held_against_a_worker(hasty: RemotePool, hands: Hands) -> None:
+def test_waiting_for_a_processor_is_told_once_and_never_held_against_a_worker(hasty: Supervisor, hands: Hands) -> None:
     hands.short = "Every processor is taken."
     hasty.submit(requests(1))
     until = time.monotonic() + 6 * SECOND
@@ -215,7 +216,7 @@ def test_waiting_for_a_processor_is_told_once_and_never_held_against_a_worker(ha
     assert len(collect(hasty, 1)) == 1
 
 
-def test_one_worker_is_enough_to_go_on(pool: RemotePool, hands: Hands) -> None:
+def test_one_worker_is_enough_to_go_on(pool: Supervisor, hands: Hands) -> None:
     asked = requests(3)
     pool.submit(asked)
     one = hands.started[0].come()
@@ -227,7 +228,7 @@ def test_one_worker_is_enough_to_go_on(pool: RemotePool, hands: Hands) -> None:
     check(told, asked)
 
 
-def test_a_simulator_that_crashed_is_tried_again_by_whoever_is_free(pool: RemotePool, hands: Hands) -> None:
+def test_a_simulator_that_crashed_is_tried_again_by_whoever_is_free(pool: Supervisor, hands: Hands) -> None:
     asked = requests(1)
     pool.submit(asked)
     one = hands.started[0].come()
@@ -240,15 +241,15 @@ def test_a_simulator_that_crashed_is_tried_again_by_whoever_is_free(pool: Remote
     assert [trouble.what for trouble in pool.incidents()] == ["lost-simulator"]
 
 
-def test_what_no_worker_could_do_ends_the_work_again_and_again(pool: RemotePool, hands: Hands) -> None:
+def test_what_no_worker_could_do_ends_the_work_again_and_again(pool: Supervisor, hands: Hands) -> None:
     pool.submit(requests(1))
-    hands.started[0].come().say(Broken("SimulatorError", "There is no such game."))
+    hands.started[0].come().say(Broken("SimulatorError", "There is no such game.", True))
     for _ in range(2):
         with pytest.raises(SimulatorError, match="no such game"):
             collect(pool, 1)
 
 
-def test_the_end_of_ray_is_told_at_once(pool: RemotePool, hands: Hands) -> None:
+def test_the_end_of_ray_is_told_at_once(pool: Supervisor, hands: Hands) -> None:
     pool.submit(requests(1))
     hands.started[0].come()
     pool.finished(0.1)
@@ -257,14 +258,14 @@ def test_the_end_of_ray_is_told_at_once(pool: RemotePool, hands: Hands) -> None:
         collect(pool, 1, 10)
 
 
-def test_junk_from_a_worker_is_told_as_such(pool: RemotePool, hands: Hands) -> None:
+def test_junk_from_a_worker_is_told_as_such(pool: Supervisor, hands: Hands) -> None:
     pool.submit(requests(1))
     hands.started[0].come()._spoke.send([b"junk"], 1.0)
     with pytest.raises(EngineError, match="cannot be read"):
         collect(pool, 1, 10)
 
 
-def test_closing_kills_every_worker_whether_it_came_or_not(pool: RemotePool, hands: Hands) -> None:
+def test_closing_kills_every_worker_whether_it_came_or_not(pool: Supervisor, hands: Hands) -> None:
     hands.started[0].come()
     pool.submit(requests(5))
     pool.close()

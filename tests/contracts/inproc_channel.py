@@ -1,4 +1,4 @@
-"""The twin of the ZeroMQ channel within one process: the same contract between threads, for tests."""
+"""The twin of the ZeroMQ channel within one process: the same contract between threads."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
+from engine.channel import Frame
 from engine.errors import ActorLost
-from engine.runtime.channels import READY, TO_HUB, TO_SPOKE, Frame, Message, Ticket, message
+from engine.runtime.channels import READY, TO_HUB, TO_SPOKE, Message, Ticket, message
 
 
 class Box:
@@ -52,10 +53,10 @@ _hubs: WeakValueDictionary[str, InprocHub] = WeakValueDictionary()
 class InprocHub:
     """The twin of ``ZmqHub`` within one process."""
 
-    def __init__(self) -> None:
+    def __init__(self, bound: int = TO_HUB) -> None:
         self._endpoint = f"here://{id(self):x}"
         self._expected: set[bytes] = set()
-        self.inbox = Box(TO_HUB)
+        self.inbox = Box(bound)
         self._spokes: dict[bytes, Box] = {}
         _hubs[self._endpoint] = self
 
@@ -73,9 +74,9 @@ class InprocHub:
         """A spoke is gone."""
         self._spokes.pop(name, None)
 
-    def receive(self, timeout_s: float) -> list[Message]:
+    def receive(self, timeout_s: float, most: int = TO_HUB) -> list[Message]:
         """What has arrived."""
-        arrived = self.inbox.take(TO_HUB, timeout_s)
+        arrived = self.inbox.take(most, timeout_s)
         return [message(*item) for item in arrived if item.name in self._expected]
 
     def send(self, name: bytes, frames: Sequence[Frame]) -> None:

@@ -1,0 +1,177 @@
+"""Workers as Ray actors: Ray places them and says when they died, ZeroMQ carries work, answers, streams and weights."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from engine.errors import ActorLost
+from engine.runtime import answering
+from engine.runtime.answering import ALLOWED, check_factory
+from engine.runtime.broadcast import Broadcast, Post, Relay
+from engine.runtime.channels import TO_HUB, Source, Ticket
+from engine.runtime.cluster import Cluster, Host, connected, load_ray
+from engine.runtime.supervisor import Limits, Supervisor
+from engine.runtime.worker import Worker
+from engine.runtime.zmq_channels import ZmqHub, ZmqPublisher, ZmqSpoke, ZmqSubscriber
+
+CPUS = 0.5  # two jobs on two processors both progress
+
+Died = Callable[[str], None]
+Payload = Callable[[int, int], bytes]
+"""(worker's number, its life at that post) to the JSON its factory is given."""
+
+
+class WorkerActor:
+    """What Ray places: one worker in a process of its own."""
+
+    def run(
+        self, ticket: Sequence[Any], source: Sequence[Any] | None, factory: str, payload: bytes, allowed: Sequence[str],
+        beat_s: float,
+    ) -> None:  # fmt: skip
+        """Serve the driver. One actor is one processor's worth of work, also for what is compiled in it."""
+        os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+        subscriber = ZmqSubscriber(Source(*source)) if source else None
+        build = partial(answering.build, factory, payload, allowed)
+        Worker(ZmqSpoke(Ticket(*ticket)), build, beat_s, not_orphaned, partial(os._exit, 1), subscriber).run()
+
+
+class RelayActor:
+    """What Ray places once on every host but the driver's."""
+
+    def run(self, ticket: Sequence[Any], source: Sequence[Any], host: str, beat_s: float) -> None:
+        """Relay until the process ends; ``host``: this host's address."""
+        above = Source(*source)
+        relay = Relay((ZmqPublisher(above.policies), ZmqPublisher(above.policies, host)))
+        abandon = partial(os._exit, 1)
+        Worker(ZmqSpoke(Ticket(*ticket)), lambda: relay, beat_s, not_orphaned, abandon, ZmqSubscriber(above)).run()
+
+
+class RayWorker:
+    """One actor of a ``kind`` with a method ``run``, never detached and never restarted by Ray: whoever has it decides
+    what its death means."""
+
+    def __init__(
+        self, cluster: Cluster, kind: type, placement: Mapping[str, Any], arguments: Sequence[Any], died: Died
+    ) -> None:
+        ray = load_ray()
+        options: dict[str, Any] = {"num_cpus": CPUS, "max_restarts": 0, **placement}
+        self._actor: Any = ray.remote(kind).options(**options).remote()
+        run = self._actor.run.remote(*arguments)
+        run.future().add_done_callback(lambda ended: died(_how(ended.exception())))
+        self._cluster, self._process = cluster, -1
+
+    def came(self, pid: int) -> None:
+        """Hold on to the process where it is one of this machine's, so that its number cannot become another's."""
+        if not self._cluster.host and self._process < 0:
+            with contextlib.suppress(ProcessLookupError):
+                self._process = os.pidfd_open(pid)
+
+    def kill(self) -> None:
+        """End the process, whatever it does, and whether or not Ray still lives to do it."""
+        if self._process >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._process, signal.SIGKILL)
+            os.close(self._process)
+            self._process = -1
+        if self._cluster.alive:
+            load_ray().kill(self._actor, no_restart=True)
+
+
+class RayRecruiter:
+    """Starts workers and relays as actors of a Ray cluster: those that get weights each on its own host, others where
+    there is room."""
+
+    def __init__(
+        self, cluster: Cluster, hosts: Sequence[Host], factory: str, payload: Payload, allowed: Sequence[str],
+        beat_s: float,
+    ) -> None:  # fmt: skip
+        self._cluster, self._hosts, self._factory, self._payload = cluster, hosts, factory, payload
+        self._allowed, self._beat_s = tuple(allowed), beat_s
+
+    def start(self, post: Post, life: int, ticket: Ticket, source: Source | None, died: Died) -> RayWorker:
+        """Ask for a worker, or for a relay, which needs next to no processor."""
+        host = self._hosts[post.host]
+        placement = self._cluster.on(host) if source else self._cluster.placement()
+        told: tuple[Any, ...] = tuple(ticket), tuple(source) if source else None
+        if post.relay:
+            return RayWorker(
+                self._cluster, RelayActor, {**placement, "num_cpus": 0}, (*told, host.address, self._beat_s), died
+            )
+        told = (*told, self._factory, self._payload(post.number, life), self._allowed, self._beat_s)
+        return RayWorker(self._cluster, WorkerActor, placement, told, died)
+
+    def short_of_capacity(self) -> str:
+        """Why workers may have to wait; empty when there is room for one."""
+        return self._cluster.short_of(CPUS)
+
+    def check(self) -> None:
+        """Raises ActorLost when Ray is gone."""
+        self._cluster.check()
+
+
+class RayWorkers(Supervisor):
+    """``workers`` actors that each run what ``factory`` (``module:function`` below one of ``allowed``) makes of
+    ``payload(number, life)``, and get the weights of ``policies``; ``bound`` messages of each may wait for the driver.
+    ``address``: see ``engine.runtime.cluster.connected``; ``hosts``: those of the cluster unless given (a test names
+    one several times).
+
+    Raises EngineError for a factory that is not allowed, ActorLost when there is no Ray.
+    """
+
+    def __init__(
+        self, factory: str, payload: Payload, workers: int = 2, *, policies: Sequence[str] = (), address: str = "",
+        batch_ms: int = 100, flat: bool = False, bound: int = TO_HUB, title: str = "Worker",
+        allowed: Sequence[str] = ALLOWED, limits: Limits | None = None,
+        hosts: Callable[[Cluster], Sequence[Host]] = lambda cluster: cluster.hosts,
+    ) -> None:  # fmt: skip
+        check_factory(factory, allowed)
+        limits = limits or Limits()
+        with contextlib.ExitStack() as stack:
+            cluster = stack.enter_context(connected(address, workers))
+            found = list(hosts(cluster))
+            host = found[0].address if len(found) > 1 else ""
+            hub = ZmqHub(host, bound)
+            stack.callback(hub.close)
+            broadcast = _broadcast(policies, host, len(found), flat) if policies else None
+            if broadcast:
+                stack.callback(broadcast.close)
+            recruiter = RayRecruiter(cluster, found, factory, payload, allowed, limits.beat_s)
+            stack.callback(super().close)
+            super().__init__(
+                hub, recruiter, workers, broadcast=broadcast, batch_ms=batch_ms, limits=limits, title=title
+            )
+            stack.callback(cluster.look)  # before anything is asked of it
+            self._stack = stack.pop_all()
+
+    def close(self) -> None:
+        """Kill the actors, close the channels, leave (or stop) the cluster. Safe to call twice."""
+        self._stack.close()
+
+
+def _broadcast(policies: Sequence[str], host: str, hosts: int, flat: bool) -> Broadcast:
+    near = ZmqPublisher(policies)
+    try:
+        far = ZmqPublisher(policies, host) if host else None
+    except BaseException:
+        near.close()
+        raise
+    return Broadcast(near, far, hosts, flat=flat)
+
+
+def not_orphaned() -> None:
+    """A worker that is busy does not notice by itself that its node's daemon, the parent of all actors, has died."""
+    if os.getppid() != int(os.environ.get("RAY_RAYLET_PID", os.getppid())):
+        raise ActorLost("The Ray daemon that started this worker has ended.")
+
+
+def _how(error: BaseException | None) -> str:
+    """A death in one line; Ray's own text is a page long."""
+    if error is None:
+        return "it ended by itself"
+    text = str(getattr(error, "cause", None) or error)  # Ray wraps what an actor raised
+    return next((line.strip() for line in text.splitlines() if "exit" in line.lower()), text.splitlines()[0])[:300]

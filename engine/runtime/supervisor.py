@@ -1,0 +1,349 @@
+"""The driver's side of workers at the far end of a channel, whatever starts them: deals them requests, hears what they
+answer and stream, watches them, replaces the lost.
+
+Single-threaded: everything happens in its methods. Heartbeats wait in the channel while the driver is busy elsewhere,
+so time away is never held against a worker. Where weights are published, every host but the driver's has a relay, which
+is a worker too; when one is lost, all that is below it is lost with it, but blamed for nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+import msgspec
+
+from engine.channel import Frame, Streamed
+from engine.errors import ActorLost, EngineError, SimulatorError
+from engine.problem import Evaluation, Request
+from engine.runtime import codec
+from engine.runtime.broadcast import Broadcast, Post
+from engine.runtime.channels import TO_HUB, Hub, Source, Ticket
+from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Stream, Work
+from engine.runtime.ledger import HELD, Ledger
+from engine.runtime.pool import Closed, Trouble, Verdicts
+
+STILLBORN = 3
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Seconds: between heartbeats, without any before a worker is given up, without progress in its work, from its
+    start to its first word (and, if that is longer than without progress, from there until it can work), and of waiting
+    for a processor before somebody is told."""
+
+    beat_s: float = 1.0
+    silence_s: float = 15.0
+    progress_s: float = 300.0
+    start_s: float = 120.0
+    capacity_s: float = 2.0
+
+
+class Hired(Protocol):
+    """A worker that was asked for."""
+
+    def came(self, pid: int) -> None:
+        """It lives as this process."""
+        ...
+
+    def kill(self) -> None:
+        """End it, whatever it does."""
+        ...
+
+
+class Recruiter(Protocol):
+    """Whatever starts workers."""
+
+    def start(self, post: Post, life: int, ticket: Ticket, source: Source | None, died: Callable[[str], None]) -> Hired:
+        """Ask for a worker, the ``life``-th at its post, without waiting for it; ``died`` is called, from any thread,
+        when it has ended. ``source``: of weights."""
+        ...
+
+    def short_of_capacity(self) -> str:
+        """Why workers have to wait; empty when they do not."""
+        ...
+
+    def check(self) -> None:
+        """Raises ActorLost when no worker can run any more."""
+        ...
+
+
+@dataclass(slots=True)
+class _Member:
+    """A worker as the driver sees it; times are of ``time.monotonic``."""
+
+    post: Post
+    hired: Hired
+    heard_at: float
+    dealt_at: float = 0.0
+    come: bool = False
+    ready: bool = False
+    beat: Beat = field(default_factory=lambda: Beat(0, False, 0.0))
+
+
+class Supervisor(Closed):
+    """Keeps ``workers`` workers of a recruiter busy; owns its ends of the channels. ``title``: what messages call a
+    worker. Raises ActorLost when the cluster is gone or no worker can start."""
+
+    def __init__(
+        self, hub: Hub, recruiter: Recruiter, workers: int, *, broadcast: Broadcast | None = None,
+        batch_ms: int = 100, limits: Limits | None = None, title: str = "Worker",
+    ) -> None:  # fmt: skip
+        self._hub, self._recruiter, self._broadcast, self._title = hub, recruiter, broadcast, title
+        self._limits = limits or Limits()
+        self._ledger = Ledger(workers, batch_ms / 1000)
+        self._verdicts = Verdicts()
+        self._vacant = broadcast.posts(workers) if broadcast else [Post(0, i) for i in range(workers)]
+        self._lives = dict.fromkeys(self._vacant, 0)
+        self._members: dict[bytes, _Member] = {}
+        self._deaths: deque[tuple[bytes, str]] = deque()
+        self._told: list[Evaluation] = []
+        self._streamed: list[Streamed] = []
+        self._shape, self._stillborn, self._lost, self._waiting_told = (0, 0), 0, "", False
+        self._error: EngineError | None = None
+        self._looked_at = self._checked_at = time.monotonic()
+        self._fill()
+
+    @property
+    def room(self) -> int:
+        """How many more requests keep every worker busy."""
+        return self._ledger.room
+
+    def submit(self, requests: Sequence[Request]) -> None:
+        """Accept requests and send out what workers can take."""
+        self._ledger.add(requests)
+        self._deal()
+
+    def publish(self, frame: Frame) -> None:
+        """Weights of a policy for everybody; the frame must not change any more."""
+        if self._broadcast:
+            self._broadcast.publish(frame)
+
+    def finished(self, timeout: float) -> list[Evaluation]:
+        """Evaluations since the last call; see ``Pool``."""
+        until = time.monotonic() + timeout
+        while self._ledger.outstanding or self._told:
+            left = max(0.0, until - time.monotonic())
+            self._attend(0.0 if self._told else left, TO_HUB)
+            if self._told or left == 0.0:
+                break
+        told, self._told = self._told, []
+        return told
+
+    def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
+        """What was streamed; see ``Pool``. Also ends when a worker is lost. The rest waits in the channel, which is
+        bounded."""
+        until = time.monotonic() + timeout_s
+        while True:
+            left = max(0.0, until - time.monotonic())
+            self._attend(0.0 if self._streamed else left, most)
+            if self._streamed or self._lost or left == 0.0:
+                break
+        found, self._streamed = self._streamed[:most], self._streamed[most:]
+        return found
+
+    def lost(self) -> str:
+        """Why a worker was lost since this was last asked, the last one of several; empty when none was."""
+        lost, self._lost = self._lost, ""
+        return lost
+
+    def incidents(self) -> list[Trouble]:
+        """What went wrong since the last call."""
+        return self._verdicts.told()
+
+    def close(self) -> None:
+        """Kill every worker and close the channels."""
+        while self._members:
+            self._dismiss(next(iter(self._members)))
+        self._hub.close()
+        if self._broadcast:
+            self._broadcast.close()
+
+    def _attend(self, timeout_s: float, most: int) -> None:
+        """Hear what has arrived, replace the lost, deal what waits."""
+        for message in self._hub.receive(min(timeout_s, self._limits.beat_s / 2), most):
+            self._hear(*message)
+        self._look_after()
+        self._deal()
+        if self._error:
+            raise self._error
+
+    def _fill(self) -> None:
+        """Hire for every vacant post whose weights have somewhere to come from."""
+        vacant, self._vacant = self._vacant, []
+        for post in vacant:
+            source = self._broadcast.source(post) if self._broadcast else None
+            if self._broadcast and source is None:
+                self._vacant.append(post)
+                continue
+            ticket, life = self._hub.expect(), self._lives[post]
+            self._lives[post] += 1
+            hired = self._recruiter.start(post, life, ticket, source, partial(self._died, ticket.name))
+            self._members[ticket.name] = _Member(post, hired, time.monotonic())
+
+    def _died(self, name: bytes, reason: str) -> None:
+        """Called by other threads."""
+        self._deaths.append((name, reason))
+        self._hub.wake()
+
+    def _dismiss(self, name: bytes) -> None:
+        self._hub.forget(name)
+        self._members.pop(name).hired.kill()
+
+    def _hear(self, name: bytes, frames: list[memoryview]) -> None:
+        member = self._members.get(name)
+        if member is None:
+            return
+        member.heard_at, member.come = time.monotonic(), True
+        if not frames:
+            return
+        header = codec.header(frames)
+        if isinstance(header, Stream):
+            self._streamed.append(Streamed(frames[1:], header.request, member.post.number))
+        elif isinstance(header, Beat):
+            self._hear_beat(member, header)
+        elif isinstance(header, Ready):
+            self._hear_ready(member, header)
+        elif isinstance(header, Broken):
+            self._fail(name, header)
+        else:
+            self._hear_result(name, header, frames)
+
+    def _hear_beat(self, member: _Member, beat: Beat) -> None:
+        member.beat = beat
+        member.hired.came(beat.pid)
+        if beat.hungry and self._broadcast:
+            self._broadcast.feed()
+
+    def _hear_ready(self, member: _Member, ready: Ready) -> None:
+        member.ready, self._stillborn = True, 0
+        if self._broadcast and ready.sources:
+            self._broadcast.opened(member.post.host, ready.sources)
+            self._fill()
+        else:
+            self._shape, self._verdicts.noun = (ready.objectives, ready.metrics), ready.noun
+
+    def _hear_result(self, name: bytes, header: codec.Header, frames: Sequence[memoryview]) -> None:
+        if isinstance(header, Done) and self._ledger.finish(name, header.batch, header.seconds):
+            self._deal()  # before the answers are unpacked: the worker waits
+            evaluations = codec.decode_evaluations(frames[1])
+            self._verdicts.passed(evaluations)
+            self._told += evaluations
+        elif isinstance(header, Crashed):
+            self._verdicts.troubles.append(Trouble("lost-simulator", header.reason))
+            condemned = self._ledger.hand_back(name, header.batch, header.reason)
+            self._told += self._verdicts.condemn(condemned, *self._shape)
+
+    def _fail(self, name: bytes, broken: Broken) -> None:
+        """A worker cannot go on; another one in its place may, unless that is permanent or none can even begin."""
+        error = codec.as_error(broken)
+        if not broken.permanent and not self._members[name].ready:
+            self._stillborn += 1
+            if self._stillborn >= STILLBORN:
+                error = SimulatorError(f"{error} {STILLBORN} workers in a row could not begin.")
+        if broken.permanent or self._stillborn >= STILLBORN:
+            self._error = error
+        else:
+            self._lose(name, str(error).rstrip("."), counted=True)
+
+    def _deal(self) -> None:
+        """One batch to each worker, then a second to each, as far as the ledger gives any."""
+        if not self._ledger.outstanding:
+            return
+        for _ in range(HELD):
+            for name, member in list(self._members.items()):
+                batch = self._ledger.deal(name) if member.ready and not member.post.relay else None
+                if batch is None:
+                    continue
+                member.dealt_at = time.monotonic()
+                try:
+                    self._hub.send(name, codec.message(Work(batch.number), codec.encode_requests(batch.requests)))
+                except ActorLost as error:
+                    self._lose(name, str(error))
+
+    def _forgive_absence(self, now: float) -> None:
+        """Nobody listened, between two calls or because the machine stood still: silence in that time means nothing."""
+        absent = now - self._looked_at
+        self._looked_at = now
+        if absent > 2 * self._limits.beat_s:
+            for member in self._members.values():
+                member.heard_at = min(now, member.heard_at + absent)
+                member.dealt_at = min(now, member.dealt_at + absent)
+
+    def _look_after(self) -> None:
+        """Replace workers that died, fell silent or make no progress."""
+        now = time.monotonic()
+        self._forgive_absence(now)
+        while self._deaths:
+            name, reason = self._deaths.popleft()
+            if name in self._members:
+                self._lose(name, reason)
+        for name, member in list(self._members.items()):
+            if name in self._members and (reason := self._complaint(name, member, now)):
+                self._lose(name, reason)
+        if now - self._checked_at > self._limits.beat_s / 2:
+            self._recruiter.check()
+            self._checked_at = time.monotonic()
+
+    def _complaint(self, name: bytes, member: _Member, now: float) -> str:
+        """Why a worker must be given up; empty when it need not."""
+        limits, beat = self._limits, member.beat
+        if not member.come:
+            return self._late(member, now)
+        if now - member.heard_at > limits.silence_s:
+            return f"it gave no sign of life for {limits.silence_s:g} s"
+        if beat.busy:
+            patience = limits.progress_s if member.ready else max(limits.progress_s, limits.start_s)
+            return f"its work made no progress for {patience:g} s" * (beat.quiet_s > patience)
+        forgotten = self._ledger.holds(name) and min(beat.quiet_s, now - member.dealt_at) > limits.silence_s
+        return "it does not know of the work it was given" if forgotten else ""
+
+    def _late(self, member: _Member, now: float) -> str:
+        """Why a worker that has not come must be given up; waiting for a processor is no reason, but is told once."""
+        if now - member.heard_at < self._limits.capacity_s:
+            return ""
+        short = self._recruiter.short_of_capacity()
+        if short:
+            member.heard_at = max(member.heard_at, now - self._limits.capacity_s)
+            if not self._waiting_told:
+                self._waiting_told = True
+                self._verdicts.troubles.append(Trouble("waiting-for-capacity", short))
+            return ""
+        return f"it did not start within {self._limits.start_s:g} s" * (now - member.heard_at > self._limits.start_s)
+
+    def _lose(self, name: bytes, reason: str, *, counted: bool = False) -> None:
+        """Give a worker up: its work goes to others, another one takes its post."""
+        member = self._members[name]
+        n = sum(len(batch.requests) for batch in self._ledger.holds(name))
+        plural = f"{n} {self._verdicts.noun}s go" if n > 1 else f"{self._verdicts.noun} goes"
+        rest = f"Its {plural} to another one." if n else "Another one takes its place."
+        who = (
+            f"The relay of host {member.post.host}" if member.post.relay else f"{self._title} {member.post.number + 1}"
+        )
+        self._verdicts.troubles.append(Trouble("lost-worker", f"{who} was lost: {reason}. {rest}"))
+        condemned = self._ledger.lose(name, reason)
+        self._vacate(name, reason)
+        self._told += self._verdicts.condemn(condemned, *self._shape)
+        if not member.ready and not counted:
+            self._stillborn += 1
+            if self._stillborn >= STILLBORN:
+                raise ActorLost(f"{STILLBORN} workers in a row ended before they could start. The last one: {reason}.")
+        self._recruiter.check()
+        self._fill()
+
+    def _vacate(self, name: bytes, reason: str) -> None:
+        """Give a post up, and with a relay's all that is below it."""
+        post = self._members[name].post
+        self._ledger.put_back(name)
+        self._dismiss(name)
+        self._vacant.append(post)
+        self._lost = self._lost if post.relay else reason
+        if not post.relay or self._broadcast is None:
+            return
+        self._broadcast.closed(post.host)
+        for below, member in list(self._members.items()):
+            if self._broadcast.above(member.post) == post.host and below in self._members:
+                self._vacate(below, reason)

@@ -1,0 +1,187 @@
+"""The worker's side: a thread that keeps the line to the driver, and the main thread that works.
+
+The line answers for the worker (heartbeats) while the main thread is busy in compiled code. What the worker runs may
+answer requests, stream what nobody has to ask for, or both in turn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import queue
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
+
+from engine.channel import Frame, Streamed, Subscriber
+from engine.errors import ActorLost, EngineError, SimulatorError
+from engine.problem import Evaluator, Request
+from engine.runtime import answering, codec
+from engine.runtime.answering import Answerer
+from engine.runtime.broadcast import Relay
+from engine.runtime.channels import Spoke
+from engine.runtime.codec import Beat, Crashed, Done, Ready, Stream, Work
+
+logger = logging.getLogger(__name__)
+DRIVER_SILENT_S = 600.0  # a driver that examines a policy may not read for minutes
+HUNGRY = 0.2  # of the time between two heartbeats
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """What a worker runs, where it works without being asked."""
+
+    def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[Sequence[Frame]]:
+        """Work for ever: the frames of one message after the other, or none when it is time to look for requests.
+        ``beat`` is called often, with True while weights are waited for."""
+        ...
+
+
+class Worker:
+    """Serves one driver until its process is killed, which is the only end there is. ``build`` makes an ``Evaluator``,
+    something ``Streaming`` that gets weights from ``subscriber``, or both in one. When the driver does not read any
+    more, or ``check`` (asked with every heartbeat) raises ActorLost, it calls ``abandon`` to that effect."""
+
+    def __init__(
+        self, spoke: Spoke, build: Callable[[], object], beat_s: float, check: Callable[[], None],
+        abandon: Callable[[], None], subscriber: Subscriber | None = None,
+    ) -> None:  # fmt: skip
+        self._spoke, self._build, self._beat_s, self._check, self._abandon = spoke, build, beat_s, check, abandon
+        self._subscriber, self._streams = subscriber, False
+        self._batches: queue.SimpleQueue[tuple[int, list[Request]]] = queue.SimpleQueue()
+        self._out: deque[list[Frame]] = deque()
+        self._room = threading.Semaphore(1)
+        self._busy, self._progress_at, self._hungry_at = True, time.monotonic(), 0.0
+
+    def run(self) -> None:
+        """Build what is to be run, and work. Errors that end the work are told to the driver, and the worker waits for
+        its end."""
+        line = threading.Thread(target=self._keep_line, name="equipoise-line", daemon=True)
+        line.start()
+        try:
+            self._serve()
+        except EngineError as error:
+            self._post(codec.broken(error))
+        except Exception as error:  # the remote-actor boundary
+            logger.error("A worker failed:\n%s", traceback.format_exc())
+            self._post(codec.broken(EngineError(f"A worker failed: {type(error).__name__}: {error}")))
+        line.join()
+
+    def _serve(self) -> None:
+        made = self._build()
+        try:
+            answerer = Answerer(made, self._stream) if isinstance(made, Evaluator) else None
+            work = self._unasked(made)
+            if not (answerer or self._streams):
+                raise EngineError(f"A {type(made).__name__} neither evaluates nor streams; a worker cannot run it.")
+            self._rest()
+            self._post(_ready(made, answerer))
+            for frames in work:
+                if frames:
+                    self._stream(Streamed(frames))
+                if answerer:
+                    self._answer(answerer)
+        finally:
+            answering.release(made)
+
+    def _unasked(self, made: object) -> Iterator[Sequence[Frame]]:
+        """What is done without being asked; where there is nothing, every turn is for requests."""
+        if self._subscriber is None or not isinstance(made, Streaming):
+            return itertools.repeat(())
+        self._streams = True
+        return made.stream(self._subscriber, self._beaten)
+
+    def _answer(self, answerer: Answerer) -> None:
+        """Answer the next batch. Who has nothing else to do waits for one."""
+        try:
+            batch, requests = self._batches.get(block=not self._streams)
+        except queue.Empty:
+            return
+        self._busy, self._progress_at = True, time.monotonic()
+        began = time.perf_counter()
+        try:
+            evaluations = answerer.answers(requests, self._should_stop)
+        except SimulatorError as error:
+            if error.permanent:
+                raise
+            self._rest()
+            self._post(Crashed(batch, str(error)))
+            return
+        seconds = time.perf_counter() - began
+        self._rest()
+        self._post(Done(batch, seconds), codec.encode_evaluations(evaluations))
+
+    def _rest(self) -> None:
+        self._busy, self._progress_at = self._streams, time.monotonic()
+
+    def _should_stop(self) -> bool:
+        """Never: a worker is stopped by killing it. But whoever asks makes progress."""
+        self._progress_at = time.monotonic()
+        return False
+
+    def _beaten(self, hungry: bool) -> None:
+        """The work goes on, or waits for weights, which the driver is told at once."""
+        self._progress_at = now = time.monotonic()
+        if hungry and now >= self._hungry_at and self._room.acquire(blocking=False):
+            self._hungry_at = now + HUNGRY * self._beat_s
+            self._hand_over(codec.message(self._beat(hungry)))
+
+    def _stream(self, streamed: Streamed) -> None:
+        self._post(Stream(streamed.request), *streamed.frames)
+
+    def _post(self, header: codec.Header, *body: Frame) -> None:
+        """Send a message once the one before is on its way; that the driver is slow is not held against the work."""
+        while not self._room.acquire(timeout=self._beat_s):
+            self._progress_at = time.monotonic()
+        self._progress_at = time.monotonic()
+        self._hand_over(codec.message(header, *body))
+
+    def _hand_over(self, frames: list[Frame]) -> None:
+        self._out.append(frames)
+        self._spoke.wake()
+
+    def _keep_line(self) -> None:
+        """The line thread; the only one that touches the spoke."""
+        beat_at = 0.0
+        try:
+            while True:
+                frames = self._spoke.receive(max(0.0, beat_at - time.monotonic()))
+                if frames:
+                    self._accept(frames)
+                self._flush()
+                if time.monotonic() >= beat_at:
+                    beat_at = time.monotonic() + self._beat_s
+                    self._check()
+                    self._send_beat()
+        except ActorLost as error:
+            logger.warning("%s This worker ends.", error)
+            self._abandon()
+
+    def _accept(self, frames: Sequence[memoryview]) -> None:
+        header = codec.header(frames)
+        if isinstance(header, Work):
+            self._batches.put((header.batch, codec.decode_requests(frames[1])))
+
+    def _flush(self) -> None:
+        while self._out:
+            self._spoke.send(self._out.popleft(), DRIVER_SILENT_S)
+            self._room.release()
+
+    def _send_beat(self) -> None:
+        try:
+            self._spoke.send(codec.message(self._beat()), 0.0)
+        except ActorLost:
+            logger.debug("The driver is busy; it misses one heartbeat.")
+
+    def _beat(self, hungry: bool = False) -> Beat:
+        return Beat(os.getpid(), self._busy, time.monotonic() - self._progress_at, hungry)
+
+
+def _ready(made: object, answerer: Answerer | None) -> Ready:
+    if answerer:
+        return Ready(answerer.objectives, answerer.metrics, answerer.noun)
+    return Ready(sources=made.sources if isinstance(made, Relay) else ())
