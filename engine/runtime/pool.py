@@ -54,7 +54,8 @@ class Pool(Protocol):
 
     def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
         """Up to ``most`` of what was streamed, in the order in which each worker sent it; waits up to ``timeout_s`` for
-        the first. A worker waits while what it streams is not gathered. Raises as ``finished``."""
+        the first. Who runs evaluators that stream gathers as often as it asks
+        for what is finished. Raises as ``finished``."""
         ...
 
     def incidents(self) -> list[Trouble]:

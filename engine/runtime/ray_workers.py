@@ -15,7 +15,8 @@ from engine.runtime.answering import ALLOWED, check_factory
 from engine.runtime.broadcast import Broadcast, Post, Relay
 from engine.runtime.channels import TO_HUB, Source, Ticket
 from engine.runtime.cluster import Cluster, Host, connected, load_ray
-from engine.runtime.supervisor import Limits, Supervisor
+from engine.runtime.members import Limits
+from engine.runtime.supervisor import Supervisor
 from engine.runtime.worker import Worker
 from engine.runtime.zmq_channels import ZmqHub, ZmqPublisher, ZmqSpoke, ZmqSubscriber
 

@@ -10,78 +10,21 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
-
-import msgspec
 
 from engine.channel import Frame, Streamed
 from engine.errors import ActorLost, EngineError, SimulatorError
 from engine.problem import Evaluation, Request
 from engine.runtime import codec
 from engine.runtime.broadcast import Broadcast, Post
-from engine.runtime.channels import TO_HUB, Hub, Source, Ticket
+from engine.runtime.channels import TO_HUB, Hub
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Stream, Work
 from engine.runtime.ledger import HELD, Ledger
+from engine.runtime.members import Limits, Member, Recruiter
 from engine.runtime.pool import Closed, Trouble, Verdicts
 
 STILLBORN = 3
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """Seconds: between heartbeats, without any before a worker is given up, without progress in its work, from its
-    start to its first word (and, if that is longer than without progress, from there until it can work), and of waiting
-    for a processor before somebody is told."""
-
-    beat_s: float = 1.0
-    silence_s: float = 15.0
-    progress_s: float = 300.0
-    start_s: float = 120.0
-    capacity_s: float = 2.0
-
-
-class Hired(Protocol):
-    """A worker that was asked for."""
-
-    def came(self, pid: int) -> None:
-        """It lives as this process."""
-        ...
-
-    def kill(self) -> None:
-        """End it, whatever it does."""
-        ...
-
-
-class Recruiter(Protocol):
-    """Whatever starts workers."""
-
-    def start(self, post: Post, life: int, ticket: Ticket, source: Source | None, died: Callable[[str], None]) -> Hired:
-        """Ask for a worker, the ``life``-th at its post, without waiting for it; ``died`` is called, from any thread,
-        when it has ended. ``source``: of weights."""
-        ...
-
-    def short_of_capacity(self) -> str:
-        """Why workers have to wait; empty when they do not."""
-        ...
-
-    def check(self) -> None:
-        """Raises ActorLost when no worker can run any more."""
-        ...
-
-
-@dataclass(slots=True)
-class _Member:
-    """A worker as the driver sees it; times are of ``time.monotonic``."""
-
-    post: Post
-    hired: Hired
-    heard_at: float
-    dealt_at: float = 0.0
-    come: bool = False
-    ready: bool = False
-    beat: Beat = field(default_factory=lambda: Beat(0, False, 0.0))
 
 
 class Supervisor(Closed):
@@ -98,7 +41,7 @@ class Supervisor(Closed):
         self._verdicts = Verdicts()
         self._vacant = broadcast.posts(workers) if broadcast else [Post(0, i) for i in range(workers)]
         self._lives = dict.fromkeys(self._vacant, 0)
-        self._members: dict[bytes, _Member] = {}
+        self._members: dict[bytes, Member] = {}
         self._deaths: deque[tuple[bytes, str]] = deque()
         self._told: list[Evaluation] = []
         self._streamed: list[Streamed] = []
@@ -182,7 +125,7 @@ class Supervisor(Closed):
             ticket, life = self._hub.expect(), self._lives[post]
             self._lives[post] += 1
             hired = self._recruiter.start(post, life, ticket, source, partial(self._died, ticket.name))
-            self._members[ticket.name] = _Member(post, hired, time.monotonic())
+            self._members[ticket.name] = Member(post, hired, time.monotonic())
 
     def _died(self, name: bytes, reason: str) -> None:
         """Called by other threads."""
@@ -212,13 +155,13 @@ class Supervisor(Closed):
         else:
             self._hear_result(name, header, frames)
 
-    def _hear_beat(self, member: _Member, beat: Beat) -> None:
+    def _hear_beat(self, member: Member, beat: Beat) -> None:
         member.beat = beat
         member.hired.came(beat.pid)
         if beat.hungry and self._broadcast:
             self._broadcast.feed()
 
-    def _hear_ready(self, member: _Member, ready: Ready) -> None:
+    def _hear_ready(self, member: Member, ready: Ready) -> None:
         member.ready, self._stillborn = True, 0
         if self._broadcast and ready.sources:
             self._broadcast.opened(member.post.host, ready.sources)
@@ -270,8 +213,7 @@ class Supervisor(Closed):
         self._looked_at = now
         if absent > 2 * self._limits.beat_s:
             for member in self._members.values():
-                member.heard_at = min(now, member.heard_at + absent)
-                member.dealt_at = min(now, member.dealt_at + absent)
+                member.forgive(absent, now)
 
     def _look_after(self) -> None:
         """Replace workers that died, fell silent or make no progress."""
@@ -282,26 +224,17 @@ class Supervisor(Closed):
             if name in self._members:
                 self._lose(name, reason)
         for name, member in list(self._members.items()):
-            if name in self._members and (reason := self._complaint(name, member, now)):
+            if name not in self._members:
+                continue  # lost with its relay
+            holds = bool(self._ledger.holds(name))
+            reason = member.complaint(self._limits, now, holds=holds) if member.come else self._late(member, now)
+            if reason:
                 self._lose(name, reason)
         if now - self._checked_at > self._limits.beat_s / 2:
             self._recruiter.check()
             self._checked_at = time.monotonic()
 
-    def _complaint(self, name: bytes, member: _Member, now: float) -> str:
-        """Why a worker must be given up; empty when it need not."""
-        limits, beat = self._limits, member.beat
-        if not member.come:
-            return self._late(member, now)
-        if now - member.heard_at > limits.silence_s:
-            return f"it gave no sign of life for {limits.silence_s:g} s"
-        if beat.busy:
-            patience = limits.progress_s if member.ready else max(limits.progress_s, limits.start_s)
-            return f"its work made no progress for {patience:g} s" * (beat.quiet_s > patience)
-        forgotten = self._ledger.holds(name) and min(beat.quiet_s, now - member.dealt_at) > limits.silence_s
-        return "it does not know of the work it was given" if forgotten else ""
-
-    def _late(self, member: _Member, now: float) -> str:
+    def _late(self, member: Member, now: float) -> str:
         """Why a worker that has not come must be given up; waiting for a processor is no reason, but is told once."""
         if now - member.heard_at < self._limits.capacity_s:
             return ""

@@ -25,7 +25,7 @@ LIVES = 1_000
 BOUND = 32
 """Most fragments of one sampler that wait for the learner."""
 PATIENCE = {"beat_s": 0.5, "silence_s": 60.0, "progress_s": 60.0, "start_s": 180.0}
-"""With samplers, in seconds (``engine.runtime.supervisor.Limits``): a game that hangs makes no progress."""
+"""With samplers, in seconds (``engine.runtime.members.Limits``): a game that hangs makes no progress."""
 
 
 class Crew(Protocol):
@@ -168,8 +168,8 @@ def open_crew(config: TrainConfig, store: Store, tick: int, allowed: Sequence[st
     when a game cannot be made here, ActorLost when there is no Ray at the address."""
     if config.pool.kind == "local":
         return LocalCrew(config, store, tick * LIVES)
+    from engine.runtime.members import Limits
     from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
-    from engine.runtime.supervisor import Limits
 
     def payload(number: int, life: int) -> bytes:
         return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, tick * LIVES + life))

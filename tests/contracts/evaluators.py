@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.channel import Streamed
 from engine.errors import ConfigError, SimulatorError
 from engine.problem import (
     Capabilities,
@@ -30,6 +31,7 @@ from engine.problem import (
 )
 
 PLAIN, POISON, DIES_AT_FIRST, RAISES, HANGS, SLOW, SIMULATOR_DIES, SIMULATOR_BROKEN, NO_ANSWER, FREEZES = range(10)
+STREAMS = 10
 
 
 class Line:
@@ -81,13 +83,16 @@ class Dangerous:
         """One plain genome."""
         return Line().sample(rng, 1)[0]
 
-    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation | Streamed]:
         """Answers backwards, to show that the order does not matter."""
         for request in reversed(requests):
             if should_stop():
                 return
             if self._pause_s:
                 time.sleep(self._pause_s)
+            if request.genome[1] == STREAMS:
+                for place in range(request.genome[2]):
+                    yield Streamed([b"%d" % place, bytes(1000)], request.id)
             if self._does(int(request.genome[1]), request, should_stop):
                 yield answer(request)
 

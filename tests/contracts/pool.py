@@ -144,6 +144,26 @@ class PoolContract(ABC):
                 collect(pool, len(asked))
             assert caught.value.permanent
 
+    def test_what_is_streamed_on_the_way_to_an_answer_says_for_which_request_and_comes_in_order(self) -> None:
+        asked = requests(12)
+        many = {3: 400, 8: 5}
+        for number, n in many.items():
+            asked[number] = dangerous(asked[number], evaluators.STREAMS, n)
+        told: dict[int, Evaluation] = {}
+        streamed: dict[int, list[list[bytes]]] = {number: [] for number in many}
+        until = time.monotonic() + PATIENCE_S
+        with self.open() as pool:
+            pool.submit(asked)
+            while len(told) < len(asked) or sum(map(len, streamed.values())) < sum(many.values()):
+                assert time.monotonic() < until, {number: len(found) for number, found in streamed.items()}
+                told.update((evaluation.id, evaluation) for evaluation in pool.finished(0.1))
+                found = pool.gather(0.1, 7)
+                assert len(found) <= 7
+                for one in found:
+                    streamed[one.request].append([bytes(frame) for frame in one.frames])
+        check(told, asked)
+        assert streamed == {number: [[b"%d" % i, bytes(1000)] for i in range(n)] for number, n in many.items()}
+
     def test_a_pool_may_be_closed_twice_and_in_the_middle_of_its_work(self) -> None:
         pool = self.open(pause_s=0.05)
         pool.submit(requests(200))

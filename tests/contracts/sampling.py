@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from engine.channel import Frame, Subscriber, decode_weights
 from engine.errors import SimulatorError
+from tests.contracts.evaluators import Dangerous
 
 HUNGRY_S = 1.0
 
@@ -25,6 +26,7 @@ class Echo:
             # ZeroMQ may keep the newest frame back until the next one comes: what waits asks again, as samplers do.
             beat(last < 0 or time.monotonic() - heard_at > HUNGRY_S)
             if (frame := subscriber.newest(0.05)) is None:
+                yield []
                 continue
             heard_at = time.monotonic()
             weights = decode_weights(frame)
@@ -41,6 +43,20 @@ class Echo:
             time.sleep(3600)
         if self.trouble:
             raise SimulatorError("the referee has left", permanent=self.trouble == "permanent")
+
+
+class AnsweringEcho(Echo, Dangerous):
+    """One that is also asked for evaluations."""
+
+    def __init__(self, number: int, life: int, trouble: str) -> None:
+        Echo.__init__(self, number, life, trouble)
+        Dangerous.__init__(self)
+
+
+def build_answering(payload: bytes) -> AnsweringEcho:
+    """What an actor runs that does both."""
+    order = json.loads(payload)
+    return AnsweringEcho(order["number"], order["life"], order["trouble"])
 
 
 def build(payload: bytes) -> Echo:

@@ -15,9 +15,9 @@ import pytest
 from engine.config.pool import PoolConfig
 from engine.errors import ActorLost, ConfigError
 from engine.problem import Evaluation
+from engine.runtime.members import Limits
 from engine.runtime.pool import Pool, open_pool
 from engine.runtime.ray_workers import RayWorkers
-from engine.runtime.supervisor import Limits
 from tests.contracts import evaluators
 from tests.contracts.evaluators import dangerous, requests
 from tests.contracts.pool import PoolContract, check, collect

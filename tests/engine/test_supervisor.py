@@ -13,7 +13,8 @@ from engine.runtime import codec
 from engine.runtime.broadcast import Post
 from engine.runtime.channels import Source, Ticket
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Work
-from engine.runtime.supervisor import Limits, Supervisor
+from engine.runtime.members import Limits
+from engine.runtime.supervisor import Supervisor
 from tests.contracts.evaluators import answer, requests
 from tests.contracts.inproc_channel import InprocHub, InprocSpoke
 from tests.contracts.pool import check, collect

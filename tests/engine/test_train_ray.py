@@ -19,11 +19,13 @@ import pytest
 from engine.channel import Weights, encode_weights
 from engine.errors import EngineError, SimulatorError
 from engine.events import AnyEvent, Finished, Incident, Progressed, decode
+from engine.runtime.members import Limits
 from engine.runtime.ray_workers import RayWorkers
-from engine.runtime.supervisor import Limits
 from engine.store import FolderStore
 from engine.study import run
 from engine.study.crew import PATIENCE
+from tests.contracts.evaluators import SLOW, dangerous, requests
+from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
@@ -48,16 +50,17 @@ def actors(ray: RayServer, name: str) -> list[psutil.Process]:
 
 
 def fleet(
-    samplers: int = 2, hosts: int = 1, trouble: str = "", flat: bool = False, progress_s: float = 60.0
-) -> RayWorkers:
+    samplers: int = 2, hosts: int = 1, trouble: str = "", flat: bool = False, progress_s: float = 60.0,
+    factory: str = "build",
+) -> RayWorkers:  # fmt: skip
     """Echoes, on the one machine named several times."""
 
     def payload(number: int, life: int) -> bytes:
         return json.dumps({"number": number, "life": life, "trouble": trouble}).encode()
 
     return RayWorkers(
-        "tests.contracts.sampling:build", payload, samplers, policies=("left", "right"), allowed=("tests.",), flat=flat,
-        title="Sampler", limits=Limits(**{**PATIENCE, "progress_s": progress_s}),
+        f"tests.contracts.sampling:{factory}", payload, samplers, policies=("left", "right"), allowed=("tests.",),
+        flat=flat, title="Sampler", limits=Limits(**{**PATIENCE, "progress_s": progress_s}),
         hosts=lambda cluster: cluster.hosts * hosts,
     )  # fmt: skip
 
@@ -112,6 +115,22 @@ def test_a_sampler_that_hangs_or_fails_is_replaced_and_a_hopeless_one_is_told() 
             heard(running, 2, {0, 1})
     with fleet(trouble="unbuildable") as running, pytest.raises(EngineError, match="there is no pitch"):
         heard(running, 1, {0, 1})
+
+
+def test_one_worker_answers_requests_and_streams_and_whoever_is_killed_both_go_on(ray: RayServer) -> None:
+    asked = requests(300)
+    asked[299] = dangerous(asked[299], SLOW, 3000)
+    with fleet(factory="build_answering") as running:
+        running.submit(asked[:100])
+        check(collect(running, 100), asked[:100])
+        assert heard(running, 1, {0, 1}) == {0: 0, 1: 0}
+        running.submit(asked[100:])
+        victim = actors(ray, "WorkerActor")[0]
+        victim.kill()
+        assert eventually(lambda: gone(victim))
+        check(collect(running, 200), asked[100:])
+        assert sum(heard(running, 2, {0, 1}).values()) == 1
+        assert [trouble.what for trouble in running.incidents()] == ["lost-worker"]
 
 
 def killed(

@@ -1,0 +1,82 @@
+"""Workers as their driver sees them: who starts them, and when one must be given up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+
+from engine.runtime.broadcast import Post
+from engine.runtime.channels import Source, Ticket
+from engine.runtime.codec import Beat
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Seconds: between heartbeats, without any before a worker is given up, without progress in its work, from its
+    start to its first word (and, if that is longer than without progress, from there until it can work), and of waiting
+    for a processor before somebody is told."""
+
+    beat_s: float = 1.0
+    silence_s: float = 15.0
+    progress_s: float = 300.0
+    start_s: float = 120.0
+    capacity_s: float = 2.0
+
+
+class Hired(Protocol):
+    """A worker that was asked for."""
+
+    def came(self, pid: int) -> None:
+        """It lives as this process."""
+        ...
+
+    def kill(self) -> None:
+        """End it, whatever it does."""
+        ...
+
+
+class Recruiter(Protocol):
+    """Whatever starts workers."""
+
+    def start(self, post: Post, life: int, ticket: Ticket, source: Source | None, died: Callable[[str], None]) -> Hired:
+        """Ask for a worker, the ``life``-th at its post, without waiting for it; ``died`` is called, from any thread,
+        when it has ended. ``source``: of weights."""
+        ...
+
+    def short_of_capacity(self) -> str:
+        """Why workers have to wait; empty when they do not."""
+        ...
+
+    def check(self) -> None:
+        """Raises ActorLost when no worker can run any more."""
+        ...
+
+
+@dataclass(slots=True)
+class Member:
+    """A worker as the driver sees it; times are of ``time.monotonic``."""
+
+    post: Post
+    hired: Hired
+    heard_at: float
+    dealt_at: float = 0.0
+    come: bool = False
+    ready: bool = False
+    beat: Beat = field(default_factory=lambda: Beat(0, False, 0.0))
+
+    def complaint(self, limits: Limits, now: float, *, holds: bool) -> str:
+        """Why it must be given up, once it has come; empty when it need not. ``holds``: it was given work."""
+        if now - self.heard_at > limits.silence_s:
+            return f"it gave no sign of life for {limits.silence_s:g} s"
+        if self.beat.busy:
+            patience = limits.progress_s if self.ready else max(limits.progress_s, limits.start_s)
+            return f"its work made no progress for {patience:g} s" * (self.beat.quiet_s > patience)
+        forgotten = holds and min(self.beat.quiet_s, now - self.dealt_at) > limits.silence_s
+        return "it does not know of the work it was given" if forgotten else ""
+
+    def forgive(self, absent: float, now: float) -> None:
+        """Nobody listened for a while: its silence in that time means nothing."""
+        self.heard_at = min(now, self.heard_at + absent)
+        self.dealt_at = min(now, self.dealt_at + absent)
