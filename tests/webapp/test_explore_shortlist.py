@@ -19,6 +19,7 @@ from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
 from webapp.studies.compare.side import Side
+from webapp.studies.explore_export import Taken, provenance
 from webapp.studies.explore_page import judged
 from webapp.studies.explore_recheck import confirmed_count
 from webapp.studies.explore_shortlist import Shortlist
@@ -290,6 +291,25 @@ def test_the_head_splits_what_is_confirmed_from_what_the_search_found_and_adds_u
     assert told.words == f"2 confirmed on fresh battles, {rest} found by the search"
     assert plain_counts(job) == {"by_search": rest, "confirmed": 2, "strong": legend, "told": len(strong)}
     assert Side(1, job, "", None).found == rest
+
+
+def test_a_confirmed_lineup_whose_range_reaches_across_the_line_says_how_that_can_be(team: Studio, job: Job) -> None:
+    again = list(range(40))
+    crossing, clear = again[0], again[1]
+    finished_recheck(job, again[1:], [2.9, 50.0, 28.0], [0.05, 1.0, 1.0])
+    finished_recheck(job, [crossing], [2.33, 50.0, 28.0], [0.1, 1.0, 0.5])
+    explored = build.build(job)
+    half = explored.core["half"][0]
+    told = {i: (explored.meta["fresh"][str(i)]["short"], explored.fresh[i].across) for i in (crossing, clear)}
+    assert explored.core["value"][0, crossing] - half[crossing] < 2.0
+    assert told == {crossing: ("Confirmed", "the line"), clear: ("Confirmed", "")}
+    assert "reaches across the line" in explored.meta["fresh"][str(crossing)]["why"]
+    assert not explored.meta["fresh"][str(clear)]["why"]
+    listed = Shortlist(job, explored, source.spec(job))
+    taken = Taken(job, explored, explored.genome, source.spec(job), listed, np.array(again), team.designer, "")
+    assert dict(provenance(taken))["Confirmed, with a range across the line"].startswith(
+        "1 lineup. A range has two sides"
+    )
 
 
 @pytest.mark.parametrize("mean", [[2.6, 50.0, 28.0], [1.7, 30.0, 28.0]])

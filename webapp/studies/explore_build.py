@@ -26,8 +26,9 @@ from engine.simulators.contract import GameSpec
 from engine.store import FULL
 from webapp.lib.locks import only_one
 from webapp.studies import explore_source as source
-from webapp.studies.explore_recheck import Fresh, Searched, fresh_numbers
+from webapp.studies.explore_recheck import fresh_numbers
 from webapp.studies.explore_source import signs, strength_index
+from webapp.studies.fresh import WHY_ACROSS, Fresh, Searched
 from webapp.studies.models import Job
 
 PARTS = ("core", "lineups")
@@ -145,8 +146,8 @@ def _take_fresh(
         if now.finding != "measured":
             verdict[row] = now.mark(before.verdict)
         sure[row] = _BY_FRESH.get(now.finding, sure[row])
-        both = {"now": now._asdict(), "before": before._asdict(), "words": now.told(words), "short": now.short(words)}
-        known[int(columns["id"][row])] = both
+        said = {"words": now.told(words), "short": now.short(words), "why": now.why}
+        known[int(columns["id"][row])] = {"now": now._asdict(), "before": before._asdict(), **said}
     return known
 
 
@@ -211,6 +212,7 @@ def _meta(
         "words": words.plain(),
         "moved_sure": words.moved_sure,
         "fresh": {str(lineup): what for lineup, what in known.items()},
+        "why_across": WHY_ACROSS,
         "baselines": [{"name": b["name"], "drawn": b["drawn"]} for b in meta.get("baselines", [])],
         "objectives": _objectives(job, objectives, columns, half),
         "families": [{"pieces": list(family.pieces), "name": schema.names(spec, family.pieces)} for family in shared],

@@ -23,8 +23,8 @@ from webapp.games.called import called
 from webapp.lib.text import plain
 from webapp.lib.words import plural
 from webapp.studies.explore_build import Explored
-from webapp.studies.explore_recheck import Fresh, Searched
 from webapp.studies.explore_shortlist import Shortlist
+from webapp.studies.fresh import WHY_ACROSS, Fresh, Searched
 from webapp.studies.models import Job
 
 FRESH, SEARCHED = "fresh battles", "the search’s battles"
@@ -98,6 +98,7 @@ def provenance(taken: Taken) -> list[tuple[str, Cell]]:
         ("What", what),
         ("Filters", taken.query or f"none: everything {taken.explored.meta['words']['over']}"),
         *_moved_line(taken),
+        *_across(taken),
         ("Game data", f"{version} ({version.content_hash[:12]})" if version else ""),
         ("Simulator", f"{taken.spec.title} {taken.spec.version} ({called(job.config['game']['simulator'])})"),
         ("Config hash", job.config_hash),
@@ -115,6 +116,16 @@ def _moved_line(taken: Taken) -> list[tuple[str, Cell]]:
     titles = {o["name"]: o["title"] for o in taken.explored.meta["objectives"]}
     lines = taken.explored.meta.get("moved", {}).items()
     return [("The line, moved", f"{titles[name]} at {line:g}; the job’s own is {own[name]:g}") for name, line in lines]
+
+
+def _across(taken: Taken) -> list[tuple[str, Cell]]:
+    """How lineups can be confirmed while their ranges say less, where there are such."""
+    if taken.explored.meta.get("moved"):
+        return []
+    ids = taken.explored.core["id"][taken.rows].tolist() if taken.explored.core else []
+    told = [taken.fresh[i].across for i in ids if i in taken.fresh and taken.fresh[i].across]
+    what = " or ".join(sorted(set(told)))
+    return [(f"Confirmed, with a range across {what}", f"{plural(len(told), 'lineup')}. {WHY_ACROSS}")] if told else []
 
 
 def source_line(taken: Taken) -> str:

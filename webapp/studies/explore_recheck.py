@@ -23,73 +23,18 @@ from engine.indicators import UNDER
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
-from engine.verdicts import Finding, Goals, Sample, Verdict, confirmed, judge, mark, weights
+from engine.verdicts import Finding, Goals, Sample, Verdict, confirmed, judge, weights
 from webapp.lib.figures import telling, with_unit
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import explore_source as source
 from webapp.studies.explore_source import signs, strength_index
+from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job, Status
-from webapp.studies.verdict_words import Words
 
 Floats = NDArray[np.float64]
 KEPT_S = 3600
 """Seconds for which what fresh battles say is kept."""
-
-
-class Searched(NamedTuple):
-    """What a search had said of a lineup before it was played again; a half that is not known is None."""
-
-    mean: tuple[float, ...]
-    half: tuple[float | None, ...]
-    samples: int
-    verdict: int
-
-
-class Fresh(NamedTuple):
-    """One lineup on fresh battles: ``mean`` and ``half`` (the longer side of the 95 % range) of each objective,
-    replicates, battles, what they say, about how many more battles would tell where they do not, and ``of``
-    what (the line, or its strength), and whether a mean is ``beyond`` a line, or its whole range (``over``). ``gap``:
-    in words, what is not told apart."""
-
-    mean: tuple[float, ...]
-    half: tuple[float, ...]
-    samples: int
-    battles: int
-    finding: Finding
-    needs: int
-    beyond: bool
-    over: bool
-    of: str = ""
-    gap: str = ""
-
-    def told(self, words: Words) -> str:
-        """The finding as the pages say it, in the words of the job's question."""
-        battles = f"{number(self.battles)} fresh battles"
-        open_ = f"whether it is {'strong' if self.of == 'strength' else words.over}: {self.gap}"
-        return {
-            "confirmed": f"Confirmed on {battles}",
-            "weak": f"{words.over.capitalize() if self.over else 'Near the line'} but weak, on {battles}",
-            "refuted": f"{words.under} on {battles}",
-            "more": f"Needs about {number(self.needs)} more battles to tell {open_}",
-            "close": f"Too close on {battles} to tell {open_}",
-            "measured": f"Measured on {battles}",
-        }[self.finding]
-
-    def short(self, words: Words) -> str:
-        """The same where there is little room."""
-        return {
-            "confirmed": "Confirmed",
-            "weak": words.weak if self.over else "Near, weak",
-            "refuted": words.under,
-            "more": "Needs more",
-            "close": "Close call",
-            "measured": "Measured",
-        }[self.finding]
-
-    def mark(self, before: int) -> int:
-        """The verdict as charts mark it; ``before``: as it was by the search's own battles."""
-        return mark(Verdict(self.finding, 1.0, "", self.beyond, self.over), before)
 
 
 class _Part(NamedTuple):
@@ -202,7 +147,7 @@ def _findings(job: Job) -> dict[bytes, Fresh]:
     judged = _judged(job, searched, checked, goals)
     told = source.objectives(job).objectives
     return {
-        key: _fresh(sample, verdict, each, _gap(sample, verdict, goals, told))
+        key: _fresh(sample, verdict, each, _gap(sample, verdict, goals, told), goals)
         for key, (sample, verdict) in judged.items()
     }
 
@@ -321,7 +266,17 @@ def _together(tables: Sequence[Any]) -> Floats | None:
     return None if any(table is None for table in tables) else np.concatenate(tables)
 
 
-def _fresh(sample: Sample, verdict: Verdict, each: float, gap: str) -> Fresh:
+def _across(mean: Sequence[float], half: Sequence[float], goals: Goals) -> str:
+    """What the ranges of a confirmed lineup, as pages draw them, still reach across."""
+    lined = [j for j, line in enumerate(goals.lines) if line is not None]
+    if all(goals.signs[j] * (mean[j] - (goals.lines[j] or 0.0)) < half[j] for j in lined):
+        return "the line"
+    if (j := goals.strong) is None or goals.baseline is None:
+        return ""
+    return "the median baseline team" if goals.signs[j] * (mean[j] - goals.baseline[0]) < half[j] else ""
+
+
+def _fresh(sample: Sample, verdict: Verdict, each: float, gap: str, goals: Goals) -> Fresh:
     ends = [sample.range(j) for j in range(len(sample.mean))]
     mean = tuple(map(float, sample.mean))
     half = tuple(max(end.high - m, m - end.low, 0.0) for end, m in zip(ends, mean, strict=True))
@@ -330,8 +285,9 @@ def _fresh(sample: Sample, verdict: Verdict, each: float, gap: str) -> Fresh:
         needs = _round_up((math.ceil(sample.samples * verdict.factor) - sample.samples) * each)
     battles = round(sample.samples * each)
     open_ = verdict.open_ if verdict.finding in ("more", "close") else ""
+    across = _across(mean, half, goals) if verdict.finding == "confirmed" else ""
     return Fresh(
-        mean, half, sample.samples, battles, verdict.finding, needs, verdict.beyond, verdict.over, open_, gap
+        mean, half, sample.samples, battles, verdict.finding, needs, verdict.beyond, verdict.over, open_, gap, across
     )  # fmt: skip
 
 

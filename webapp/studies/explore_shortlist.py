@@ -15,7 +15,8 @@ from webapp.accounts.models import User
 from webapp.lib.first import first
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored
-from webapp.studies.explore_recheck import Fresh, checking, genome_key
+from webapp.studies.explore_recheck import checking, genome_key
+from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job, ShortlistEntry
 
 Action = ShortlistEntry.Action

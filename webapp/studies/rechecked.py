@@ -14,7 +14,8 @@ from engine.lineups import schema
 from engine.verdicts import Finding
 from webapp.lib.words import lower_first, number
 from webapp.studies import explore_source as source
-from webapp.studies.explore_recheck import Fresh, findings, genome_key
+from webapp.studies.explore_recheck import findings, genome_key
+from webapp.studies.fresh import Fresh
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job
 from webapp.studies.verdict_words import Words
@@ -29,13 +30,15 @@ NEEDS: dict[Finding, str] = {"more": "needs more battles", "close": "too close t
 
 class Checked(NamedTuple):
     """A lineup of a re-check: its name, what is said of it, the same in a word or two, and its verdict mark (empty:
-    none). ``verdict``: that mark in charts, by the engine's number; None where nothing is said yet."""
+    none). ``verdict``: that mark in charts, by the engine's number; None where nothing is said yet. ``why``: how it can
+    be confirmed while its range says less."""
 
     name: str
     words: str
     short: str
     mark: str = ""
     verdict: int | None = None
+    why: str = ""
 
 
 def checked(job: Job) -> list[Checked]:
@@ -58,7 +61,7 @@ def _checked(job: Job, fresh: Fresh | None, words: Words) -> Checked:
         return Checked("", told, lower_first(told))
     mark = MARKS.get(fresh.finding, "unsure")
     short = NEEDS.get(fresh.finding) or lower_first(fresh.short(words))
-    return Checked("", fresh.told(words), short, mark, VERDICTS.get(mark))
+    return Checked("", fresh.told(words), short, mark, VERDICTS.get(mark), fresh.why)
 
 
 def found(job: Job) -> Found:

@@ -126,12 +126,12 @@ export class Drawer {
     return on ? "It is on the shortlist: re-check it on fresh battles." : "Shortlist it, then re-check on fresh battles.";
   }
 
-  freshWords({ now, before }) {
+  freshWords({ now, before, why }) {
     const { lineups, lined, strength } = this.store;
     const strong = strength >= 0 ? ", and its weakest team above the middle baseline team" : "";
     const lucky = before.verdict === UNDER ? "" : ` The search had measured ${lineups.told(before.mean[lined], null, lined).value}: that was partly luck.`;
     return {
-      confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. Of lineups confirmed like this, 1 in 20 at most is expected to be a false alarm.`,
+      confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. Of lineups confirmed like this, 1 in 20 at most is expected to be a false alarm.${why ? ` ${why}` : ""}`,
       weak: now.over ? `It is ${lineups.words.over} on fresh battles too. ${this.faint()}` : this.faint(),
       refuted: `On fresh battles the whole 95 % range misses the line.${lucky}`,
       more: "Fresh battles do not tell yet. It takes about so many more; re-check it to play them.",

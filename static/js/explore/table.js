@@ -1,6 +1,6 @@
 // The table twin of every chart: all matching lineups, of which only the rows on the screen exist. Arrow keys walk,
 // Space ticks, Enter opens, S shortlists. The grid keeps the focus and names the row that is meant.
-import { shortUnit, whole } from "../charts/format.js";
+import { plural, shortUnit, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
 import { make } from "./dom.js";
 import { UNDER, VERDICTS } from "./lineups.js";
@@ -113,7 +113,18 @@ export class Table {
     this.scroller.scrollTop = this.active * this.rowHeight > this.scroller.clientHeight ? (this.active - 2) * this.rowHeight : 0;
     this.card.querySelector("[data-nothing]").hidden = order.length > 0;
     this.grid.hidden = order.length === 0;
+    this.sayAcross();
     this.draw();
+  }
+
+  /** Confirmed lineups of the list whose ranges say less than that word: how that can be. */
+  sayAcross() {
+    const { lineups, match } = this.store;
+    const said = lineups.moved ? [] : [...lineups.fresh].filter(([id, { why }]) => why && match[lineups.row(id)]);
+    const what = [...new Set(said.map(([, { now }]) => now.across))].join(" or ");
+    const note = this.card.querySelector("[data-across]");
+    note.hidden = said.length === 0;
+    note.textContent = `${plural(said.length, "lineup")} here ${said.length === 1 ? "is" : "are"} confirmed, with a 95 % range that reaches across ${what}. ${lineups.meta.why_across}`;
   }
 
   draw() {
@@ -214,7 +225,7 @@ export class Table {
     const found = lineups.fresh.get(id);
     if (!found || lineups.moved) return cell.replaceChildren(hasLine ? lineups.howSure(r) : "");
     const [css, shape] = CHIPS[found.now.finding];
-    return cell.replaceChildren(make("span", { class: css, title: found.words }, ...(shape ? [mark(shape)] : []), found.short));
+    return cell.replaceChildren(make("span", { class: css, title: [found.words, found.why].filter(Boolean).join(". ") }, ...(shape ? [mark(shape)] : []), found.short));
   }
 
   // ---- keys and pointer ----

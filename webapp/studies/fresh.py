@@ -1,0 +1,76 @@
+"""What fresh battles say of one lineup, in numbers and in words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine.verdicts import Finding, Verdict, mark
+from webapp.lib.words import number
+from webapp.studies.verdict_words import Words
+
+WHY_ACROSS = (
+    "A range has two sides and is of its lineup alone; “confirmed” asks about one side, of all lineups that were "
+    "played again together."
+)
+"""How a lineup can be confirmed while the range beside that word reaches across the line."""
+
+
+class Searched(NamedTuple):
+    """What a search had said of a lineup before it was played again; a half that is not known is None."""
+
+    mean: tuple[float, ...]
+    half: tuple[float | None, ...]
+    samples: int
+    verdict: int
+
+
+class Fresh(NamedTuple):
+    """One lineup on fresh battles: ``mean`` and ``half`` (the longer side of the 95 % range) of each objective,
+    replicates, battles, what they say, about how many more battles would tell where they do not, and ``of``
+    what (the line, or its strength), and whether a mean is ``beyond`` a line, or its whole range (``over``). ``gap``:
+    in words, what is not told apart. ``across``: what the range of a confirmed lineup still reaches across."""
+
+    mean: tuple[float, ...]
+    half: tuple[float, ...]
+    samples: int
+    battles: int
+    finding: Finding
+    needs: int
+    beyond: bool
+    over: bool
+    of: str = ""
+    gap: str = ""
+    across: str = ""
+
+    @property
+    def why(self) -> str:
+        """How a lineup can be confirmed while the range beside the word says less; empty where it does not."""
+        return f"Its own 95 % range still reaches across {self.across}. {WHY_ACROSS}" if self.across else ""
+
+    def told(self, words: Words) -> str:
+        """The finding as the pages say it, in the words of the job's question."""
+        battles = f"{number(self.battles)} fresh battles"
+        open_ = f"whether it is {'strong' if self.of == 'strength' else words.over}: {self.gap}"
+        return {
+            "confirmed": f"Confirmed on {battles}",
+            "weak": f"{words.over.capitalize() if self.over else 'Near the line'} but weak, on {battles}",
+            "refuted": f"{words.under} on {battles}",
+            "more": f"Needs about {number(self.needs)} more battles to tell {open_}",
+            "close": f"Too close on {battles} to tell {open_}",
+            "measured": f"Measured on {battles}",
+        }[self.finding]
+
+    def short(self, words: Words) -> str:
+        """The same where there is little room."""
+        return {
+            "confirmed": "Confirmed",
+            "weak": words.weak if self.over else "Near, weak",
+            "refuted": words.under,
+            "more": "Needs more",
+            "close": "Close call",
+            "measured": "Measured",
+        }[self.finding]
+
+    def mark(self, before: int) -> int:
+        """The verdict as charts mark it; ``before``: as it was by the search's own battles."""
+        return mark(Verdict(self.finding, 1.0, "", self.beyond, self.over), before)
