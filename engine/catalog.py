@@ -200,11 +200,11 @@ STUDIES: dict[str, StudyKind] = {
         "Search", "search", SearchConfig, "engine.study.lineups:run", "engine.telling:Searched", "battles", "archive",
     ),
     "recheck": StudyKind(
-        "Re-check on fresh battles", "re-check", RecheckConfig, "engine.study.lineups:run", "engine.telling:Searched",
-        "battles", "result", tick="part",
+        "Re-check on fresh battles", "re-check", RecheckConfig, "engine.study.lineups:recheck",
+        "engine.telling:Searched", "battles", "result", tick="part",
     ),
     "sample": StudyKind(
-        "Random sample", "sample", SampleConfig, "engine.study.lineups:run", "engine.telling:Searched", "battles",
+        "Random sample", "sample", SampleConfig, "engine.study.lineups:sample", "engine.telling:Searched", "battles",
         "sample", tick="part",
     ),
     "train": StudyKind(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
@@ -25,8 +25,9 @@ class GameConfig(Config):
 
 
 class BalanceStudy(Study):
-    """What every study about lineups shares."""
+    """What every study about lineups shares. ``judges``: it looks for lineups over the line, which must be in reach."""
 
+    judges: ClassVar[bool] = False
     name: str = Field("study", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: GameConfig
@@ -42,6 +43,7 @@ FURTHER = 8
 class SearchConfig(BalanceStudy):
     """Search for lineups that are extreme in the objectives."""
 
+    judges: ClassVar[bool] = True
     kind: Literal["search"] = "search"
     algorithm: AlgorithmConfig = Field(default_factory=NSGA2Config)
     ticks: int = Field(100, ge=1, le=1_000_000, title="Rounds")

@@ -153,7 +153,7 @@ def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
         check(spec, study.objectives, study.lineups.teams)
     except ConfigError as error:
         wrong += error.problems
-    if getattr(study, "kind", "") == "search":
+    if study.judges:
         wrong += unreachable_lines(patched, study.objectives, study.lineups.teams)
     noise = getattr(study, "noise", None)
     if noise and noise.racing == "bounds" and (why := unbounded(spec, study.objectives, study.lineups.teams)):

@@ -19,7 +19,7 @@ from engine.lineups.size import every_lineup, space_size
 from engine.simulators.contract import Category, GameSpec, Metric, Piece, Rules, Slot
 from engine.store import FolderStore
 from engine.studies import load
-from engine.study.lineups import run
+from engine.study.lineups import run, sample
 from tests.engine.test_lineups_size import RULES, SMALL, brute
 
 KEPT = {"hero": 2, "skill": 3, "equipment": 2, "soldier": 3}
@@ -100,7 +100,7 @@ def test_a_space_too_large_to_list_is_not_listed_and_its_draws_stay_as_they_were
 def test_random_lineups_repeat_nothing_and_are_no_more_than_there_are(tmp_path: Path, count: int) -> None:
     store = FolderStore(tmp_path)
     there_are = size_of_few()
-    events = list(run(study("sample", count=count), store))
+    events = list(sample(study("sample", count=count), store))
     found = played(events, store, "sample")
     assert len(found) == distinct(found) == min(count, there_are)
 
