@@ -1,12 +1,11 @@
 """Does a simulator keep the contract? Every promise is tried on the real thing and reported in one line.
 
-``python -m engine check-simulator REFERENCE`` (``check_command``) prints the findings, and so does this module.
+``python -m engine check-simulator REFERENCE`` (``check_command``) prints the findings.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -172,10 +171,3 @@ def _ending(program: ExternalSimulator | ExternalGame) -> Finding:
     if took > program.limits.bye_s:
         return Finding("ending", "warning", "the program does not end by itself at BYE and had to be killed")
     return Finding("ending", "ok", f"ends {took:.2f} s after BYE")
-
-
-if __name__ == "__main__":
-    from engine.piping import until_nobody_reads
-    from engine.simulators.check_command import main_check
-
-    sys.exit(until_nobody_reads(lambda: main_check(sys.argv[1:])))

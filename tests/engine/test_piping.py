@@ -44,7 +44,6 @@ def test_every_program_that_people_start_ends_quietly_when_nobody_reads_on() -> 
     [
         ("-m", "engine", "check-simulator", "--battles=4", "builtin:herobattle"),
         ("-m", "engine", "check-simulator", "--json", "--battles=4", "builtin:herobattle"),
-        ("-m", "engine.simulators.conformance", "--battles=4", "builtin:herobattle"),
         ("-m", "engine.simulators.serve", "--help"),
         ("-m", "engine", "list", "no-such-folder"),
         ("-m", "engine", "--help"),

@@ -165,16 +165,6 @@ def test_a_program_that_ends_when_asked_for_a_battle_has_refused_nothing() -> No
     ]
 
 
-def test_the_module_runs_as_a_command_too() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "engine.simulators.conformance", HONEST, "--battles", "8"],
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("The simulator keeps its contract.\n")
-
-
 def _cost(spec: GameSpec, row: np.ndarray) -> float:
     counter = {s.of: i for i, s in enumerate(spec.slots) if s.kind == "count"}
     return sum(
