@@ -46,6 +46,14 @@ ONLY_IN = {
 }
 
 
+PACKAGES = ("engine", "webapp", "workers", "deploy")
+CIRCLES_LEFT = {"engine.runtime"}
+"""Packages in which a circle of imports is left: the pool opens the one on Ray, whose parts know what a pool is."""
+APPS = ("lib", "accounts", "projects", "games", "balance", "studies", "training", "api")
+"""The apps of the site from the lowest up; what a lower one shows of a higher one is put there by its ``AppConfig``."""
+Graph = dict[str, set[str]]
+
+
 def modules(package: str) -> Iterator[tuple[str, Path]]:
     for path in sorted((ROOT / package).rglob("*.py")):
         if "migrations" not in path.parts:
@@ -133,7 +141,7 @@ def asked_of_texts(path: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [pytest.param(n, p, id=n) for package in ("webapp", "workers", "engine", "deploy") for n, p in modules(package)],
+    [pytest.param(n, p, id=n) for package in PACKAGES for n, p in modules(package)],
 )
 def test_no_text_is_taken_for_a_number_that_int_refuses(name: str, path: Path) -> None:
     if name == "webapp.lib.whole":
@@ -151,3 +159,79 @@ def test_importing_the_light_part_loads_neither_torch_nor_ray_nor_numba(module: 
     code = f"import sys, {module}; print(*(m for m in ('torch', 'ray', 'numba', 'zmq') if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def is_for_types(node: ast.AST) -> bool:
+    """Whether it is ``if TYPE_CHECKING:``, which nothing runs."""
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def run(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a file that run when it is imported or later: all but imports for types."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not is_for_types(child):
+            yield from run(child)
+
+
+def import_graph(files: dict[str, str]) -> Graph:
+    """Each module by its name, and the others that its text imports, at the top or later."""
+    graph: Graph = {}
+    for name, text in files.items():
+        found: set[str] = set()
+        for node in run(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                below = {f"{node.module}.{alias.name}" for alias in node.names}
+                found |= {each if each in files else node.module for each in below}
+        graph[name] = {each for each in found if each in files} - {name}
+    return graph
+
+
+def reached(graph: Graph, start: str) -> set[str]:
+    """What one comes to from ``start``; itself only where a circle leads back."""
+    found: set[str] = set()
+    ahead = list(graph[start])
+    while ahead:
+        node = ahead.pop()
+        if node not in found:
+            found.add(node)
+            ahead += graph[node]
+    return found
+
+
+def circles(graph: Graph) -> set[frozenset[str]]:
+    """The sets of nodes each of which leads to all others of its set."""
+    beyond = {node: reached(graph, node) for node in graph}
+    return {frozenset(o for o in beyond[node] if node in beyond[o]) for node in graph if node in beyond[node]}
+
+
+@pytest.fixture(scope="module")
+def product() -> Graph:
+    return import_graph({name: path.read_text("utf-8") for package in PACKAGES for name, path in modules(package)})
+
+
+def test_no_modules_import_one_another_in_a_circle_not_even_later(product: Graph) -> None:
+    left = {circle: {p for p in CIRCLES_LEFT if all(within(m, {p}) for m in circle)} for circle in circles(product)}
+    assert not [sorted(circle) for circle, packages in left.items() if not packages]
+    assert set().union(*left.values()) == CIRCLES_LEFT, "a circle is gone: take its package from the list"
+
+
+def test_an_app_of_the_site_imports_only_apps_below_it(product: Graph) -> None:
+    assert {path.parent.name for path in (ROOT / "webapp").glob("*/__init__.py")} == set(APPS)
+    for place, app in enumerate(APPS):
+        above = {f"webapp.{each}" for each in APPS[place + 1 :]}
+        own = {name: others for name, others in product.items() if within(name, {f"webapp.{app}"}) and name != "webapp"}
+        wrong = {name: bad for name, others in own.items() if (bad := {o for o in others if within(o, above)})}
+        assert not wrong
+
+
+def test_circles_are_found_where_an_import_is_deferred_and_not_where_it_is_for_types() -> None:
+    files = {
+        "a": "import b\nfrom c import d",
+        "b": "def later():\n    from a import x",
+        "c": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a",
+        "c.d": "import c",
+    }
+    assert circles(import_graph(files)) == {frozenset("ab")}
