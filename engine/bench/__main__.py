@@ -35,6 +35,7 @@ MODULES = (
     "cpu_use",
     "broadcast",
     "learning",
+    "two_seats",
 )
 
 
