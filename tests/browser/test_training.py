@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import Studio, studio
-from tests.webapp.trainings import learn, trained
+from tests.webapp.trainings import learn, trained, two_sided
 from webapp.studies import actions, journal, pending
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
@@ -189,3 +189,15 @@ def test_after_a_pause_the_curve_goes_on_as_one(enter: Enter, team: Studio) -> N
     expect(page.locator("[data-metric-chart] .scatterlayer .trace").first).to_be_attached(timeout=SOON)
     actions.stop(Job.objects.get(pk=job.pk))
     expect(page.locator("[data-doing]")).to_contain_text("stopping", timeout=SOON)
+
+
+def test_where_both_sides_learn_a_switch_says_whose_numbers_are_shown(enter: Enter, team: Studio) -> None:
+    job = two_sided(team.project)
+    page = enter(team.designer, path(job))
+    figure = page.locator("[data-examined]")
+    expect(figure).to_contain_text("102")
+    expect(page.locator("[data-examined-note]")).to_contain_text("left:")
+    page.get_by_role("group", name="Which agent").get_by_role("button", name="right").click()
+    expect(figure).to_contain_text("204")
+    expect(page.locator("[data-return-note]")).to_contain_text("right:")
+    expect(page.locator("[data-take-onnx]")).to_have_attribute("href", re.compile(r"\?of=right$"))

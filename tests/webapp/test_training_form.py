@@ -83,6 +83,18 @@ def test_each_kind_of_game_gets_its_engine_name(team: Studio) -> None:
     assert built(team, game="simulator", simulator=str(command.pk)).game.name == "command:our-game"
 
 
+def test_on_both_sides_of_pong_an_agent_of_its_own_learns(client: Client, team: Studio) -> None:
+    made = built(team, game="pong-two-seats", preset="pong-ppo")
+    assert {name: (p.kind, p.seats) for name, p in made.policies.items()} == {
+        "left": ("learning", (0,)),
+        "right": ("learning", (1,)),
+    }
+    job = training(team.project, config=made, template="pong-ppo", title=made.name)
+    assert built(team, **{n.replace(".", "__"): v for n, v in values_of(job, team.project).items()}) == made
+    page = client.get(reverse("training:evolve", args=[team.project.slug])).content.decode()
+    assert "both sides" not in page, "a search trains one agent at a time"
+
+
 def test_a_simulator_of_another_project_cannot_be_chosen(team: Studio) -> None:
     hidden = Simulator.objects.create(name="Theirs", kind="command", reference="command:theirs")
     assert "simulator" in wrong(team, game="simulator", simulator=str(hidden.pk))

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from engine.store import StoreError
 from tests.factories import Studio, studio
-from tests.webapp.trainings import EACH, finished, learn, trained, training
+from tests.webapp.trainings import EACH, finished, learn, trained, training, two_sided
 from webapp.lib.storage import store
 from webapp.studies import actions, overview, wire
 from webapp.studies.models import Job, Status
@@ -122,6 +122,26 @@ def test_the_policy_comes_with_its_description(client: Client, team: Studio) -> 
         assert json.loads(packed.read("policy.json")) == {"format": 1}
     assert f"policy-{job.pk}.zip" in answer["Content-Disposition"]
     assert client.get(address("training:onnx", job)).content == b"a graph"
+
+
+def test_where_both_sides_learn_each_agent_can_be_taken_away(client: Client, team: Studio) -> None:
+    job = two_sided(team.project)
+    with zipfile.ZipFile(io.BytesIO(client.get(address("training:policy", job)).content)) as packed:
+        assert {name: packed.read(name) for name in packed.namelist()} == {
+            "left/policy.safetensors": b"policy left 10",
+            "left/policy.json": b"policy_description left 10",
+            "right/policy.safetensors": b"policy right 10",
+            "right/policy.json": b"policy_description right 10",
+        }
+    graph = address("training:onnx", job)
+    assert client.get(graph).content == b"onnx left 10"
+    right = client.get(graph, {"of": "right"})
+    assert (right.content, right["Content-Disposition"]) == (
+        b"onnx right 10", f'attachment; filename="policy-{job.pk}-right.onnx"',
+    )  # fmt: skip
+    assert client.get(graph, {"of": "../left"}).status_code == 404
+    page = client.get(reverse("studies:job", args=[job.project.slug, job.pk])).content.decode()
+    assert '"policies": ["left", "right"]' in page
 
 
 def test_the_csv_tells_every_round(client: Client, team: Studio) -> None:

@@ -76,6 +76,28 @@ def trained(project: Project, ticks: int, rewards: tuple[str, ...] = (), **row: 
     return Job.objects.get(pk=job.pk)
 
 
+def two_sided(project: Project, ticks: int = 10) -> Job:
+    """A finished training of both sides of Pong, the right one twice as good; the onnx of each is its name."""
+    learns = {side: {"seats": [seat]} for seat, side in enumerate(("left", "right"))}
+    plain = config(game={"name": "pong-two-seats"}, learner={"preset": "pong-ppo"}, policies=learns)
+    job = training(project, config=plain, title="Pong, both sides learn", template="pong-ppo")
+    for tick in range(1, ticks + 1):
+        artifacts = {
+            f"{role}/{side}": store().put(f"{role} {side} {tick}".encode())
+            for side in learns
+            for role in ("policy", "policy_description", "onnx")
+        }
+        told = {"staleness_mean": 1.0, "staleness_max": 1.0, "updates": float(tick)}
+        for times, side in enumerate(learns, 1):
+            told |= {f"{side}/{name}": times * value for name, value in metrics(tick).items()}
+        counters = {"steps": EACH * tick, "seconds": 2.0 * tick}
+        body = {"artifacts": artifacts, "counters": counters, "metrics": told}
+        changes = {"tick": tick, "counters": counters, "metrics": told, "artifacts": artifacts}
+        assert journal.append(job, {}, [Entry("progressed", body, tick)], **changes)
+    Job.objects.filter(pk=job.pk).update(status=Status.FINISHED, finished_at=timezone.now(), ticks=ticks)
+    return Job.objects.get(pk=job.pk)
+
+
 def finished(project: Project) -> Job:
     """A training that ended by its own rule, with its final evaluation and everything to take away."""
     job = trained(project, TICKS)

@@ -24,7 +24,8 @@ JOB = "/projects/{slug:project}/jobs/{int:number}"
 def there(job: Job) -> list[str]:
     """What can be fetched of a job now, by the last part of its address."""
     parts = kinds.of(job)
-    files = [name for name, role in parts.files.items() if role in job.artifacts]
+    made = {role.partition("/")[0] for role in job.artifacts}
+    files = [name for name, role in parts.files.items() if role in made]
     return [*(("results",) if parts.results else ()), "rounds", *files]
 
 

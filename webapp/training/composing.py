@@ -22,7 +22,6 @@ from webapp.studies.pictures import job_for, person
 from webapp.studies.setting_fields import Setting, shown_default
 from webapp.training import drafts, methods, settings, trials
 from webapp.training.forms import EPISODES, WAYS, TrainForm
-from webapp.training.games import OFFERS
 from webapp.training.methods import ALGORITHMS
 from webapp.training.models import ADDRESSES, TrainDraft
 from webapp.training.starting import TrainingStart
@@ -72,7 +71,7 @@ def context_of(project: Project, form: TrainForm, draft: TrainDraft | None, *, e
         "project": project,
         "draft": draft,
         "earlier": bool(draft and draft.form.get(drafts.BEFORE)),
-        "offers": OFFERS.values(),
+        "offers": form.offers.values(),
         "errors": errors_of(form) if errors else None,
         **parts(form),
     }

@@ -23,7 +23,7 @@ from webapp.studies.models import Job
 from webapp.studies.setting_fields import Setting, settings_of, typed_of, values_typed
 from webapp.training import forecast, games, goals, methods, settings, trials
 from webapp.training.forms import TrainForm
-from webapp.training.games import OFFERS
+from webapp.training.games import ALONE, OFFERS
 from webapp.training.goals import GoalsForm
 from webapp.training.methods import PRESET_LIST
 from webapp.training.ranges import RangeField, has_range, number_text, opened, ranges_in
@@ -68,6 +68,8 @@ _NetworkFields: Any = type("_NetworkFields", (forms.Form,), {s.name: s.field for
 class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkFields):  # type: ignore[misc]
     """``study`` is the search once the form is valid."""
 
+    offers = ALONE
+    game = forms.ChoiceField(choices=[(o.key, o.title) for o in ALONE.values()], label="Game")
     menu, usual_population = PLAYERS, POPULATION
     # None takes a field out of a form that is made from another.
     minutes = sampling = max_staleness = None  # type: ignore[assignment]

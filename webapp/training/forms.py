@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings as site
@@ -22,7 +22,7 @@ from webapp.lib.whole import whole
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 from webapp.training import games, methods, settings, trials
-from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR
+from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR, Offer
 from webapp.training.methods import ALGORITHMS, PRESET_LIST, Preset
 from webapp.training.trials import UNSETTLED
 
@@ -46,6 +46,7 @@ class TrainForm(forms.Form):
     """``config`` is the training once the form is valid. ``shown``: the algorithm and preset that the page shows, which
     are the nearest that exist when those that were typed do not."""
 
+    offers: ClassVar[Mapping[str, Offer]] = OFFERS
     game = forms.ChoiceField(choices=[(o.key, o.title) for o in OFFERS.values()], label="Game")
     gymnasium = forms.CharField(
         max_length=80, required=False, label="Its name in Gymnasium", help_text="Such as LunarLander-v3 or Hopper-v5."
@@ -84,7 +85,7 @@ class TrainForm(forms.Form):
         self.project, self.as_typed = project, dict(data)
         chosen: forms.ModelChoiceField = self.fields["simulator"]  # type: ignore[assignment]
         chosen.queryset = by_moves(project)
-        self.offer = OFFERS.get(self._said("game"), OFFERS[FIRST["game"]])
+        self.offer = self.offers.get(self._said("game"), OFFERS[FIRST["game"]])
         self.shown = self._shown()
         count = whole(self._said("samplers"), 4096) or site.CPUS
         self.groups = self._groups(count)
@@ -227,6 +228,8 @@ class TrainForm(forms.Form):
             "pool": {"kind": "ray"},
             **({} if cleaned["max_staleness"] is None else {"max_staleness": cleaned["max_staleness"]}),
         }
+        if self.offer.policies:
+            base["policies"] = self.offer.policies
         own = settings.typed(self.groups, cleaned)
         own["game"] = {"settings": own["game"]["settings"]} if "game" in own else {}
         return merged(base | sampling, own)
@@ -235,7 +238,8 @@ class TrainForm(forms.Form):
     def name(self) -> str:
         """What the training is called."""
         title = games.title_of(self.game_name) if self.game_name else self.offer.title
-        return self._said("title")[:100] or f"An agent for {title}"[:100]
+        usual = title if self.offer.sides else f"An agent for {title}"
+        return self._said("title")[:100] or usual[:100]
 
     def point_at(self, place: str, message: str) -> None:
         """Show a problem of the engine's at the field it is about. One of the whole stands above the form, unless a

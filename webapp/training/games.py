@@ -35,7 +35,8 @@ _CHOSEN = frozenset({"CartPole-v0", "CartPole-v1", "Acrobot-v1", "MountainCar-v0
 @dataclass(frozen=True)
 class Offer:
     """A game on the menu. ``sees`` and ``does``: what the agent is given and how it acts; empty where trying tells.
-    ``longest``: decisions in its longest episode, 0 where that is not known. ``settings``: those that may be typed."""
+    ``longest``: decisions in its longest episode, 0 where that is not known. ``settings``: those that may be typed.
+    ``sides``: what the agents are called where several learn, one on each seat."""
 
     key: str
     title: str
@@ -45,6 +46,12 @@ class Offer:
     does: str = ""
     longest: int = 0
     settings: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
+
+    @property
+    def policies(self) -> dict[str, dict[str, list[int]]]:
+        """The engine's table of who learns where; empty where one agent learns."""
+        return {side: {"seats": [seat]} for seat, side in enumerate(self.sides)}
 
 
 _PONG = ("points", "max_ticks", "frame_skip", "rewards")
@@ -54,6 +61,10 @@ OFFERS = {
         Offer(
             "pong", "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
             "pong", NUMBERS, CHOICE, 6000, _PONG,
+        ),
+        Offer(
+            "pong-two-seats", "Pong, both sides learn", "Two agents, one on each side, learn from the same battles.",
+            "pong-two-seats", NUMBERS, CHOICE, 6000, _PONG, ("left", "right"),
         ),
         Offer(
             "image-pong", "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
@@ -73,6 +84,10 @@ OFFERS = {
         Offer(SIMULATOR, "A game of your own", "A simulator of this project that plays move by move."),
     )
 }  # fmt: skip
+
+
+ALONE = {key: offer for key, offer in OFFERS.items() if not offer.sides}
+"""Those in which one agent learns."""
 
 
 def does(offer: Offer, name: str) -> str:

@@ -104,7 +104,10 @@ def _unfit(
         return
     for field, why in games.unfit(game.name, game.settings, project):
         yield f"{place}game.{field}", why
-    does = games.does(OFFERS[games.named(game.name, project)[0]], game.name)
+    offer = OFFERS[games.named(game.name, project)[0]]
+    if within and offer.sides:
+        yield f"{place}game.name", "several agents learn in this game; a search trains one at a time"
+    does = games.does(offer, game.name)
     if trained is not None and (reason := methods.misfit(trained.learner.kind, does)):
         yield f"{place}learner.kind", reason
 

@@ -10,6 +10,7 @@ from engine.config.genes import genes
 from engine.config.rl import K4S2, PRESETS, AnyLearner, LearnerConfig, NetworkConfig
 from webapp.training.games import NUMBERS, PICTURES, STEERING
 
+_PONGS = ("pong", "pong-two-seats")
 USUAL, SEEN = "usual", "pictures"
 _PICTURES = NetworkConfig(conv=(K4S2,) * 4, policy=(256,), critic=(256,))
 
@@ -103,20 +104,20 @@ PRESET_LIST = {
         ),
         _engine(
             "pong-ppo", "Tuned for Pong", "Wins against the scripted player within minutes.",
-            games=("pong",), battles=64, steps=5_000_000,
+            games=_PONGS, battles=64, steps=5_000_000,
         ),
         _engine(
             "pong-a3c", "Tuned for Pong", "Small steps, very often. Wins within minutes.",
-            games=("pong",), battles=32, steps=10_000_000,
+            games=_PONGS, battles=32, steps=10_000_000,
         ),
         _engine(
             "pong-impala", "Tuned for Pong", "As A3C, corrected for older data: the one for many samplers.",
-            games=("pong",), battles=32, steps=10_000_000,
+            games=_PONGS, battles=32, steps=10_000_000,
         ),
         _engine(
             "table3-vector-pong", "The paper's Pong, numbers",
             f"{_PAPER}. It left learning rate and critic weight to evolution; here they begin at PPO's own.",
-            games=("pong",), battles=64, steps=5_000_000,
+            games=_PONGS, battles=64, steps=5_000_000,
         ),
         _engine(
             "table3-image-pong", "The paper's Pong, pictures", f"{_PAPER}: four convolutions and large batches.",

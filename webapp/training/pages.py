@@ -39,6 +39,12 @@ METRICS = {
 """What a learner tells, in words; anything else is shown under its own name."""
 
 
+def learning(job: Job) -> list[str]:
+    """The policies that learn, where several do; one alone needs no name."""
+    found = [name for name, policy in job.config.get("policies", {}).items() if policy["kind"] == "learning"]
+    return found if len(found) > 1 else []
+
+
 def context(job: Job) -> dict[str, Any]:
     """What the template needs beside what every job's page has."""
     config = job.config
@@ -58,6 +64,7 @@ def page_data(job: Job) -> dict[str, Any]:
         "in_step": config["sampling"] == "synchronous",
         "episodes": config["episodes"],
         "words": METRICS,
+        "policies": learning(job),
         "summary": job.summary,
     }
 

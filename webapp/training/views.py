@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import PurePosixPath
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -14,6 +15,7 @@ from webapp.studies import kinds
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
 from webapp.studies.progress import to_csv
+from webapp.training.pages import learning
 
 _FILES = {"policy.safetensors": "policy", "policy.json": "policy_description"}
 
@@ -36,6 +38,11 @@ def _artifact(job: Job, role: str) -> bytes:
         raise Http404(str(error)) from error
 
 
+def _of(role: str, policy: str) -> str:
+    """A policy's artifact, by its role alone where only one learns."""
+    return f"{role}/{policy}" if policy else role
+
+
 def _file(data: bytes | str, name: str, kind: str) -> HttpResponse:
     answer = HttpResponse(data, content_type=kind)
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -49,16 +56,22 @@ def policy(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = _trained(request, slug, pk, "policy.zip")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for name, role in _FILES.items():
-            archive.writestr(name, _artifact(job, role))
+        for of in learning(job) or [""]:
+            for name, role in _FILES.items():
+                archive.writestr(str(PurePosixPath(of, name)), _artifact(job, _of(role, of)))
     return _file(packed.getvalue(), f"policy-{job.pk}.zip", "application/zip")
 
 
 @require_safe
 def onnx(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The policy as an ONNX graph; made when the training ends."""
+    """The policy as an ONNX graph, made when the training ends; where several learn, ``of`` says which."""
     job = _trained(request, slug, pk, "policy.onnx")
-    return _file(_artifact(job, "onnx"), f"policy-{job.pk}.onnx", "application/octet-stream")
+    several = learning(job)
+    of = request.GET.get("of", several[0]) if several else ""
+    if of not in several and several:
+        raise Http404(f"This training has no agent {of!r}; it has {', '.join(several)}.")
+    name = "-".join(part for part in ("policy", str(job.pk), of) if part)
+    return _file(_artifact(job, _of("onnx", of)), f"{name}.onnx", "application/octet-stream")
 
 
 @require_safe

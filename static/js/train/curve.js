@@ -4,13 +4,12 @@ import { decimals, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 import { at, ended, page, rounds, state } from "../job/state.js";
-import { latest, shown } from "./figures.js";
+import { column, latest, policies, shown, showFigures, told } from "./figures.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false, showTips: false };
 const NARROW = 560;
 let reward = ""; // the name of one reward; empty: all of them together
 
-const column = (name) => rounds[name] ?? rounds.tick.map(() => null);
 const training = () => (reward ? `return_${reward}` : "return");
 const evaluation = (end = "") => `evaluation_return${reward ? `_${reward}` : ""}${end}`;
 
@@ -50,29 +49,29 @@ const pick = (name, chosen) => chosen.map((i) => column(name)[i]);
 
 /** What the episodes of each round brought: the mean, and where it is of all rewards, from the least to the most. */
 function trainingTraces(theme) {
-  const told = rows(training());
-  const x = pick("steps", told);
+  const played = rows(training());
+  const x = pick("steps", played);
   const line = {
-    x, y: pick(training(), told), mode: told.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, marker: { color: theme.accent, size: 5 },
-    text: told.map((i) => `Round ${whole(rounds.tick[i])}<br>while training: <b>${shown(column(training())[i])}</b>`), hovertemplate: "%{text}<extra></extra>",
+    x, y: pick(training(), played), mode: played.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, marker: { color: theme.accent, size: 5 },
+    text: played.map((i) => `Round ${whole(rounds.tick[i])}<br>while training: <b>${shown(column(training())[i])}</b>`), hovertemplate: "%{text}<extra></extra>",
   };
   if (reward) return [line];
   const band = {
-    x: [...x, ...x.slice().reverse()], y: [...pick("return_most", told), ...pick("return_least", told).reverse()],
+    x: [...x, ...x.slice().reverse()], y: [...pick("return_most", played), ...pick("return_least", played).reverse()],
     fill: "toself", fillcolor: faded(theme.accent, 0.14), line: { width: 0 }, mode: "lines", hoverinfo: "skip",
   };
   return [band, line];
 }
 
 function evaluationTrace(theme) {
-  const told = rows(evaluation());
-  const value = pick(evaluation(), told);
-  const [low, high] = [pick(evaluation("_low"), told), pick(evaluation("_high"), told)];
+  const measured = rows(evaluation());
+  const value = pick(evaluation(), measured);
+  const [low, high] = [pick(evaluation("_low"), measured), pick(evaluation("_high"), measured)];
   return {
-    x: pick("steps", told), y: value, mode: "markers", cliponaxis: false,
+    x: pick("steps", measured), y: value, mode: "markers", cliponaxis: false,
     marker: { symbol: "circle", size: 10, color: theme.ink, line: { width: 1.5, color: theme.surface } },
     error_y: { type: "data", symmetric: false, array: value.map((v, i) => (high[i] === null ? 0 : high[i] - v)), arrayminus: value.map((v, i) => (low[i] === null ? 0 : v - low[i])), color: theme.ink, thickness: 1.4, width: 4 },
-    text: told.map((row, i) => `Evaluation after round ${whole(rounds.tick[row])}<br><b>${shown(value[i])}</b>${low[i] === null ? "" : ` (${shown(low[i])} to ${shown(high[i])})`}`), hovertemplate: "%{text}<extra></extra>",
+    text: measured.map((row, i) => `Evaluation after round ${whole(rounds.tick[row])}<br><b>${shown(value[i])}</b>${low[i] === null ? "" : ` (${shown(low[i])} to ${shown(high[i])})`}`), hovertemplate: "%{text}<extra></extra>",
   };
 }
 
@@ -112,7 +111,7 @@ function table() {
 const NOT_REWARDS = new Set(["return_least", "return_most"]);
 /** A switch between the rewards where there are several. */
 function rewards() {
-  const names = Object.keys(rounds).filter((name) => name.startsWith("return_") && !NOT_REWARDS.has(name)).map((name) => name.slice(7));
+  const names = told().filter((name) => name.startsWith("return_") && !NOT_REWARDS.has(name)).map((name) => name.slice(7));
   const place = at("rewards");
   place.hidden = names.length < 2;
   if (place.hidden || place.children.length === names.length + 1) return;
@@ -136,7 +135,7 @@ const exact = (value) => (value !== 0 && Math.abs(value) < 0.01 ? value.toExpone
 
 /** What the learner tells: one number as a line, all of them in their last values. */
 async function drawMetrics(Plotly, theme) {
-  const names = Object.keys(rounds).filter((name) => !HIDDEN.test(name) && latest(name));
+  const names = told().filter((name) => !HIDDEN.test(name) && latest(name));
   const choice = at("metric");
   if (choice.options.length !== names.length) {
     const before = choice.value;
@@ -151,11 +150,11 @@ async function drawMetrics(Plotly, theme) {
   );
   const name = choice.value;
   if (!name || !at("details").open) return;
-  const told = rows(name);
+  const said = rows(name);
   const plan = layout(theme, { x: "Moves learned from → later", y: "" }, true);
   plan.margin = { ...plan.margin, l: 50 };
   at("metric-now").textContent = `${title(name)}: ${exact(latest(name)[0])} in round ${whole(rounds.tick[latest(name)[1]])}`;
-  await Plotly.react(at("metric-chart"), [{ x: pick("steps", told), y: pick(name, told), mode: told.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, hovertemplate: "%{y:.4g}<extra></extra>" }], plan, CONFIG);
+  await Plotly.react(at("metric-chart"), [{ x: pick("steps", said), y: pick(name, said), mode: said.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, hovertemplate: "%{y:.4g}<extra></extra>" }], plan, CONFIG);
 }
 at("metric").addEventListener("change", () => drawCurve());
 at("details").addEventListener("toggle", () => drawCurve());
@@ -168,6 +167,10 @@ export async function drawCurve() {
     at("curve-empty").textContent = ended() ? "Nothing was learned: the job ended before its first round was complete." : "The first round is not complete yet. The curve grows with every round.";
     return;
   }
+  policies(() => {
+    showFigures();
+    drawCurve();
+  });
   rewards();
   legend();
   table();

@@ -9,10 +9,37 @@ const rounded = (value) => (value >= 1000 ? Math.round(value / 100) * 100 : valu
 /** Digits after the point that a return is worth. */
 const digits = (value) => (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 export const shown = (value) => decimals(value, digits(value));
+let policy = page.policies[0] ?? ""; // whose numbers are shown, where several agents learn
+/** The name of a number of the agent that is shown; numbers of all of them together have plain names. */
+const own = (name) => (policy && !(name in rounds) ? `${policy}/${name}` : name);
+/** A number of every round, null where a round did not tell it. */
+export const column = (name) => rounds[own(name)] ?? rounds.tick.map(() => null);
+/** The numbers that the agent that is shown has, or all have together. */
+export const told = () => Object.keys(rounds).map((name) => (policy && name.startsWith(`${policy}/`) ? name.slice(policy.length + 1) : name)).filter((name) => !name.includes("/"));
+
+/** A switch between the agents where several learn. */
+export function policies(changed) {
+  const place = at("policies");
+  place.hidden = !policy;
+  if (!policy || place.children.length) return;
+  place.replaceChildren(
+    ...page.policies.map((name) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: name });
+      button.setAttribute("aria-pressed", String(name === policy));
+      button.addEventListener("click", () => {
+        policy = name;
+        for (const other of place.children) other.setAttribute("aria-pressed", String(other === button));
+        changed();
+      });
+      return button;
+    }),
+  );
+}
+
 /** The last value of a column that a round told, and its round; null where none did. */
 export function latest(name) {
-  const column = rounds[name] ?? [];
-  for (let i = column.length - 1; i >= 0; i -= 1) if (column[i] !== null) return [column[i], i];
+  const values = column(name);
+  for (let i = values.length - 1; i >= 0; i -= 1) if (values[i] !== null) return [values[i], i];
   return null;
 }
 
@@ -24,6 +51,8 @@ function busy() {
 
 const aside = (text) => Object.assign(document.createElement("span"), { className: "aside", textContent: text });
 
+const whose = () => (policy ? `${policy}: ` : "");
+
 function showExamined() {
   const found = latest("evaluation_return");
   const last = ended() && found && found[1] === rounds.tick.length - 1 && state.status === "finished";
@@ -34,11 +63,11 @@ function showExamined() {
     return;
   }
   const [value, i] = found;
-  const [low, high] = ["low", "high"].map((end) => rounds[`evaluation_return_${end}`]?.[i] ?? null);
+  const [low, high] = ["low", "high"].map((end) => column(`evaluation_return_${end}`)[i]);
   const known = low !== null && high !== null;
   at("examined").replaceChildren(shown(value), ...(known ? [aside(`${shown(low)} to ${shown(high)}`)] : []));
   const range = known ? "95\u00a0% range" : "range not known";
-  at("examined-note").textContent = `${range}, ${plural(page.episodes, "episode")} on fresh seeds${last ? "" : `, round ${whole(rounds.tick[i])}`}`;
+  at("examined-note").textContent = `${whose()}${range}, ${plural(page.episodes, "episode")} on fresh seeds${last ? "" : `, round ${whole(rounds.tick[i])}`}`;
 }
 
 function showAge() {
@@ -63,13 +92,14 @@ function showSpeed() {
 function showReturn() {
   const found = latest("return");
   at("return").textContent = found ? shown(found[0]) : "–";
-  at("return-note").textContent = found ? `mean of round ${whole(rounds.tick[found[1]])}, while exploring` : "no episode has ended yet";
+  at("return-note").textContent = found ? `${whose()}mean of round ${whole(rounds.tick[found[1]])}, while exploring` : "no episode has ended yet";
 }
 
 function showTake() {
   at("take").hidden = !state.tick;
   at("take").classList.toggle("btn-primary", state.status !== "paused");
   at("take-policy").hidden = !state.tick;
+  if (policy) at("take-onnx").href = `${at("take-onnx").href.split("?")[0]}?of=${policy}`;
   at("take-curve").hidden = !state.tick;
   at("take-onnx").hidden = !["finished", "stopped"].includes(state.status) || !state.tick;
 }
