@@ -203,8 +203,8 @@ def test_every_family_listed_has_lineups(enter: Enter, team: Studio) -> None:
 @pytest.mark.parametrize(
     ("at_the_end", "mean", "says"),
     [
-        (0, [2.6, 50.0, 28.0], "none was confirmed when the search ended; re-checks confirmed 1 since"),
-        (1, [1.7, 30.0, 28.0], "none of them is confirmed by all fresh battles so far"),
+        (0, [2.6, 50.0, 28.0], "the only one played again, confirmed on fresh battles"),
+        (1, [1.7, 30.0, 28.0], "the one played again is not confirmed on fresh battles"),
     ],
 )
 def test_the_figures_of_a_search_agree_on_what_is_confirmed_by_now(
@@ -218,7 +218,8 @@ def test_the_figures_of_a_search_agree_on_what_is_confirmed_by_now(
     page = enter(team.designer, f"/p/herobattle/jobs/{job.pk}/")
     expect(page.locator("[data-compared]")).to_contain_text(f"{1 - at_the_end} confirmed on fresh battles, ")
     expect(page.locator("[data-sure]")).to_have_text(says)
-    expect(page.locator("[data-worst]")).to_have_text("–")
+    expect(page.locator("[data-worst]")).to_contain_text("–" if at_the_end else "2.6×")
+    expect(page.locator("[data-worst-name]")).to_have_text("Most unfair confirmed")
 
 
 # ---- the button ----

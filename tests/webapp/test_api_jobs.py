@@ -348,6 +348,11 @@ def test_the_shortlist_is_played_again_and_says_what_was_found(team: Studio, scr
     Job.objects.filter(pk=again.pk).update(status=Status.FINISHED, artifacts={"result": store().put(bundle(columns))})
     (row,) = script.get(f"{where}/results?of=shortlist")["rows"]
     assert (row["lineup"], row["finding"], row["fresh"]) == (12, "confirmed", True)
+    now = build.explored(Job.objects.get(pk=job.pk))
+    metrics, verdict = script.get(where)["metrics"], now.core["verdict"]
+    assert (metrics["confirmed"], metrics["replayed"]) == (1, 1)
+    assert (metrics["strong"], metrics["over"]) == ((verdict == 2).sum(), (verdict > 0).sum())
+    assert metrics["worst"] == pytest.approx(3.5)
     front = script.get(f"{where}/results")["rows"]
     assert {each["finding"] for each in front} <= {None, "confirmed"}
     assert script.post(f"{where}/recheck", {"again": True, "replicates": 64})["config"]["replicates"] == 64

@@ -23,7 +23,7 @@ from webapp.studies.explore_export import Taken, provenance
 from webapp.studies.explore_page import judged
 from webapp.studies.explore_recheck import confirmed_count
 from webapp.studies.explore_shortlist import Shortlist
-from webapp.studies.found_counts import plain_counts
+from webapp.studies.found_counts import metrics_now, plain_counts
 from webapp.studies.models import Job, ShortlistEntry, Status
 from webapp.studies.templatetags.verdicts import found
 from webapp.studies.verdict_words import LINE
@@ -289,8 +289,35 @@ def test_the_head_splits_what_is_confirmed_from_what_the_search_found_and_adds_u
     told = found(job)["found"]
     assert told is not None
     assert told.words == f"2 confirmed on fresh battles, {rest} found by the search"
-    assert plain_counts(job) == {"by_search": rest, "confirmed": 2, "strong": legend, "told": len(strong)}
+    counts = plain_counts(job)
+    assert [counts[name] for name in ("by_search", "confirmed", "strong", "told")] == [rest, 2, legend, len(strong)]
+    assert counts["over"] == int((after.core["verdict"] > 0).sum())
     assert Side(1, job, "", None).found == rest
+
+
+@pytest.mark.parametrize("direction", ["max", "min"])
+def test_the_furthest_that_is_told_is_the_furthest_confirmed_and_its_range_allows_for_all_that_were_played_again(
+    job: Job, direction: str
+) -> None:
+    job.config["objectives"]["objectives"][0]["direction"] = direction
+    job.metrics |= {"worst": 9.0, "worst_low": 8.0, "worst_high": 9.5, "replayed": 88.0, "confirmed": 3.0}
+    job.save()
+    sign = 1 if direction == "max" else -1
+    further, near = 2.0 + 0.9 * sign, 2.0 + 0.6 * sign
+    finished_recheck(job, [12], [near, 50.0, 28.0], [0.05, 1.0, 1.0])
+    finished_recheck(job, [30], [further, 50.0, 28.0], [0.05, 1.0, 1.0])
+    finished_recheck(job, [31], [2.0 + 1.5 * sign, 50.0, 15.0], [0.05, 1.0, 1.0])  # further still, but weak
+    findings = build.build(job).fresh
+    assert [findings[i].finding for i in (12, 30, 31)] == ["confirmed", "confirmed", "weak"]
+    counts = plain_counts(job)
+    value, low, high = counts["furthest"]
+    assert (value, counts["confirmed"], counts["played"]) == (pytest.approx(further), 2, 3)
+    assert value - low == pytest.approx(high - value)
+    assert high - value > findings[30].half[0]
+    now = metrics_now(job)
+    assert [now[name] for name in ("worst", "worst_low", "worst_high", "replayed", "confirmed")] == [
+        value, low, high, 3.0, 2.0,
+    ]  # fmt: skip
 
 
 def test_a_confirmed_lineup_whose_range_reaches_across_the_line_says_how_that_can_be(team: Studio, job: Job) -> None:

@@ -22,7 +22,7 @@ from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail,
 from webapp.api.starting import Changes, Wanted, again, start
 from webapp.games.called import config_told
 from webapp.projects.models import Project
-from webapp.studies import actions, wire
+from webapp.studies import actions, kinds, wire
 from webapp.studies.models import Job, Status
 from webapp.studies.overview import pace
 from webapp.studies.pictures import person
@@ -45,6 +45,7 @@ def shape(job: Job) -> dict[str, Any]:
     how = pace(job)
     return {
         **wire.state(job),
+        "metrics": kinds.of(job).metrics(job),
         "project": job.project.slug,
         "share": how.share,
         "seconds_left": how.seconds_left,

@@ -85,7 +85,10 @@ class JobShape(Schema):
     counters: dict[str, Any] = Field(
         description="Totals so far: evaluations, battles, steps, and seconds of the study."
     )
-    metrics: dict[str, Any] = Field(description="Of the last round.")
+    metrics: dict[str, Any] = Field(
+        description="Of the last round; of a search that has played lineups again, as its pages have them now: over, "
+        "strong, confirmed, replayed, and of the furthest confirmed worst with its range."
+    )
     created: datetime
     created_by: str
     started: datetime | None = Field(description="Null before it first runs.")
@@ -101,7 +104,7 @@ class JobDetail(JobShape):
     config: dict[str, Any] = Field(description="The study, complete: what may be posted again.")
     config_hash: str
     game_version: int | None
-    summary: dict[str, Any]
+    summary: dict[str, Any] = Field(description="What the study said when it ended; re-checks change metrics only.")
     results: list[str] = Field(description="What can be fetched: front, archive, policy.zip, policy.onnx.")
     notes: list[str] = Field(
         description="Sentences on how it differs from the job that it is a copy of; empty as a rule."

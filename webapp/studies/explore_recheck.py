@@ -23,8 +23,9 @@ from engine.indicators import UNDER
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
-from engine.verdicts import Finding, Goals, Sample, Verdict, confirmed, judge, weights
+from engine.verdicts import Finding, Goals, Sample, Verdict, confirmed, judge, most_extreme, weights
 from webapp.lib.figures import telling, with_unit
+from webapp.lib.first import first
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import explore_source as source
@@ -130,6 +131,33 @@ def confirmed_by(job: Job, lines: Sequence[float | None], baseline: Mapping[str,
         kept = [verdict.finding for _, verdict in _judged(job, searched, checked, other).values()]
         cache.set(key, kept, KEPT_S)
     return None if not kept or "measured" in kept else Count(kept.count("confirmed"), len(kept))
+
+
+class Furthest(NamedTuple):
+    """The confirmed lineup that is furthest over the line, by the mean of its fresh battles, and where its true value
+    is: the range holds although it was picked from all that were played again."""
+
+    value: float
+    low: float
+    high: float
+
+
+def furthest(job: Job) -> Furthest | None:
+    """Which of a search's confirmed lineups is the furthest in the first objective with a line; None where none is
+    confirmed. Raises StoreError and ConfigError as ``findings`` does."""
+    if not confirmed_count(job):
+        return None
+    key = f"furthest-{job.pk}-{source.key(job)}"
+    kept: Furthest | None = cache.get(key)
+    if kept is None:
+        searched, checked, goals = _examined(job)
+        judged = _judged(job, searched, checked, goals).values()
+        chosen = [sample for sample, verdict in judged if verdict.finding == "confirmed"]
+        j = first(j for j, line in enumerate(goals.lines) if line is not None)
+        at, ends = most_extreme(chosen, j, goals.signs[j], len(judged))
+        kept = Furthest(float(chosen[at].mean[j]), ends.low, ends.high)
+        cache.set(key, kept, KEPT_S)
+    return kept
 
 
 def marks_now(job: Job, arrays: Mapping[str, NDArray[Any]]) -> dict[int, int]:

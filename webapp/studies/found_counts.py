@@ -1,25 +1,27 @@
-"""How many lineups a search found, and how many of them fresh battles confirm: one count for every page."""
+"""What a search found by now, and what fresh battles confirm of it: one set of numbers for pages and programs."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.core.cache import cache
 
 from engine.errors import ConfigError, StoreError
-from engine.indicators import STRONG
+from engine.indicators import STRONG, UNDER
 from webapp.studies import explore_source as source
-from webapp.studies.explore_recheck import KEPT_S, confirmed_count, fresh_numbers
+from webapp.studies.explore_recheck import KEPT_S, confirmed_count, findings, fresh_numbers, furthest
 from webapp.studies.models import Job
 
 
 class Found(NamedTuple):
     """``by_search``: over the line and strong by the search's own battles, and not played again: of what was,
-    fresh battles tell. ``confirmed``: what they confirm; None where nothing was played again, or nothing can
-    be."""
+    fresh battles tell. ``over``: all that are marked as over the line or close to it. ``confirmed``: what fresh
+    battles confirm; None where nothing was played again, or nothing can be."""
 
     by_search: int
+    over: int
     confirmed: int | None
 
     @property
@@ -30,32 +32,60 @@ class Found(NamedTuple):
 
 def found_by(job: Job) -> Found:
     """What a search found by now. Where its game is no longer described it is what the search itself last said."""
-    said = int(job.metrics.get("strong", 0))
+    said = Found(int(job.metrics.get("strong", 0)), int(job.metrics.get("over", 0)), None)
     confirmed = confirmed_count(job)
     if confirmed is None:
-        return Found(said, None)
+        return said
     key = f"found-{job.pk}-{source.key(job)}"
-    kept: int | None = cache.get(key)
+    kept: Found | None = cache.get(key)
     if kept is None:
         try:
-            kept = _not_played_again(job)
+            kept = _counted(job, confirmed)
         except (StoreError, ConfigError):
-            return Found(said, confirmed)
+            return said._replace(confirmed=confirmed)
         cache.set(key, kept, KEPT_S)
-    return Found(kept, confirmed)
+    return kept
 
 
-def plain_counts(job: Job) -> dict[str, int | None]:
-    """The same for scripts; ``told`` is what the search itself had said by then, which grows while it runs."""
+def plain_counts(job: Job) -> dict[str, Any]:
+    """The same for scripts; ``told`` is what the search itself had said by then, which grows while it runs. ``played``:
+    how many were played again, and ``furthest``: [value, low, high] of the furthest that they confirm."""
     found = found_by(job)
-    return {**found._asdict(), "strong": found.strong, "told": int(job.metrics.get("strong", 0))}
+    counts = {**found._asdict(), "strong": found.strong, "told": int(job.metrics.get("strong", 0))}
+    told = _told_of(job, found)
+    ends = [told.get(name) for name in ("worst", "worst_low", "worst_high")]
+    return {**counts, "played": int(told.get("replayed", 0)), "furthest": None if ends[0] is None else ends}
 
 
-def _not_played_again(job: Job) -> int:
-    """How many rows of the explorer are strong by the search's own numbers alone. Raises StoreError, ConfigError."""
+def metrics_now(job: Job) -> dict[str, Any]:
+    """The numbers of a search as its pages have them: what it said itself, until fresh battles say more."""
+    found = found_by(job)
+    if found.confirmed is None:
+        return dict(job.metrics)
+    return {**_told_of(job, found), "strong": float(found.strong), "over": float(found.over)}
+
+
+def _told_of(job: Job, found: Found) -> dict[str, Any]:
+    """The metrics of a job with what all fresh battles say by now; as they are where nothing tells."""
+    if found.confirmed is None:
+        return dict(job.metrics)
+    told = {name: value for name, value in job.metrics.items() if not name.startswith("worst")}
+    told |= {"confirmed": float(found.confirmed), "replayed": float(len(findings(job)))}
+    if (most := furthest(job)) is not None:
+        ends = {"worst": most.value, "worst_low": most.low, "worst_high": most.high}
+        told |= {name: value for name, value in ends.items() if math.isfinite(value)}
+    return told
+
+
+def _counted(job: Job, confirmed: int) -> Found:
+    """By the rows of the explorer. Raises StoreError, ConfigError."""
     evaluated = source.evaluated(job)
     if evaluated is None:
-        return 0
-    strong = source.verdicts_of(job, evaluated.columns, evaluated.meta) == STRONG
-    strong[list(fresh_numbers(job, evaluated.columns["genome"]))] = False
-    return int(np.count_nonzero(strong))
+        return Found(0, 0, confirmed)
+    verdict = source.verdicts_of(job, evaluated.columns, evaluated.meta)
+    fresh = fresh_numbers(job, evaluated.columns["genome"])
+    again = list(fresh)
+    by_search = np.delete(verdict, again)
+    over = np.count_nonzero(by_search != UNDER)
+    over += sum(now.mark(int(verdict[row])) != UNDER for row, now in fresh.items())
+    return Found(int(np.count_nonzero(by_search == STRONG)), int(over), confirmed)

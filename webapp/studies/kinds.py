@@ -99,9 +99,13 @@ class Parts:
         """What an ended one found, in a line, where jobs are listed."""
         return None
 
-    def counts(self, job: Job) -> dict[str, int | None] | None:
+    def counts(self, job: Job) -> dict[str, Any] | None:
         """What it has found by now, in numbers for its page."""
         return None
+
+    def metrics(self, job: Job) -> dict[str, Any]:
+        """The numbers of its last round for programs, with what is known better by now."""
+        return dict(job.metrics)
 
     def moments(self, job: Job) -> list[dict[str, Any]]:
         """Lines of its history that no event says, as messages."""

@@ -19,7 +19,7 @@ from webapp.studies.compare.differences import method_title, settings_told
 from webapp.studies.compare.lineups import LineupsCompared
 from webapp.studies.comparing import Comparing
 from webapp.studies.forms import values_of
-from webapp.studies.found_counts import found_by, plain_counts
+from webapp.studies.found_counts import found_by, metrics_now, plain_counts
 from webapp.studies.intake import Intake
 from webapp.studies.job_page import links, live
 from webapp.studies.kinds import Found, Parts, Rows
@@ -96,9 +96,13 @@ class Searches(Samples):
         mark = "strong" if found.confirmed else "unsure" if found.by_search else ""
         return Found(f"{number(found.confirmed)} confirmed on fresh battles, {by_search}", mark)
 
-    def counts(self, job: Job) -> dict[str, int | None] | None:
+    def counts(self, job: Job) -> dict[str, Any] | None:
         """Lineups that are over the line and strong."""
         return plain_counts(job)
+
+    def metrics(self, job: Job) -> dict[str, Any]:
+        """As its pages have them: fresh battles stand in the place of the search's own."""
+        return metrics_now(job)
 
     def moments(self, job: Job) -> list[dict[str, Any]]:
         """The round of the first lineup that is over the line and strong."""
@@ -147,9 +151,13 @@ class Rechecks(Searches):
         """What fresh battles say of its lineups."""
         return rechecked.found(job)
 
-    def counts(self, job: Job) -> dict[str, int | None] | None:
+    def counts(self, job: Job) -> dict[str, Any] | None:
         """Its page tells of each lineup by itself."""
         return None
+
+    def metrics(self, job: Job) -> dict[str, Any]:
+        """Of its own battles."""
+        return dict(job.metrics)
 
     def moments(self, job: Job) -> list[dict[str, Any]]:
         """Its lineups were found before."""

@@ -61,35 +61,42 @@ function showFound(evaluated) {
 
 /** "4.0× or more" where the value stands at the objective's cap. */
 const reached = (value, words = valueText(y, value)) => `${words}${y.cap !== null && value === y.cap ? (y.direction === "max" ? " or more" : " or less") : ""}`;
-const headline = y.toward.startsWith("more ") ? `Most ${y.toward.slice(5)} found` : "Furthest found";
+const furthest = y.toward.startsWith("more ") ? `Most ${y.toward.slice(5)}` : "Furthest";
+
+/** Whose range it is: the furthest of those that fresh battles confirm, picked from all that were played again. */
+function pickedFrom({ played, furthest: [, low, high] }, confirmed) {
+  if (played === 1) return "the only one played again, confirmed on fresh battles";
+  const what = confirmed === 1 ? "the only one confirmed" : `the furthest of ${whole(confirmed)} confirmed`;
+  const from = `picked from ${whole(played)} played again on fresh battles`;
+  return low === null || high === null ? `${what}, ${from}` : `${what}, ${from}; the 95\u00a0% range allows for that`;
+}
 
 export function showWorst(now) {
   if (!search) return;
-  at("worst-name").textContent = headline;
-  at("rounds-title").textContent = `${headline}, round by round`;
+  const { found, words } = page;
+  const replayed = found.played > 0 && y.line !== null;
+  at("worst-name").textContent = `${furthest} ${replayed ? "confirmed" : "found"}`;
+  at("rounds-title").textContent = `${furthest} found, round by round`;
   const element = at("worst");
   const aside = (text) => Object.assign(document.createElement("span"), { className: "aside", textContent: text });
   const note = at("sure");
-  const { worst, worst_low: low, worst_high: high, confirmed, replayed } = state.metrics;
-  const none = `none was found: ${page.words.strong.toLowerCase()}`;
+  const { worst, strong } = state.metrics;
+  const none = `none was found: ${words.strong.toLowerCase()}`;
   if (y.line === null && now?.y.length) {
     element.textContent = reached((y.direction === "max" ? Math.max : Math.min)(...now.y));
     note.textContent = page.fresh ? "on fresh battles" : "by the search’s own battles, so part may be luck";
-  } else if (replayed && !confirmed) {
+  } else if (replayed && !found.furthest) {
     element.textContent = "–";
-    const { confirmed: since } = page.found;
-    const later = since ? `none was confirmed when the search ended; re-checks confirmed ${whole(since)} since` : "";
-    note.textContent = later || (state.metrics.strong ? "none of them was confirmed on fresh battles" : none);
-  } else if (replayed && page.found.confirmed === 0) {
-    element.textContent = "–";
-    note.textContent = "none of them is confirmed by all fresh battles so far";
+    const who = found.played === 1 ? "the one played again is not" : `none of the ${whole(found.played)} played again is`;
+    note.textContent = strong || found.strong ? `${who} confirmed on fresh battles` : none;
+  } else if (replayed) {
+    const [value, low, high] = found.furthest;
+    const told = toldOf(y, value, low !== null && low < high ? [low, high] : null);
+    element.replaceChildren(reached(value, told.value), ...(told.range ? [aside(told.range)] : []));
+    note.textContent = pickedFrom(found, found.confirmed ?? state.metrics.confirmed);
   } else if (worst === undefined) {
     element.textContent = "–";
-    note.textContent = state.tick && y.line !== null ? (ended() ? none : `none yet: ${page.words.strong.toLowerCase()}`) : "";
-  } else if (replayed) {
-    const told = toldOf(y, worst, low < high ? [low, high] : null);
-    element.replaceChildren(reached(worst, told.value), ...(told.range ? [aside(told.range)] : []));
-    note.textContent = `on fresh battles; the 95\u00a0% range allows for its being the furthest of ${whole(replayed)}`;
+    note.textContent = state.tick && y.line !== null ? (ended() ? none : `none yet: ${words.strong.toLowerCase()}`) : "";
   } else {
     element.textContent = reached(worst);
     const later = ended() ? "not played again" : "played again at the end";
