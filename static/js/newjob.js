@@ -20,6 +20,8 @@ const measure = field("measure");
 const chosen = { measure: form.dataset.measure, byHand: Boolean(form.dataset.measure) };
 const lines = new Lines();
 const ORIGINS = JSON.parse(document.getElementById("line-words").textContent);
+const PROPOSED = ["proposed", "all", "usual"];
+const ANEW = "anew"; // asks for a line from random lineups, whatever was accepted before
 let sampleJob = null;
 let last = null;
 let number = 0;
@@ -40,9 +42,11 @@ function setLine({ measure: name, line, from }, byHand = true) {
 }
 
 function sayOrigin() {
-  const words = field("line").value.trim() ? ORIGINS[field("line_from").value] : "";
-  at("line-from").textContent = words ?? "";
-  at("line-from").hidden = !words;
+  const [from, job] = field("line_from").value.split(":");
+  const words = field("line").value.trim() ? ORIGINS[from] : "";
+  at("line-from").textContent = (words ?? "").replace("{job}", job);
+  at("line-told").hidden = !words;
+  at("anew").hidden = PROPOSED.includes(from);
 }
 
 /** Another question, or another one's own objectives: its line as it was here, or the one that the site proposes. */
@@ -118,7 +122,7 @@ function showMeasures(answer) {
   if (answer.fill) {
     setLine({ measure: answer.fill.measure, line: answer.fill.line, from: answer.fill.line_from });
   } else if (!chosen.byHand) {
-    setLine({ measure: "", line: "", from: "" }, false);
+    setLine({ measure: "", line: "", from: field("line_from").value === ANEW ? ANEW : "" }, false);
   }
   keepLine();
   sayOrigin();
@@ -298,6 +302,12 @@ at("better").addEventListener("click", (event) => {
   setLine({ measure: measure.value, line: event.currentTarget.dataset.value, from: last.sample.chart.whole ? "all" : "proposed" });
   keepLine();
   sayOrigin();
+  changed();
+});
+at("anew").addEventListener("click", () => {
+  setLine({ measure: "", line: "", from: ANEW }, false);
+  sayOrigin();
+  field("line").focus();
   changed();
 });
 at("again").addEventListener("click", () => ask({ again: 1 }));

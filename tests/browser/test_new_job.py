@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -75,6 +76,23 @@ def test_who_comes_back_to_a_question_finds_the_line_there_and_whose_it_is(enter
     page.wait_for_timeout(1000)  # until what changed is asked for
     expect(page.locator(".before.unsettled")).to_have_count(0, timeout=SOON)
     assert serious_violations(page) == []
+
+
+def test_the_line_of_the_newest_search_is_shown_and_another_is_proposed_on_request(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, "/p/herobattle/jobs/new/")
+    line, origin = page.locator("#id_line"), page.locator("[data-line-from]")
+    played(page)
+    proposed = line.input_value()
+    line.fill("2.3")
+    page.get_by_role("button", name="Start the search").click()
+    expect(page).to_have_url(re.compile(r"/jobs/\d+/$"), timeout=SOON)
+    page.goto("/p/herobattle/jobs/new/")
+    expect(line).to_have_value("2.3")
+    expect(origin).to_have_text(re.compile(r"From job \d+, the newest search of this question\."), timeout=SOON)
+    page.get_by_role("button", name="Propose anew from random lineups").click()
+    expect(line).to_have_value(proposed, timeout=SOON)
+    expect(origin).to_have_text(PROPOSED)
+    expect(page.get_by_role("button", name="Propose anew from random lineups")).to_be_hidden()
 
 
 def test_a_line_of_one_measure_is_not_taken_for_another(enter: Enter, team: Studio) -> None:

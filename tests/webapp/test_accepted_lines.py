@@ -10,6 +10,7 @@ from django.urls import reverse
 from engine.config import FAIRNESS
 from tests.factories import Studio, game_version, studio
 from tests.webapp.test_jobs_new import finished_sample
+from webapp.balance import lines
 from webapp.balance.models import Draft, ObjectiveSet
 from webapp.games.models import GameVersion
 from webapp.studies import pending
@@ -92,3 +93,64 @@ def test_a_proposed_line_is_a_number_of_the_job_and_of_its_clone_from_then_on(cl
     assert float(cloned["line"]) == line
     job.refresh_from_db()
     assert job.config["objectives"]["objectives"][0]["threshold"] == line
+
+
+def started(client: Client, team: Studio, **typed: str) -> Job:
+    """A search that was started from the New job page."""
+    client.post(reverse("studies:new", args=[team.project.slug]), {**first_values(team.project), **typed})
+    return Job.objects.filter(kind="search").latest("pk")
+
+
+def test_starting_a_search_accepts_its_line_and_new_data_does_not_move_it(client: Client, team: Studio) -> None:
+    job = started(client, team, measure="advantage", line="2.3")
+    version = newer(team)
+    typed = first_values(team.project)
+    assert (typed["measure"], typed["line"], typed["line_from"]) == ("advantage", "2.3", f"started:{job.pk}")
+    page = client.get(reverse("studies:new", args=[team.project.slug])).content.decode()
+    assert f'name="line_from" value="started:{job.pk}"' in page
+    blank = {**typed, "version": str(version.pk), "seed": "5", "measure": "", "line": "", "line_from": ""}
+    answer = sampled(client, team, blank, 40.0)
+    assert answer["fill"] == {"measure": "advantage", "line": "2.3", "line_from": f"started:{job.pk}"}
+
+
+def test_a_line_is_proposed_anew_only_for_whoever_asks_for_it(client: Client, team: Studio) -> None:
+    started(client, team, measure="advantage", line="2.3")
+    typed = {**first_values(team.project), "measure": "", "line": "", "line_from": "anew"}
+    answer = sampled(client, team, typed, 3.0)
+    assert answer["fill"] == {"measure": "advantage", "line": "2.9", "line_from": "proposed"}
+    assert first_values(team.project)["line"] == "2.3"
+
+
+def test_what_was_accepted_last_counts_whether_it_was_started_or_kept(client: Client, team: Studio) -> None:
+    started(client, team, measure="advantage", line="2.3")
+    lines.keep(team.project, team.designer, "unfair", "advantage", 2.5)
+    assert first_values(team.project)["line"] == "2.5"
+    assert first_values(team.project)["line_from"] == "kept"
+    job = started(client, team, measure="advantage", line="2.7")
+    assert first_values(team.project)["line_from"] == f"started:{job.pk}"
+
+
+def test_a_line_on_another_formula_or_of_another_question_is_not_taken(client: Client, team: Studio) -> None:
+    job = started(client, team, measure="advantage", line="2.3")
+    other = {**first_values(team.project), "question": "useless", "measure": "", "line": "", "line_from": ""}
+    form = NewJobForm(other, project=team.project, user=team.designer)
+    assert form.is_valid()
+    assert form.cleaned_data["line"] is None
+    job.config["objectives"]["objectives"][0]["formula"] = "mean(win)"
+    job.save()
+    assert first_values(team.project)["line"] == ""
+
+
+def test_objectives_that_were_saved_after_a_search_bring_their_own_line(client: Client, team: Studio) -> None:
+    own = ObjectiveSet.objects.get()
+    typed = {"question": "own", "objectives": str(own.pk), "measure": "advantage"}
+    job = started(client, team, **typed, line="2.3")
+    blank = {**first_values(team.project), **typed, "measure": "", "line": "", "line_from": ""}
+    form = NewJobForm(blank, project=team.project, user=team.designer)
+    assert form.is_valid()
+    assert (form.cleaned_data["line"], form.origin) == (2.3, f"started:{job.pk}")
+    lines.keep_in_set(own, team.designer, "advantage", 2.9)
+    saved = {**blank, "objectives": str(ObjectiveSet.objects.get(replaced_by=None).pk)}
+    form = NewJobForm(saved, project=team.project, user=team.designer)
+    assert form.is_valid()
+    assert (form.cleaned_data["line"], form.origin) == (2.9, "objectives")

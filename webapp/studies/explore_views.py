@@ -33,6 +33,7 @@ from webapp.studies import explore_build as build
 from webapp.studies import explore_filter as narrowing
 from webapp.studies import explore_line as drawing
 from webapp.studies import explore_source as source
+from webapp.studies.accepted_line import later
 from webapp.studies.explore_export import FILE_ROWS, Taken, to_csv, to_xlsx
 from webapp.studies.explore_offline import to_html
 from webapp.studies.explore_page import context, counted, judged
@@ -82,6 +83,7 @@ def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "shortlist": _address("explore-shortlist", job),
         "recheck": _address("explore-recheck", job),
         "line": _address("explore-line", job),
+        "later": later(job, source.objectives(job)),
         "person": person(request).pk,
         "events": f"/events/?project={slug}",
         "export": {kind: _address(f"export-{kind}", job) for kind in TYPES},
@@ -217,7 +219,8 @@ def keep_line(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except (Replaced, ValueError) as error:
         return JsonResponse({"error": str(error)}, status=400)
     kept = f"{field_text(line)} {objective.unit}".strip()
-    return JsonResponse({"said": f"Later searches that ask this begin with a line at {kept}. This one keeps its own."})
+    said = f"Later searches that ask this begin with a line at {kept}. This one keeps its own."
+    return JsonResponse({"said": said, "later": later(job, source.objectives(job))})
 
 
 @may_take(FILE_SECONDS)

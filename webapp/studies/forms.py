@@ -23,7 +23,6 @@ from engine.errors import ConfigError
 from engine.lineups.rules import feasibility
 from engine.lineups.schema import unbounded
 from engine.simulators.contract import GameSpec
-from webapp.balance import lines
 from webapp.balance.feasible import counted
 from webapp.balance.forms import sentence
 from webapp.balance.models import LineupRules, ObjectiveSet
@@ -38,7 +37,8 @@ from webapp.lib.whole import whole
 from webapp.lib.words import number
 from webapp.projects.models import Project
 from webapp.studies import checks
-from webapp.studies.line_origin import CLONED, KEPT
+from webapp.studies.accepted_line import Accepted, accepted
+from webapp.studies.line_origin import ANEW, CLONED
 from webapp.studies.line_origin import OWN as OWN_OBJECTIVES
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.methods import LINEUPS
@@ -180,15 +180,17 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
             self.add_error("line" if theirs else "objectives", sentence(problem.message))
 
     def _usual_line(self, objectives: ObjectiveSetConfig) -> tuple[str, float | None]:
-        """The measure and line of the question where nobody typed one: as the project keeps it, or of its own
+        """The measure and line of the question where nobody typed one: as the project accepted it, or of its own
         objectives. Else random lineups are to say where the line is; ``fallback`` is for games too slow for that."""
-        main, kept = main_measure(objectives), lines.kept(self.project, self.cleaned_data["question"])
-        if kept is not None and kept.objective in [o.name for o in objectives.objectives]:
-            self.origin = KEPT
-            return kept.objective, kept.line
-        if self.cleaned_data["question"] == "own":
-            self.origin = OWN_OBJECTIVES
-            return main.name, main.threshold
+        main, asked = main_measure(objectives), self.cleaned_data["question"]
+        if self.origin != ANEW:
+            own: ObjectiveSet | None = self.cleaned_data.get("objectives") if asked == "own" else None
+            if found := accepted(self.project, asked, objectives, own.created_at if own else None):
+                self.origin = found.origin
+                return found.objective, found.line
+            if asked == "own":
+                self.origin = OWN_OBJECTIVES
+                return main.name, main.threshold
         self.fallback = main.threshold
         return main.name, None
 
@@ -308,11 +310,21 @@ def first_values(project: Project) -> dict[str, Any]:
     chosen = {"version": version, "rules": rules, "objectives": own}
     ids = {name: str(row.pk) for name, row in chosen.items() if row is not None}
     chosen_method = {LINEUPS.choice: LINEUPS.usual}
-    kept = lines.kept(project, "unfair")
-    # Without a line that the project keeps, random lineups propose one.
-    told = (kept.objective, field_text(kept.line), KEPT) if kept else ("", "", "")
+    found = _accepted(project, version)
+    # Without a line that the project accepted, random lineups propose one.
+    told = (found.objective, field_text(found.line), found.origin) if found else ("", "", "")
     line = dict(zip(("measure", "line", "line_from"), told, strict=True))
     return {"question": "unfair", "effort": "usual", **line, **chosen_method, **ids}
+
+
+def _accepted(project: Project, version: GameVersion | None) -> Accepted | None:
+    """The line of the first question in the list; None where the game cannot be read by now, which the form says."""
+    if version is None:
+        return None
+    try:
+        return accepted(project, "unfair", QUESTIONS["unfair"].objectives(patched_spec(version)))
+    except ConfigError:
+        return None
 
 
 def values_of(job: Job) -> dict[str, Any]:

@@ -7,7 +7,7 @@ const STEPS = 200; // of the slider, at least, from end to end
 
 export class LineControl {
   constructor(store, config, shortlist) {
-    Object.assign(this, { store, config, shortlist });
+    Object.assign(this, { store, config, shortlist, later: config.later ?? {} });
     this.parts = [...document.querySelectorAll("[data-line]")].map((element) => this.part(element));
     this.note = document.querySelector("[data-line-moved]");
     this.note?.querySelector("[data-line-back]").addEventListener("click", () => store.set({ line: {} }));
@@ -18,14 +18,14 @@ export class LineControl {
   part(element) {
     const j = this.store.lineups.objectives.findIndex((o) => o.name === element.dataset.line);
     const find = (name) => element.querySelector(`[data-line-${name}]`);
-    const found = { element, j, box: find("box"), slider: find("slider"), said: find("said"), moved: find("changed"), wrong: find("wrong") };
+    const found = { element, j, box: find("box"), slider: find("slider"), said: find("said"), moved: find("changed"), wrong: find("wrong"), keep: find("keep") };
     found.box.addEventListener("input", () => this.typed(found));
     found.slider.addEventListener("input", () => this.store.moveLine(j, Number(neat(Number(found.slider.value)))));
     find("reset").addEventListener("click", () => {
       this.store.moveLine(j, null);
       found.box.focus();
     });
-    find("keep")?.addEventListener("click", (event) => this.keep(event.currentTarget, found));
+    found.keep?.addEventListener("click", (event) => this.keep(event.currentTarget, found));
     return found;
   }
 
@@ -48,7 +48,7 @@ export class LineControl {
     this.note.querySelector("span").textContent = words.join(" ");
   }
 
-  drawPart({ j, box, slider, said, moved, wrong }) {
+  drawPart({ j, box, slider, said, moved, wrong, keep }) {
     const { lineups, overLine, close } = this.store;
     const objective = lineups.objectives[j];
     const [at, own] = [objective.threshold, lineups.ownLines[j]];
@@ -65,7 +65,10 @@ export class LineControl {
     const near = close ? `; ${whole(close)} more ${close === 1 ? "is" : "are"} close to it` : "";
     said.textContent = `${whole(overLine)} of ${whole(lineups.count)} lineups that the search played are ${lineups.words.over}${share}${near}${this.usual()}`;
     moved.hidden = at === own;
-    moved.querySelector("[data-line-own]").textContent = `Moved. The job’s line is ${lineText(own, objective)}.`;
+    const isKept = this.later[objective.name] === at;
+    const later = isKept ? " Later searches begin with this one." : "";
+    moved.querySelector("[data-line-own]").textContent = `Moved. The job’s line is ${lineText(own, objective)}.${later}`;
+    if (keep) keep.hidden = isKept;
   }
 
   /** How usual it is among random lineups: the search's own share says how hard it looked. */
@@ -90,6 +93,8 @@ export class LineControl {
     button.setAttribute("aria-busy", "true");
     const state = await this.shortlist.post(this.config.line, { objective: name, line: threshold });
     button.removeAttribute("aria-busy");
+    if (state.later) this.later = state.later;
+    this.draw();
     toast(state.error ?? state.said, { problem: Boolean(state.error) });
   }
 }
