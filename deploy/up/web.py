@@ -16,14 +16,18 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from webapp.lib.env import Environment
 
 HEAD_SECONDS = 30.0
-"""How long the head of a request may take. What comes after it is ``webapp.lib.deadline``'s business."""
+"""How long the head of a request may take. What comes after it is ``webapp.lib.bodies``' business."""
+HEAD_BYTES = 64 * 1024
+"""What may come that is neither a whole head nor part of a body: it is kept in memory."""
+_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 class Protocol(HttpToolsProtocol):
     """HTTP that notes in the scope (``absolute_form``) a request line with a whole address, as proxies are sent, and
-    closes a connection on which the head of a request does not come whole in time."""
+    closes a connection on which the head of a request does not come whole in time, or is too large."""
 
     _patience: asyncio.TimerHandle | None = None
+    _unread = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request."""
@@ -34,6 +38,20 @@ class Protocol(HttpToolsProtocol):
         """Wait for nothing any more."""
         super().connection_lost(exc)
         self._head_came()
+
+    def data_received(self, data: bytes) -> None:
+        """Hang up on whoever sends a head, or lines after a body, without end."""
+        self._unread += len(data)
+        super().data_received(data)
+        if self._unread > HEAD_BYTES and not self.transport.is_closing():
+            if self._all_answered():
+                self.transport.write(_TOO_LARGE)
+            self.transport.close()
+
+    def on_body(self, body: bytes) -> None:
+        """What came so far is read."""
+        self._unread = 0
+        super().on_body(body)
 
     def on_message_begin(self) -> None:
         """Begin to wait for the rest of a head."""
@@ -51,14 +69,18 @@ class Protocol(HttpToolsProtocol):
 
     def _hang_up(self) -> None:
         self._patience = None
-        if self.cycle is None or self.cycle.response_complete:
+        if self._all_answered():
             self.transport.close()
         else:
             self._await_head()  # an earlier request of the same connection is still being answered
 
+    def _all_answered(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
     def on_headers_complete(self) -> None:
         """Note it before the request is handled: of the request line the path alone is kept."""
         self._head_came()
+        self._unread = 0
         self.scope["absolute_form"] = not self.url.startswith((b"/", b"*"))  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
 

@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse  # noqa
 from django.urls import path  # noqa: E402
 from django.views.decorators.csrf import csrf_exempt  # noqa: E402
 
+from webapp.lib.bodies import Bodies  # noqa: E402
 from webapp.lib.deadline import Deadline, Handler, may_take  # noqa: E402
 
 settings.ROOT_URLCONF = __name__
@@ -74,4 +75,5 @@ def _open(views: Any) -> Iterator[Any]:
 
 
 urlpatterns = list(_open((sleeps, never, stops, makes_a_file, streams, takes, quick)))
-application = Deadline(Handler(), SECONDS, silence=2 * SECONDS)
+bodies = Bodies(Handler(), lambda request: False, {}, seconds=6 * SECONDS, silence=2 * SECONDS)
+application = Deadline(bodies, SECONDS)

@@ -56,3 +56,15 @@ def test_a_connection_that_is_used_again_stays(listener: socket.socket) -> None:
             asking.sendall(WHOLE)
             assert asking.recv(4096).startswith(b"HTTP/1.1 200 OK")
             time.sleep(0.7)
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [b"GET / HTTP/1.1\r\nX-Long: ", b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Long: "],
+    ids=["a head", "lines after a body"],
+)
+def test_a_head_without_end_is_cut_off_before_it_fills_the_memory(listener: socket.socket, beginning: bytes) -> None:
+    with socket.create_connection(listener.getsockname(), timeout=PATIENCE) as asking:
+        asking.sendall(beginning)
+        with pytest.raises(ConnectionError):
+            asking.sendall(b"x" * 200 * 2**20)

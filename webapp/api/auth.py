@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import get_user
 from django.http import Http404, HttpRequest
 from ninja.security import HttpBearer
 
 from webapp.api import tokens
 from webapp.api.models import Token
+from webapp.lib.sessions import SessionStore
+from webapp.lib.trouble import API
 from webapp.projects.access import Need, project_for
 from webapp.projects.models import Project
 from webapp.studies.models import Job
@@ -24,6 +28,16 @@ class Bearer(HttpBearer):
         # Nothing a script does is remembered for a browser, and no cookie is sent back.
         del request.session
         return found
+
+
+def is_known(request: HttpRequest) -> bool:
+    """Whether a request shows a token that works, below the API, or elsewhere a session in which somebody is signed in.
+    It lets nobody in: the views look for themselves."""
+    if request.path_info.startswith(API):
+        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and tokens.works(text)
+    request.session = SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
+    return get_user(request).is_authenticated
 
 
 def token_of(request: Any) -> Token:

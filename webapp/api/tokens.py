@@ -81,11 +81,8 @@ def visible(user: User) -> QuerySet[Token]:
 def holder(text: str, address: str) -> Token:
     """The token whose text this is: a right one always, whatever others guessed. Raises Denied for a token that is
     wrong, revoked, over, or of somebody who may not sign in, and TooMany for guesses beyond what one address has."""
-    key, secret = _parts(text)
-    token = Token.objects.select_related("user", "project").filter(key=key).first()
-    # Compared also where there is no such row, so that the answer takes as long.
-    same = constant_time_compare(token.digest if token is not None else "", _digest(secret))
-    if token is None or not same:
+    token = _found(text)
+    if token is None:
         raise _guessed(address)
     if token.revoked_at is not None:
         raise Denied(f"This token was revoked ({when(token.revoked_at)}). Make a new one under API tokens.")
@@ -95,6 +92,21 @@ def holder(text: str, address: str) -> Token:
         raise Denied("The account of this token is switched off. Ask the site's operator.")
     _note_use(token, address)
     return token
+
+
+def works(text: str) -> bool:
+    """Whether ``holder`` would know this token; it counts as no use, and as no guess."""
+    token = _found(text)
+    return token is not None and token.works and token.user.is_active
+
+
+def _found(text: str) -> Token | None:
+    """The token whose text this is, also one that lets nobody in any more."""
+    key, secret = _parts(text)
+    token = Token.objects.select_related("user", "project").filter(key=key).first()
+    # Compared also where there is no such row, so that the answer takes as long.
+    same = constant_time_compare(token.digest if token is not None else "", _digest(secret))
+    return token if same else None
 
 
 def _guessed(address: str) -> Denied:

@@ -1,7 +1,7 @@
 """No request stays without an answer: what has not begun to answer in time is told so, and logged.
 
 A view that does not return cannot be interrupted, for it runs in a thread. So it is left alone, and what it says later
-is dropped. The time of an upload is not counted as long as more of it comes (``SILENCE``), nor is that of an answer
+is dropped. The time in which a body arrives is not counted (``webapp.lib.bodies`` limits it), nor is that of an answer
 which is already on its way: a stream of events, or a file that a slow browser takes. Views that make large files have
 more time (``may_take``).
 """
@@ -33,8 +33,6 @@ V = TypeVar("V", bound=Callable[..., Any])
 SECONDS = 30.0
 FILE_SECONDS = 600.0
 """What a view that makes or reads a large file may take."""
-SILENCE = 30.0
-"""How long nothing more of a request may come before it is whole."""
 _MARK = "may_take_seconds"
 
 
@@ -67,28 +65,20 @@ class Handler(ASGIHandler):
 
 
 class Exchange:
-    """One request and its answer, as the server hands them over. ``received``: the request has come whole, or nothing
-    more of it came for ``silence`` seconds. ``started``: the answer is on its way."""
+    """One request and its answer, as the server hands them over. ``received``: nothing more of the request will come.
+    ``started``: the answer is on its way."""
 
-    def __init__(self, receive: Receive, send: Send, silence: float) -> None:
-        self._receive, self._send, self.silence = receive, send, silence
-        self.fell_silent = False
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
         self.received, self.started = asyncio.Event(), asyncio.Event()
         self._given_up = False
 
     async def receive(self) -> Message:
         """What the browser sends. That it has left is told only once the answer is on its way, which ends a stream; a
-        view that is still at work cannot be interrupted. Whoever stops in the middle counts as one who has left."""
-        if self.received.is_set():
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                await self.started.wait()
-            return message
-        try:
-            message = await asyncio.wait_for(self._receive(), self.silence)
-        except TimeoutError:
-            self.fell_silent = True
-            message = {"type": "http.disconnect"}
+        view that is still at work cannot be interrupted."""
+        message = await self._receive()
+        if self.received.is_set() and message["type"] == "http.disconnect":
+            await self.started.wait()
         if not message.get("more_body", False):
             self.received.set()
         return message
@@ -102,30 +92,32 @@ class Exchange:
     async def answer_instead(self, answer: HttpResponse) -> None:
         """Answer in the view's place. The connection ends with it."""
         self._given_up = True
-        headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.items()]
-        headers += [(b"content-length", str(len(answer.content)).encode()), (b"connection", b"close")]
-        await self._send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
-        await self._send({"type": "http.response.body", "body": answer.content})
+        for message in written(answer):
+            await self._send(message)
+
+
+def written(answer: HttpResponse) -> tuple[Message, Message]:
+    """Head and content of an answer after which the connection ends, as they are sent."""
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.items()]
+    headers += [(b"content-length", str(len(answer.content)).encode()), (b"connection", b"close")]
+    head = {"type": "http.response.start", "status": answer.status_code, "headers": headers}
+    return head, {"type": "http.response.body", "body": answer.content}
 
 
 class Deadline:
-    """An ASGI application that answers within ``seconds``, whatever ``application`` does; and whoever sends nothing for
-    ``silence`` seconds before their request is whole is told so."""
+    """An ASGI application that answers within ``seconds``, whatever ``application`` does."""
 
-    def __init__(self, application: Application, seconds: float = SECONDS, silence: float = SILENCE) -> None:
-        self._application, self._seconds, self._silence = application, seconds, silence
+    def __init__(self, application: Application, seconds: float = SECONDS) -> None:
+        self._application, self._seconds = application, seconds
         self._left: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        exchange = Exchange(receive, send, self._silence)
+        exchange = Exchange(receive, send)
         task = asyncio.ensure_future(self._application(scope, exchange.receive, exchange.send))
         await _first(task, exchange.received)
-        if exchange.fell_silent:
-            await self._hang_up(scope, exchange, task)
-            return
         if await _first(task, exchange.started, self._seconds):
             await task
             return
@@ -138,14 +130,6 @@ class Deadline:
         task.add_done_callback(self._ended_late)
         log.error("request ended: no answer in time", method=request.method, path=request.path, seconds=longest)
         await exchange.answer_instead(_late(request, longest))
-
-    async def _hang_up(self, scope: Any, exchange: Exchange, task: asyncio.Task[None]) -> None:
-        """Answer somebody who stopped in the middle, and let the application end, which was told that they left."""
-        request = ASGIRequest(scope, io.BytesIO())
-        log.warning("request ended: the rest of it did not come", method=request.method, path=request.path)
-        self._left.add(task)
-        task.add_done_callback(self._ended_late)
-        await exchange.answer_instead(_unfinished(request, exchange.silence))
 
     def _ended_late(self, task: asyncio.Task[None]) -> None:
         self._left.discard(task)
@@ -169,15 +153,6 @@ def _more_time(request: ASGIRequest) -> float:
         return float(getattr(resolve(request.path_info).func, _MARK, 0.0))
     except Http404:
         return 0.0
-
-
-def _unfinished(request: ASGIRequest, seconds: float) -> HttpResponse:
-    return trouble(
-        request,
-        "This did not come whole",
-        f"Nothing more of what was sent came for {duration(seconds)}, so nothing was done with it. Send it again.",
-        status=408,
-    )
 
 
 def _late(request: ASGIRequest, seconds: float) -> HttpResponse:

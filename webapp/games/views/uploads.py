@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,6 +21,7 @@ from webapp.games.uploads import too_large
 from webapp.games.views.data import person
 from webapp.games.views.imports import needs_a_game, newest
 from webapp.lib import disk
+from webapp.lib.bodies import may_send
 from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.storage import store
 from webapp.lib.text import keeps_cells
@@ -28,6 +30,7 @@ from webapp.projects.access import project_for
 from webapp.projects.models import Project
 
 
+@may_send(MOST_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 @may_take(FILE_SECONDS)
 @keeps_cells("text")
 @needs_a_game

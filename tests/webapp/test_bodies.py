@@ -1,0 +1,132 @@
+"""What the site takes from whom, over real HTTP: nothing is kept of a body that is refused."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from tests.factories import person, studio
+from tests.processes import environment
+from webapp.accounts.models import User
+from webapp.api import tokens
+from webapp.api.body import MOST_BYTES
+from webapp.lib import bodies
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PATIENCE = 60.0
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.fixture(scope="module")
+def address(django_db_setup: None) -> Iterator[tuple[str, int]]:
+    """The site under its own web server."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    command = [sys.executable, "-m", "deploy.up.web", str(listener.fileno())]
+    server = subprocess.Popen(command, env=environment(settings.REDIS_URL), pass_fds=[listener.fileno()])
+    yield listener.getsockname()
+    server.kill()
+    server.wait()
+    listener.close()
+
+
+@pytest.fixture
+def sender(address: tuple[str, int]) -> Iterator[socket.socket]:
+    """A connection to the site."""
+    with socket.create_connection(address, timeout=PATIENCE) as connection:
+        yield connection
+
+
+def signed_in(user: User) -> str:
+    """The header of a browser in which somebody is signed in."""
+    client = Client()
+    client.force_login(user)
+    name = settings.SESSION_COOKIE_NAME
+    return f"Cookie: {name}={client.cookies[name].value}"
+
+
+def head(path: str, *lines: str) -> bytes:
+    return "\r\n".join([f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Type: {FORM}", *lines, "", ""]).encode()
+
+
+def answer(sender: socket.socket) -> bytes:
+    """All that comes until the connection ends."""
+    return b"".join(iter(lambda: sender.recv(65536), b""))
+
+
+def chunks_taken(sender: socket.socket, most: int) -> int:
+    """How many of ``most`` chunks of 64 kB the server takes before it hangs up."""
+    chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
+    for count in range(most):
+        try:
+            sender.sendall(chunk)
+        except OSError:
+            return count
+    return most
+
+
+@pytest.mark.parametrize(
+    "path", ["/sign-in/", "/nowhere/", "/p/herobattle/data/import/", "/health/", "/api/v1/projects"]
+)
+def test_a_stranger_who_says_that_much_will_come_is_refused_before_any_of_it(sender: socket.socket, path: str) -> None:
+    began = time.monotonic()
+    sender.sendall(head(path, "Content-Length: 99999999999"))
+    assert answer(sender).startswith(b"HTTP/1.1 413 ")
+    assert time.monotonic() - began < bodies.SILENCE  # it was not waited for
+
+
+def test_a_made_up_session_opens_no_larger_door(sender: socket.socket) -> None:
+    cookie = f"Cookie: {settings.SESSION_COOKIE_NAME}={'a' * 32}"
+    sender.sendall(head("/p/herobattle/data/import/", cookie, "Content-Length: 70000"))
+    assert b"without being signed in" in answer(sender)
+
+
+def test_a_stranger_whose_body_does_not_say_how_long_it_is_is_cut_off(sender: socket.socket) -> None:
+    sender.sendall(head("/sign-in/", "Transfer-Encoding: chunked"))
+    assert chunks_taken(sender, 2000) < 1000  # what is taken after the second chunk is dropped
+
+
+@pytest.mark.parametrize("path", ["/projects/new/", "/p/herobattle/data/import/"])
+def test_people_may_send_what_the_form_takes_and_no_more(address: tuple[str, int], path: str) -> None:
+    session = signed_in(studio().owner)
+    for size, status in ((70_000, b"403"), (16 * 2**20, b"413")):  # 403: without the form's token
+        with socket.create_connection(address, timeout=PATIENCE) as sender:
+            sender.sendall(head(path, session, f"Content-Length: {size}", "Connection: close") + b"x" * 70_000)
+            assert answer(sender)[9:12] == status, (path, size)
+
+
+def test_a_script_with_a_token_may_send_what_the_api_takes_and_is_told_in_its_form(address: tuple[str, int]) -> None:
+    text = tokens.make(person("ines"), "a build", None, 30)[1]
+    for authorization, size, said in (
+        (f"Bearer {text}", MOST_BYTES + 1, "At most 512 kB can be sent here at a time."),
+        (f"Bearer {text}x", 70_000, "At most 64 kB can be sent here without being signed in."),
+    ):
+        connection = HTTPConnection(*address, timeout=PATIENCE)
+        headers = {"Host": "localhost", "Authorization": authorization, "Content-Length": str(size)}
+        connection.request("POST", "/api/v1/projects/x/jobs", headers=headers)
+        told = connection.getresponse()
+        assert (told.status, json.loads(told.read())["message"]) == (413, said)
+
+
+def test_more_bodies_from_one_address_than_anybody_sends_at_once_are_refused(address: tuple[str, int]) -> None:
+    waiting = [socket.create_connection(address, timeout=PATIENCE) for _ in range(bodies.MOST_AT_ONCE + 1)]
+    try:
+        for sender in waiting:
+            sender.sendall(head("/sign-in/", "Content-Length: 4") + b"a=")
+        refused = select.select(waiting, [], [], bodies.SECONDS / 2)[0]
+        assert [answer(sender)[9:12] for sender in refused] == [b"429"]
+        connection = HTTPConnection(*address, timeout=PATIENCE)
+        connection.request("GET", "/sign-in/", headers={"Host": "localhost"})
+        assert connection.getresponse().status == 200
+    finally:
+        for sender in waiting:
+            sender.close()

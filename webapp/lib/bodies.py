@@ -1,0 +1,235 @@
+"""What a request brings along is refused before anything of it is kept.
+
+Django writes a whole body to the disk before it looks at who sent it and where to. So a body that says it is too large
+is answered at once, and one that does not say is counted while it arrives. Whoever shows neither a session nor a token
+may send ``UNKNOWN_BYTES``. A body must also arrive whole in time, however little of it comes at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import structlog
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
+from django.db import connections
+from django.http import Http404, HttpRequest
+from django.urls import resolve
+
+from webapp.lib.deadline import FILE_SECONDS, Application, Message, Receive, Send, written
+from webapp.lib.trouble import trouble
+from webapp.lib.words import duration, number
+
+log = structlog.get_logger(__name__)
+
+V = TypeVar("V", bound=Callable[..., Any])
+
+UNKNOWN_BYTES = 64 * 1024
+"""What somebody who is not signed in may send; also what may come with a request that only reads."""
+SECONDS = 30.0
+"""How long a body may take until it is whole."""
+SILENCE = 30.0
+"""How long nothing more of a body may come."""
+MOST_AT_ONCE = 128
+"""Bodies from one address that are on their way at one time."""
+LINGER_SECONDS, LINGER_BYTES = 2.0, 32 * 2**20
+"""What is still taken, and dropped, of a body that was refused: a connection that is closed while more of it arrives
+loses the answer."""
+_MARK = "may_send_bytes"
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+
+def may_send(most: int) -> Callable[[V], V]:
+    """Let people who are signed in send ``most`` bytes to a view, and take ``FILE_SECONDS`` for it. An outer decorator
+    of the view, beside ``may_take``."""
+
+    def mark(view: V) -> V:
+        setattr(view, _MARK, most)
+        return view
+
+    return mark
+
+
+class Allowance(NamedTuple):
+    """What somebody known may send to one address: ``most`` bytes within ``seconds``."""
+
+    most: int
+    seconds: float
+
+
+class Refused(Exception):
+    """The body is not taken; title, sentences and status of the answer."""
+
+    def __init__(self, status: int, title: str, sentences: str) -> None:
+        self.status, self.title, self.sentences = status, title, sentences
+        super().__init__(sentences)
+
+
+class Bodies:
+    """An ASGI application that hands ``application`` only such bodies as may be sent. ``known``: whether the sender of
+    a request is signed in. ``below``: bytes that may be sent to addresses that begin so."""
+
+    def __init__(
+        self,
+        application: Application,
+        known: Callable[[HttpRequest], bool],
+        below: Mapping[str, int],
+        seconds: float = SECONDS,
+        silence: float = SILENCE,
+    ) -> None:
+        self._application, self._known, self._below = application, known, below
+        self._seconds, self.silence = seconds, silence
+        self._arriving: list[Body] = []
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not {b"content-length", b"transfer-encoding"} & dict(scope["headers"]).keys():
+            await self._application(scope, receive, send)
+            return
+        body = Body(self, scope, receive, send)
+        try:
+            if await body.begin():
+                await self._application(scope, body.receive, send)
+        finally:
+            self.arrived(body)
+
+    def arrives(self, body: Body) -> None:
+        """Count one more body of its address. Raises Refused where too many are on their way."""
+        if sum(each.address == body.address for each in self._arriving) >= MOST_AT_ONCE:
+            raise Refused(429, "Too much at once", "Too much from your address is still on its way. Try again soon.")
+        self._arriving.append(body)
+
+    def arrived(self, body: Body) -> None:
+        """The body is whole, or nobody waits for it any more."""
+        if body in self._arriving:
+            self._arriving.remove(body)
+
+    def allowance(self, request: HttpRequest) -> Allowance:
+        """What may be sent with this request by somebody known."""
+        if request.method in _WITHOUT_BODY:
+            return Allowance(UNKNOWN_BYTES, self._seconds)
+        for beginning, most in self._below.items():
+            if request.path_info.startswith(beginning):
+                return Allowance(most, self._seconds)
+        with contextlib.suppress(Http404):
+            if most := getattr(resolve(request.path_info).func, _MARK, 0):
+                return Allowance(most, FILE_SECONDS)
+        return Allowance(settings.DATA_UPLOAD_MAX_MEMORY_SIZE, self._seconds)
+
+    def unknown(self) -> Allowance:
+        """What anybody may send."""
+        return Allowance(UNKNOWN_BYTES, self._seconds)
+
+    async def is_known(self, request: HttpRequest) -> bool:
+        """Ask the database, in a thread of its own."""
+
+        def asked() -> bool:
+            try:
+                return self._known(request)
+            finally:
+                connections.close_all()
+
+        async with ThreadSensitiveContext():
+            return await sync_to_async(asked)()
+
+
+class Body:
+    """One body on its way, and the answer to who sends more than they may."""
+
+    def __init__(self, bodies: Bodies, scope: Any, receive: Receive, send: Send) -> None:
+        self._bodies, self._scope, self._receive, self._send = bodies, scope, receive, send
+        self.address = str((scope.get("client") or ("",))[0])
+        self._allowed, self._count, self._over = bodies.unknown(), 0, False
+        self._began = asyncio.get_running_loop().time()
+
+    async def begin(self) -> bool:
+        """Whether to wait for it; answered already if not."""
+        declared = dict(self._scope["headers"]).get(b"content-length", b"0")
+        try:
+            self._bodies.arrives(self)
+            await self._allow(int(declared))
+        except Refused as refused:
+            await self._refuse(refused)
+            return False
+        return True
+
+    async def receive(self) -> Message:
+        """What comes next; who is refused counts as one who has left."""
+        if self._over:
+            return await self._receive()
+        try:
+            message = await self._next()
+        except Refused as refused:
+            await self._refuse(refused)
+            return {"type": "http.disconnect"}
+        if not message.get("more_body", False):
+            self._end()
+        return message
+
+    async def _next(self) -> Message:
+        """The next part of it, counted. Raises Refused."""
+        left = self._began + self._allowed.seconds - asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(min(left, self._bodies.silence)):
+                message = await self._receive()
+                self._count += len(message.get("body", b""))
+                await self._allow(self._count)
+                return message
+        except TimeoutError:
+            raise self._late(left) from None
+
+    async def _allow(self, size: int) -> None:
+        """Raises Refused for more than may be sent to this address, or by somebody who is not known."""
+        if size <= self._allowed.most:
+            return
+        request = self._request()
+        allowed = self._bodies.allowance(request)
+        if size > allowed.most:
+            raise Refused(413, "This is too large", f"At most {_size(allowed.most)} can be sent here at a time.")
+        if not await self._bodies.is_known(request):
+            most = _size(UNKNOWN_BYTES)
+            raise Refused(413, "This is too large", f"At most {most} can be sent here without being signed in.")
+        self._allowed = allowed
+
+    def _late(self, left: float) -> Refused:
+        silence = self._bodies.silence
+        if silence < left:
+            said = f"Nothing more of what was sent came for {duration(silence)}"
+        else:
+            said = f"What was sent had not come whole after {duration(self._allowed.seconds)}"
+        return Refused(408, "This did not come whole", f"{said}, so nothing was done with it. Send it again.")
+
+    def _request(self) -> ASGIRequest:
+        """The request without its query, which may not be text."""
+        return ASGIRequest({**self._scope, "query_string": b""}, io.BytesIO())
+
+    def _end(self) -> None:
+        self._over = True
+        self._bodies.arrived(self)
+
+    async def _refuse(self, refused: Refused) -> None:
+        """Answer, drop a little of what still comes, so that the answer arrives, and end the connection."""
+        self._end()
+        request = self._request()
+        log.warning("body refused", method=request.method, path=request.path, status=refused.status, why=str(refused))
+        head, content = written(trouble(request, refused.title, refused.sentences, refused.status))
+        await self._send(head)
+        await self._send({**content, "more_body": True})
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_SECONDS):
+                await self._drop()
+        await self._send({"type": "http.response.body", "body": b""})
+
+    async def _drop(self) -> None:
+        dropped, more = 0, True
+        while more and dropped < LINGER_BYTES:
+            message = await self._receive()
+            dropped, more = dropped + len(message.get("body", b"")), message.get("more_body", False)
+
+
+def _size(count: int) -> str:
+    return f"{number(count // 2**20)} MB" if count >= 2**20 else f"{number(count // 1024)} kB"
