@@ -149,6 +149,46 @@ def test_nobody_can_keep_a_person_out_of_a_browser_in_which_they_signed_in_befor
     assert sign_in(client, "ines") == "/"
 
 
+def keep_out(name: str, networks: int = throttle.NAME.most + 10) -> None:
+    """What a stranger does who guesses from many networks, until the name takes no more."""
+    for number in range(networks):
+        stranger = Client(REMOTE_ADDR=f"198.51.{number}.7")
+        while "do not belong together" in sign_in(stranger, name, "wrong"):
+            pass
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "2001:db8:7::1"])
+def test_nobody_can_keep_a_person_out_of_a_new_browser(clock: Clock, address: str) -> None:
+    person("ines")
+    keep_out("ines")
+    for _ in range(2):  # what was right costs nothing
+        assert sign_in(Client(REMOTE_ADDR=address), "ines") == "/"
+
+
+def test_one_wrong_password_a_day_from_a_network_is_judged_while_a_name_takes_no_more(clock: Clock) -> None:
+    person("ines")
+    keep_out("ines")
+    for one, other in (("192.0.2.1", "192.0.2.200"), ("2001:db8:7::1", "2001:db8:7:9::1"), ("::1", "::2")):
+        assert "do not belong together" in sign_in(Client(REMOTE_ADDR=one), "ines", "wrong")
+        assert "Too many wrong passwords" in sign_in(Client(REMOTE_ADDR=other), "ines", "wrong")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_first_attempts_from_a_network_that_arrive_together_one_is_judged(clock: Clock) -> None:
+    person("ines")
+    keep_out("ines")
+
+    def guess(number: int) -> str:
+        try:
+            return sign_in(Client(REMOTE_ADDR=f"192.0.2.{number}"), "ines", "wrong")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(12) as pool:
+        pages = list(pool.map(guess, range(12)))
+    assert sum("do not belong together" in page for page in pages) == 1
+
+
 def test_a_browser_somebody_signed_in_at_gives_its_next_visitor_no_more_guesses(client: Client, clock: Clock) -> None:
     person("ines")
     person("tomas")

@@ -45,27 +45,32 @@ class SignInForm(AuthenticationForm):
         name, password = self.cleaned_data.get("username", ""), self.cleaned_data.get("password", "")
         if not (name and password):
             return self.cleaned_data
-        buckets = self._buckets(name)
-        count_attempt(*buckets)
+        buckets = self._counted(name)
         cleaned = super().clean()
         throttle.forgive(*buckets[1:])
         throttle.forget(buckets[0])
         return cleaned
 
-    def _buckets(self, name: str) -> list[throttle.Bucket]:
-        """What a wrong password counts against; first what the right one empties. In a browser in which this person
-        has signed in before, guesses of others cost them nothing."""
+    def _counted(self, name: str) -> list[throttle.Bucket]:
+        """Count the attempt before its password is looked at; the buckets it filled, first what the right one empties.
+        In a browser in which this person has signed in before, guesses of others cost them nothing; and however many
+        guess elsewhere, the first attempt from a network is judged. Raises ValidationError."""
         user = find_user(name.strip())
         account = f"account {user.pk}" if user else name
         device = devices.known(self.request, user) if self.request and user else ""
         if device:
-            return [throttle.NAME_AND_DEVICE.of(account, device)]
+            buckets = [throttle.NAME_AND_DEVICE.of(account, device)]
+            count_attempt(*buckets)
+            return buckets
         address = self._address()
-        return [
-            throttle.NAME_AND_ADDRESS.of(account, address),
-            throttle.NAME.of(account),
-            throttle.ADDRESS.of(address),
-        ]
+        here = [throttle.NAME_AND_ADDRESS.of(account, address), throttle.ADDRESS.of(address)]
+        try:
+            first = [*here, throttle.NAME_AND_NETWORK.of(account, throttle.network(address))]
+            throttle.attempt(*first)
+        except throttle.TooMany:
+            count_attempt(*here, throttle.NAME.of(account))
+            return [*here, throttle.NAME.of(account)]
+        return first
 
     def confirm_login_allowed(self, user: User) -> None:
         super().confirm_login_allowed(user)

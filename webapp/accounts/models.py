@@ -29,8 +29,7 @@ class Attempts(models.Model):
     restart forgives nobody."""
 
     key = models.CharField(max_length=64, unique=True, help_text="Hash of what was tried, and from where.")
-    level = models.FloatField(help_text="Attempts that still count, as of the time below.")
-    at = models.DateTimeField(db_index=True)
+    empty_at = models.DateTimeField(db_index=True, help_text="When none of them counts any more.")
 
 
 class CodeRight(models.Model):

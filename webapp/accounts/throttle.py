@@ -8,6 +8,7 @@ together, no more are judged than fit. The right password takes its attempt out 
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,34 +20,38 @@ from django.utils import timezone
 from webapp.accounts.models import Attempts
 
 WINDOW = timedelta(minutes=15)
-"""What a full bucket takes to drain."""
+"""What a full bucket takes to drain, unless its limit says otherwise."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """So many wrong attempts of one kind are taken at once; after that one in each ``WINDOW / most``."""
+    """So many wrong attempts of one kind are taken at once; after that one in each ``window / most``."""
 
     kind: str
     most: int
+    window: timedelta = WINDOW
 
     def of(self, *what: str) -> Bucket:
         """The bucket of one name, address or device. Only its hash is kept: a name may be a mistyped password."""
         parts = "\x00".join([self.kind, *(part.strip().lower() for part in what)])
-        return Bucket(hashlib.sha256(parts.encode()).hexdigest(), self.most)
+        return Bucket(hashlib.sha256(parts.encode()).hexdigest(), self.window, self.window / self.most)
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """Wrong attempts of one kind: found by ``key``, and never more than ``most`` together."""
+    """Wrong attempts of one kind, found by ``key``. Each fills it for ``step`` longer, to ``window`` at most."""
 
     key: str
-    most: int
+    window: timedelta
+    step: timedelta
 
 
 NAME_AND_ADDRESS = Limit("name and address", 5)
 NAME_AND_DEVICE = Limit("name and device", 5)
 OLD_PASSWORD = Limit("old password", 5)
 NAME = Limit("name", 50)
+NAME_AND_NETWORK = Limit("name and network", 1, timedelta(days=1))
+"""The first attempt at a name from a network in a day: judged also while strangers elsewhere keep ``NAME`` full."""
 ADDRESS = Limit("address", 300)
 TOKENS = Limit("tokens", 30)
 MOST_REMOVED = 500
@@ -61,23 +66,34 @@ class TooMany(Exception):
         super().__init__(f"Too many wrong attempts; the next is taken in {seconds} s.")
 
 
+def network(address: str) -> str:
+    """The neighbourhood of an address, which one party may have to itself: 256 addresses of IPv4, in IPv6 a /48."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 6 and found.ipv4_mapped:
+        found = found.ipv4_mapped
+    return str(ipaddress.ip_network((found, 24 if found.version == 4 else 48), strict=False))
+
+
 def attempt(*buckets: Bucket) -> None:
     """Count one more in each bucket. Raises TooMany, and counts nothing, when one of them is full."""
     _remove_drained()
     with transaction.atomic():
         rows, now = _locked(buckets), _now()
-        levels = {bucket.key: _left(rows[bucket.key], bucket, now) for bucket in buckets}
-        longest = max((levels[bucket.key] + 1 - bucket.most) / bucket.most * WINDOW for bucket in buckets)
+        filled = {bucket: max(rows[bucket.key].empty_at, now) + bucket.step for bucket in buckets}
+        longest = max(until - bucket.window - now for bucket, until in filled.items())
         if longest > timedelta(0):
             raise TooMany(ceil(longest.total_seconds()))
-        _fill(rows, {key: level + 1 for key, level in levels.items()}, now)
+        _fill(rows, filled)
 
 
 def forgive(*buckets: Bucket) -> None:
     """The attempt was right: take it out of each bucket again."""
     with transaction.atomic():
         rows, now = _locked(buckets), _now()
-        _fill(rows, {b.key: max(0.0, _left(rows[b.key], b, now) - 1) for b in buckets}, now)
+        _fill(rows, {bucket: max(now, rows[bucket.key].empty_at - bucket.step) for bucket in buckets})
 
 
 def forget(bucket: Bucket) -> None:
@@ -90,7 +106,7 @@ def _locked(buckets: Sequence[Bucket]) -> dict[str, Attempts]:
     locks the whole database when the transaction begins."""
     now, keys = _now(), sorted({bucket.key for bucket in buckets})
     Attempts.objects.bulk_create(
-        [Attempts(key=key, level=0.0, at=now) for key in keys],
+        [Attempts(key=key, empty_at=now) for key in keys],
         update_conflicts=True,  # PostgreSQL locks a row that it updates, so nobody removes it from here on
         unique_fields=["key"],
         update_fields=["key"],
@@ -101,20 +117,15 @@ def _locked(buckets: Sequence[Bucket]) -> dict[str, Attempts]:
 def _remove_drained() -> None:
     """Rows that somebody else is at stay for the next time."""
     with transaction.atomic():
-        drained = Attempts.objects.select_for_update(skip_locked=True).filter(at__lt=_now() - WINDOW)
+        drained = Attempts.objects.select_for_update(skip_locked=True).filter(empty_at__lt=_now())
         Attempts.objects.filter(pk__in=[row.pk for row in drained.only("pk")[:MOST_REMOVED]]).delete()
 
 
-def _left(row: Attempts, bucket: Bucket, now: datetime) -> float:
-    """How full the bucket is by now."""
-    return max(0.0, row.level - bucket.most * ((now - row.at) / WINDOW))
-
-
-def _fill(rows: dict[str, Attempts], levels: dict[str, float], now: datetime) -> None:
-    """Keep how full each bucket is."""
-    for key, row in rows.items():
-        row.level, row.at = levels[key], now
-    Attempts.objects.bulk_update(rows.values(), ["level", "at"])
+def _fill(rows: dict[str, Attempts], filled: dict[Bucket, datetime]) -> None:
+    """Keep when each bucket will be empty."""
+    for bucket, until in filled.items():
+        rows[bucket.key].empty_at = until
+    Attempts.objects.bulk_update(rows.values(), ["empty_at"])
 
 
 def _now() -> datetime:
