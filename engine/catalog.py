@@ -45,7 +45,7 @@ class StudyKind(NamedTuple):
     """A kind of study: all that nobody outside this row asks by its name.
 
     ``path`` names its runner: (config, store, hash of a checkpoint or "", control) to an iterator of events;
-    ``telling`` what the command line says of it (``engine.telling.Told``). ``unit``: what its work is counted in, as
+    ``console`` what the command line says of it (``engine.console.Wording``). ``unit``: what its work is counted in, as
     ``Counters`` has it. ``role``: the artifact that holds everything it evaluated; empty: there is none. The rest are
     words: ``noun`` in a sentence, a ``tick`` of it, what was ``gained`` where it is stopped, and by whose ``hands``.
     ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
@@ -55,7 +55,7 @@ class StudyKind(NamedTuple):
     noun: str
     config: type[Study]
     path: str
-    telling: str
+    console: str
     unit: Literal["battles", "steps"]
     role: str
     tick: str = "round"
@@ -197,22 +197,22 @@ EVALUATORS: dict[str, str] = {
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampling:build"}
 STUDIES: dict[str, StudyKind] = {
     "search": StudyKind(
-        "Search", "search", SearchConfig, "engine.study.lineups:run", "engine.telling:Searched", "battles", "archive",
+        "Search", "search", SearchConfig, "engine.study.lineups:run", "engine.console:Searched", "battles", "archive",
     ),
     "recheck": StudyKind(
         "Re-check on fresh battles", "re-check", RecheckConfig, "engine.study.lineups:recheck",
-        "engine.telling:Searched", "battles", "result", tick="part",
+        "engine.console:Searched", "battles", "result", tick="part",
     ),
     "sample": StudyKind(
-        "Random sample", "sample", SampleConfig, "engine.study.lineups:sample", "engine.telling:Searched", "battles",
+        "Random sample", "sample", SampleConfig, "engine.study.lineups:sample", "engine.console:Searched", "battles",
         "sample", tick="part",
     ),
     "train": StudyKind(
-        "Training", "training", TrainConfig, "engine.study.train:train", "engine.telling:Trained", "steps", "",
+        "Training", "training", TrainConfig, "engine.study.train:train", "engine.console:Trained", "steps", "",
         gained="learned", hands="samplers",
     ),
     "evolve": StudyKind(
-        "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.telling:Evolved",
+        "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.console:Evolved",
         "steps", "archive", genes="task",
     ),
 }  # fmt: skip

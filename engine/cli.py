@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from engine import telling
+from engine import console
 from engine.errors import ActorLost, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Failed, Finished, Paused, Progressed, Started, Stopped, encode
 
@@ -210,7 +210,7 @@ def _to_folder(folder: Path, config: dict[str, Any]) -> Callable[[AnyEvent], Non
     empty = log.tell() == 0
 
     def write(event: AnyEvent) -> None:
-        print(telling.line(event, config), flush=True)
+        print(console.line(event, config), flush=True)
         if isinstance(event, Failed) and event.permanent and empty and log.tell() == 0:
             _forget(folder)  # it never began: mended, it may have the same folder
             return
@@ -264,6 +264,6 @@ def _list(args: argparse.Namespace) -> int:
         state = type(end).__name__.lower() if end else "unfinished"
         tick = saved.tick if saved else 0
         counters = found["last"].counters if "last" in found else Counters()
-        work = telling.work(counters, _read(folder / "study.json"))
+        work = console.work(counters, _read(folder / "study.json"))
         print(f"{folder.name:<30} {state:<11} round {tick:<6} {work:>22}   {folder}")
     return 0

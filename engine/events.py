@@ -55,7 +55,7 @@ class Progressed(Event, frozen=True, kw_only=True, tag="progressed"):
 
 class Logged(Event, frozen=True, kw_only=True, tag="logged"):
     """Something worth a line in the job's history. Without a message: how far a round that takes long has come, in its
-    counters (``engine.study.pulse`` says how often)."""
+    counters (``engine.study.progress_throttle`` says how often)."""
 
     message: str
 

@@ -24,7 +24,7 @@ from workers import process, ray
 T = TypeVar("T")
 LEASE = timedelta(seconds=30)
 RENEW_EVERY = 5.0
-MOST_BARREN = 3
+MOST_STALLED_ATTEMPTS = 3
 ORDINAL = {3: "third", 4: "fourth", 5: "fifth"}
 """Attempts in a row that may end without a new checkpoint; then the job has failed."""
 
@@ -119,7 +119,7 @@ def _take(job: Job, worker: str) -> Claim | None:
         status=Status.RUNNING,
         attempt=attempt,
         # Counted when an attempt begins and cleared by its first checkpoint: a death of any kind is counted so.
-        barren=F("barren") + 1,
+        stalled_attempts=F("stalled_attempts") + 1,
         worker=worker,
         lease_until=now + LEASE,
         started_at=job.started_at or now,
@@ -153,13 +153,19 @@ def after_death(job: Job, what: str, *, blameless: bool = False) -> tuple[list[E
     now = timezone.now()
     if job.wish == Job.Wish.STOP:
         message = job.stopped_words(job.tick)
-        changes = {"status": Status.STOPPED, "wish": "", "message": message, "finished_at": now, "barren": 0}
+        changes = {
+            "status": Status.STOPPED,
+            "wish": "",
+            "message": message,
+            "finished_at": now,
+            "stalled_attempts": 0,
+        }
         return [Entry("stopped", {"reason": message, "artifacts": {}, "summary": {}}, job.tick)], changes
     if job.wish == Job.Wish.PAUSE:
-        changes = {"status": Status.PAUSED, "wish": "", "message": "", "barren": 0}
+        changes = {"status": Status.PAUSED, "wish": "", "message": "", "stalled_attempts": 0}
         return [Entry("paused", {"artifacts": {}}, job.tick)], changes
-    if job.barren >= MOST_BARREN and not blameless:
-        which = ORDINAL.get(job.barren, f"{job.barren}th")
+    if job.stalled_attempts >= MOST_STALLED_ATTEMPTS and not blameless:
+        which = ORDINAL.get(job.stalled_attempts, f"{job.stalled_attempts}th")
         message = (
             f"{what} It was the {which} attempt in a row that ended before another round was complete, so the job was "
             f"not started again. “Try again” starts it once more; the log of job {job.pk} says more to an engineer."
@@ -169,7 +175,7 @@ def after_death(job: Job, what: str, *, blameless: bool = False) -> tuple[list[E
     message = f"{what} {go_on(job)}{_same(job)}"
     changes = {"status": Status.QUEUED, "message": "", "enqueued_at": None}
     if blameless:
-        changes["barren"] = max(0, job.barren - 1)
+        changes["stalled_attempts"] = max(0, job.stalled_attempts - 1)
     incident = Entry("incident", {"what": "lost-worker", "message": message}, job.tick)
     return [incident, status_entry(Status.QUEUED)], changes
 

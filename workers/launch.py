@@ -63,7 +63,7 @@ def sweep(folder: Path) -> None:
     holder.unlink(missing_ok=True)
 
 
-def _leash(parent: int) -> None:
+def _end_with_parent(parent: int) -> None:
     """In the child, before it becomes the study: die with the worker, and be the first to go when memory is short."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -90,7 +90,7 @@ class Study:
                 stderr=subprocess.STDOUT,
                 pass_fds=[theirs],
                 start_new_session=True,
-                preexec_fn=lambda: _leash(parent),
+                preexec_fn=lambda: _end_with_parent(parent),
             )
         except BaseException:
             os.close(events)

@@ -123,7 +123,11 @@ class Relay:
             self.moved = True
             self._superseded.append(self.previous)
             self.previous, self.checkpoint = self.checkpoint, checkpoint
-            self._changes |= {"checkpoint": checkpoint, "previous_checkpoint": self.previous, "barren": 0}
+            self._changes |= {
+                "checkpoint": checkpoint,
+                "previous_checkpoint": self.previous,
+                "stalled_attempts": 0,
+            }
 
     def _talk(self, event: events.Logged | events.Incident) -> None:
         now = time.monotonic()
@@ -147,7 +151,7 @@ class Relay:
             if disk.shortage():
                 self._entries.append(Entry("logged", {"message": disk.PUT_ASIDE}, self.tick))
             self._entries.append(status_entry(Status.QUEUED))
-            self._end(status=Status.QUEUED, message="", enqueued_at=None, barren=0)
+            self._end(status=Status.QUEUED, message="", enqueued_at=None, stalled_attempts=0)
             return
         self._note(event)
         self._end(status=Status.PAUSED, wish="", message="")
@@ -165,7 +169,14 @@ class Relay:
         self._keep(event.artifacts)
         metrics = self.metrics | {name: event.summary[name] for name in SETTLED if name in event.summary}
         self._note(event, {"metrics": metrics}, metrics=metrics)
-        self._end(status=status, summary=event.summary, message=message, wish="", barren=0, finished_at=timezone.now())
+        self._end(
+            status=status,
+            summary=event.summary,
+            message=message,
+            wish="",
+            stalled_attempts=0,
+            finished_at=timezone.now(),
+        )
 
     def _fail(self, event: events.Failed) -> None:
         if not event.permanent:

@@ -277,7 +277,7 @@ class MAPElitesConfig(Breeding):
     @field_validator("high")
     @classmethod
     def _bounded(cls, high: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
-        # How many there must be depends on the goals and on behaviour (``engine.config.fitting``).
+        # How many there must be depends on the goals and on behaviour (``engine.config.compatibility``).
         why = "each must be below its upper bound, and {:g} is not below {:g}"
         ends = zip(info.data.get("low", ()), high, strict=False)
         refuse([("low", why.format(a, b)) for a, b in ends if a >= b][:1], beside=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from engine.config.places import written
+from engine.config.field_paths import written
 from engine.errors import ConfigError
 
 M = TypeVar("M", bound="Config")

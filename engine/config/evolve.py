@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from engine.config import fitting
+from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, PBTConfig, SearchAlgorithm
 from engine.config.base import Config, Study, refuse
 from engine.config.genes import Evolvable, Gene, genes
@@ -160,7 +160,7 @@ class EvolveConfig(Study):
         "search itself took",
     )
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
-    stop: Annotated[tuple[StopRule, ...], AfterValidator(fitting.stops(StepsRule))] = Field(
+    stop: Annotated[tuple[StopRule, ...], AfterValidator(compatibility.stops(StepsRule))] = Field(
         (), max_length=5, title="Stop early", description="At the first that holds."
     )
     pool: PoolConfig = Field(default_factory=PoolConfig)
@@ -199,7 +199,7 @@ class EvolveConfig(Study):
         if algorithm is not None:
             goals, episodes = info.data.get("objectives", (AimConfig(),)), info.data.get("episodes", 1)
             unbounded = [goal.measure for goal in goals if goal.limits is None]
-            refuse(fitting.noise(noise, algorithm, len(goals), episodes, unbounded), beside=True)
+            refuse(compatibility.noise(noise, algorithm, len(goals), episodes, unbounded), beside=True)
         return noise
 
 
@@ -208,7 +208,7 @@ def _again(names: Sequence[str]) -> list[int]:
     return [i for i, name in enumerate(names) if name in names[:i]]
 
 
-def _nothing_left(task: TaskConfig) -> Iterator[fitting.Misfit]:
+def _nothing_left(task: TaskConfig) -> Iterator[compatibility.Misfit]:
     """What is missing where every candidate begins with a fresh network."""
     found = {gene.place: gene for gene in genes(task)}
     if not found:
@@ -221,12 +221,12 @@ def _nothing_left(task: TaskConfig) -> Iterator[fitting.Misfit]:
         yield "task.steps", "with 0 steps of training the networks must be bred: set networks to best or single_point"
 
 
-def _misfits(algorithm: SearchAlgorithm, given: Mapping[str, Any]) -> Iterator[fitting.Misfit]:
+def _misfits(algorithm: SearchAlgorithm, given: Mapping[str, Any]) -> Iterator[compatibility.Misfit]:
     """What of an algorithm does not fit the study, of which ``given`` is all that is right by itself."""
-    yield from fitting.operators(algorithm, lineups=False)
+    yield from compatibility.operators(algorithm, lineups=False)
     aims = [aim.measure for aim in given.get("objectives", ())]
     if aims and "behaviour" in given:
-        yield from fitting.method(algorithm, aims, len(given["behaviour"]) or len(aims) - 1)
+        yield from compatibility.method(algorithm, aims, len(given["behaviour"]) or len(aims) - 1)
     if "networks" not in given:
         return
     trains, bred = isinstance(algorithm, PBTConfig), given["networks"] != "fresh"

@@ -22,7 +22,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
 from engine.config.base import SEARCHED, Config, KeyPath, M, parse
-from engine.config.places import annotation_of, leaves
+from engine.config.field_paths import annotation_of, leaves
 from engine.errors import ConfigError
 
 Scale = Literal["linear", "log"]

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
-from engine.config import fitting
+from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
 from engine.config.base import Config, Study, refuse
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig
@@ -58,17 +58,17 @@ class SearchConfig(BalanceStudy):
     )
     cache: bool = Field(True, title="Answer battles already played from memory")
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")
-    stop: Annotated[tuple[StopRule, ...], AfterValidator(fitting.stops(BattlesRule))] = Field(
+    stop: Annotated[tuple[StopRule, ...], AfterValidator(compatibility.stops(BattlesRule))] = Field(
         (), max_length=5, title="Stop early", description="At the first that holds."
     )
 
     @field_validator("algorithm")
     @classmethod
     def _searches_lineups(cls, algorithm: SearchAlgorithm, info: ValidationInfo) -> SearchAlgorithm:
-        misfits = list(fitting.operators(algorithm, lineups=True))
+        misfits = list(compatibility.operators(algorithm, lineups=True))
         if (goals := info.data.get("objectives")) is not None:
             aims = [objective.name for objective in goals.objectives]
-            misfits += fitting.method(algorithm, aims, len(aims) - 1)
+            misfits += compatibility.method(algorithm, aims, len(aims) - 1)
         refuse(misfits, beside=True)
         return algorithm
 
@@ -78,7 +78,7 @@ class SearchConfig(BalanceStudy):
         algorithm, goals = info.data.get("algorithm"), info.data.get("objectives")
         if algorithm is not None:
             aims, replicates = len(goals.objectives) if goals else 1, info.data.get("replicates", 1)
-            refuse(fitting.noise(noise, algorithm, aims, replicates), beside=True)
+            refuse(compatibility.noise(noise, algorithm, aims, replicates), beside=True)
         return noise
 
 

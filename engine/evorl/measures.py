@@ -25,7 +25,7 @@ class Measures:
         plain = [found.returns.sum(axis=1), found.score, found.win, found.lengths.astype(np.float64)]
         return np.concatenate([np.stack(plain, axis=1), found.returns, found.signals], axis=1)
 
-    def untold(self, config: EvolveConfig) -> list[tuple[str, str]]:
+    def unknown(self, config: EvolveConfig) -> list[tuple[str, str]]:
         """(place, sentence) for each goal, and each measure of behaviour, that the game does not tell."""
         named = {f"objectives.{i}.measure": aim.measure for i, aim in enumerate(config.objectives)}
         named |= {f"behaviour.{i}": name for i, name in enumerate(config.behaviour)}

@@ -25,7 +25,7 @@ def check(config: EvolveConfig, game: VectorMDP) -> None:
     task = example(config.task)
     with below("task"):
         seat = only_seat(game)
-    wrong = Measures(seat).untold(config)
+    wrong = Measures(seat).unknown(config)
     try:
         with below("task"):
             make_learner(task.learner, seat, config.seed, max(1, task.steps))

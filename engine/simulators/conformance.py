@@ -17,10 +17,10 @@ from engine.simulators import checks, loaders, protocol
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.connection import OtherGame, WrongDescription
 from engine.simulators.contract import GameSpec, LineupSimulator
+from engine.simulators.contract_checks import CHECKS, WRONG_KINDS, Case, Findings, Level
 from engine.simulators.conversation import Limits, NoConversation, Watch
 from engine.simulators.game_client import ExternalGame
-from engine.simulators.game_promises import GAME_CHECKS, GameCase
-from engine.simulators.promises import CHECKS, WRONG_KINDS, Case, Findings, Level
+from engine.simulators.game_contract_checks import GAME_CHECKS, GameCase
 
 Described = Callable[[GameSpec | MDPSpec], None]
 

@@ -114,7 +114,7 @@ class Connection(Conversation):
             self._refuse(why)
             self._fail(why, permanent=True)
         self.capabilities = frozenset(hello.capabilities)
-        self.max_batch, self.pid = max(hello.max_batch, 0), hello.pid or self._process.leash_pid
+        self.max_batch, self.pid = max(hello.max_batch, 0), hello.pid or self._process.reaper_pid
         self.send(Hello(versions=(max(common),), capabilities=tuple(sorted(self.capabilities))))
 
     def _refuse(self, why: str, *, to: bytes = b"") -> None:

@@ -24,7 +24,7 @@ import engine
 from engine.errors import Cancelled, SimulatorError
 from engine.simulators import protocol
 from engine.simulators.line import Letter, Line, Transport
-from engine.simulators.process import LeashedProcess, Tail
+from engine.simulators.process import ReapedProcess, Tail
 from engine.simulators.protocol import Arrays, Bye, Ping
 
 TICK_MS = 50
@@ -93,7 +93,7 @@ class Conversation:
         self._line = Line(transport, self._dir)
         try:
             argv = [part.replace("{endpoint}", self._line.endpoint) for part in command]
-            self._process = LeashedProcess(argv, {**variables, **self._given()}, self._dir, Tail)
+            self._process = ReapedProcess(argv, {**variables, **self._given()}, self._dir, Tail)
         except BaseException:
             self._line.close()
             with contextlib.suppress(OSError):

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from engine.config.base import words
-from engine.config.places import leaves
+from engine.config.field_paths import leaves
 from engine.errors import ConfigError, SimulatorError
 from engine.mdp.checks import Blame
 

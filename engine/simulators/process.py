@@ -1,4 +1,4 @@
-"""One simulator program as a process: started on a leash, its output kept as a short tail, ended for certain."""
+"""One simulator program as a process: started below a reaper, its output kept as a short tail, ended for certain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, Generic, Protocol, TypeVar
 
 from engine.errors import SimulatorError
 
-LEASH = Path(__file__).with_name("leash.py")
+REAPER = Path(__file__).with_name("reaper.py")
 KEPT_VARIABLES = (
     "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV",
     "NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "OMP_NUM_THREADS",
@@ -57,11 +57,11 @@ class Output(Protocol):
 OutputT = TypeVar("OutputT", bound=Output)
 
 
-class LeashedProcess(Generic[OutputT]):
+class ReapedProcess(Generic[OutputT]):
     """A running program and everything it started.
 
     The program sees only ``KEPT_VARIABLES`` and ``variables``, reads nothing from standard input, and dies with
-    this process, however that ends (``engine.simulators.leash``), along with ``private_dir`` where one is given.
+    this process, however that ends (``engine.simulators.reaper``), along with ``private_dir`` where one is given.
     Raises SimulatorError (permanent) where the program does not exist.
     """
 
@@ -83,10 +83,10 @@ class LeashedProcess(Generic[OutputT]):
         self._report, report_write = os.pipe()
         self._how = ""
         given = (life_read, report_write)
-        leash = [sys.executable, "-I", "-S", str(LEASH), *map(str, given), str(private_dir or ""), "--", *command]
+        reaper = [sys.executable, "-I", "-S", str(REAPER), *map(str, given), str(private_dir or ""), "--", *command]
         try:
             self._process = subprocess.Popen(
-                leash, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                reaper, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 env=environment, pass_fds=given, start_new_session=True,
             )  # fmt: skip
         except BaseException:
@@ -100,8 +100,8 @@ class LeashedProcess(Generic[OutputT]):
         self.output = output(self._process.stdout)
 
     @property
-    def leash_pid(self) -> int:
-        """The pid of the leash, which is the parent of the program."""
+    def reaper_pid(self) -> int:
+        """The pid of the reaper, which is the parent of the program."""
         return self._process.pid
 
     def exit_code(self) -> int | None:
@@ -109,9 +109,9 @@ class LeashedProcess(Generic[OutputT]):
         return self._process.poll()
 
     def memory(self) -> int:
-        """Resident bytes of the program itself (the leash's first child), 0 when it has ended."""
+        """Resident bytes of the program itself (the reaper's first child), 0 when it has ended."""
         with contextlib.suppress(OSError, IndexError):
-            children = Path(f"/proc/{self.leash_pid}/task/{self.leash_pid}/children").read_text().split()
+            children = Path(f"/proc/{self.reaper_pid}/task/{self.reaper_pid}/children").read_text().split()
             return int(Path(f"/proc/{children[0]}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         return 0
 
@@ -122,12 +122,12 @@ class LeashedProcess(Generic[OutputT]):
         how, _, number = self._how.partition(" ")
         if how == "unstarted":
             return "could not be started"
-        if how == "signal" or code < 0:  # below 0: the leash itself was killed, and with it the program
+        if how == "signal" or code < 0:  # below 0: the reaper itself was killed, and with it the program
             return f"was killed by {_signal_name(int(number or -code))}"
         return f"ended by itself with exit code {code}{_as_a_shell_says(code)}"
 
     def _read_report(self) -> None:
-        """Take what the leash reported, once; it has ended."""
+        """Take what the reaper reported, once; it has ended."""
         if self._report >= 0:
             self._how = os.read(self._report, 64).decode().partition("\n")[0]
             os.close(self._report)

@@ -26,10 +26,10 @@ from engine.runtime.answering import ALLOWED
 from engine.runtime.pool import Pool, open_pool
 from engine.store import Store
 from engine.study import checkpoint
+from engine.study.algorithm_views import off_the_edge, remapped
 from engine.study.checkpoint import Checkpoint, named
 from engine.study.control import Control, Wish
-from engine.study.drawn import off_the_edge, remapped
-from engine.study.pulse import Pulse
+from engine.study.progress_throttle import ProgressThrottle
 
 FRESH = 1_000_000
 """Replicates from here on are never used by a search, so a re-evaluation is on fresh seeds."""
@@ -58,7 +58,7 @@ class Drive(ABC):
     def __init__(self, config: BalanceStudy | EvolveConfig, store: Store, control: Control) -> None:
         self.study, self.store, self.control = config, store, control
         self.requests: dict[int, Request] = {}
-        self.pulse = Pulse()
+        self.throttle = ProgressThrottle()
         self.tick, self.saved = 0, ""
         self.settled: dict[str, float] = {}
         self.allowed: Sequence[str] = ALLOWED
@@ -108,7 +108,7 @@ class Drive(ABC):
         with open_pool(pool, evaluator, self.payload(), should_stop=stopped, allowed=self.allowed) as opened:
             workers = pool.workers if pool.kind == "ray" else 1
             yield self.say(Started, workers=workers, pool=pool.kind, resumed=bool(saved), **self.plan()._asdict())
-            self.pulse.restart()
+            self.throttle.restart()
             try:
                 wish = yield from self._drive(opened)
                 yield from self._end(opened, wish)
@@ -144,10 +144,10 @@ class Drive(ABC):
                     if not self._over():
                         self._hand_out(pool)  # the workers go on while this round is written down
                     yield self.progressed()
-                    self.pulse.restart()
+                    self.throttle.restart()
                 if self._stopped():
                     break  # what came after the last tick is no part of the search
-            if finished and self.pulse.due():
+            if finished and self.throttle.due():
                 yield from self.halfway()
             yield from self._troubles(pool)
         return ""
@@ -229,7 +229,7 @@ class Drive(ABC):
         asked = {request.id: request for request in requests}
         yield self.say(Logged, message=what)
         pool.submit(requests)
-        self.pulse.restart()
+        self.throttle.restart()
         found: dict[int, Individual] = {}
         while len(found) < len(asked):
             if self.control():
@@ -241,7 +241,7 @@ class Drive(ABC):
                 found[e.id] = Individual(asked[e.id].genome, e, self.tick)
                 self.record.totals[self.record.unit] += e.cost
                 self.record.totals["cached"] += e.cached
-            if finished and self.pulse.due():
+            if finished and self.throttle.due():
                 yield self.say(Logged, message="")
             yield from self._troubles(pool)
         return [found[i] for i in asked]

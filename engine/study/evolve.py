@@ -28,9 +28,9 @@ from engine.rl.policy import Policy
 from engine.runtime.pool import Pool
 from engine.simulators import references
 from engine.store import Store
+from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
-from engine.study.drawn import drawn
 from engine.study.drive import Drive, Plan, searching, told_as_events
 
 
@@ -99,7 +99,7 @@ class _Evolve(Drive):
         """How the best are, how busy workers were, and what belongs to the algorithm."""
         pool = self.config.pool
         metrics = self.record.best(front) | self.record.times(pool.workers if pool.kind == "ray" else 1)
-        more, artifacts = drawn(self.search, self.record.meta(), self.store, self.record.genes)
+        more, artifacts = views_of(self.search, self.record.meta(), self.store, self.record.genes)
         return metrics | more, artifacts
 
     def parts(self) -> Parts:

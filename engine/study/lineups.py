@@ -22,12 +22,12 @@ from engine.rng import generator
 from engine.simulators.contract import GameSpec
 from engine.simulators.loaders import load
 from engine.store import Store
+from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
-from engine.study.drawn import drawn
 from engine.study.drive import Drive, Plan, searching, told_as_events
+from engine.study.fixed_list import FixedList
 from engine.study.lineup_record import LineupRecord
-from engine.study.listed import Listed
 
 _TICKS_OF_A_LIST = 20
 
@@ -106,13 +106,13 @@ class _Search(_Lineups):
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """What the algorithm shows of itself."""
-        return drawn(self.algorithm, self.record.meta(), self.store)
+        return views_of(self.algorithm, self.record.meta(), self.store)
 
 
 class _List(_Lineups):
     """Lineups that are played in their order."""
 
-    algorithm: Listed
+    algorithm: FixedList
 
     def _over(self) -> bool:
         return super()._over() or bool(self.record.termination.reason)
@@ -124,14 +124,16 @@ class _List(_Lineups):
                 self.tick = progress.tick
                 yield self.progressed()
 
-    def listing(self, genomes: Lineups, anchors: Sequence[tuple[int, ...]], plays: Sequence[int], first: int) -> Listed:
+    def listing(
+        self, genomes: Lineups, anchors: Sequence[tuple[int, ...]], plays: Sequence[int], first: int
+    ) -> FixedList:
         """Each lineup so many times, from a first replicate on."""
         fidelity, seed = self.config.game.fidelity, self.config.seed
         requests = [
             Request(i, genome, first, first + often, seed, LineupContext(fidelity, anchors=anchor))
             for i, (genome, anchor, often) in enumerate(zip(genomes, anchors, plays, strict=True))
         ]
-        return Listed(requests, -(-len(requests) // _TICKS_OF_A_LIST))
+        return FixedList(requests, -(-len(requests) // _TICKS_OF_A_LIST))
 
 
 class _Recheck(_List):

@@ -29,8 +29,8 @@ from engine.study.control import Control, Wish
 from engine.study.crew import Crew, open_crew
 from engine.study.curve import nothing_to_learn, too_short
 from engine.study.evaluation import Measured, evaluate
-from engine.study.fitting import fitted
-from engine.study.pulse import Pulse
+from engine.study.learner_factory import make_learners
+from engine.study.progress_throttle import ProgressThrottle
 
 _POLL_S = 0.2
 _LAST = 1_000_000
@@ -58,15 +58,15 @@ class _Train:
     def __init__(self, config: TrainConfig, store: Store, control: Control) -> None:
         self.config, self.store, self.control = config, store, control
         self.waiting = config.sampling == "synchronous"
-        self.pulse = Pulse()
+        self.throttle = ProgressThrottle()
         self.tick, self.epoch, self.losses = 0, 0, 0
         self.saved, self.kept = "", 0
         self.over = self.warned = False
-        self.unsaid: Metrics = {}
+        self.pending: Metrics = {}
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
-        self.policies, self.curve, self.longest = fitted(config, self.store, begun=bool(resume))
+        self.policies, self.curve, self.longest = make_learners(config, self.store, begun=bool(resume))
         if resume:
             self._restore(resume)
         with on_threads(config.threads), open_crew(config, self.store, self.tick) as crew:
@@ -116,9 +116,9 @@ class _Train:
         """Until all steps are learned from or the time is up, or somebody wishes otherwise."""
         self._publish(crew, self.policies)
         self.curve.restart()
-        self.pulse.restart()
-        if self.unsaid:
-            yield from self._told(self.unsaid, due=True)
+        self.throttle.restart()
+        if self.pending:
+            yield from self._told(self.pending, due=True)
         while not self.over:
             if wish := self.control():
                 return wish
@@ -130,9 +130,9 @@ class _Train:
             elif batches := self._batches():
                 yield from self._update(crew, batches)
             yield from self._troubles(crew)
-            if self.pulse.due():
+            if self.throttle.due():
                 yield self._say(Logged, message="")
-        return self.control() if self.unsaid else ""
+        return self.control() if self.pending else ""
 
     def _gathered(self, crew: Crew, missing: int) -> list[Arrival]:
         """What has arrived. A crew that dies after somebody wished the study to end was asked to end with it."""
@@ -237,19 +237,19 @@ class _Train:
 
     def _told(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
         """Say what the round that is over was like, after an evaluation where that is ``due``. A wish ends the
-        evaluation: the checkpoint of then holds what is unsaid, and whoever goes on from it repeats the evaluation."""
-        self.unsaid = metrics if due else {}
+        evaluation: the checkpoint of then holds the pending numbers, and who goes on from it evaluates again."""
+        self.pending = metrics if due else {}
         if due and not self._examine(self.over):
             self.saved = self._checkpoint()
             return
-        metrics, self.unsaid = metrics | (self.curve.evaluations() if due else {}), {}
+        metrics, self.pending = metrics | (self.curve.evaluations() if due else {}), {}
         artifacts: dict[str, str] = {}
         for name, policy in self.policies.items():
             tensors, description = self._stored(policy.learner.policy())
             artifacts |= {self._role("policy", name): tensors, self._role("policy_description", name): description}
         self.saved = artifacts["checkpoint"] = self._checkpoint()
         yield self._say(Progressed, metrics=metrics, artifacts=artifacts)
-        self.pulse.restart()
+        self.throttle.restart()
 
     def _role(self, role: str, policy: str) -> str:
         """What an artifact of a policy is called: by its role alone where only one learns."""
@@ -269,7 +269,7 @@ class _Train:
 
     def _checkpoint(self) -> str:
         self.kept = self.steps
-        parts = {"round": Bundle(self.curve.state() | {"over": self.over, "unsaid": self.unsaid}, {})}
+        parts = {"round": Bundle(self.curve.state() | {"over": self.over, "pending": self.pending}, {})}
         for policy in self.policies.values():
             parts |= policy.parts()
         return checkpoint.write(self.config, self.tick, parts, self.store)
@@ -285,7 +285,7 @@ class _Train:
             why = f"this checkpoint has parts that this study does not know: {', '.join(sorted(parts))}; start it anew"
             raise ConfigError([("resume", why)])
         self.curve.load(told)
-        self.over, self.unsaid, self.saved, self.kept = told["over"], told["unsaid"], digest, self.steps
+        self.over, self.pending, self.saved, self.kept = told["over"], told["pending"], digest, self.steps
 
     def _results(self) -> dict[str, str]:
         kept: dict[str, str] = {}

@@ -10,7 +10,7 @@ import pytest
 from engine.simulators import checks
 from engine.simulators.conformance import run
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
-from engine.simulators.promises import CHECKS, Case
+from engine.simulators.contract_checks import CHECKS, Case
 
 SLOW = ("speed",)
 

@@ -17,7 +17,7 @@ def new_mark() -> dict[str, str]:
 
 
 def marked(mark: dict[str, str]) -> list[int]:
-    """Pids of running processes started with the mark, the leash included."""
+    """Pids of running processes started with the mark, the reaper included."""
     wanted = f"{MARK}={mark[MARK]}".encode()
     found = []
     for entry in os.listdir("/proc"):

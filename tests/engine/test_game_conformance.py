@@ -27,7 +27,7 @@ from engine.mdp.vector import VectorMDP, VectorStep
 from engine.simulators.check_command import main_check
 from engine.simulators.conformance import check
 from engine.simulators.game_client import ExternalGame
-from engine.simulators.game_promises import GAME_CHECKS, GameCase
+from engine.simulators.game_contract_checks import GAME_CHECKS, GameCase
 from tests.engine.sample_games import ORCHARD, orchard
 
 LAKE = f"{sys.executable} {Path(__file__).parent / 'frozen_lake.py'}"

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 STARTED_BY_PROGRAMS = {
-    "deploy/up/prepare.py", "deploy/up/ray_owner.py", "deploy/up/web.py", "engine/simulators/leash.py",
+    "deploy/up/prepare.py", "deploy/up/ray_owner.py", "deploy/up/web.py", "engine/simulators/reaper.py",
     "webapp/games/reader.py",
     *(f"engine/bench/peers/{name}.py" for name in (
         "plain_loop", "rllib_ppo", "sample_factory_appo", "sample_factory_train", "sb3_ppo",

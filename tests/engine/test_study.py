@@ -144,7 +144,7 @@ def test_a_long_round_says_how_far_it_is_and_the_front_is_the_same(
 
 def test_an_hour_in_one_round_is_told_without_filling_the_history() -> None:
     now = [0.0]
-    beat = pulse.Pulse(lambda: now[0])
+    beat = pulse.ProgressThrottle(lambda: now[0])
     told = []
     for step in range(36_000):
         now[0] = step / 10

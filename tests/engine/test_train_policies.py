@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import telling
+from engine import console
 from engine.arrays import pack, unpack
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
@@ -81,7 +81,7 @@ def test_each_policy_learns_from_its_own_seat_and_leaves_its_own_artifacts(store
 
 def test_the_command_line_tells_how_each_policy_does(store: FolderStore) -> None:
     config = pong(TWO)
-    said = [telling.line(e, config.model_dump(mode="json")) for e in events(config, store)]
+    said = [console.line(e, config.model_dump(mode="json")) for e in events(config, store)]
     (line,) = [line for line in said if "round 2:" in line]
     assert line.index(" a second; left: return ") < line.index("; right: return ")
     assert line.count("on fresh episodes") == 2

@@ -131,7 +131,7 @@ def test_the_rules_always_leave_room_on_the_arena(spec: GameSpec) -> None:
 
 
 def game_of(pid: int) -> list[int]:
-    return [p for p in named(descendants(pid), "--userdata-dir") if p not in named(descendants(pid), "leash.py")]
+    return [p for p in named(descendants(pid), "--userdata-dir") if p not in named(descendants(pid), "reaper.py")]
 
 
 def test_a_game_that_is_killed_is_started_again_and_no_battle_is_lost() -> None:

@@ -125,10 +125,10 @@ def test_a_pause_can_be_taken_back(team: Studio) -> None:
 @pytest.mark.parametrize("status", [Status.PAUSED, Status.FAILED])
 def test_paused_and_failed_jobs_go_on(team: Studio, status: Status) -> None:
     job = submitted(team)
-    Job.objects.update(status=status, barren=3, message="why", error="died")
+    Job.objects.update(status=status, stalled_attempts=3, message="why", error="died")
     actions.resume(job)
     row = now(job)
-    assert (row.status, row.barren, row.message, row.error) == (Status.QUEUED, 0, "", "")
+    assert (row.status, row.stalled_attempts, row.message, row.error) == (Status.QUEUED, 0, "", "")
 
 
 @pytest.mark.parametrize("status", [Status.FINISHED, Status.STOPPED])

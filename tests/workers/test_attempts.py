@@ -74,7 +74,13 @@ def pid_of_study(job: Job, folder: Path) -> int:
 
 def test_a_study_is_relayed_to_its_end(make_job: MakeJob) -> None:
     job = run(make_job(ticks=10))
-    assert (job.status, job.tick, job.ticks, job.barren, job.worker) == (Status.FINISHED, 10, 10, 0, "")
+    assert (job.status, job.tick, job.ticks, job.stalled_attempts, job.worker) == (
+        Status.FINISHED,
+        10,
+        10,
+        0,
+        "",
+    )
     assert kinds(job) == ["status", "started", *["progressed"] * 10, "finished"]
     assert list(job.events.values_list("sequence", flat=True)) == list(range(1, 14))
     assert job.counters["battles"] == 640
@@ -332,7 +338,7 @@ def test_a_worker_that_is_asked_to_end_gives_its_job_back_at_once(make_job: Make
         os.kill(os.getpid(), signal.SIGTERM)
 
     left = beside(job, the_site_is_shut_down)
-    assert (left.status, left.barren, left.worker) == (Status.QUEUED, 0, "")
+    assert (left.status, left.stalled_attempts, left.worker) == (Status.QUEUED, 0, "")
     assert left.events.get(kind="incident").body["message"].startswith("The site was shut down while the job ran.")
     assert process.gone(seen["study"])
     assert signal.getsignal(signal.SIGTERM) == before
@@ -353,7 +359,7 @@ def test_when_ray_goes_the_job_waits_for_it_and_is_not_blamed(make_job: MakeJob,
         plan = {"ticks": 1000, "pace": 0.02, "deeds": [{"tick": 60, "attempt": 1, "do": "die"}]}
         job = make_job({"config": {"pool": {"kind": "ray"}, "made_up": plan}})
         left = beside(job, ray.close)  # the study dies later, as one does that waits for a Ray that is gone
-    assert (left.status, left.barren) == (Status.QUEUED, 0)
+    assert (left.status, left.stalled_attempts) == (Status.QUEUED, 0)
     assert left.events.get(kind="incident").body["message"].startswith("The battle workers went away.")
     reconcile.reconcile()
     left.refresh_from_db()

@@ -37,7 +37,7 @@ def test_a_job_is_put_aside_while_the_disk_is_full_and_goes_on_afterwards(
         patched.setattr(disk, "full", lambda: True)
         runner.run(job.pk, MADE_UP)
     job.refresh_from_db()
-    assert (job.status, job.barren, job.wish) == (Status.QUEUED, 0, "")
+    assert (job.status, job.stalled_attempts, job.wish) == (Status.QUEUED, 0, "")
     played = job.tick
     enough, settings.DISK_RESERVE = settings.DISK_RESERVE, 2**60
     reconcile.reconcile()
@@ -51,7 +51,7 @@ def test_a_job_is_put_aside_while_the_disk_is_full_and_goes_on_afterwards(
 
 def test_a_checkpoint_that_found_no_room_is_nobody_s_fault(make_job: MakeJob, monkeypatch: pytest.MonkeyPatch) -> None:
     deed = {"tick": 1, "do": "fail", "message": "The disk is full: free some space", "permanent": False}
-    job = make_job(ticks=3, deeds=[deed], row={"barren": 2})
+    job = make_job(ticks=3, deeds=[deed], row={"stalled_attempts": 2})
     monkeypatch.setattr(disk, "full", lambda: True)
     runner.run(job.pk, MADE_UP)
     assert Job.objects.get(pk=job.pk).status == Status.QUEUED

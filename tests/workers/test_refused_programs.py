@@ -75,7 +75,7 @@ CHANGES = [_off, _another_program, _removed, _taken_from_the_project]
 def test_neither_the_page_nor_the_api_resumes_what_may_not_be_played_any_more(
     team: Studio, change: Callable[[], None], status: Status
 ) -> None:
-    Job.objects.update(status=status, message="as it was", error="died", barren=3)
+    Job.objects.update(status=status, message="as it was", error="died", stalled_attempts=3)
     change()
     browser = Client()
     browser.force_login(team.designer)
@@ -85,7 +85,7 @@ def test_neither_the_page_nor_the_api_resumes_what_may_not_be_played_any_more(
         assert browser.post(page, headers={"accept": "application/json"}).json()["refused"]
         assert script.post(f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}/resume").status_code == 409
         row = Job.objects.get(pk=job.pk)
-        assert (row.status, row.message, row.error, row.barren) == (status, "as it was", "died", 3)
+        assert (row.status, row.message, row.error, row.stalled_attempts) == (status, "as it was", "died", 3)
         assert row.events.count() == job.events.count()
 
 

@@ -93,7 +93,14 @@ def stop(job: Job) -> None:
     message = job.stopped_words(job.tick)
     ended = Entry("stopped", {"reason": message, "artifacts": {}, "summary": {}}, job.tick)
     if journal.append(
-        job, where, [ended], status=Status.STOPPED, message=message, wish="", barren=0, finished_at=timezone.now()
+        job,
+        where,
+        [ended],
+        status=Status.STOPPED,
+        message=message,
+        wish="",
+        stalled_attempts=0,
+        finished_at=timezone.now(),
     ):
         return
     if not _wish(job, Job.Wish.STOP):
@@ -123,7 +130,7 @@ def resume(job: Job) -> None:
     """Let a paused job go on, or a failed one try again; takes back a pause that has not happened yet. Raises Refused,
     also where its game cannot be played now, or where it asks for what no study does any more."""
     where = {"status__in": (Status.PAUSED, Status.FAILED)}
-    changes = {"status": Status.QUEUED, "message": "", "error": "", "wish": "", "barren": 0}
+    changes = {"status": Status.QUEUED, "message": "", "error": "", "wish": "", "stalled_attempts": 0}
     if job.status == Status.FAILED:
         changes["awaits"] = None  # what failed to be found out is tried again as well
     with transaction.atomic():

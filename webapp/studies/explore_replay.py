@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from webapp.lib.words import duration, number, plural
-from webapp.studies.explore_shortlist import Listed, Shortlist
+from webapp.studies.explore_shortlist import FixedList, Shortlist
 from webapp.studies.models import Job
 
 FIRST = 32
@@ -25,7 +25,7 @@ class Replay(NamedTuple):
     """``lineups`` and how many ``times`` each pairing of them is played; ``battles`` in all, in about so many
     ``seconds`` (None: not known), of the ``asked`` ones that their sentences say are needed."""
 
-    lineups: list[Listed]
+    lineups: list[FixedList]
     times: list[int]
     battles: int
     asked: int
@@ -78,7 +78,7 @@ def replay(shortlist: Shortlist, *, again: bool = False) -> Replay:
     return Replay(lineups, times, battles, round(sum(wanted) * each), seconds, again)
 
 
-def _wanted(listed: Listed, each: float, *, again: bool) -> int:
+def _wanted(listed: FixedList, each: float, *, again: bool) -> int:
     if listed.fresh is None:
         return FIRST
     return max(2, listed.fresh.samples if again else math.ceil(listed.fresh.needs / each))

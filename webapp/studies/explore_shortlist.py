@@ -28,7 +28,7 @@ class ShortlistError(ValueError):
 
 
 @dataclass
-class Listed:
+class FixedList:
     """One lineup that was shortlisted at some time: its decisions in order, and how it did on fresh battles."""
 
     lineup: int
@@ -82,9 +82,9 @@ class Shortlist:
     of one lineup, each pairing played once from both seats."""
 
     def __init__(self, job: Job, explored: Explored, spec: GameSpec) -> None:
-        self.job, self.all = job, dict[int, Listed]()
+        self.job, self.all = job, dict[int, FixedList]()
         for entry in job.shortlist.select_related("created_by"):
-            listed = self.all.setdefault(entry.individual, Listed(entry.individual, entry.genome, entry.anchors))
+            listed = self.all.setdefault(entry.individual, FixedList(entry.individual, entry.genome, entry.anchors))
             listed.entries.append(entry)
             if entry.action != Action.REMARK:
                 listed.on = entry.action == Action.ADD
@@ -102,12 +102,12 @@ class Shortlist:
             listed.verdict = verdicts.get(listed.lineup, "under")
 
     @property
-    def on(self) -> list[Listed]:
+    def on(self) -> list[FixedList]:
         """What is on the list now."""
         return [listed for listed in self.all.values() if listed.on]
 
     @property
-    def off(self) -> list[Listed]:
+    def off(self) -> list[FixedList]:
         """What was taken off it."""
         return [listed for listed in self.all.values() if not listed.on]
 

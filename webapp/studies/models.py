@@ -78,7 +78,9 @@ class Job(models.Model):
     error = models.CharField(max_length=40, blank=True)
 
     attempt = models.PositiveIntegerField(default=0)
-    barren = models.PositiveIntegerField(default=0, help_text="Attempts in a row that ended without a new checkpoint.")
+    stalled_attempts = models.PositiveIntegerField(
+        default=0, help_text="Attempts in a row that ended without a new checkpoint."
+    )
     worker = models.CharField(max_length=120, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     enqueued_at = models.DateTimeField(null=True, blank=True)

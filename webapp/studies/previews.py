@@ -9,14 +9,14 @@ from engine.errors import StoreError
 from webapp.games.numbers import field_text
 from webapp.lib.figures import level
 from webapp.lib.words import number, percent, plural
-from webapp.studies import paces, plans, sampling
+from webapp.studies import plans, sampling, throughput
 from webapp.studies.forms import NewJobForm
 from webapp.studies.line_origin import PROPOSED, PROPOSED_OF_ALL, USUAL
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job, Status
-from webapp.studies.paces import Pace
 from webapp.studies.questions import verdict_words
 from webapp.studies.sampling import Sample
+from webapp.studies.throughput import Pace
 
 
 def sample_of(job: Job | None, there_are: int | None = None) -> Sample | None:
@@ -52,7 +52,7 @@ def preview(form: NewJobForm, job: Job | None) -> dict[str, Any]:
         return {"errors": errors(form)}
     if form.measured is None:
         return {"errors": errors(form)}
-    found, pace = settle(form, job), paces.known(job)
+    found, pace = settle(form, job), throughput.known(job)
     return {
         "errors": errors(form),
         "counts": form.asked.counts,
@@ -166,7 +166,7 @@ def _strong(form: NewJobForm, found: Sample) -> str:
 def _times(form: NewJobForm, plan: plans.Plan, pace: Pace) -> tuple[float, float] | None:
     battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
     battles += plans.edge_battles(plan, form.lineups, form.fresh_replicates)
-    return paces.seconds(battles, form.worker_count, pace)
+    return throughput.seconds(battles, form.worker_count, pace)
 
 
 def _efforts(form: NewJobForm, pace: Pace) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from webapp.projects.models import Project
 from webapp.studies import previews, sampling
 from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job
-from webapp.studies.paces import pace_of
+from webapp.studies.throughput import pace_of
 
 if TYPE_CHECKING:
     from webapp.accounts.models import User

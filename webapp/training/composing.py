@@ -129,7 +129,7 @@ def previewed(request: HttpRequest, project: Project, form: TrainForm, page: str
     trial, found, config = None, None, form.tried
     if config is not None:
         found = form.estimate(trials.known(project, config))
-        if found is None or form.untold:
+        if found is None or form.needs_trial:
             again = bool(request.POST.get("again"))
             trial = actions.sample(project, person(request), trials.of(config), again=again)
         for place, message in trials.problems(trial):

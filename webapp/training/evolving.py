@@ -121,8 +121,8 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         return forecast.training_of(self.study) if self.study is not None else None
 
     @property
-    def untold(self) -> bool:
-        return super().untold or not self.told
+    def needs_trial(self) -> bool:
+        return super().needs_trial or not self.told
 
     @property
     def unsure(self) -> dict[str, str]:

@@ -141,7 +141,7 @@ class TrainForm(forms.Form):
         return self.config
 
     @property
-    def untold(self) -> bool:
+    def needs_trial(self) -> bool:
         """Whether only a trial tells if this can be done."""
         return not self.offer.name
 

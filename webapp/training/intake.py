@@ -81,7 +81,7 @@ class SettingsIntake(TrainingIntake):
     def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
         """Measures that the game is known not to tell."""
         if isinstance(study, EvolveConfig):
-            yield from _untold(study, project)
+            yield from _unknown_measures(study, project)
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
         """A trial is of one training."""
@@ -112,7 +112,7 @@ def _unfit(
         yield f"{place}learner.kind", reason
 
 
-def _untold(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:
+def _unknown_measures(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:
     """Measures that the game is known not to tell."""
     aims = [aim.measure for aim in study.objectives]
     told = goals.told_by(project, study.task.game.model_dump(mode="json"))

@@ -15,7 +15,7 @@ from typing import IO, NoReturn
 
 from engine.errors import SimulatorError
 from engine.simulators.adapters.wesnoth import arena, installation
-from engine.simulators.process import LeashedProcess
+from engine.simulators.process import ReapedProcess
 
 ADDON = Path(__file__).with_name("addon")
 START_S = 60.0
@@ -87,7 +87,7 @@ class Game:
         os.mkfifo(self._folder / "gate")
         self._idle = False
         command = [str(program), "--userdata-dir", str(self._home), *_ARGUMENTS]
-        self._process = LeashedProcess(command, _VARIABLES, self._home, GameLines)
+        self._process = ReapedProcess(command, _VARIABLES, self._home, GameLines)
         self.catalog: list[list[str]] = []
         self._read_catalog()
 

@@ -1,8 +1,8 @@
-"""The leash: a tiny parent for one simulator that makes sure nothing of it outlives the engine.
+"""The reaper: a tiny parent for one simulator that makes sure nothing of it outlives the engine.
 
 Run as a script by ``engine.simulators.process`` (standard library only, so it starts in about 20 ms)::
 
-    python -I -S leash.py LIFE_FD REPORT_FD PRIVATE_DIR -- COMMAND [ARGUMENT ...]
+    python -I -S reaper.py LIFE_FD REPORT_FD PRIVATE_DIR -- COMMAND [ARGUMENT ...]
 
 It becomes the reaper of everything the command starts, even of daemons that left their session. When the
 command ends, when the engine asks (SIGTERM), or when the engine is gone in any way (the pipe LIFE_FD ends, or the
@@ -28,7 +28,7 @@ _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
 def start(command: list[str], report_fd: int) -> int:
-    """Fork and execute the command in a process group of its own; it dies with the leash. Returns its pid. Where it
+    """Fork and execute the command in a process group of its own; it dies with the reaper. Returns its pid. Where it
     cannot be executed, that is reported and the pid is of a child that ends with 127."""
     pid = os.fork()
     if pid:
@@ -80,7 +80,7 @@ def kill_everything(group: int) -> None:
 
 
 def watch(pid: int, life_fd: int, report_fd: int, wake_fd: int, stopping: list[int]) -> int:
-    """Wait until the command ends or nobody wants it any more; the leash's exit code."""
+    """Wait until the command ends or nobody wants it any more; the reaper's exit code."""
     parent = os.getppid()
     while True:
         ready, _, _ = select.select([life_fd, wake_fd], [], [], 1.0)

@@ -19,7 +19,7 @@ Shown = tuple[dict[str, float], dict[str, str]]
 """Metrics, and artifacts by role."""
 
 
-def drawn(
+def views_of(
     algorithm: Algorithm,
     meta: Mapping[str, Any],
     store: Store,

@@ -9,7 +9,7 @@ APART_S = 1.0
 SHARE = 0.05
 
 
-class Pulse:
+class ProgressThrottle:
     """A second apart at least, and a twentieth of what the round took so far: who watches sees it move, and a round of
     hours adds some hundred lines to a job's history instead of one a second. Rounds under a second add none."""
 

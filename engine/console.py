@@ -13,8 +13,8 @@ Settings = Mapping[str, Any]
 """A study, as JSON."""
 
 
-class Told(Protocol):
-    """What a kind of study says of itself (``StudyKind.telling``)."""
+class Wording(Protocol):
+    """What a kind of study says of itself (``StudyKind.console``)."""
 
     def planned(self, event: Started, study: Settings) -> str:
         """How much there is to do."""
@@ -32,15 +32,15 @@ class Told(Protocol):
 def line(event: AnyEvent, study: Settings) -> str:
     """An event of this study in words, with its time."""
     at = time.strftime("%H:%M:%S", time.localtime(event.at))
-    c, told = event.counters, _told(study)
+    c, words = event.counters, _wording(study)
     match event:
         case Started():
             how = "Resumed" if event.resumed else "Started"
-            text = f"{how} on {many(event.workers, 'worker')}, {told.planned(event, study)} planned"
+            text = f"{how} on {many(event.workers, 'worker')}, {words.planned(event, study)} planned"
         case Progressed():
-            text = f"round {event.tick}: {told.done(c)}, {told.round(event.metrics)}"
+            text = f"round {event.tick}: {words.done(c)}, {words.round(event.metrics)}"
         case Logged(message=""):
-            text = f"round {event.tick + 1}, under way: {told.done(c)}"
+            text = f"round {event.tick + 1}, under way: {words.done(c)}"
         case Logged() | Incident():
             text = event.message
         case Failed():
@@ -63,9 +63,9 @@ def many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _told(study: Settings) -> Told:
-    told: Told = imported(STUDIES[study.get("kind", "search")].telling)()
-    return told
+def _wording(study: Settings) -> Wording:
+    words: Wording = imported(STUDIES[study.get("kind", "search")].console)()
+    return words
 
 
 class Searched:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from engine.console import line, work
 from engine.events import AnyEvent, Counters, Finished, Incident, Logged, Progressed, Started, Stopped
-from engine.telling import line, work
 
 TRAIN, EVOLVE, SEARCH = {"kind": "train", "steps": 50_000, "minutes": 0.0}, {"kind": "evolve"}, {"kind": "search"}
 TRAINED = {"steps_per_second": 1234.0, "staleness_mean": 1.0, "return": 20.5}

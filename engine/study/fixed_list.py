@@ -9,7 +9,7 @@ from engine.evolution.algorithm import Individual, Parts, Progress, of_part, to_
 from engine.problem import Evaluation, Request
 
 
-class Listed:
+class FixedList:
     """Evaluates ``requests`` once each. A tick is complete whenever a multiple of ``size`` have arrived, or ``close``
     ends it."""
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from engine.mdp.interface import ActionSpec, Array, Discrete, SeatSpec
 from engine.mdp.vector import VectorMDP, VectorStep
 from engine.rng import generator
-from engine.simulators.promises import Findings
+from engine.simulators.contract_checks import Findings
 
 DECISIONS, WALK_S = 300, 10.0
 """How far a game is played at random: so many decisions of each battle, or for so long."""

@@ -11,7 +11,7 @@ from django.utils import timezone
 from engine.config import GameConfig, LineupConfig, PoolConfig, SearchConfig
 from tests.factories import Studio, game_version, studio
 from webapp.projects.models import Project
-from webapp.studies import journal, paces, plans
+from webapp.studies import journal, plans, throughput
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 
@@ -60,7 +60,7 @@ def sample(of: Job) -> Job:
 
 def usual_takes(of: Job) -> tuple[float, float]:
     """Shortest and longest time of a search of 100 rounds, by what is known."""
-    found = paces.seconds(100 * USUAL, WORKERS, paces.known(sample(of)))
+    found = throughput.seconds(100 * USUAL, WORKERS, throughput.known(sample(of)))
     assert found is not None
     return found
 
@@ -84,9 +84,9 @@ def test_two_tiny_searches_that_waited_for_a_processor_change_nothing(team: Stud
 
 def test_tiny_searches_alone_are_nothing_to_go_by(team: Studio) -> None:
     job = search(team.project, 2, TINY, 5.0)
-    assert paces.known(sample(job)).ends is None
+    assert throughput.known(sample(job)).ends is None
     search(team.project, 6, TINY, 0.1)
-    assert paces.known(sample(job)).ends is None, "half a second of playing"
+    assert throughput.known(sample(job)).ends is None, "half a second of playing"
 
 
 def test_a_wait_in_the_middle_of_a_search_is_not_its_pace(team: Studio) -> None:
@@ -106,7 +106,7 @@ def test_searches_with_lineups_of_another_size_are_not_asked(team: Studio) -> No
     asked = sample(job)
     asked.config["lineups"] = job.config["lineups"] | {"teams": 1}
     asked.save()
-    assert paces.known(asked).earlier is None
+    assert throughput.known(asked).earlier is None
 
 
 def ended_after(job: Job, seconds: float) -> Job:
@@ -119,10 +119,10 @@ def ended_after(job: Job, seconds: float) -> Job:
 
 def again(job: Job, battles: int) -> tuple[float, float]:
     """Shortest and longest time of a search of so many battles and the edge, by what is known."""
-    pace = paces.known(sample(job))
+    pace = throughput.known(sample(job))
     size = plans.Plan(int(job.config["algorithm"]["population"]), 1, 2)
     edge = plans.edge_battles(size, LineupConfig.model_validate(job.config["lineups"]), job.config["fresh"])
-    found = paces.seconds(battles + edge, WORKERS, pace)
+    found = throughput.seconds(battles + edge, WORKERS, pace)
     assert found is not None
     return found
 
@@ -131,7 +131,7 @@ def test_the_same_search_again_takes_as_long_as_the_last_its_start_and_its_end_i
     job = ended_after(search(team.project, 100, USUAL, 0.45, start=16.0), 16 + 45 + 20)
     low, high = again(job, 100 * USUAL)
     assert 0.85 * 81 < low < 81 < high < 1.25 * 81
-    assert paces.known(sample(job)).runs == 1
+    assert throughput.known(sample(job)).runs == 1
 
 
 def test_a_search_of_one_round_tells_how_long_another_takes_in_all(team: Studio) -> None:
@@ -139,11 +139,11 @@ def test_a_search_of_one_round_tells_how_long_another_takes_in_all(team: Studio)
     asked = sample(job)
     asked.events.create(sequence=1, kind="progressed", tick=1, at=timezone.now(),
                         body={"counters": {"battles": 100_000, "seconds": 2.0}})  # fmt: skip
-    pace = paces.known(asked)
+    pace = throughput.known(asked)
     assert pace.sampled == 50_000
     size = plans.Plan(int(job.config["algorithm"]["population"]), 1, 2)
     edge = plans.edge_battles(size, LineupConfig.model_validate(job.config["lineups"]), job.config["fresh"])
-    found = paces.seconds(TINY + edge, WORKERS, pace)
+    found = throughput.seconds(TINY + edge, WORKERS, pace)
     assert found is not None
     assert found[0] < 22 < found[1] < 30
     assert found[0] > 15, "it said 8 s"
@@ -159,4 +159,4 @@ def test_only_the_last_three_searches_say_what_is_spent_beside_battles(team: Stu
     for _ in range(3):
         ended_after(search(team.project, 100, USUAL, 0.45), 61.0)
     assert again(job, 100 * USUAL)[1] < 100
-    assert paces.known(sample(job)).runs == 3
+    assert throughput.known(sample(job)).runs == 3

@@ -18,7 +18,7 @@ from engine.study.policy_training import PolicyTraining
 from engine.study.sampling import seated
 
 
-class Fitted(NamedTuple):
+class Learners(NamedTuple):
     """``longest``: moves of the game's longest episode, or 0."""
 
     policies: dict[str, PolicyTraining]
@@ -26,7 +26,7 @@ class Fitted(NamedTuple):
     longest: int
 
 
-def fitted(config: TrainConfig, store: Store, *, begun: bool = False) -> Fitted:
+def make_learners(config: TrainConfig, store: Store, *, begun: bool = False) -> Learners:
     """What a study learns with, fresh. Raises ConfigError that names the field when a learner or another policy does
     not fit the game, there is no such game, or no battle of it begins; in a study that has ``begun`` nobody tries that
     again."""
@@ -40,7 +40,7 @@ def fitted(config: TrainConfig, store: Store, *, begun: bool = False) -> Fitted:
         if not begun:
             references.begin(game, config.seed)
         curve = Curve({name: policy.curve for name, policy in policies.items()})
-        return Fitted(policies, curve, game.spec.max_ticks)
+        return Learners(policies, curve, game.spec.max_ticks)
 
 
 def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> PolicyTraining:
