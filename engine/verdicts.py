@@ -195,25 +195,19 @@ class Goals(NamedTuple):
 
 class Verdict(NamedTuple):
     """``finding``; about how many times its battles would (``factor``) tell where they do not, and of what
-    (``open_``: the line, or its strength; ``about``: by which objective); whether its mean is ``beyond`` a line, and
-    its whole range ``over`` one."""
+    (``open_``: the line, or its strength; ``about``: by which objective); whether its whole range is
+    ``over`` a line."""
 
     finding: Finding
     factor: float
     open_: Literal["", "line", "strength"]
-    beyond: bool
     over: bool
     about: int = -1
 
 
-def mark(verdict: Verdict, before: int = UNSURE) -> int:
-    """The verdict as charts mark it. What is not told yet is not taken from a list of what is over the line
-    (``before``)."""
-    if verdict.finding == "confirmed":
-        return STRONG
-    if verdict.finding == "refuted":
-        return UNDER
-    return UNSURE if verdict.beyond or before != UNDER else UNDER
+def mark(finding: Finding) -> int:
+    """What fresh battles say as charts mark it. What they leave open is unsure, wherever its mean is."""
+    return {"confirmed": STRONG, "refuted": UNDER}.get(finding, UNSURE)
 
 
 def weights(batches: Sequence[int]) -> Floats:
@@ -243,17 +237,16 @@ def judge(sample: Sample, goals: Goals, told: bool, others: int) -> Verdict:
     """The verdict on one lineup. ``told``: it is among the ``confirmed``; ``others``: how many lineups are."""
     lined = [j for j, line in enumerate(goals.lines) if line is not None]
     if not lined:
-        return Verdict("measured", 1.0, "", False, False)
+        return Verdict("measured", 1.0, "", False)
     ends = {j: _beyond(sample.range(j), goals.signs[j], goals.lines[j]) for j in lined}
-    beyond = any(goals.signs[j] * (sample.mean[j] - goals.lines[j]) >= 0 for j in lined)
     over = any(near >= 0 for near, _ in ends.values())
     if all(far < 0 for _, far in ends.values()):
-        return Verdict("refuted", 1.0, "", beyond, over)
+        return Verdict("refuted", 1.0, "", over)
     if goals.strong is not None and goals.judged and _weak(sample, goals, goals.strong):
-        return Verdict("weak", 1.0, "", beyond, over)
+        return Verdict("weak", 1.0, "", over)
     if told:
-        return Verdict("confirmed", 1.0, "", beyond, over)
-    return _undecided(sample, goals, lined, others, beyond, over)
+        return Verdict("confirmed", 1.0, "", over)
+    return _undecided(sample, goals, lined, others, over)
 
 
 def most_extreme(samples: Sequence[Sample], j: int, sign: float, of: int) -> tuple[int, Range]:
@@ -287,14 +280,13 @@ def _evidence(sample: Sample, goals: Goals) -> float:
     return min(over, sample.evidence(goals.strong, goals.bar(1.0), goals.signs[goals.strong]))
 
 
-def _undecided(
-    sample: Sample, goals: Goals, lined: Sequence[int], others: int, beyond: bool, over: bool
-) -> Verdict:  # fmt: skip
+def _undecided(sample: Sample, goals: Goals, lined: Sequence[int], others: int, over: bool) -> Verdict:
     """How many times the battles would tell, and of what: the question that takes longest."""
     needed = -math.log((ERROR - BASELINE_ERROR) * sample.weight * (others + 1))
     j = max(lined, key=lambda k: goals.signs[k] * (float(sample.mean[k]) - float(goals.lines[k] or 0.0)))
     line = goals.lines[j]
     assert line is not None
+    beyond = goals.signs[j] * (float(sample.mean[j]) - line) >= 0
     times = {"line": _usual(sample, j, lambda by: _times(sample, j, line - by, goals.signs[j], needed))}
     if (k := goals.strong) is not None and goals.judged and beyond:
         times["strength"] = _usual(sample, k, lambda by: _times_of_strength(sample, goals, k, by, needed))
@@ -302,7 +294,7 @@ def _undecided(
     factor = max(times[what], 1 + 1 / sample.samples)
     about = j if what == "line" else goals.strong
     finding: Finding = "close" if factor > HOPELESS else "more"
-    return Verdict(finding, factor, what, beyond, over, -1 if about is None else about)  # type: ignore[arg-type]
+    return Verdict(finding, factor, what, over, -1 if about is None else about)  # type: ignore[arg-type]
 
 
 def _usual(sample: Sample, j: int, times: Callable[[float], float]) -> float:

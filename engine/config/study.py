@@ -53,8 +53,8 @@ class SearchConfig(BalanceStudy):
         ge=0,
         le=4096,
         title="Fresh replicates for the final front",
-        description=f"{FURTHER} times as many for those that they leave open; 0: none; MAP-Elites: also for the rest of"
-        " its map, in all no more than the search itself took",
+        description=f"{FURTHER} times as many for those that they leave open, where so many may tell; 0: none;"
+        " MAP-Elites: also for the rest of its map, in all no more than the search itself took",
     )
     cache: bool = Field(True, title="Answer battles already played from memory")
     noise: NoiseConfig = Field(default_factory=NoiseConfig, title="Measuring again and racing")

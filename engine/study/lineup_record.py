@@ -78,7 +78,7 @@ class LineupRecord(Record):
             "sums": _padded([e.sums for e in kept], len(self.sums.names)),
             "low": np.array([[e.low for e in row] for row in ends]).reshape(shape),
             "high": np.array([[e.high for e in row] for row in ends]).reshape(shape),
-            "verdict": np.array([fresh_verdicts.mark(v, UNDER) for v in found], dtype=np.uint8),
+            "verdict": np.array([fresh_verdicts.mark(v.finding) for v in found], dtype=np.uint8),
         }
 
     def _verdicts(self, samples: Sequence[Sample]) -> list[Verdict]:
@@ -151,16 +151,16 @@ class LineupRecord(Record):
                 self.strong[i] = float(objective[k, self.line])
 
     def undecided(self, fresh: Sequence[Individual], times: int) -> list[int]:
-        """Which of those played again are over the line by their mean, and may well be confirmed by ``times``
-        their battles. The evidence holds at every look, so a second one costs nothing; but only where the battles of
-        the first look are among those of the second, which takes a game that its seeds determine."""
+        """Which of those played again are on neither side of the line by now, and may well be by ``times`` their
+        battles. The evidence holds at every look, so a second one costs nothing; but only where the battles of the
+        first look are among those of the second, which takes a game that its seeds determine."""
         if self.line is None or not self.spec.reproducible:
             return []
         good = [k for k, i in enumerate(fresh) if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
         members = [fresh[k] for k in good]
         found = self._verdicts(self._samples(members, self.arrays(members), 1 / (2 * len(fresh)))) if good else []
         pairs = zip(good, found, strict=True)
-        return [k for k, v in pairs if v.finding == "more" and v.beyond and v.factor <= times]
+        return [k for k, v in pairs if v.finding == "more" and v.factor <= times]
 
     def settle(self, fresh: Sequence[Individual]) -> None:
         """How many of those played again are confirmed, and the furthest of them; its range holds although it was

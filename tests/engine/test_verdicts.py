@@ -159,10 +159,11 @@ def test_pushing_down_is_pushing_up_in_a_mirror() -> None:
     assert verdict(noisy(2.6, 0.2), goals).finding == "refuted"
 
 
-def test_what_is_not_told_yet_stays_where_the_search_had_put_it() -> None:
-    open_ = Verdict("more", 2.0, "line", False, False)
-    assert mark(open_, before=STRONG) == UNSURE
-    assert mark(open_, before=UNDER) == UNDER
+def test_what_fresh_battles_leave_open_is_marked_as_open_wherever_its_mean_is() -> None:
+    found = verdict(noisy(1.97, 0.3))
+    assert found.finding == "more"
+    assert mark(found.finding) == UNSURE
+    assert [mark(finding) for finding in ("confirmed", "refuted", "close", "weak")] == [STRONG, UNDER, UNSURE, UNSURE]
 
 
 def test_shares_of_the_error_add_up_to_one_at_most_and_never_change_later() -> None:

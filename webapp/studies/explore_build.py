@@ -144,7 +144,7 @@ def _take_fresh(
         before = _searched(columns, half, verdict, row)
         columns["objective"][row], half[row], columns["samples"][row] = now.mean, now.half, now.samples
         if now.finding != "measured":
-            verdict[row] = now.mark(before.verdict)
+            verdict[row] = now.mark
         sure[row] = _BY_FRESH.get(now.finding, sure[row])
         said = {"words": now.told(words), "short": now.short(words), "why": now.why}
         known[int(columns["id"][row])] = {"now": now._asdict(), "before": before._asdict(), **said}

@@ -19,7 +19,6 @@ from engine.arrays import Bundle, unpack
 from engine.config.lineups import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
 from engine.formula_terms import Parts
-from engine.indicators import UNDER
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
@@ -165,7 +164,7 @@ def marks_now(job: Job, arrays: Mapping[str, NDArray[Any]]) -> dict[int, int]:
     Raises StoreError and ConfigError."""
     ids = arrays["id"].tolist()
     found = fresh_numbers(job, arrays["genome"])
-    return {ids[row]: fresh.mark(UNDER) for row, fresh in found.items() if fresh.finding != "measured"}
+    return {ids[row]: fresh.mark for row, fresh in found.items() if fresh.finding != "measured"}
 
 
 def _findings(job: Job) -> dict[bytes, Fresh]:
@@ -315,7 +314,7 @@ def _fresh(sample: Sample, verdict: Verdict, each: float, gap: str, goals: Goals
     open_ = verdict.open_ if verdict.finding in ("more", "close") else ""
     across = _across(mean, half, goals) if verdict.finding == "confirmed" else ""
     return Fresh(
-        mean, half, sample.samples, battles, verdict.finding, needs, verdict.beyond, verdict.over, open_, gap, across
+        mean, half, sample.samples, battles, verdict.finding, needs, verdict.over, open_, gap, across
     )  # fmt: skip
 
 

@@ -87,5 +87,5 @@ def _counted(job: Job, confirmed: int) -> Found:
     again = list(fresh)
     by_search = np.delete(verdict, again)
     over = np.count_nonzero(by_search != UNDER)
-    over += sum(now.mark(int(verdict[row])) != UNDER for row, now in fresh.items())
+    over += sum(now.mark != UNDER for now in fresh.values())
     return Found(int(np.count_nonzero(by_search == STRONG)), int(over), confirmed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.verdicts import Finding, Verdict, mark
+from engine.verdicts import Finding, mark
 from webapp.lib.words import number
 from webapp.studies.verdict_words import Words
 
@@ -27,7 +27,7 @@ class Searched(NamedTuple):
 class Fresh(NamedTuple):
     """One lineup on fresh battles: ``mean`` and ``half`` (the longer side of the 95 % range) of each objective,
     replicates, battles, what they say, about how many more battles would tell where they do not, and ``of``
-    what (the line, or its strength), and whether a mean is ``beyond`` a line, or its whole range (``over``). ``gap``:
+    what (the line, or its strength), and whether its whole range is ``over`` a line. ``gap``:
     in words, what is not told apart. ``across``: what the range of a confirmed lineup still reaches across."""
 
     mean: tuple[float, ...]
@@ -36,7 +36,6 @@ class Fresh(NamedTuple):
     battles: int
     finding: Finding
     needs: int
-    beyond: bool
     over: bool
     of: str = ""
     gap: str = ""
@@ -71,6 +70,7 @@ class Fresh(NamedTuple):
             "measured": "Measured",
         }[self.finding]
 
-    def mark(self, before: int) -> int:
-        """The verdict as charts mark it; ``before``: as it was by the search's own battles."""
-        return mark(Verdict(self.finding, 1.0, "", self.beyond, self.over), before)
+    @property
+    def mark(self) -> int:
+        """The verdict as charts mark it."""
+        return mark(self.finding)

@@ -47,7 +47,9 @@ class Plan:
 FRESH = 16
 """Fresh replicates of the final edge, unless somebody typed another number."""
 EDGE = 0.5
-"""Share of a round's lineups that the final edge has, as a rule."""
+"""Share of a round's lineups that the final edge has, as a rule, with three objectives or more."""
+CURVE = 0.07
+"""The same with two."""
 PLAN = ("population", "rounds", "replicates")
 """The numbers of a plan, by the names that their fields have in the form."""
 
@@ -94,9 +96,11 @@ def battles_each(rules: LineupConfig, replicates: int) -> int:
     return replicates * schema.battles_of_replicate(rules.teams, others)
 
 
-def edge_battles(plan: Plan, rules: LineupConfig, fresh: int) -> int:
-    """Battles that the final edge takes on fresh seeds, as a rule."""
-    return round(EDGE * plan.population) * battles_each(rules, fresh) if fresh else 0
+def edge_battles(plan: Plan, rules: LineupConfig, fresh: int, objectives: int) -> int:
+    """Battles that the final edge in so many objectives takes on fresh seeds, as a rule; what it leaves open not
+    counted. In one objective it is one lineup."""
+    share = {1: 0.0, 2: CURVE}.get(objectives, EDGE)
+    return max(1, round(share * plan.population)) * battles_each(rules, fresh) if fresh else 0
 
 
 def plan(effort: Effort, rules: LineupConfig, pace: float | None, most: int | None = None) -> Plan:

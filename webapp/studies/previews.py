@@ -165,7 +165,7 @@ def _strong(form: NewJobForm, found: Sample) -> str:
 
 def _times(form: NewJobForm, plan: plans.Plan, pace: Pace) -> tuple[float, float] | None:
     battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
-    battles += plans.edge_battles(plan, form.lineups, form.fresh_replicates)
+    battles += _edge(form, plan)
     return throughput.seconds(battles, form.worker_count, pace)
 
 
@@ -244,8 +244,6 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
     drawn = not isinstance(baselines, PastedBaselines)
     many = baselines.count if not isinstance(baselines, PastedBaselines) else len(baselines.teams)
     battles = number(plan.lineups * plans.battles_each(rules, plan.replicates))
-    edge = _said(plans.edge_battles(plan, rules, form.fresh_replicates))
-    further = f"about {number(edge)} more for the edge; {FURTHER} times as many for each lineup that they leave open"
     return [
         ("Game data", str(version)),
         ("Teams compared together", f"{rules.teams}{costs}"),
@@ -254,9 +252,25 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
         ("Lineups", f"{number(plan.lineups)}, all there are" if plan.whole else number(plan.lineups)),
         *([("There are", number(plan.most))] if plan.most is not None and not plan.whole else []),
         ("Battles", f"{battles} and more" if form.noise.reevaluate or form.noise.racing != "off" else battles),
-        ("At the end", further if edge else "the edge is not played again"),
+        ("At the end", _at_the_end(form, plan)),
         *_method_rows(form),
     ]
+
+
+def _edge(form: NewJobForm, plan: plans.Plan) -> int:
+    """Battles that the final edge takes, as a rule."""
+    assert form.measured is not None
+    return plans.edge_battles(plan, form.lineups, form.fresh_replicates, len(form.measured.objectives))
+
+
+def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str:
+    """What is played once the search has ended; more only where battles can be played on from their seeds."""
+    if not form.fresh_replicates:
+        return "the edge is not played again"
+    assert form.spec is not None
+    edge = f"about {number(_said(_edge(form, plan)))} more for the edge"
+    further = f"{FURTHER} times as many for each lineup that these leave open, where so many may tell"
+    return f"{edge}; {further}" if form.spec.reproducible else edge
 
 
 def _said(battles: int) -> int:

@@ -88,11 +88,16 @@ def _beside(job: Job, ends: tuple[float, float]) -> float:
     told = progress.rounds(job, SPANS)
     seconds, battles = ([each or 0.0 for each in told[name]] for name in ("seconds", "battles"))
     between = seconds[-1] - seconds[0] if seconds else 0.0  # the first round told and the last: waits are no start
-    rules = LineupConfig.model_validate(job.config["lineups"])
-    size = plans.Plan(int(job.config.get("algorithm", {}).get("population", 0)), 1, 2)
-    rest = sum(battles[:1]) + plans.edge_battles(size, rules, int(job.config.get("fresh", 0)))
+    rest = sum(battles[:1]) + _edge(job)
     workers = int(job.config.get("pool", {}).get("workers", 1))
     return max(0.0, (took(job) or 0.0) - between - rest / pace / workers)
+
+
+def _edge(job: Job) -> int:
+    """Battles that were planned for the edge of a search."""
+    size = plans.Plan(int(job.config.get("algorithm", {}).get("population", 0)), 1, 2)
+    rules, objectives = LineupConfig.model_validate(job.config["lineups"]), job.config["objectives"]["objectives"]
+    return plans.edge_battles(size, rules, int(job.config.get("fresh", 0)), len(objectives))
 
 
 def pace_of(sample: Job | None) -> float | None:
