@@ -1,0 +1,61 @@
+"""What continuous integration makes of tests that fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deploy.up import testing
+
+Ran = list[tuple[str, ...]]
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ran:
+    """The commands that were run, of which the first fails as pytest does when tests failed."""
+    commands: Ran = []
+
+    def run(command: tuple[str, ...]) -> int:
+        commands.append(tuple(command))
+        return testing.FAILED if len(commands) == 1 else 0
+
+    monkeypatch.setattr(testing, "ROOT", tmp_path)
+    monkeypatch.setattr(testing, "run", run)
+    monkeypatch.setenv("CI", "true")
+    return commands
+
+
+def leave(folder: Path, *names: str) -> None:
+    kept = folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(json.dumps(dict.fromkeys(names, True)))
+
+
+def test_a_test_that_fails_beside_others_and_passes_alone_is_named_and_fails_nothing(
+    ran: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leave(tmp_path, "tests/a.py::test_a")
+    assert testing.suite([]) == 0
+    assert [command[2] for command in ran] == ["-n", "--last-failed"]
+    assert "to be mended: tests/a.py::test_a" in capsys.readouterr().out
+
+
+def test_many_failures_are_no_accident(ran: Ran, tmp_path: Path) -> None:
+    leave(tmp_path, *(f"tests/a.py::test_{i}" for i in range(testing.FEW + 1)))
+    assert testing.suite([]) == testing.FAILED
+    assert len(ran) == 1
+
+
+def test_whoever_develops_sees_the_failure_at_once(ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI")
+    leave(tmp_path, "tests/a.py::test_a")
+    assert testing.suite([]) == testing.FAILED
+    assert len(ran) == 1
+
+
+def test_a_run_that_ended_otherwise_is_not_repeated(ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave(tmp_path, "tests/a.py::test_a")
+    monkeypatch.setattr(testing, "run", lambda command: 3)
+    assert testing.suite([]) == 3
