@@ -332,6 +332,17 @@ def test_of_two_requests_of_one_key_that_arrive_at_once_one_starts_a_job(
     assert Job.objects.count() == 1
 
 
+def test_lineups_that_a_job_plays_again_already_are_answered_with_that_job(team: Studio, script: Script) -> None:
+    where = f"{JOBS}/{search_job_of(team).pk}/recheck"
+    first = script.post(where, {"lineups": [3, 12], "replicates": 64})["job"]
+    assert script.post(where, {"lineups": [3, 12], "replicates": 32}, 200)["job"] == first
+    assert script.post(where, {"lineups": [12, 3], "replicates": 64}, 200, "a key")["job"] == first
+    assert script.post(where, {"lineups": [12, 13], "replicates": 32})["job"] != first
+    assert script.post(where, {"lineups": [3, 12], "replicates": 128})["job"] != first
+    Job.objects.filter(parent__isnull=False).update(status=Status.FINISHED)
+    assert script.post(where, {"lineups": [3, 12], "replicates": 64})["job"] != first
+
+
 def test_the_shortlist_is_played_again_and_says_what_was_found(team: Studio, script: Script) -> None:
     job = search_job_of(team)
     where = f"{JOBS}/{job.pk}"

@@ -9,19 +9,26 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import TypeVar
+from threading import Barrier
+from typing import Any, TypeVar
 
 import pytest
 from django.db import connection, transaction
+from django.test import Client
+from django.urls import reverse
 
+from engine.config import GameConfig, SampleConfig
 from tests.factories import Studio, search_job, studio
 from tests.webapp.games_data import SPEC, simulator, with_data
 from webapp.accounts import throttle
+from webapp.accounts.models import User
 from webapp.balance import saving
 from webapp.games import handshake, versions
 from webapp.projects import members
 from webapp.projects.models import Membership, Role
-from webapp.studies import actions, journal
+from webapp.studies import actions, explore_views, journal
+from webapp.studies.explore_build import explored
+from webapp.studies.explore_shortlist import decide
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 from workers import claims
@@ -104,12 +111,59 @@ def test_of_two_re_checks_neither_plays_a_battle_of_the_other(team: Studio) -> N
     job = search_job(team.project, rows=20)
 
     def again(replicates: int) -> tuple[int, int]:
-        config = actions.recheck(job, team.designer, [[[0] * 8] * 3], [[0, 1]], [replicates]).config
+        config = _again(job, team.designer, replicates).config
         return config["first"], config["first"] + config["replicates"]
 
     first, second = at_once(lambda: again(10), lambda: again(32))
     assert isinstance(second, tuple), second
     assert second[0] >= first[1]
+
+
+def test_of_two_who_ask_for_one_re_check_at_once_the_second_is_told_of_the_first_s(team: Studio) -> None:
+    job = search_job(team.project, rows=20)
+    first, second = at_once(lambda: _again(job, team.owner, 32), lambda: _again(job, team.designer, 32))
+    assert isinstance(second, actions.PlayedAlready)
+    assert second.job == first
+
+
+def test_people_who_press_re_check_together_start_one_job(team: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = search_job(team.project, rows=40)
+    decide(job, explored(job), team.designer, 12, "add", "Too strong")
+    together = Barrier(4)  # each has seen that nobody plays it yet
+    monkeypatch.setattr(explore_views.actions, "recheck", _after(together, actions.recheck))
+    address = reverse("studies:explore-recheck", args=[team.project.slug, job.pk])
+
+    def press(user: User) -> Any:
+        client = Client()
+        client.force_login(user)
+        return client.post(address).json()
+
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [pool.submit(in_a_thread, lambda user=user: press(user)) for user in (team.owner, team.designer) * 2]
+        told = [answer.result(60) for answer in waiting]
+    (started,) = job.children.all()
+    assert [answer["started"] for answer in told] == [started.pk] * 4
+    assert sum(f"Job {started.pk} plays these lineups again already" in answer["said"] for answer in told) == 3
+
+
+def _after(together: Barrier, act: Callable[..., T]) -> Callable[..., T]:
+    """``act`` once everybody is there."""
+
+    def later(*args: Any) -> T:
+        together.wait(30)
+        return act(*args)
+
+    return later
+
+
+def _again(job: Job, user: User, replicates: int) -> Job:
+    return actions.recheck(job, user, [[[0] * 8] * 3], [[0, 1]], [replicates])
+
+
+def test_of_two_who_need_one_sample_at_once_both_get_it(team: Studio) -> None:
+    config = SampleConfig(game=GameConfig(simulator="builtin:herobattle"))
+    first, second = at_once(*[lambda: actions.sample(team.project, team.designer, config)] * 2)
+    assert first == second
 
 
 def test_what_two_write_into_a_job_s_history_is_numbered_without_gaps(team: Studio) -> None:

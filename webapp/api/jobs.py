@@ -109,8 +109,12 @@ def _begun(
     job, new = once(request, project, header.key.strip(), sent, lambda kept: begin(parse(model, sent), kept))
     if new:
         record(request, "started", job)
-    response["Location"] = reverse("api-v1:job", args=[project.slug, job.pk])
-    return Answer(201 if new else 200, detailed(job_of(request, project.slug, job.pk)))
+    return _there(response, job_of(request, project.slug, job.pk), 201 if new else 200)
+
+
+def _there(response: HttpResponse, job: Job, status: int) -> Any:
+    response["Location"] = reverse("api-v1:job", args=[job.project.slug, job.pk])
+    return Answer(status, detailed(job))
 
 
 @router.get(JOB, response={200: JobDetail, **REFUSALS}, url_name="job", summary="One job")
@@ -160,9 +164,15 @@ def clone(request: HttpRequest, project: str, number: int, response: HttpRespons
 )  # fmt: skip
 def recheck(request: HttpRequest, project: str, number: int, response: HttpResponse, header: Header[Keyed]) -> Any:
     """A job that plays lineups of a search on fresh battles, which no earlier one played: those named, or those of its
-    shortlist that are not settled. What they say then stands in the search's results, as finding."""
+    shortlist that are not settled. What they say then stands in the search's results, as finding. While a job plays
+    them already, as often as asked, the answer is that one, with 200."""
     job, user = job_of(request, project, number, "write"), person(request)
-    return _begun(request, response, header, job.project, Recheck, lambda sent, kept: play_again(job, user, sent, kept))
+    try:
+        return _begun(
+            request, response, header, job.project, Recheck, lambda sent, kept: play_again(job, user, sent, kept)
+        )
+    except actions.PlayedAlready as already:
+        return _there(response, already.job, 200)
 
 
 @router.get(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 
 class Refused(Exception):
     """The job's state does not allow that; the message says so in a sentence."""
+
+
+class PlayedAlready(Refused):
+    """``job`` plays the same lineups, and has not ended."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        super().__init__(f"Job {job.pk} plays these lineups again already. Its battles will be told with the others.")
 
 
 def submit(
@@ -62,6 +71,15 @@ def sample(
     A person composes one search at a time, so their earlier samples that still play and that no started job waits for
     are put aside, and go on from their place when they are wanted again. ``again`` plays anew what failed before.
     """
+    with transaction.atomic():
+        # Of two at once, the second finds what the first began.
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        return _sample(project, user, config, again=again, **refers)
+
+
+def _sample(
+    project: Project, user: User | None, config: SampleConfig | TrainConfig, *, again: bool, **refers: Any
+) -> Job:
     mine = Job.objects.for_forms().filter(project=project)
     known = mine.filter(config_hash=study_hash(config)).order_by("-pk").first()
     if known is not None and known.active:
@@ -161,7 +179,7 @@ def recheck(
 
     ``genomes`` is [n][teams][slots] and ``anchors`` [n][2] (strongest and weakest team), as in the job's archive;
     ``times`` [n]: how often each lineup's pairings are played.
-    Raises Refused where the game cannot be played now."""
+    Raises Refused where the game cannot be played now, and PlayedAlready while another one plays them as often."""
     if reason := playable.obstacle(job):
         raise Refused(reason)
     shared = {name: job.config[name] for name in ("seed", "game", "lineups", "objectives", "pool")}
@@ -170,6 +188,8 @@ def recheck(
     with transaction.atomic():
         # Of two at once, the second plays after the first's battles. It is the row at which the journal queues.
         Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+        if playing := _playing(job, genomes, times):
+            raise PlayedAlready(playing)
         named = {"name": f"Re-check of {job.title}"[:120], "first": _unplayed(job)}
         return submit(
             job.project,
@@ -183,6 +203,17 @@ def recheck(
             parent=job,
             **kept,
         )
+
+
+def _playing(job: Job, genomes: Sequence[Sequence[Sequence[int]]], times: Sequence[int]) -> Job | None:
+    """The re-check on its way that plays these lineups and no others, each at least as often."""
+    asked = {tuple(map(tuple, genome)): count for genome, count in zip(genomes, times, strict=True)}
+    for each in _rechecks(job).filter(status__in=ACTIVE):
+        config = parse(RecheckConfig, each.config)
+        its = dict(zip(config.genomes, config.times or repeat(config.replicates), strict=False))
+        if its.keys() == asked.keys() and all(its[genome] >= count for genome, count in asked.items()):
+            return each
+    return None
 
 
 def _unplayed(job: Job) -> int:

@@ -194,10 +194,12 @@ def recheck(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return JsonResponse({"error": "Nothing on the shortlist waits for a re-check."}, status=400)
     genomes, anchors = [d.genome for d in plan.lineups], [d.anchors for d in plan.lineups]
     try:
-        started = actions.recheck(job, person(request), genomes, anchors, plan.times)
+        started, said = actions.recheck(job, person(request), genomes, anchors, plan.times), plan.started
+    except actions.PlayedAlready as already:
+        started, said = already.job, str(already)
     except actions.Refused as refusal:
         return JsonResponse({"error": str(refusal)}, status=409)
-    return JsonResponse({**_state(request, job), "started": started.pk, "said": plan.started})
+    return JsonResponse({**_state(request, job), "started": started.pk, "said": said})
 
 
 @posts_only("studies:explore", "slug", "pk")
