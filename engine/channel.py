@@ -99,10 +99,11 @@ def decode_weights(frame: Frame) -> Weights:
 
 class Streamed(NamedTuple):
     """Something that is no answer: the ``frames`` of a trajectory, of transitions or of a gradient, made for a
-    ``request`` (``UNASKED``: for none) by worker number ``worker``."""
+    ``request`` (``UNASKED``: for none), as its ``place``-th from 0, by worker number ``worker``."""
 
     frames: Sequence[Frame]
     request: int = UNASKED
+    place: int = 0
     worker: int = 0
 
 

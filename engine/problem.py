@@ -182,9 +182,8 @@ class Evaluator(Protocol):
 
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation | Streamed]:
         """Answer each request once, in any order; ends early when ``should_stop()``. What is streamed for a request
-        goes to the driver at once; a request that is answered again after a loss streams the same again. Raises
-        EvaluationError only when nothing at all can be evaluated; a single bad request comes back as a failed
-        Evaluation."""
+        goes to the driver at once; a request that is begun again must stream the same again. Raises EvaluationError
+        only when nothing at all can be evaluated; a single bad request comes back as a failed Evaluation."""
         ...
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -94,6 +94,11 @@ class Learner(Protocol):
 
     def start_from(self, weights: F32) -> None:
         """Begin with these weights (``weights``), and nothing else learned."""
+        ...
+
+    def mix(self, theirs: Mapping[str, F32], share: float) -> None:
+        """Move the policy's network a ``share`` of the way to that of another learner of its kind, as that one
+        published it; nothing else changes."""
         ...
 
     def state(self) -> State:
@@ -276,6 +281,11 @@ class BaseLearner:
         with torch.no_grad():
             self.theta.copy_(torch.from_numpy(np.array(weights[:n])))
         self._rest = np.array(weights[n:])
+
+    def mix(self, theirs: Mapping[str, F32], share: float) -> None:
+        """θ ← (1 − share) θ + share θ'."""
+        with torch.no_grad():
+            self.theta.lerp_(torch.from_numpy(np.array(theirs["actor"][: len(self.theta)])).to(self.device), share)
 
     def state(self) -> State:
         """Weights, optimiser, generator and counters; normalisers."""

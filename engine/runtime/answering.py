@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -82,9 +83,11 @@ class Answerer:
 
     def _together(self, batch: Sequence[Request], should_stop: ShouldStop) -> list[Evaluation]:
         answered: dict[int, Evaluation] = {}
+        places: Counter[int] = Counter()
         for found in self._evaluator.evaluate(batch, should_stop):
             if isinstance(found, Streamed):
-                self._stream(found)
+                self._stream(found._replace(place=places[found.request]))
+                places[found.request] += 1
             else:
                 answered.setdefault(found.id, found)
             if should_stop():

@@ -50,9 +50,10 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
 
 
 class Stream(msgspec.Struct, frozen=True, tag="stream"):
-    """What a worker streams follows, made for a request or ``UNASKED``."""
+    """What a worker streams follows, made for a request as its ``place``-th, or ``UNASKED``."""
 
     request: int
+    place: int
 
 
 class Crashed(msgspec.Struct, frozen=True, tag="crashed"):

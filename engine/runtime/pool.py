@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from engine.channel import Streamed
+from engine.channel import UNASKED, Streamed
 from engine.errors import Cancelled, EvaluationError, SimulatorError
 from engine.problem import Evaluation, Evaluator, Request, ShouldStop, failed
 from engine.runtime.answering import ALLOWED, Answerer, build, check_factory, release
@@ -53,9 +53,9 @@ class Pool(Protocol):
         ...
 
     def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
-        """Up to ``most`` of what was streamed, in the order in which each worker sent it; waits up to ``timeout_s`` for
-        the first. Who runs evaluators that stream gathers as often as it asks
-        for what is finished. Raises as ``finished``."""
+        """Up to ``most`` of what was streamed, each once, in the order in which each worker sent it, and all that
+        belongs to a request before its answer; waits up to ``timeout_s`` for the first. Who runs evaluators that stream
+        gathers as often as it asks for what is finished. Raises as ``finished``."""
         ...
 
     def incidents(self) -> list[Trouble]:
@@ -125,6 +125,34 @@ class Verdicts:
         return evaluations
 
 
+class Streams:
+    """What was streamed and not gathered yet: of each request everything once, however often it is begun."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Streamed] = deque()
+        self._next: dict[int, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def add(self, streamed: Streamed) -> None:
+        """Keep it, unless it came before, from a worker that was lost over the request."""
+        if streamed.request != UNASKED:
+            if streamed.place < self._next.get(streamed.request, 0):
+                return
+            self._next[streamed.request] = streamed.place + 1
+        self._waiting.append(streamed)
+
+    def answered(self, evaluations: Sequence[Evaluation]) -> None:
+        """These requests are over; they may be asked again."""
+        for evaluation in evaluations:
+            self._next.pop(evaluation.id, None)
+
+    def take(self, most: int) -> list[Streamed]:
+        """Up to ``most``, in their order."""
+        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+
+
 class LocalPool(Closed):
     """Evaluates in this process, a batch of about ``batch_ms`` milliseconds in each call of ``finished``.
 
@@ -136,8 +164,8 @@ class LocalPool(Closed):
         self, evaluator: Evaluator, *, batch_ms: int = 100, should_stop: ShouldStop = lambda: False, owned: bool = False
     ) -> None:
         self._evaluator, self._owned = evaluator, owned
-        self._streamed: deque[Streamed] = deque()
-        self._answerer = Answerer(evaluator, self._streamed.append)
+        self._streams = Streams()
+        self._answerer = Answerer(evaluator, self._streams.add)
         self._should_stop = should_stop
         self._ledger = Ledger(1, batch_ms / 1000)
         self._verdicts = Verdicts(self._answerer.noun)
@@ -168,11 +196,12 @@ class LocalPool(Closed):
             return self._lost(batch.number, str(error))
         self._ledger.finish(HERE, batch.number, time.perf_counter() - began)
         self._verdicts.passed(evaluations)
+        self._streams.answered(evaluations)
         return evaluations
 
     def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
         """What the batches streamed that were evaluated by ``finished``."""
-        return [self._streamed.popleft() for _ in range(min(most, len(self._streamed)))]
+        return self._streams.take(most)
 
     def incidents(self) -> list[Trouble]:
         """What went wrong since the last call."""
@@ -187,7 +216,9 @@ class LocalPool(Closed):
     def _lost(self, number: int, reason: str) -> list[Evaluation]:
         self._verdicts.troubles.append(Trouble("lost-simulator", reason))
         condemned = self._ledger.hand_back(HERE, number, reason)
-        return self._verdicts.condemn(condemned, self._answerer.objectives, self._answerer.metrics)
+        failures = self._verdicts.condemn(condemned, self._answerer.objectives, self._answerer.metrics)
+        self._streams.answered(failures)
+        return failures
 
 
 def open_pool(

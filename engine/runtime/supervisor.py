@@ -22,7 +22,7 @@ from engine.runtime.channels import TO_HUB, Hub
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Stream, Work
 from engine.runtime.ledger import HELD, Ledger
 from engine.runtime.members import Limits, Member, Recruiter
-from engine.runtime.pool import Closed, Trouble, Verdicts
+from engine.runtime.pool import Closed, Streams, Trouble, Verdicts
 
 STILLBORN = 3
 
@@ -44,7 +44,7 @@ class Supervisor(Closed):
         self._members: dict[bytes, Member] = {}
         self._deaths: deque[tuple[bytes, str]] = deque()
         self._told: list[Evaluation] = []
-        self._streamed: list[Streamed] = []
+        self._streams = Streams()
         self._shape, self._stillborn, self._lost, self._waiting_told = (0, 0), 0, "", False
         self._error: EngineError | None = None
         self._looked_at = self._checked_at = time.monotonic()
@@ -82,11 +82,9 @@ class Supervisor(Closed):
         until = time.monotonic() + timeout_s
         while True:
             left = max(0.0, until - time.monotonic())
-            self._attend(0.0 if self._streamed else left, most)
-            if self._streamed or self._lost or left == 0.0:
-                break
-        found, self._streamed = self._streamed[:most], self._streamed[most:]
-        return found
+            self._attend(0.0 if self._streams else left, most)
+            if self._streams or self._lost or left == 0.0:
+                return self._streams.take(most)
 
     def lost(self) -> str:
         """Why a worker was lost since this was last asked, the last one of several; empty when none was."""
@@ -145,7 +143,7 @@ class Supervisor(Closed):
             return
         header = codec.header(frames)
         if isinstance(header, Stream):
-            self._streamed.append(Streamed(frames[1:], header.request, member.post.number))
+            self._streams.add(Streamed(frames[1:], header.request, header.place, member.post.number))
         elif isinstance(header, Beat):
             self._hear_beat(member, header)
         elif isinstance(header, Ready):
@@ -174,11 +172,15 @@ class Supervisor(Closed):
             self._deal()  # before the answers are unpacked: the worker waits
             evaluations = codec.decode_evaluations(frames[1])
             self._verdicts.passed(evaluations)
-            self._told += evaluations
+            self._tell(evaluations)
         elif isinstance(header, Crashed):
             self._verdicts.troubles.append(Trouble("lost-simulator", header.reason))
             condemned = self._ledger.hand_back(name, header.batch, header.reason)
-            self._told += self._verdicts.condemn(condemned, *self._shape)
+            self._tell(self._verdicts.condemn(condemned, *self._shape))
+
+    def _tell(self, evaluations: Sequence[Evaluation]) -> None:
+        self._streams.answered(evaluations)
+        self._told += evaluations
 
     def _fail(self, name: bytes, broken: Broken) -> None:
         """A worker cannot go on; another one in its place may, unless that is permanent or none can even begin."""
@@ -259,7 +261,7 @@ class Supervisor(Closed):
         self._verdicts.troubles.append(Trouble("lost-worker", f"{who} was lost: {reason}. {rest}"))
         condemned = self._ledger.lose(name, reason)
         self._vacate(name, reason)
-        self._told += self._verdicts.condemn(condemned, *self._shape)
+        self._tell(self._verdicts.condemn(condemned, *self._shape))
         if not member.ready and not counted:
             self._stillborn += 1
             if self._stillborn >= STILLBORN:

@@ -131,7 +131,7 @@ class Worker:
             self._hand_over(codec.message(self._beat(hungry)))
 
     def _stream(self, streamed: Streamed) -> None:
-        self._post(Stream(streamed.request), *streamed.frames)
+        self._post(Stream(streamed.request, streamed.place), *streamed.frames)
 
     def _post(self, header: codec.Header, *body: Frame) -> None:
         """Send a message once the one before is on its way; that the driver is slow is not held against the work."""

@@ -31,7 +31,7 @@ from engine.problem import (
 )
 
 PLAIN, POISON, DIES_AT_FIRST, RAISES, HANGS, SLOW, SIMULATOR_DIES, SIMULATOR_BROKEN, NO_ANSWER, FREEZES = range(10)
-STREAMS = 10
+STREAMS, STREAM_BREAKS = 10, 11
 
 
 class Line:
@@ -90,11 +90,18 @@ class Dangerous:
                 return
             if self._pause_s:
                 time.sleep(self._pause_s)
-            if request.genome[1] == STREAMS:
-                for place in range(request.genome[2]):
-                    yield Streamed([b"%d" % place, bytes(1000)], request.id)
+            yield from self._streams(request)
             if self._does(int(request.genome[1]), request, should_stop):
                 yield answer(request)
+
+    def _streams(self, request: Request) -> Iterator[Streamed]:
+        """As many messages as its argument; the first time it may break in the middle."""
+        _, what, n = request.genome.tolist()
+        breaks = what == STREAM_BREAKS and not self._mark(request)
+        for place in range(n if what in (STREAMS, STREAM_BREAKS) else 0):
+            if breaks and place == n // 2:
+                raise SimulatorError("The simulator ended by itself with exit code 3.")
+            yield Streamed([b"%d" % place, bytes(1000)], request.id)
 
     def _does(self, what: int, request: Request, should_stop: ShouldStop) -> bool:
         before = self._mark(request) if what else 0

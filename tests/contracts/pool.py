@@ -144,23 +144,27 @@ class PoolContract(ABC):
                 collect(pool, len(asked))
             assert caught.value.permanent
 
-    def test_what_is_streamed_on_the_way_to_an_answer_says_for_which_request_and_comes_in_order(self) -> None:
-        asked = requests(12)
-        many = {3: 400, 8: 5}
+    def test_what_is_streamed_says_for_which_request_and_comes_once_and_before_the_answer(self, tmp_path: Path) -> None:
+        """Also of a request that is begun again."""
+        asked, many = requests(12), {3: 400, 5: 8, 8: 5}
         for number, n in many.items():
-            asked[number] = dangerous(asked[number], evaluators.STREAMS, n)
+            what = evaluators.STREAM_BREAKS if number == 5 else evaluators.STREAMS
+            asked[number] = dangerous(asked[number], what, n)
         told: dict[int, Evaluation] = {}
         streamed: dict[int, list[list[bytes]]] = {number: [] for number in many}
         until = time.monotonic() + PATIENCE_S
-        with self.open() as pool:
+        with self.open(tmp_path) as pool:
             pool.submit(asked)
-            while len(told) < len(asked) or sum(map(len, streamed.values())) < sum(many.values()):
-                assert time.monotonic() < until, {number: len(found) for number, found in streamed.items()}
-                told.update((evaluation.id, evaluation) for evaluation in pool.finished(0.1))
-                found = pool.gather(0.1, 7)
-                assert len(found) <= 7
-                for one in found:
-                    streamed[one.request].append([bytes(frame) for frame in one.frames])
+            while len(told) < len(asked):
+                assert time.monotonic() < until
+                now = pool.finished(0.1)
+                while found := pool.gather(0.0, 7):
+                    assert len(found) <= 7
+                    for one in found:
+                        assert one.request not in told
+                        streamed[one.request].append([bytes(frame) for frame in one.frames])
+                told.update((evaluation.id, evaluation) for evaluation in now)
+            assert [trouble.what for trouble in pool.incidents()] == ["lost-simulator"]
         check(told, asked)
         assert streamed == {number: [[b"%d" % i, bytes(1000)] for i in range(n)] for number, n in many.items()}
 
