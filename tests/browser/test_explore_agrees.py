@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_explore import ROWS
+from tests.browser.test_explore import ROWS, drawn
 from tests.browser.test_explore_hands import box
 from tests.browser.test_explore_words import OPEN, explorer, fresh, with_columns
 from tests.factories import Studio, archive, search_job, studio
@@ -69,19 +69,36 @@ def test_the_foot_of_the_table_counts_the_rows_that_are_wholly_seen(
         assert len(set(heights)) == 1, "a row is higher than those that scroll by"
 
 
-def test_what_fresh_battles_leave_open_under_the_line_is_counted_as_close_to_it(enter: Enter, team: Studio) -> None:
+def test_what_fresh_battles_leave_open_under_the_line_is_counted_as_open(enter: Enter, team: Studio) -> None:
     job = search_job(team.project, rows=ROWS)
     over = int((archive(ROWS)["objective"][:, 0] >= 2.0).sum())
     strong = int(np.flatnonzero(archive(ROWS)["objective"][:, 0] > 3.0)[0])
     fresh(job, [strong], [1.97, 50.0, 28.0], [0.05, 1.0, 1.0])
     page = explorer(enter, team, job)
-    expect(page.locator("[data-count]")).to_have_text(f"{over:,} of {ROWS:,} lineups are over the line or close to it")
+    expect(page.locator("[data-count]")).to_have_text(f"{over:,} of {ROWS:,} lineups are or may be over the line")
     said = page.locator("[data-line-said]")
-    expect(said).to_contain_text(f"{over - 1:,} of {ROWS:,} lineups that the search played are over the line (")
-    expect(said).to_contain_text("; 1 more is close to it")
+    expect(said).to_contain_text(
+        f"On average {over - 1:,} of {ROWS:,} lineups that the search played are over the line ("
+    )
+    expect(said).to_contain_text("; fresh battles leave 1 more open")
     expect(page.locator("[data-show='1']")).to_contain_text("Over or close, weak or unsure")
     page.get_by_label("Weakest team’s strength left, at least").fill("27.9")
-    expect(page.locator("[data-count]")).to_contain_text(f"of the {over:,} over the line or close to it match")
+    expect(page.locator("[data-count]")).to_contain_text(f"of the {over:,} that are or may be over the line match")
+
+
+def test_a_list_in_which_no_range_is_over_the_line_says_that_its_lineups_may_be(enter: Enter, team: Studio) -> None:
+    columns = archive(ROWS)
+    columns["error"][:, 0] = 5.0
+    job = with_columns(team, columns)
+    over = int((columns["objective"][:, 0] >= 2.0).sum())
+    page = explorer(enter, team, job)
+    expect(page.locator("[data-count]")).to_have_text(f"{over:,} of {ROWS:,} lineups may be over the line")
+    expect(page.locator("[data-line-said]")).to_contain_text(", none of them with the whole 95 % range")
+    page.get_by_role("button", name="3-D").click()
+    expect(page.locator("[data-chart-note]")).to_contain_text("matching lineups that may be over the line")
+    page.goto(page.url.split("?")[0] + "?show=under")
+    drawn(page).locator(".lineups tbody tr[id]").first.click()
+    expect(page.locator("[data-drawer] .advice")).to_contain_text("the 95 % range reaches across the line")
 
 
 def test_only_what_is_over_the_line_and_strong_is_tinted(enter: Enter, team: Studio) -> None:

@@ -91,7 +91,7 @@ def test_a_moved_line_moves_marks_counts_table_share_address_and_files(explore: 
     over = int((archive(ROWS)["objective"][:, 0].astype(np.float32) >= 2.6).sum())
     assert count(page) == over < before
     expect(page.locator("[data-count]")).to_have_text(
-        f"{over:,} of {ROWS:,} lineups are over the line by the moved line"
+        f"{over:,} of {ROWS:,} lineups are or may be over the line by the moved line"
     )
     expect(page.locator("[data-line-said]")).to_contain_text(f"{over:,} of {ROWS:,}")
     expect(page.locator("[data-line-said]")).to_contain_text(f"({100 * over / ROWS:.1f}\xa0%)")
@@ -304,15 +304,15 @@ def test_no_value_in_the_table_is_cut_off(enter: Enter, team: Studio) -> None:
 def test_what_is_useless_speaks_of_useless_teams_only(enter: Enter, team: Studio) -> None:
     job = asking(team, "useless", ("left", 20.0), [2, 1])
     page = drawn(enter(team.designer, f"/p/herobattle/jobs/{job.pk}/explore/"))
-    expect(page.locator("[data-show='2']")).to_contain_text("Surely useless")
-    expect(page.locator("[data-count]")).to_contain_text("are useless")
+    expect(page.locator("[data-show='2']")).to_contain_text("Found useless")
+    expect(page.locator("[data-count]")).to_contain_text(re.compile("are or may be useless|may be useless|are useless"))
     page.locator(".lineups tbody tr[id]").first.click()
     expect(page.locator("[data-drawer] .advice")).to_contain_text("Found by the search: useless")
     words = page.locator("main").inner_text()
     for wrong in ("over the line", "Over the line", "and strong", "beats a typical one", "unfair"):
         assert wrong not in words, wrong
     page.goto(f"/p/herobattle/jobs/{job.pk}/")
-    expect(page.locator(".figures")).to_contain_text("Surely useless")
+    expect(page.locator(".figures")).to_contain_text("Found useless")
 
 
 def test_the_head_and_the_table_count_the_same_lineups(enter: Enter, team: Studio) -> None:

@@ -127,6 +127,21 @@ def test_an_edge_of_one_lineup_is_told_as_a_mark_and_not_as_a_line(enter: Enter,
     assert "Each line" not in note.inner_text()
 
 
+def test_a_job_whose_numbers_are_all_drawn_speaks_of_none_that_is_not(enter: Enter, team: Studio) -> None:
+    job = played(team.project, 3)
+    columns = archive(30)
+    columns |= {name: columns[name][:, [0, 2]] for name in ("objective", "error")}
+    columns["objective"][4] = [3.9, 90.0]
+    del job.config["objectives"]["objectives"][1]
+    edge = store().put(bundle(columns))
+    job.artifacts, job.status = {"front": edge, "fresh": edge}, "finished"
+    job.save()
+    job.events.filter(kind="progressed").delete()
+    note = enter(team.designer, path(job)).locator("[data-found-note]")
+    expect(note).to_contain_text("Small coloured marks are on it by the search’s own battles.", timeout=SOON)
+    assert "not drawn" not in note.inner_text()
+
+
 def test_the_furthest_of_each_round_is_not_marked_nor_called_as_what_fresh_battles_found(
     enter: Enter, team: Studio
 ) -> None:

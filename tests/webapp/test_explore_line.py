@@ -152,7 +152,7 @@ def test_words_speak_of_strength_only_where_it_is_measured(job: Job) -> None:
     objectives = ObjectiveSetConfig.model_validate(job.config["objectives"])
     without = objectives.model_copy(update={"objectives": objectives.objectives[:2]})
     assert verdict_words("own", objectives).strong == "Over the line and strong"
-    assert verdict_words("own", without).strong == "Surely over the line"
+    assert verdict_words("own", without).strong == "Found over the line"
 
 
 def test_where_the_line_is_the_most_what_counts_is_below_it(job: Job) -> None:
@@ -170,7 +170,9 @@ def test_every_word_for_how_sure_is_explained_in_help(team: Studio) -> None:
     page = unescape(by(team.designer).get("/help/").content.decode()).lower()
     for words in (*(q.words for q in QUESTIONS.values()), LINE_ALONE, BELOW_ALONE):
         for text in words.verdicts[1:]:
-            assert not text.startswith("Surely") or "<b>surely</b>, in the name of a verdict" in page
-        assert "Surely" not in words.moved_sure
+            assert not text.startswith("Found") or "<b>found</b>, in the name of a verdict" in page
+        assert not any("urely" in text for text in (*words.verdicts, *words.moved_sure)), (
+            "the search alone makes nothing sure"
+        )
     for how in ("found by the search", "on fresh battles", "confirmed", "needs more battles", "too close to tell"):
         assert how in page

@@ -68,14 +68,14 @@ def counted(job: Job, meta: Mapping[str, Any]) -> str:
 
 
 def judged(meta: Mapping[str, Any]) -> str:
-    """How many of them are surely over the line, as the legend counts them: those that fresh battles confirm, and those
+    """How many of them were found over the line, as the legend counts them: those that fresh battles confirm, and those
     that the search found and that were not played again. Nothing where there is no line."""
     if all(o["threshold"] is None for o in meta["objectives"]):
         return ""
     again = meta["fresh"].values()
     confirmed = sum(told["now"]["finding"] == "confirmed" for told in again)
     rest = meta["strong"] - confirmed
-    by_search = f"{number(rest)} found by the search"
+    by_search = f"{number(rest)} found by the search{', some by luck' if rest else ''}"
     if not again:
         return f"; {by_search}" if rest else ""
     fresh = f"{number(confirmed)} confirmed on fresh battles (of {number(len(again))} played again)"

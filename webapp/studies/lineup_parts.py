@@ -190,12 +190,14 @@ def marks(told: Sequence[Checked]) -> list[dict[str, Any]]:
 def _page_data(job: Job) -> dict[str, Any]:
     """What the script of a search's page starts from."""
     x, y = front.axes(front.of_job(job).objectives)
+    drawn = sum(axis.column >= 0 for axis in (x, y))
     return {
         "x": x._asdict(),
         "y": y._asdict(),
         "battles": _planned(job),
         "other_game": OTHER_GAME,
         "population": job.config.get("algorithm", {}).get("population", 0),
+        "undrawn": len(front.of_job(job).objectives) > drawn,
         "strength": any(o.strength for o in front.of_job(job).objectives),
         "words": verdict_words(job.template, front.of_job(job)).plain(),
         "fresh": "fresh" in job.artifacts,

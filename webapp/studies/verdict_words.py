@@ -47,7 +47,7 @@ LINE = Words(
 )
 LINE_ALONE = replace(
     LINE,
-    strong="Surely over the line",
+    strong="Found over the line",
     unsure="Over or close, not sure yet",
     corner="The tinted part is the problem area: over the line.",
     family="the strongest teams of what the search found over the line",
@@ -66,7 +66,7 @@ BELOW = Words(
 """Where the line is the most that a lineup may have to count."""
 BELOW_ALONE = replace(
     BELOW,
-    strong="Surely below the line",
+    strong="Found below the line",
     unsure="Below or close, not sure yet",
     corner="The tinted part is the problem area: below the line.",
     family="the strongest teams of what the search found below the line",
@@ -82,7 +82,7 @@ TOO_GOOD = Words(
     family="teams that the search found too good for their price",
 )
 USELESS = Words(
-    strong="Surely useless",
+    strong="Found useless",
     unsure="Perhaps useless",
     under="Not useless",
     over="useless",

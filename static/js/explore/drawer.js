@@ -10,6 +10,7 @@ const ADVICE = {
   strong: [({ over }) => `Found by the search: ${over}`, "advice advice-over"],
   weak: [({ over }) => `${capital(over)}, but weak`, "advice advice-unsure"],
   unsure: [({ over }) => `${capital(over)}, but not sure yet`, "advice advice-unsure"],
+  near: [({ under }) => `${under} on average; the 95 % range reaches across the line`, "advice"],
   under: [({ under }) => under, "advice"],
 };
 const FRESH_ADVICE = { confirmed: "strong", weak: "unsure", refuted: "fair", more: "unsure", close: "unsure", measured: "fair" };
@@ -103,7 +104,7 @@ export class Drawer {
     if (!hasLine) return make("div", { class: "advice" }, make("p", {}, `${battles} so far. ${PICKED}`));
     const kind = VERDICTS[lineups.verdict[row]];
     const weak = lineups.weak(row);
-    const [words, css] = ADVICE[weak ? "weak" : kind];
+    const [words, css] = ADVICE[weak ? "weak" : lineups.reachesOver(row) ? "near" : kind];
     const luck = found ? ` Its line was another one when they were played: it stood at ${this.ownLine()}.` : ` ${PICKED} ${this.next(id)}`;
     const more = lineups.verdict[row] === UNDER ? "" : weak ? ` ${this.faint()}` : luck;
     const title = `${words(lineups.words)}${lineups.moved ? ", by the moved line" : ""}`;

@@ -49,7 +49,7 @@ export class LineControl {
   }
 
   drawPart({ j, box, slider, said, moved, wrong, keep }) {
-    const { lineups, overLine, close } = this.store;
+    const { lineups, overLine, wholly, close } = this.store;
     const objective = lineups.objectives[j];
     const [at, own] = [objective.threshold, lineups.ownLines[j]];
     if (lineups.count) this.scale(slider, lineups.extent[j], objective, own);
@@ -62,8 +62,9 @@ export class LineControl {
       wrong.hidden = true;
     }
     const share = lineups.count ? ` (${decimals((100 * overLine) / lineups.count, 1)}\u00a0%)` : "";
-    const near = close ? `; ${whole(close)} more ${close === 1 ? "is" : "are"} close to it` : "";
-    said.textContent = `${whole(overLine)} of ${whole(lineups.count)} lineups that the search played are ${lineups.words.over}${share}${near}${this.usual()}`;
+    const sure = overLine ? `, ${wholly ? whole(wholly) : "none"} of them with the whole 95 % range` : "";
+    const open = close ? `; fresh battles leave ${whole(close)} more open` : "";
+    said.textContent = `On average ${whole(overLine)} of ${whole(lineups.count)} lineups that the search played are ${lineups.words.over}${share}${sure}${open}${this.usual()}`;
     moved.hidden = at === own;
     const isKept = this.later[objective.name] === at;
     const later = isKept ? " Later searches begin with this one." : "";

@@ -57,10 +57,16 @@ export class Lineups {
     this.kind = this.verdict;
   }
 
-  /** Whether a lineup's value itself is over a line. What fresh battles leave open is marked as before, wherever it is. */
-  isOver(row) {
+  /** Whether a lineup's value is over a line; its `whole` range. What fresh battles leave open is marked so wherever it is. */
+  isOver(row, whole = false) {
     return this.verdict[row] !== UNDER && this.objectives.some(({ threshold, direction }, j) =>
-      threshold !== null && (direction === "max" ? 1 : -1) * (this.value[j][row] - Math.fround(threshold)) >= 0);
+      threshold !== null && (direction === "max" ? 1 : -1) * (this.value[j][row] - Math.fround(threshold)) >= (whole ? this.half[j][row] : 0));
+  }
+
+  /** Whether one that is marked as under the line has a range that reaches across it. */
+  reachesOver(row) {
+    return this.verdict[row] === UNDER && this.objectives.some(({ threshold, direction }, j) =>
+      threshold !== null && (direction === "max" ? 1 : -1) * (this.value[j][row] - Math.fround(threshold)) + this.half[j][row] >= 0);
   }
 
   /** How sure a lineup is, in words. */

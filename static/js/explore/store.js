@@ -45,12 +45,16 @@ export class Store {
     lineups.drawLines(this.state.line);
     for (const sort of ["how", "-how"]) delete this.sorted[sort];
     this.overLine = 0;
-    this.close = 0; // marked as over or close, and not over
+    this.close = 0; // left open by fresh battles, and not over
+    this.wholly = 0; // over the line with the whole range
+    this.strong = 0;
     this.random = { over: 0, all: 0 };
     for (let i = 0; i < lineups.count; i += 1) {
       const over = Number(this.hasLine && lineups.isOver(i));
       this.overLine += over;
       this.close += Number(lineups.verdict[i] !== UNDER) - over;
+      this.wholly += Number(over && lineups.isOver(i, true));
+      this.strong += Number(lineups.verdict[i] === STRONG);
       this.random.over += over & lineups.random[i];
       this.random.all += lineups.random[i];
     }
@@ -128,17 +132,24 @@ export class Store {
     return show.size === usual.size && [...show].every((verdict) => usual.has(verdict));
   }
 
+  /** "are over the line" of so many that are marked as over it or unsure: "may be" where no range and no fresh battles
+   * say it, "are or may be" where they say it of some. */
+  claim(many) {
+    const [marked, sure] = [this.overLine + this.close, Math.max(this.wholly, this.strong)];
+    const verb = many === 1 ? "is" : "are";
+    const how = sure >= marked ? verb : sure ? `${verb} or may be` : "may be";
+    return `${how} ${this.lineups.words.over}${this.lineups.moved ? " by the moved line" : ""}`;
+  }
+
   /** How many lineups are listed, and out of what: the line itself is a filter, so it is said. */
   get said() {
     const [found, all] = [this.order.length, this.lineups.count];
-    const moved = this.lineups.moved ? " by the moved line" : "";
-    const over = `${this.lineups.words.over}${this.close ? " or close to it" : ""}${moved}`;
-    const verb = (one, many) => (found === 1 ? one : many);
     if (!this.narrowed) {
-      return this.hasLine ? `${whole(found)} of ${plural(all, "lineup")} ${verb("is", "are")} ${over}` : plural(all, "lineup");
+      return this.hasLine ? `${whole(found)} of ${plural(all, "lineup")} ${this.claim(found)}` : plural(all, "lineup");
     }
-    const of = this.hasLine && this.showsUsual ? `the ${whole(this.overLine + this.close)} ${over}` : plural(all, "lineup");
-    return `${whole(found)} of ${of} ${verb("matches", "match")}`;
+    const marked = this.overLine + this.close;
+    const of = this.hasLine && this.showsUsual ? `the ${whole(marked)} that ${this.claim(marked)}` : plural(all, "lineup");
+    return `${whole(found)} of ${of} ${found === 1 ? "matches" : "match"}`;
   }
 
   // ---- rows ----

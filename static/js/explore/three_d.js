@@ -63,7 +63,7 @@ export class ThreeD {
     const rest = Uint32Array.from(match.keys()).filter((i) => !(match[i] && lineups.kind[i] !== UNDER));
     this.shown = { marks: spread(marks, MOST_MARKS), dots: spread(rest, MOST_DOTS), all: marks.length, others: rest.length };
     this.rows = Uint32Array.from([...this.shown.dots, ...this.shown.marks]);
-    const what = lineups.hasLine ? `${plural(this.shown.all, "matching lineup")} ${lineups.words.over}` : `${plural(this.shown.all, "matching lineup")} at the edge`;
+    const what = lineups.hasLine ? `${plural(this.shown.all, "matching lineup")} that ${this.store.claim(this.shown.all)}` : `${plural(this.shown.all, "matching lineup")} at the edge`;
     this.note.textContent = `Drawn: ${whole(this.shown.marks.length)} of ${what}, and a sample of ${whole(this.shown.dots.length)} of the ${whole(rest.length)} others.`;
   }
 

@@ -55,8 +55,9 @@ function showFound(evaluated) {
   const { confirmed } = page.found;
   const bySearch = page.found.by_search + (state.metrics.strong ?? 0) - page.found.told;
   at("strong").textContent = whole(bySearch + (confirmed ?? 0));
-  const split = `${whole(bySearch)} found by the search`;
-  at("compared").textContent = `${confirmed === null ? "found by the search" : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played`;
+  const luck = bySearch ? ", some by luck" : "";
+  const split = `${whole(bySearch)} found by the search${luck}`;
+  at("compared").textContent = `${confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played`;
 }
 
 /** "4.0× or more" where the value stands at the objective's cap. */
@@ -81,7 +82,7 @@ export function showWorst(now) {
   const aside = (text) => Object.assign(document.createElement("span"), { className: "aside", textContent: text });
   const note = at("sure");
   const { worst, strong } = state.metrics;
-  const none = `none was found: ${words.strong.toLowerCase()}`;
+  const none = `no lineup is ${words.strong.toLowerCase()}`;
   if (y.line === null && now?.y.length) {
     element.textContent = reached((y.direction === "max" ? Math.max : Math.min)(...now.y));
     note.textContent = page.fresh ? "on fresh battles" : "by the search’s own battles, so part may be luck";
@@ -96,7 +97,7 @@ export function showWorst(now) {
     note.textContent = pickedFrom(found, found.confirmed ?? state.metrics.confirmed);
   } else if (worst === undefined) {
     element.textContent = "–";
-    note.textContent = state.tick && y.line !== null ? (ended() ? none : `none yet: ${words.strong.toLowerCase()}`) : "";
+    note.textContent = state.tick && y.line !== null ? (ended() ? none : `no lineup yet: ${words.strong.toLowerCase()}`) : "";
   } else {
     element.textContent = reached(worst);
     const later = ended() ? "not played again" : "played again at the end";

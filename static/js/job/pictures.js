@@ -36,12 +36,12 @@ function table(now) {
 
 /** What the edge is, and what the small marks beside it are. */
 function edgeWords({ edge }) {
+  const why = [page.undrawn ? "by a number that is not drawn" : "", page.fresh ? "by the search’s own battles" : ""].filter(Boolean).join(", or ");
   const along = edge.filter(Boolean).length;
   const line = along === 1
     ? "The large mark alone is the edge now: no other lineup found is further along either axis."
     : "Each line is the edge of the search: no lineup found by then is further along both axes.";
-  const others = `Small coloured marks are on it by a number that is not drawn${page.fresh ? ", or by the search’s own battles" : ""}.`;
-  return along < edge.length ? `${line} ${others}` : line;
+  return along < edge.length && why ? `${line} Small coloured marks are on it ${why}.` : line;
 }
 
 export async function drawNow() {
