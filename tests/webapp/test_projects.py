@@ -11,12 +11,13 @@ from django.http import Http404, HttpResponseBase
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from tests.factories import Studio, game_version, person, studio
+from tests.factories import Studio, game_version, person, search_job, studio
 from tests.webapp.games_data import client_of
 from webapp.accounts.models import User
 from webapp.projects.access import project_for
 from webapp.projects.members import invite, open_invitations
 from webapp.projects.models import Invitation, Membership, Project, Role
+from webapp.studies.looks import looked
 from webapp.studies.models import Job, ShortlistEntry, Status
 from webapp.studies.overview import jobs_at_hand, next_look, pace
 
@@ -254,6 +255,25 @@ def test_home_knows_what_runs_and_what_waits(team: Studio) -> None:
     assert {each.pk for each in at_hand.running} == {running.pk, paused.pk, followed_by.pk}
     assert {each.pk for each in at_hand.waiting} == {waiting.pk, failed.pk}
     assert next_look(at_hand) == waiting
+
+
+def test_a_job_waits_for_each_person_until_that_person_has_looked_at_it(client: Client, team: Studio) -> None:
+    searched, trained, running = job(team.project), job(team.project, kind="train"), job(team.project, Status.RUNNING)
+    parent = search_job(team.project)
+    again = job(team.project, kind="recheck", parent=parent)
+
+    def waiting(person: User) -> set[int]:
+        return {each.pk for each in jobs_at_hand(person).waiting}
+
+    assert waiting(team.designer) == {searched.pk, trained.pk, again.pk}
+    client.force_login(team.designer)
+    for each in (searched, running):
+        looked(team.designer, [each])
+    assert client.get(f"/p/herobattle/jobs/{parent.pk}/explore/").status_code == 200
+    assert waiting(team.designer) == {trained.pk}
+    assert waiting(team.producer) == {searched.pk, trained.pk, again.pk}, "a look is one person's"
+    Job.objects.filter(pk=searched.pk).update(finished_at=timezone.now() + timedelta(seconds=5))
+    assert searched.pk in waiting(team.designer), "it went on, and has ended anew since"
 
 
 def test_home_of_somebody_in_no_project_says_how_to_get_into_one(client: Client, team: Studio) -> None:

@@ -78,12 +78,12 @@ def test_a_re_check_of_one_lineup_says_the_sentence_of_the_explorer_everywhere(
     (told,) = shortlist(search).on
     state = client.get(reverse("studies:explore-state", args=["herobattle", search.pk])).json()
     assert told.words in state["html"]
+    rows = [listed(client, address, job) for address in (JOBS, "/")]  # Home does not tell of it once it was seen
     shown = page(client, job)
     assert told.words in shown
     assert told.name in shown
     assert "none was found" not in shown
-    for address in (JOBS, "/"):
-        row = listed(client, address, job)
+    for row in rows:
         assert told.words in row
         assert re.findall(r"vm-(\w+)", row) == [mark]
         assert "Finished" in row
@@ -96,7 +96,8 @@ def test_a_re_check_of_several_is_counted_in_lists_and_told_one_by_one_on_its_pa
     both.pk, genomes = None, archive(200)["genome"]
     both.config["genomes"], both.artifacts = genomes[[12, 40, 41]].tolist(), {}
     both.save()
-    assert rechecked.found(both) == ("1 confirmed, 2 under the line", "strong")
+    assert rechecked.found(both) == ("1 confirmed, 2 under the line, by all their re-checks together", "strong")
+    assert rechecked.found(job) == ("Confirmed on 768 fresh battles", "strong"), "no other has played its lineup"
     assert [each.words for each in rechecked.checked(both)] == [
         "Confirmed on 768 fresh battles", *["Under the line on 768 fresh battles"] * 2
     ]  # fmt: skip

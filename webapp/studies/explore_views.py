@@ -39,6 +39,7 @@ from webapp.studies.explore_offline import to_html
 from webapp.studies.explore_page import context, counted, judged
 from webapp.studies.explore_replay import replay
 from webapp.studies.explore_shortlist import Shortlist, ShortlistError, decide
+from webapp.studies.looks import looked
 from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, person
 
@@ -71,6 +72,7 @@ def _address(name: str, job: Job, *more: str) -> str:
 def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The page. Everything that changes while one looks at it comes from ``state`` and ``data``."""
     job = _job(request, slug, pk)
+    looked(person(request), [job, *source.rechecks(job)])
     if job.parent is not None:
         return HttpResponseRedirect(_address("explore", job.parent))
     can_write = allowed(role_in(person(request), job.project), "write")

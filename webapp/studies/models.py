@@ -164,6 +164,17 @@ class JobEvent(models.Model):
         ]
 
 
+class Look(models.Model):
+    """When somebody last looked at a job that had ended."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="looks")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "person"], name="one_look_a_person")]
+
+
 class ShortlistEntry(models.Model):
     """A decision about one lineup, append-only: putting it on the list, taking it off, or a remark."""
 

@@ -13,6 +13,7 @@ from engine.catalog import STUDIES
 from webapp.accounts.models import User
 from webapp.studies import kinds
 from webapp.studies.last_front import last_front
+from webapp.studies.looks import seen_by
 from webapp.studies.models import ACTIVE, TERMINAL, Job, ShortlistEntry, Status
 
 MOST_WAITING = 8
@@ -81,12 +82,13 @@ def _still_told() -> Q:
 
 
 def jobs_at_hand(person: User) -> AtHand:
-    """Jobs of this person's projects. A finished one waits until something of it is shortlisted or it is run again."""
+    """Jobs of this person's projects. An ended one waits until this person looks at it, or until somebody shortlists
+    something of it or runs it again."""
     shortlisted = ShortlistEntry.objects.filter(job=OuterRef("pk"))
     followed = Job.objects.filter(parent=OuterRef("pk"))
     running = _visible(person).filter(status__in=[*ACTIVE, Status.PAUSED])
     ended = _visible(person).filter(_still_told(), status__in=TERMINAL)
-    waiting = ended.filter(~Exists(shortlisted), ~Exists(followed)).order_by("-finished_at")
+    waiting = ended.filter(~Exists(shortlisted), ~Exists(followed), ~seen_by(person)).order_by("-finished_at")
     return AtHand(list(running), list(waiting[:MOST_WAITING]), _first_sample(person))
 
 

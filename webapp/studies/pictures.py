@@ -20,6 +20,7 @@ from webapp.projects.access import project_for
 from webapp.studies import course as telling
 from webapp.studies import front as drawing
 from webapp.studies import kinds, progress
+from webapp.studies.looks import looked
 from webapp.studies.models import Job
 
 FOR_GOOD = "private, max-age=31536000, immutable"
@@ -65,6 +66,7 @@ def front(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     (``of=fresh``). JSON for the chart, along two objectives (``x`` and ``y``, from 0); with ``as=arrays`` the engine's
     own container."""
     job = _with_edge(request, slug, pk)
+    looked(person(request), [job])  # also on a page that was open when the job ended
     role = "fresh" if request.GET.get("of") == "fresh" else "front"
     digest = drawing.artifact(job, role, None if role == "fresh" else _tick(request))
     if request.GET.get("as") == "arrays":

@@ -70,9 +70,20 @@ def found(job: Job) -> Found:
         told = _told(job)
     except (StoreError, ConfigError):
         return Found(LOST)
+    also = _with_others(job)
     if len(told) == 1:
-        return Found(told[0].words, told[0].mark)
+        return Found(told[0].words + also, told[0].mark)
     counts = Counter(each.short for each in told)
     marks = {each.mark for each in told}
     words = ", ".join(f"{number(count)} {short}" for short, count in counts.items())
-    return Found(words, next((mark for mark in VERDICTS if mark in marks), ""))
+    worst = next((mark for mark in VERDICTS if mark in marks), "")
+    return Found(words + also, worst)
+
+
+def _with_others(job: Job) -> str:
+    """That battles of other re-checks are in what is said, where they are: this one alone may have found less."""
+    mine = {genome_key(lineup) for lineup in job.config["genomes"]}
+    others = source.rechecks(job.parent) if job.parent else []
+    played = [each.config["genomes"] for each in others if each.pk != job.pk and each.artifacts.get("result")]
+    shared = any(genome_key(lineup) in mine for genomes in played for lineup in genomes)
+    return ", by all their re-checks together" if shared else ""

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from webapp.lib.posts import posts_only
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.studies import actions, kinds, lineup_parts, progress
+from webapp.studies.looks import looked
 from webapp.studies.models import ACTIVE, Job, Status
 from webapp.studies.pictures import job_for, person
 
@@ -42,6 +43,7 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if found.for_form:
         messages.info(request, f"Job {found.pk} {parts.trial_told}, and has no page of its own.")
         return redirect("studies:jobs", slug)
+    looked(person(request), [found])
     return parts.page(request, found, {
         "job": found,
         "parts": parts,
