@@ -16,6 +16,7 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.factories import Studio, studio
 from tests.processes import environment
 from webapp.accounts.models import User
 
@@ -81,6 +82,12 @@ def _wait_until_up(process: subprocess.Popen[bytes], address: str, log: Path) ->
 def site(server: str, transactional_db: None) -> str:
     """The site's address, with an empty database."""
     return server
+
+
+@pytest.fixture
+def team(site: str) -> Studio:
+    """A project and its people on that site."""
+    return studio()
 
 
 @pytest.fixture

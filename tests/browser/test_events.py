@@ -8,17 +8,12 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from tests.browser.conftest import let_in
-from tests.factories import Studio, studio
+from tests.factories import Studio
 from webapp.studies import journal
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 
 Enter = Callable[..., Page]
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 @pytest.fixture

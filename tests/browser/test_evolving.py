@@ -11,18 +11,13 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import DESKTOP
 from tests.browser.looking import overflow, serious_violations
-from tests.factories import Studio, studio
+from tests.factories import Studio
 from tests.webapp.evolutions import config, evolved
 from webapp.studies.models import Job
 
 Enter = Callable[..., Page]
 SOON = 20_000
 NARROW = {"width": 390, "height": 800}
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 def well_made(page: Page) -> None:

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies import journal
@@ -25,11 +25,6 @@ from webapp.studies.models import Job, ShortlistEntry, Status
 
 Enter = Callable[..., Page]
 ROWS = 3000
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 @pytest.fixture

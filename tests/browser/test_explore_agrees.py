@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_explore import ROWS, drawn
 from tests.browser.test_explore_hands import box
 from tests.browser.test_explore_words import OPEN, explorer, fresh, with_columns
-from tests.factories import Studio, archive, search_job, studio
+from tests.factories import Studio, archive, search_job
 from webapp.studies.models import Job
 
 Enter = Callable[..., Page]
@@ -25,11 +25,6 @@ WHOLE_ROWS = """part => {
   }).map((row) => Number(row.getAttribute("aria-rowindex")) - 1);
 }"""
 """Places, from 1, of the rows that stand wholly under the heads and over the lower edge."""
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 def one_team(team: Studio, rows: int = 60) -> Job:

@@ -16,7 +16,7 @@ from engine.games.herobattle.spec import game_spec
 from tests.browser.conftest import PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
 from tests.browser.test_explore import ROWS, count, drawn, place_of, rows_of, taken
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job
 from webapp.balance.models import KeptLine
 from webapp.lib.storage import store
 from webapp.studies.models import Job, ShortlistEntry
@@ -24,11 +24,6 @@ from webapp.studies.questions import QUESTIONS, with_line
 
 Enter = Callable[..., Page]
 Explore = Callable[..., Page]
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_explore import ROWS, count, drawn, rows_of
 from tests.browser.test_explore_hands import line_box
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job
 from tests.figures import SHOWN
 from tests.webapp.rounds import played
 from webapp.lib.storage import store
@@ -22,11 +22,6 @@ from webapp.studies.models import Job, ShortlistEntry, Status
 
 Enter = Callable[..., Page]
 OPEN = "?show=under,unsure,strong"
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 def explorer(enter: Enter, team: Studio, job: Job, query: str = "") -> Page:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
-from tests.factories import PASSWORD, Studio, person, search_job, studio
+from tests.factories import PASSWORD, Studio, person, search_job
 from webapp.accounts import rights
 from webapp.balance.saving import ensure_defaults
 from webapp.projects.members import invite
@@ -19,11 +19,6 @@ from webapp.projects.models import Role
 from webapp.studies.models import Job, Status
 
 Enter = Callable[..., Page]
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 def test_a_designer_signs_in_with_the_email_address_and_out_again(site: str, page: Page, team: Studio) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from engine.lineups.schema import OTHER_GAME
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
-from tests.factories import Studio, archive, bundle, game_version, studio
+from tests.factories import Studio, archive, bundle, game_version
 from tests.webapp.rounds import play, played
 from tests.webapp.test_jobs_new import finished_sample
 from webapp.balance.models import Draft
@@ -24,11 +24,6 @@ from workers.relay import for_people
 
 Enter = Callable[..., Page]
 SOON = 20_000
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 def path(job: Job) -> str:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE
 from tests.browser.looking import overflow, serious_violations
-from tests.factories import Studio, archive, bundle, game_version, search_job, studio
+from tests.factories import Studio, archive, bundle, game_version, search_job
 from tests.webapp.rounds import grid_artifact, play, played
 from tests.webapp.test_compare import alone, another
 from tests.webapp.test_jobs_new import finished_sample
@@ -21,11 +21,6 @@ from webapp.studies.models import Job
 
 Enter = Callable[..., Page]
 SOON = 20_000
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 @pytest.fixture

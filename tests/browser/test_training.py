@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
-from tests.factories import Studio, studio
+from tests.factories import Studio
 from tests.webapp.trainings import learn, trained, two_sided
 from webapp.studies import actions, journal, pending
 from webapp.studies.journal import Entry
@@ -20,11 +20,6 @@ from workers import runner
 
 Enter = Callable[..., Page]
 SOON = 20_000
-
-
-@pytest.fixture
-def team(site: str) -> Studio:
-    return studio()
 
 
 def path(job: Job) -> str:

@@ -22,7 +22,7 @@ from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed
 from engine.indicators import STRONG, UNSURE
 from engine.store import FolderStore
 from engine.studies import load
-from engine.study import pulse, run
+from engine.study import progress_throttle, run
 from engine.study.lineup_record import LineupRecord
 
 STUDY: dict[str, Any] = {
@@ -131,8 +131,8 @@ def test_any_batch_size_gives_the_same_front(tmp_path: Path, undisturbed: dict[s
 def test_a_long_round_says_how_far_it_is_and_the_front_is_the_same(
     store: FolderStore, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pulse, "APART_S", 0.0)
-    monkeypatch.setattr(pulse, "SHARE", 0.0)
+    monkeypatch.setattr(progress_throttle, "APART_S", 0.0)
+    monkeypatch.setattr(progress_throttle, "SHARE", 0.0)
     found = events(store, pool={"kind": "local", "batch_ms": 1})
     assert results(found) == undisturbed
     beats = [e for e in found if isinstance(e, Logged) and not e.message]
@@ -144,7 +144,7 @@ def test_a_long_round_says_how_far_it_is_and_the_front_is_the_same(
 
 def test_an_hour_in_one_round_is_told_without_filling_the_history() -> None:
     now = [0.0]
-    beat = pulse.ProgressThrottle(lambda: now[0])
+    beat = progress_throttle.ProgressThrottle(lambda: now[0])
     told = []
     for step in range(36_000):
         now[0] = step / 10

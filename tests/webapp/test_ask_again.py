@@ -26,11 +26,6 @@ def team() -> Studio:
     return made
 
 
-@pytest.fixture
-def designer(team: Studio) -> Client:
-    return client_of(team.designer)
-
-
 def imported(designer: Client, **more: str) -> str:
     """The page to which saving an imported version leads."""
     pasted = designer.post(f"{DATA}import/", {"text": "Id\tCost\nwarhorn\t91\n"})

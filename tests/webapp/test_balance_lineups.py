@@ -31,11 +31,6 @@ def team(db: None) -> Studio:
     return found
 
 
-@pytest.fixture
-def designer(team: Studio) -> Client:
-    return client_of(team.designer)
-
-
 def rules(team: Studio) -> LineupRules:
     return team.project.lineup_rules.filter(replaced_by=None).get()
 

@@ -35,11 +35,6 @@ def team(db: None) -> Studio:
     return found
 
 
-@pytest.fixture
-def designer(team: Studio) -> Client:
-    return client_of(team.designer)
-
-
 def form(*objectives: dict[str, str], **more: str) -> dict[str, str]:
     fields = {f"o{i}-{key}": text for i, o in enumerate(objectives) for key, text in o.items()}
     return {"set_name": "Mine", "count": str(len(objectives)), "constraints": "", "strength": "", **fields, **more}

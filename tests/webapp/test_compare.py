@@ -28,11 +28,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def team() -> Studio:
-    return studio()
-
-
-@pytest.fixture
 def client(team: Studio) -> Client:
     signed_in = Client()
     signed_in.force_login(team.producer)

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import pack, unpack
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job
 from tests.webapp.test_compare import address, another
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
@@ -21,11 +21,6 @@ from webapp.studies.found_counts import found_by
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

@@ -15,18 +15,13 @@ from engine.games.herobattle.spec import game_spec
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job
 from tests.webapp.rounds import grid_artifact, lineage_artifact, played
 from webapp.lib.storage import store
 from webapp.studies import course
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

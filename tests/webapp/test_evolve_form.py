@@ -14,7 +14,7 @@ from django.urls import reverse
 from engine.arrays import Bundle
 from engine.config import EvolveConfig
 from engine.config.genes import genes
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, search_job
 from tests.webapp.evolutions import config, evolution, evolved
 from tests.webapp.trainings import training
 from webapp.lib.storage import store
@@ -31,11 +31,6 @@ from webapp.training.result_rows import Players
 from webapp.training.searching import PLAYERS, in_players
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

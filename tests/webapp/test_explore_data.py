@@ -15,18 +15,13 @@ from engine.arrays import unpack
 from engine.games.herobattle.spec import game_spec
 from engine.indicators import Family, half_width, verdicts
 from engine.lineups.schema import presence
-from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job, studio
+from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
 from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from openpyxl import load_workbook
 
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies.models import Job
@@ -22,11 +22,6 @@ from webapp.studies.models import Job
 pytestmark = pytest.mark.django_db
 
 HOSTILE = ('=HYPERLINK("http://example.com","x")', "</script><img src=x onerror=alert(1)>")
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from engine.config import ObjectiveSetConfig
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, search_job
 from webapp.accounts.models import User
 from webapp.balance.models import KeptLine, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, newest
@@ -25,11 +25,6 @@ from webapp.studies.questions import QUESTIONS, verdict_words
 from webapp.studies.verdict_words import BELOW_ALONE, LINE_ALONE
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import Studio, archive, search_job, studio
+from tests.factories import Studio, archive, search_job
 from tests.webapp.test_explore_shortlist import finished_recheck, shortlist
 from webapp.studies.explore_replay import FIRST, LONGEST_S, MOST, START_S, replay
 from webapp.studies.models import Job, ShortlistEntry
@@ -18,11 +18,6 @@ pytestmark = pytest.mark.django_db
 OVER, UNSURE = [2.6, 50.0, 28.0], [2.2, 50.0, 28.0]
 EACH = 24
 """Battles of one lineup of three teams and three baseline teams, each pairing once from both seats."""
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

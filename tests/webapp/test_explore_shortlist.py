@@ -14,7 +14,7 @@ from engine.arrays import pack, unpack
 from engine.confidence import t_half
 from engine.config import FURTHER
 from engine.lineups.parts import Sums
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
@@ -31,11 +31,6 @@ from webapp.studies.verdict_words import LINE
 pytestmark = pytest.mark.django_db
 
 Decide = Callable[..., Any]
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

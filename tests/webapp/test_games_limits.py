@@ -115,11 +115,6 @@ def team() -> Studio:
     return found
 
 
-@pytest.fixture
-def designer(team: Studio) -> Client:
-    return client_of(team.designer)
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize("what", PATHOLOGICAL)
 def test_a_sheet_beyond_the_limits_is_refused_with_the_limit_and_what_it_has(designer: Client, what: str) -> None:

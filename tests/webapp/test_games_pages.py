@@ -29,11 +29,6 @@ def team() -> Studio:
     return found
 
 
-@pytest.fixture
-def designer(team: Studio) -> Client:
-    return client_of(team.designer)
-
-
 def newest(team: Studio) -> GameVersion:
     found = versions.current(team.project)
     assert found is not None

@@ -38,11 +38,6 @@ def bad(name: str) -> str:
 
 
 @pytest.fixture
-def team() -> Studio:
-    return studio()
-
-
-@pytest.fixture
 def engineer(team: Studio) -> Client:
     rights.grant(team.engineer, None)
     return client_of(team.engineer)

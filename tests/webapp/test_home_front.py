@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import pack, unpack
-from tests.factories import Studio, archive, bundle, person, search_job, studio
+from tests.factories import Studio, archive, bundle, person, search_job
 from tests.webapp.test_explore_shortlist import finished_recheck
 from webapp.accounts.models import User
 from webapp.lib.storage import store
@@ -23,11 +23,6 @@ pytestmark = pytest.mark.django_db
 
 SENTENCE = "finds the teams that are unfair, so that you can mend them before your players meet them."
 EDGE = "The last edge that was found"
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 def home(user: User) -> str:

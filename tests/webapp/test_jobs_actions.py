@@ -16,17 +16,12 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 
 from engine.config import GameConfig, SampleConfig, SearchConfig, study_hash
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, search_job
 from webapp.balance.models import Draft
 from webapp.studies import actions
 from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 def search(**more: Any) -> SearchConfig:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.arrays import unpack
-from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job, studio
+from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job
 from tests.webapp.rounds import played
 from webapp.lib.storage import store
 from webapp.studies import front, journal, progress, wire
@@ -20,11 +20,6 @@ from webapp.studies.journal import Entry, status_entry
 from webapp.studies.models import Job, JobEvent, Status
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

@@ -8,18 +8,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, search_job
 from tests.webapp.evolutions import evolved
 from tests.webapp.trainings import trained
 from webapp.games.models import GameVersion
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

@@ -24,11 +24,6 @@ from webapp.studies.overview import jobs_at_hand, next_look, pace
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def team() -> Studio:
-    return studio()
-
-
 def job(project: Project, status: str = Status.FINISHED, **more: object) -> Job:
     fields = {"kind": "search", "title": "Which teams are unfair?", "config": {}, "finished_at": timezone.now()}
     return Job.objects.create(project=project, status=status, **{**fields, **more})

@@ -11,7 +11,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, search_job
 from tests.webapp.evolutions import evolution
 from webapp.api import tokens
 from webapp.balance.models import Draft
@@ -24,11 +24,6 @@ from workers import claims
 
 pytestmark = pytest.mark.django_db
 GONE, OFF = "Racing by chances is gone", "racing is off here"
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 def stored(team: Studio, **row: Any) -> Job:

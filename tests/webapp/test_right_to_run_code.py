@@ -25,11 +25,6 @@ EVIL = {"name": "Calculator", "kind": "command", "target": "sh -c 'id > /tmp/own
 
 
 @pytest.fixture
-def team() -> Studio:
-    return studio()
-
-
-@pytest.fixture
 def operator() -> User:
     return person("operator", is_staff=True)
 

@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.config import GameConfig, SampleConfig
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, search_job
 from tests.webapp.games_data import SPEC, simulator, with_data
 from webapp.accounts import throttle
 from webapp.accounts.models import User
@@ -35,11 +35,6 @@ from workers import claims
 
 pytestmark = pytest.mark.django_db(transaction=True)
 T = TypeVar("T")
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 def in_a_thread(act: Callable[[], T]) -> T | Exception:

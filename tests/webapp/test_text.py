@@ -16,7 +16,7 @@ from openpyxl import load_workbook
 
 from engine.lineups.schema import spec_to_json
 from tests.factories import Studio, search_job, studio
-from tests.webapp.games_data import SPEC, client_of, simulator, with_data
+from tests.webapp.games_data import SPEC, simulator, with_data
 from webapp.api import tokens
 from webapp.balance.models import Draft
 from webapp.games import handshake
@@ -37,11 +37,6 @@ def team() -> Studio:
     made = studio()
     search_job(made.project, rows=40)
     return made
-
-
-@pytest.fixture
-def designer(team: Studio) -> Client:
-    return client_of(team.designer)
 
 
 def test_a_form_a_query_and_a_file_name_with_it_are_refused_in_a_sentence(designer: Client, team: Studio) -> None:

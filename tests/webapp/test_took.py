@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, search_job
 from tests.webapp.test_compare import another
 from webapp.studies import wire
 from webapp.studies.models import Job, JobEvent, Status
@@ -19,11 +19,6 @@ from webapp.studies.took import took
 
 pytestmark = pytest.mark.django_db
 BEGAN = timezone.now() - timedelta(hours=2)
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 def at(seconds: float) -> datetime:

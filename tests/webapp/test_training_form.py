@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from engine.config import TrainConfig, parse, study_hash
 from engine.config.rl import PRESETS
-from tests.factories import Studio, studio
+from tests.factories import Studio
 from tests.webapp.trainings import config, finished, training
 from webapp.games.models import Simulator
 from webapp.studies import journal
@@ -21,11 +21,6 @@ from webapp.training.forms import TrainForm, values_of
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture

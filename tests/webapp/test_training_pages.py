@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.store import StoreError
-from tests.factories import Studio, studio
+from tests.factories import Studio
 from tests.webapp.trainings import EACH, finished, learn, trained, training, two_sided
 from webapp.lib.storage import store
 from webapp.studies import actions, overview, wire
@@ -23,11 +23,6 @@ from webapp.studies.models import Job, Status
 from webapp.training import curve
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team() -> Studio:
-    return studio()
 
 
 @pytest.fixture
