@@ -26,7 +26,7 @@ PYTHON = VENV / "bin" / "python"
 LOG = VENV / "install.log"
 REQUIREMENTS = ROOT / "deploy" / "requirements"
 SETS = {"base": ("base",), "test": ("base", "test")}
-MEGABYTES = {"base": 1500, "test": 2000}
+MEGABYTES = {"base": 1500, "test": 2200}
 NO_NETWORK = (
     "NewConnectionError",
     "NameResolutionError",

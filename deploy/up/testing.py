@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from deploy.up import javascript
 from deploy.up.layout import ROOT
 from engine.piping import until_nobody_reads
 
@@ -71,8 +72,10 @@ def run(command: Sequence[str]) -> int:
 
 
 def lint() -> int:
-    """Run every linter, also after one failed; 0 when none did."""
-    return max(map(bool, [run(command) for command in LINT]))
+    """Run every linter and type checker, also after one failed; 0 when none did."""
+    codes = [run(command) for command in LINT]
+    codes += [run(command) for command in javascript.LINT] if javascript.install() else [1]
+    return int(any(codes))
 
 
 def suite(arguments: Sequence[str]) -> int:

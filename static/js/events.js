@@ -11,26 +11,42 @@
 const TRIES = 3;
 const ASK_EVERY_MS = 5000;
 const SILENT_MS = 30_000; // the server sends a beat every ten seconds
-const TYPES = ["snapshot", "event", "beat"];
+const TYPES = /** @type {const} */ (["snapshot", "event", "beat"]);
 
+/** What the server tells of a job, at once (a snapshot's jobs) or as something happened.
+ * @typedef {object} JobNews
+ * @property {number} job
+ * @property {number} sequence
+ * @property {string} status */
+/** @typedef {{ type: "event", id: number, data: JobNews }} EventMessage */
+/** @typedef {{ type: "snapshot", id: number, data: { jobs: JobNews[] } }} SnapshotMessage */
+/** @typedef {EventMessage | SnapshotMessage | { type: "gone", id: number, data: object }} Message */
+/** @typedef {Message | { type: "beat", id: number, data: object }} Told */
+
+/** @param {string} url @param {(message: Message) => void} onMessage */
 export function listen(url, onMessage) {
   const name = `equipoise:${url}`;
   const channel = new BroadcastChannel(name);
   const alone = !navigator.locks;
   let last = 0;
+  /** @type {EventSource | null} */
   let source = null;
   let failures = 0;
   let heard = 0;
+  /** @type {((value?: unknown) => void) | null} */
   let letGo = null;
+  /** @type {AbortController | null} */
   let waiting = null;
-  let asking = null;
+  let asking = 0;
 
+  /** @param {Told} message */
   const take = (message) => {
     heard = Date.now();
     if (message.type === "event" && message.id && message.id <= last) return;
     last = message.type === "snapshot" ? message.id : Math.max(last, message.id);
     if (message.type !== "beat") onMessage(message);
   };
+  /** @param {Told} message */
   const tell = (message) => {
     if (!alone) channel.postMessage(message);
     take(message);
@@ -38,6 +54,7 @@ export function listen(url, onMessage) {
   if (!alone) channel.addEventListener("message", (event) => take(event.data));
 
   // What is new since the last number, in one answer: for a tab that comes in late, and where streams do not get through.
+  /** @param {(message: Told) => void} report @param {number} [after] @returns {Promise<void>} */
   const ask = async (report, after = last) => {
     let answer;
     try {
@@ -49,7 +66,7 @@ export function listen(url, onMessage) {
     if (!answer.ok) return;
     const { snapshot, events, cursor } = await answer.json();
     if (snapshot) report({ type: "snapshot", id: cursor, data: snapshot });
-    events.forEach((data, i) => report({ type: "event", id: i === events.length - 1 ? cursor : 0, data }));
+    events.forEach((/** @type {JobNews} */ data, /** @type {number} */ i) => report({ type: "event", id: i === events.length - 1 ? cursor : 0, data }));
   };
 
   const open = () => {

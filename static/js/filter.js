@@ -1,17 +1,21 @@
 // <input data-filter="ID"> shows those children of #ID (or rows of its table body) whose data-name contains the text.
+import { closest, find, findAll, findOptional } from "./elements.js";
+
+/** @param {HTMLInputElement} input */
 function watch(input) {
-  const list = document.getElementById(input.dataset.filter);
-  const nothing = list.closest(".card, fieldset, .picker")?.querySelector("[data-no-match]");
+  const list = find(document, `#${input.dataset.filter}`);
+  const around = closest(list, ".card, fieldset, .picker");
+  const nothing = around && findOptional(around, "[data-no-match]");
   const show = () => {
     const wanted = input.value.trim().toLowerCase();
     let left = 0;
-    for (const row of list.querySelectorAll("[data-name]")) {
-      row.hidden = wanted !== "" && !row.dataset.name.includes(wanted) && !row.classList.contains("editing");
+    for (const row of findAll(list, "[data-name]")) {
+      row.hidden = wanted !== "" && !row.dataset.name?.includes(wanted) && !row.classList.contains("editing");
       left += row.hidden ? 0 : 1;
     }
-    for (const group of list.querySelectorAll("[data-group]")) {
+    for (const group of findAll(list, "[data-group]")) {
       group.hidden = !group.querySelector("[data-name]:not([hidden])");
-      if (wanted && group.tagName === "DETAILS" && !group.hidden) group.open = true;
+      if (wanted && group instanceof HTMLDetailsElement && !group.hidden) group.open = true;
     }
     if (nothing) nothing.hidden = left > 0;
   };
@@ -22,4 +26,4 @@ function watch(input) {
   show();
 }
 
-document.querySelectorAll("[data-filter]").forEach(watch);
+findAll(document, "[data-filter]", HTMLInputElement).forEach(watch);

@@ -1,29 +1,34 @@
 // What the frame of every page needs: menus, theme menu, toasts, times in the reader's zone, focus after a failed form.
 import { watchCtrlEnter } from "./ctrl_enter.js";
+import { find, findAll, findOptional } from "./elements.js";
 import { closeMenusOutside } from "./menu.js";
 import { watchToasts } from "./toast.js";
 import { localTimes } from "./time.js";
 
+/** @param {HTMLDetailsElement} menu */
 function themeMenu(menu) {
   const words = { light: "Light", dark: "Dark" };
-  const icon = menu.querySelector("summary use");
-  const word = menu.querySelector("[data-theme-word]");
+  const icon = find(menu, "summary use", SVGUseElement);
+  const word = find(menu, "[data-theme-word]");
+  const choices = findAll(menu, "[data-theme-choice]");
+  /** @type {Record<string, string>} */
   const icons = {};
-  for (const button of menu.querySelectorAll("[data-theme-choice]")) {
-    icons[button.dataset.themeChoice] = button.querySelector("use").getAttribute("href");
+  for (const button of choices) {
+    const theme = button.dataset.themeChoice ?? "";
+    icons[theme] = find(button, "use", SVGUseElement).getAttribute("href") ?? "";
     button.addEventListener("click", () => {
-      window.equipoiseTheme.choose(button.dataset.themeChoice);
+      window.equipoiseTheme.choose(theme);
       show();
       menu.open = false;
-      menu.querySelector("summary").focus();
+      find(menu, "summary").focus();
     });
   }
   const show = () => {
     const chosen = window.equipoiseTheme.choice();
-    const shown = document.documentElement.dataset.bsTheme;
+    const shown = document.documentElement.dataset.bsTheme === "dark" ? "dark" : "light";
     word.textContent = words[shown];
     icon.setAttribute("href", icons[shown]);
-    for (const button of menu.querySelectorAll("[data-theme-choice]")) {
+    for (const button of choices) {
       button.setAttribute("aria-pressed", String(button.dataset.themeChoice === chosen));
     }
   };
@@ -33,13 +38,13 @@ function themeMenu(menu) {
 
 // A table larger than its place scrolls: then the keyboard must be able to reach it.
 function reachLargeTables() {
-  for (const wrap of document.querySelectorAll(".table-wrap")) {
+  for (const wrap of findAll(document, ".table-wrap")) {
     if (wrap.scrollWidth > wrap.clientWidth || wrap.scrollHeight > wrap.clientHeight) wrap.tabIndex = 0;
     else wrap.removeAttribute("tabindex");
   }
 }
 
-document.querySelectorAll("[data-theme-menu]").forEach(themeMenu);
+findAll(document, "[data-theme-menu]", HTMLDetailsElement).forEach(themeMenu);
 closeMenusOutside();
 watchToasts();
 watchCtrlEnter();
@@ -49,4 +54,4 @@ window.addEventListener("resize", reachLargeTables);
 document.addEventListener("htmx:load", reachLargeTables);
 document.addEventListener("toggle", reachLargeTables, true); // a table that was folded away had no size
 document.addEventListener("htmx:load", (event) => localTimes(event.detail.elt));
-document.querySelector("[data-form-problem]")?.focus();
+findOptional(document, "[data-form-problem]")?.focus();

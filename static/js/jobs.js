@@ -1,11 +1,12 @@
 // Keeps the list of jobs as it is now: any event of the project asks for it again, at most once a second.
 import { keepAlike } from "./alike.js";
+import { find, findAll, findOptional } from "./elements.js";
 import { listen } from "./events.js";
 
 const PAUSE_MS = 1000;
 let due = 0;
 
-listen(document.querySelector("script[data-events]").dataset.events, (message) => {
+listen(find(document, "script[data-events]").dataset.events ?? "", (message) => {
   if (due || message.type === "gone") return;
   due = setTimeout(() => {
     due = 0;
@@ -14,20 +15,22 @@ listen(document.querySelector("script[data-events]").dataset.events, (message) =
 });
 
 // Ticks for comparing outlive the list they stand in: it is asked for again whenever something happens.
+/** @type {Set<string>} */
 const ticked = new Set();
-const boxes = () => document.querySelectorAll('[form="compare-jobs"]');
+const COMPARED = '[form="compare-jobs"]';
+const boxes = () => findAll(document, COMPARED, HTMLInputElement);
 function show() {
   const label = ticked.size ? `Compare the ${ticked.size} ticked` : "Compare searches";
-  document.querySelector("[data-compare] span").textContent = label;
-  keepAlike([...boxes()], document.querySelector("[data-apart]"));
+  find(document, "[data-compare] span").textContent = label;
+  keepAlike(boxes(), findOptional(document, "[data-apart]"));
 }
 document.addEventListener("change", ({ target }) => {
-  if (!target.matches('[form="compare-jobs"]')) return;
+  if (!(target instanceof HTMLInputElement) || !target.matches(COMPARED)) return;
   ticked[target.checked ? "add" : "delete"](target.value);
   show();
 });
 function again() {
-  const shown = new Set([...boxes()].map((box) => box.value));
+  const shown = new Set(boxes().map((box) => box.value));
   for (const value of ticked) if (!shown.has(value)) ticked.delete(value);
   for (const box of boxes()) box.checked = ticked.has(box.value);
   show();

@@ -1,14 +1,20 @@
 // Objectives: pressing a number's name puts it into the formula last typed in, where the cursor stood.
-let last = document.querySelector("[data-formula]");
+import { closest, findOptional } from "./elements.js";
 
-document.addEventListener("focusin", (event) => {
-  if (event.target.matches?.("[data-formula]")) last = event.target;
-});
+/** @type {HTMLInputElement | HTMLTextAreaElement | null} */
+let last = formula(findOptional(document, "[data-formula]"));
 
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-insert]");
-  if (!button || !last) return;
-  const name = button.dataset.insert;
+/** @param {EventTarget | null} target */
+function formula(target) {
+  if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return null;
+  return target.matches("[data-formula]") ? target : null;
+}
+
+document.addEventListener("focusin", ({ target }) => (last = formula(target) ?? last));
+
+document.addEventListener("click", ({ target }) => {
+  const name = closest(target, "[data-insert]")?.dataset.insert;
+  if (name === undefined || !last) return;
   const start = last.selectionStart ?? last.value.length;
   last.setRangeText(name, start, last.selectionEnd ?? start, "end");
   last.focus();

@@ -1,11 +1,13 @@
 // Start asks the site in a request that outlives the page: whoever leaves in that moment, or closes the tab, has the job
 // all the same.
+import { element, find } from "./elements.js";
 import { toast } from "./toast.js";
 
 /** ``filled()`` is what the form describes; ``before()`` is called first. A second press while the first is on its way
- * does nothing. */
+ * does nothing.
+ * @param {HTMLFormElement} form @param {{ filled: () => FormData, before: () => void }} how */
 export function startsFrom(form, { filled, before }) {
-  const button = form.querySelector("[data-start]");
+  const button = find(form, "[data-start]");
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (button.getAttribute("aria-busy") === "true") return;
@@ -32,10 +34,11 @@ export function startsFrom(form, { filled, before }) {
   window.addEventListener("pageshow", (event) => event.persisted && button.removeAttribute("aria-busy"));
 }
 
-/** What is wrong comes back as a page, with everything that was typed. */
+/** What is wrong comes back as a page, with everything that was typed.
+ * @param {FormData} data */
 function sendAsPage(data) {
-  const form = Object.assign(document.createElement("form"), { method: "post", hidden: true });
-  for (const [name, value] of data) form.append(Object.assign(document.createElement("textarea"), { name, value }));
+  const form = element("form", { method: "post", hidden: true });
+  for (const [name, value] of data) form.append(element("textarea", { name, value: String(value) }));
   document.body.append(form);
   form.submit();
 }

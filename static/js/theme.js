@@ -11,7 +11,7 @@
       return null; // storage is switched off: follow the device
     }
   };
-  const choice = () => (["light", "dark"].includes(stored()) ? stored() : "auto");
+  const choice = () => (["light", "dark"].find((theme) => theme === stored()) ?? "auto");
   const apply = () => {
     const chosen = choice();
     const theme = chosen === "auto" ? (device.matches ? "dark" : "light") : chosen;
@@ -25,6 +25,7 @@
   window.addEventListener("storage", (event) => event.key === KEY && apply());
   window.equipoiseTheme = {
     choice,
+    /** @param {string} value */
     choose(value) {
       try {
         localStorage.setItem(KEY, value);

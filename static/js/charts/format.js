@@ -1,11 +1,18 @@
 // Numbers as the pages write them: "2.8×", "53 pts", "29 %", "(2.6 to 3.1)", "1,480".
 const NBSP = "\u00a0";
+/** @type {Record<string, string>} */
 const UNITS = { points: "pts", point: "pts" };
+/** @type {Intl.NumberFormat[]} */
 const formats = [];
 const ATTACHED = new Set(["×", "°", "′"]);
 
+/** What a number needs to be written with its unit. @typedef {{ unit: string, digits: number }} Written */
+/** The ends of a 95 % range. @typedef {[low: number, high: number]} Ends */
+
+/** @param {string} unit */
 export const shortUnit = (unit) => UNITS[unit] ?? unit;
 
+/** @param {number} value @param {number} digits */
 export function decimals(value, digits) {
   if (!Number.isFinite(value)) return "not known";
   const fixed = Math.abs(value) < 10 ** -digits / 2 ? 0 : value;
@@ -13,16 +20,22 @@ export function decimals(value, digits) {
   return formats[digits].format(fixed).replace("-", "−");
 }
 
+/** @param {number} value */
 export const whole = (value) => decimals(value, 0);
 
-/** Digits after the point that a number has, up to six. */
+/** Digits after the point that a number has, up to six.
+ * @param {number} value */
 export const places = (value) => (String(Number(value.toFixed(6))).split(".")[1] ?? "").length;
 
-/** Where a line stands, with its unit: all of its digits, though lineups' values have fewer. */
+/** Where a line stands, with its unit: all of its digits, though lineups' values have fewer.
+ * @param {number} line @param {Written} objective */
 export const lineText = (line, objective) => withUnit(line, { ...objective, digits: Math.max(objective.digits, places(line)) });
 
 /** The median baseline team's strength, {value, digits}, as exactly as its own range is worth: what is surely above it
- * reads as above it. Null where there is none. */
+ * reads as above it. Null where there is none.
+ * @param {{ value: number, half?: number | null } | null} median
+ * @param {number} digits
+ * @returns {{ value: number, digits: number } | null} */
 export function levelOf(median, digits) {
   if (!median) return null;
   const { value, half } = median;
@@ -31,7 +44,8 @@ export function levelOf(median, digits) {
   return { value: Number(value.toFixed(shown)), digits: shown };
 }
 
-/** A value of one objective with its unit. */
+/** A value of one objective with its unit.
+ * @param {number} value @param {Written} objective */
 export function withUnit(value, { unit, digits }) {
   const text = decimals(value, digits);
   if (!unit) return text;
@@ -40,10 +54,12 @@ export function withUnit(value, { unit, digits }) {
 
 const FIGURES = 7; // that a value's 32 bits hold
 const MOST = 12;
+/** @param {number} value @param {number} digits */
 const rounded = (value, digits) => Number(value.toFixed(digits));
 
 /** Digits after the point, `digits` at least, by which `value` and the ends of its `range` read as they are: each on its
- * side of every one of `lines`, and the ends as two numbers. webapp/lib/figures.py counts alike. */
+ * side of every one of `lines`, and the ends as two numbers. webapp/lib/figures.py counts alike.
+ * @param {number} value @param {Ends | null} range @param {number} digits @param {number[]} [lines] */
 export function telling(value, range, digits, lines = []) {
   const numbers = [value, ...(range ?? [])].filter(Number.isFinite);
   const tests = numbers.flatMap((n) => lines.map((line) => {
@@ -55,7 +71,11 @@ export function telling(value, range, digits, lines = []) {
   return digits;
 }
 
-/** The test, where any number of digits passes that 32 bits hold of these numbers; else null. */
+/** The test, where any number of digits passes that 32 bits hold of these numbers; else null.
+ * @param {(digits: number) => boolean} test
+ * @param {number} digits
+ * @param {number[]} numbers
+ * @returns {((digits: number) => boolean) | null} */
 function kept(test, digits, ...numbers) {
   const size = Math.max(...numbers.map(Math.abs), 1e-9);
   const most = Math.min(MOST, Math.max(digits, FIGURES - 1 - Math.floor(Math.log10(size))));
@@ -64,54 +84,66 @@ function kept(test, digits, ...numbers) {
 }
 
 /** A value with its unit, and its 95 % range, as every page writes them: {value: "2.04×", range: "1.94 to 2.12"}. Where
- * chance has no part the range is "exact"; without one it is empty. `lines`: what the value is told apart from. */
+ * chance has no part the range is "exact"; without one it is empty. `lines`: what the value is told apart from.
+ * @param {number} value @param {Ends | null} range @param {Written & { lines?: number[] }} how */
 export function told(value, range, { unit, digits, lines = [] }) {
   const shown = telling(value, range, digits, lines);
   const ends = range && (range[0] === range[1] ? "exact" : range.map((end) => decimals(end, shown)).join(" to "));
   return { value: withUnit(value, { unit, digits: shown }), plain: decimals(value, shown), range: ends ?? "" };
 }
 
-/** The range in brackets, or words when there are too few samples for one. */
+/** The range in brackets, or words when there are too few samples for one.
+ * @param {string} range */
 export const inBrackets = (range) => `(${range || "range not known"})`;
 
-/** The ends of a range around a mean, which stop at the floor and cap of what is measured; null when it is not known. */
+/** The ends of a range around a mean, which stop at the floor and cap of what is measured; null when it is not known.
+ * @param {number} mean
+ * @param {number | null} half
+ * @param {(number | null | undefined)[]} limits
+ * @returns {Ends | null} */
 export function rangeAround(mean, half, [low, high]) {
   if (half === null || !Number.isFinite(half)) return null;
   return [Math.max(mean - half, low ?? -Infinity), Math.min(mean + half, high ?? Infinity)];
 }
 
+/** @param {number} count @param {string} one @param {string} [many] */
 export function plural(count, one, many = `${one}s`) {
   return `${whole(count)} ${count === 1 ? one : many}`;
 }
 
-/** A number somebody typed, with a decimal point or comma; null for nothing, NaN for what is no number. */
+/** A number somebody typed, with a decimal point or comma; null for nothing, NaN for what is no number.
+ * @param {string} text @returns {number | null} */
 export function typed(text) {
   const plain = text.trim().replace(/\s/g, "").replace("−", "-").replace(",", ".");
   return plain === "" ? null : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
 }
 
-/** A number as ``typed`` reads it: without separators of thousands. */
+/** A number as ``typed`` reads it: without separators of thousands.
+ * @param {number} value @param {number} digits */
 export const asTyped = (value, digits) => decimals(value, digits).replaceAll(",", "");
 
-/** "Resource advantage (×)  → more unfair": an objective has this one name on every axis. */
+/** "Resource advantage (×)  → more unfair": an objective has this one name on every axis.
+ * @param {{ title: string, unit: string, toward: string, direction: string }} axis */
 export function axisTitle({ title, unit, toward, direction }) {
   const name = unit ? `${title} (${unit})` : title;
   return toward ? `${name}  ${direction === "max" ? "→" : "←"} ${toward}` : name;
 }
 
 const CHARACTER_PX = 6.5; // of the page's font at 12 px, on average
-/** A title in lines of at most about `pixels`: first parted before the arrow, then between words. */
+/** A title in lines of at most about `pixels`: first parted before the arrow, then between words.
+ * @param {string} text @param {number} pixels @param {number} [size] @returns {string[]} */
 export function titleLines(text, pixels, size = 12) {
   const most = Math.max(12, Math.floor((pixels * 12) / (size * CHARACTER_PX)));
   if (text.length <= most) return [text];
-  return text.split("  ").flatMap((part) => part.split(" ").reduce((lines, word) => {
+  return text.split("  ").flatMap((part) => part.split(" ").reduce((/** @type {string[]} */ lines, word) => {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= most) return [...lines.slice(0, -1), `${last} ${word}`];
     return [...lines, word];
   }, []));
 }
 
-/** The 95 % Wilson interval of a share (Wilson 1927), as shares. */
+/** The 95 % Wilson interval of a share (Wilson 1927), as shares.
+ * @param {number} count @param {number} total @param {number} [z] @returns {Ends} */
 export function wilson(count, total, z = 1.959964) {
   const share = count / total;
   const d = 1 + (z * z) / total;

@@ -108,7 +108,7 @@ export class Drawer {
     const luck = found ? ` Its line was another one when they were played: it stood at ${this.ownLine()}.` : ` ${PICKED} ${this.next(id)}`;
     const more = lineups.verdict[row] === UNDER ? "" : weak ? ` ${this.faint()}` : luck;
     const title = `${words(lineups.words)}${lineups.moved ? ", by the moved line" : ""}`;
-    const played = found ? found.now.battles.toLocaleString("en-GB") + " fresh battles." : `${battles} so far.`;
+    const played = found ? `${found.now.battles.toLocaleString("en-GB")} fresh battles.` : `${battles} so far.`;
     return make("div", { class: css }, make("b", { class: "with-mark" }, mark(kind), title), make("p", {}, `${played}${more}`));
   }
 

@@ -20,7 +20,7 @@ export class Keyboard {
       try {
         localStorage.setItem(STORE_KEY, this.on ? "on" : "off");
       } catch {
-        return; // for this page only, then
+        // for this page only, then
       }
     });
     help.querySelector("[data-close-help]").addEventListener("click", () => help.close());

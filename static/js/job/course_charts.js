@@ -157,8 +157,14 @@ export async function drawLineage(element, l, theme, { step: one = "Step", membe
   const copies = { x: [], y: [] };
   l.member.forEach((m, i) => {
     const [step, from] = [l.step[i] + 1, l.copied[i]];
-    if (step > 1) own.x.push(step - 1, step, null), own.y.push((from >= 0 ? null : m + 1), m + 1, null);
-    if (from >= 0) copies.x.push(step - 1, step, null), copies.y.push(from + 1, m + 1, null);
+    if (step > 1) {
+      own.x.push(step - 1, step, null);
+      own.y.push((from >= 0 ? null : m + 1), m + 1, null);
+    }
+    if (from >= 0) {
+      copies.x.push(step - 1, step, null);
+      copies.y.push(from + 1, m + 1, null);
+    }
   });
   const traces = [
     { ...own, mode: "lines", line: { color: theme["control-edge"], width: 1.6 }, hoverinfo: "skip" },

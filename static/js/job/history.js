@@ -44,7 +44,7 @@ export function told(event) {
 
 /** One line that says where the job would go on, renewed in place. */
 export function showPlace() {
-  let row = document.querySelector("[data-place]");
+  const row = document.querySelector("[data-place]");
   if (state.status !== "running" || !state.tick) return row?.remove();
   const kept = line({ at: Date.now() / 1000, words: `Round ${whole(state.tick)}: place kept. If anything stops, the job goes on from here.` });
   kept.dataset.place = "";

@@ -60,7 +60,7 @@ export function layoutOf(theme, margin) {
 
 /** The edge as stairs, so that what it leaves out is visible, and its rows by rising x: [xs, ys, rows]. */
 export function stairs(picture, x) {
-  const rows = picture.x.map((value, i) => i).filter((i) => picture.edge[i]);
+  const rows = picture.x.map((_, i) => i).filter((i) => picture.edge[i]);
   rows.sort((a, b) => picture.x[a] - picture.x[b]);
   const xs = [];
   const ys = [];

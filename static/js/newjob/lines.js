@@ -1,8 +1,11 @@
 // The line of each question, as this page last had it: who comes back to a question finds the line there, and whose it is.
 const KEPT = `equipoise-lines:${location.pathname}`;
 
+/** @typedef {{ measure: string, line: string, from: string }} Line */
+
 export class Lines {
   constructor() {
+    /** @type {Record<string, Line>} */
     this.all = {};
     try {
       this.all = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
@@ -11,14 +14,16 @@ export class Lines {
     }
   }
 
-  /** Keep {measure, line, from} of a question; also by its measure, to which somebody may come back. */
+  /** Keep {measure, line, from} of a question; also by its measure, to which somebody may come back.
+   * @param {string} question @param {Line} kept */
   keep(question, kept) {
     this.all[question] = kept;
     this.all[`${question}/${kept.measure}`] = kept;
     this.write();
   }
 
-  /** What was kept of a question, or of one of its measures; or nothing. */
+  /** What was kept of a question, or of one of its measures; or nothing.
+   * @param {string} question @param {string} [measure] @returns {Line | undefined} */
   of(question, measure) {
     return this.all[measure === undefined ? question : `${question}/${measure}`];
   }

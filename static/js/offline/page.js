@@ -40,7 +40,7 @@
     const crowded = verdict.length > 400;
     const sizes = crowded ? [4, 5, 7] : [4, 8, 9];
     const few = (list) => list.length <= MOST_WHISKERS;
-    const bar = (j, list) => (few(list) ? { type: "data", array: at(half, j, list).map((length) => (Number.isNaN(length) ? null : length)), thickness: 1, width: 0, color: token("over") + "59" } : { visible: false });
+    const bar = (j, list) => (few(list) ? { type: "data", array: at(half, j, list).map((length) => (Number.isNaN(length) ? null : length)), thickness: 1, width: 0, color: `${token("over")}59` } : { visible: false });
     return [
       { type: "scattergl", mode: "markers", x: behind[x], y: behind[y], hoverinfo: "skip", marker: { size: 3.6, color: token("context-mark"), opacity: 0.42 } },
       // All on one canvas, for Plotly lays that over what it draws as SVG: the worst are to lie on top.
