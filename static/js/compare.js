@@ -6,26 +6,43 @@ import { axisOf, CONFIG, extent, layoutOf, lineOf, padded, reference, stairs, to
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { rangeAround, whole } from "./charts/format.js";
+import { element, embedded, find } from "./elements.js";
 import { family } from "./marks.js";
+/** @import { Theme } from "./charts/theme.js" */
+/** @import { Picture } from "./job/edge.js" */
+/** @import { Axis } from "./job/parts.js" */
 
-const { x, y, course, many, jobs } = JSON.parse(document.getElementById("compare-data").textContent);
-const at = (name) => document.querySelector(`[data-${name}]`);
+/** A job's course, round by round: lineups compared so far, what is told of them, and half of its range.
+ * @typedef {{ tick: number[], lineups: number[], value: number[], half: (number | null)[] }} Course */
+/** `front`: where its edge is; `place`: its family's number. @typedef {{ place: number, name: string, front: string, rounds: Course }} Job */
+/** @typedef {Job & { picture: Picture }} Edge */
+
+/** @type {{ x: Axis, y: Axis, course: Axis & { from_zero?: boolean }, many: string, jobs: Job[] }} */
+const { x, y, course, many, jobs } = embedded("compare-data");
+/** @param {string} name */
+const at = (name) => find(document, `[data-${name}]`);
 const SYMBOLS = ["circle", "square", "triangle-up", "cross", "hexagon", "triangle-down", "hourglass", "star"];
 const NARROW = 560;
 
 const single = !x;
 const wanted = single ? [] : jobs;
+/** @type {(Picture | null)[]} */
 const fetched = await Promise.all(wanted.map((job) => fetch(job.front).then((answer) => (answer.ok ? answer.json() : null)).catch(() => null)));
-const edges = wanted.map((job, i) => ({ ...job, picture: fetched[i] })).filter((job) => job.picture);
+const edges = wanted.flatMap((job, i) => {
+  const picture = fetched[i];
+  return picture ? [{ ...job, picture }] : [];
+});
 if (!single) at("lost").hidden = edges.length === jobs.length;
 
+/** @param {number} place @param {Theme} theme */
 const style = (place, theme) => ({ colour: theme.family[place - 1], symbol: SYMBOLS[place - 1] });
 
-/** `over`: how many are drawn over it, so that one that lies under another can still be seen. */
+/** `over`: how many are drawn over it, so that one that lies under another can still be seen.
+ * @param {Edge} edge @param {Theme} theme @param {number} over @returns {Plotly.Trace[]} */
 function edgeTraces({ place, name, picture }, theme, over) {
   const { colour, symbol } = style(place, theme);
   const [xs, ys, rows] = stairs(picture, x);
-  const told = (i) => {
+  const told = (/** @type {number} */ i) => {
     const { value, range } = toldOf(y, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
     return `${y.title}: <b>${value}</b>${range && ` (${range})`}<br>${x.title}: <b>${valueText(x, picture.x[i])}</b>`;
   };
@@ -45,15 +62,16 @@ function edgeTraces({ place, name, picture }, theme, over) {
 async function drawEdges() {
   const Plotly = await plotly();
   const theme = tokens();
-  const element = at("edges");
-  const narrow = element.clientWidth < NARROW;
+  const place = at("edges");
+  const narrow = place.clientWidth < NARROW;
   const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 });
   layout.xaxis = { ...axisOf(x, theme, narrow), range: padded(extent(edges.flatMap((e) => e.picture.x))) };
   layout.yaxis = { ...axisOf(y, theme, narrow), range: padded(extent([...edges.flatMap((e) => e.picture.y), ...(y.line === null ? [] : [y.line])])) };
   if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${lineOf(y)}` });
-  await Plotly.react(element, edges.flatMap((edge, i) => edgeTraces(edge, theme, Math.min(2, edges.length - 1 - i))), layout, CONFIG);
+  await Plotly.react(place, edges.flatMap((edge, i) => edgeTraces(edge, theme, Math.min(2, edges.length - 1 - i))), layout, CONFIG);
 }
 
+/** @param {Course} rounds @param {number} i */
 const told = ({ value, half }, i) => {
   const { value: words, range } = toldOf(course, value[i], course.digits ? null : rangeAround(value[i], half[i], []));
   return `<b>${words}</b>${range && ` (${range})`}`;
@@ -87,25 +105,16 @@ async function drawCourse() {
 
 function legend() {
   at("legend").replaceChildren(
-    ...jobs.map(({ place, name }) => {
-      const item = Object.assign(document.createElement("span"), { className: "with-mark" });
-      item.append(family(place), name);
-      return item;
-    }),
+    ...jobs.map(({ place, name }) => element("span", { className: "with-mark" }, family(place), name)),
   );
 }
 
 function table() {
-  const cell = (text, name = "td") => Object.assign(document.createElement(name), { textContent: text });
-  const heads = ["Search", y.title, "95 % range", x.title].map((text) => cell(text, "th"));
-  for (const head of heads) head.scope = "col";
+  const heads = ["Search", y.title, "95 % range", x.title].map((text) => element("th", { scope: "col" }, text));
   at("edges-head").replaceChildren(...heads);
   const rows = edges.flatMap(({ name, picture }) =>
-    edgeRows(picture, { x, y }, (i) => picture.edge[i]).map(({ cells }) => {
-      const row = document.createElement("tr");
-      row.append(Object.assign(cell(name, "th"), { scope: "row" }), ...cells.map((text) => cell(text)));
-      return row;
-    }),
+    edgeRows(picture, { x, y }, (i) => picture.edge[i]).map(({ cells }) =>
+      element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((text) => element("td", {}, text)))),
   );
   at("edges-body").replaceChildren(...rows);
 }

@@ -1,12 +1,14 @@
 // The import page: a file may be dropped anywhere on the form, a copied table may be pasted anywhere on the page, and
 // while a sheet is sent and read the page stays, says how far it is, and can end it. Nothing chosen or typed is lost.
+import { closest, field, find, findOptional, valueOf } from "./elements.js";
 import { showErrors } from "./field_errors.js";
 
-const form = document.querySelector("form[data-import]");
-const { file, text, ticket } = form.elements;
-const panel = form.querySelector("[data-reading]");
-const bar = panel.querySelector("progress");
-const button = form.querySelector("[data-go-on]");
+const form = find(document, "form[data-import]", HTMLFormElement);
+const [file, ticket] = [field(form, "file"), field(form, "ticket")];
+const text = field(form, "text", HTMLTextAreaElement);
+const panel = find(form, "[data-reading]");
+const bar = find(panel, "progress", HTMLProgressElement);
+const button = find(form, "[data-go-on]");
 const SHOWN_AFTER = 300; // ms: what is read at once needs no bar
 const ASKED_EVERY = 400;
 
@@ -18,43 +20,52 @@ form.addEventListener("dragleave", () => form.classList.remove("drop-target"));
 form.addEventListener("drop", (event) => {
   event.preventDefault();
   form.classList.remove("drop-target");
-  if (event.dataTransfer.files.length) {
+  if (event.dataTransfer?.files.length) {
     file.files = event.dataTransfer.files;
     file.focus();
   }
 });
 document.addEventListener("paste", (event) => {
-  const pasted = event.clipboardData.getData("text/plain");
-  if (event.target.closest?.("input, textarea") || !pasted.includes("\t")) return;
+  const pasted = event.clipboardData?.getData("text/plain") ?? "";
+  if (closest(event.target, "input, textarea") || !pasted.includes("\t")) return;
   text.value = pasted;
   text.focus();
 });
 
-/** The field of the first thing that is larger than any sheet may be, and the sentence about it. */
+/** What is wrong, by field. @typedef {Record<string, string[]>} Errors */
+
+const chosen = () => file.files?.[0];
+
+/** The field of the first thing that is larger than any sheet may be, and the sentence about it.
+ * @returns {Errors | null} */
 function tooLarge() {
   const most = Number(form.dataset.mostBytes);
-  const sizes = { file: file.files[0]?.size ?? 0, text: new Blob([text.value]).size };
-  const [name, size] = Object.entries(sizes).find(([, bytes]) => bytes > most) ?? [];
-  if (!name) return null;
+  const sizes = { file: chosen()?.size ?? 0, text: new Blob([text.value]).size };
+  const found = Object.entries(sizes).find(([, bytes]) => bytes > most);
+  if (!found) return null;
+  const [name, size] = found;
   const [has, may] = [size, most].map((bytes) => (bytes / 2 ** 20).toFixed(1).replace(/\.0$/, ""));
   return { [name]: [`This sheet is ${has} MB; ${may} MB is the most. Leave out columns and worksheets that hold no game data.`] };
 }
 
+/** @param {string} what @param {number} share */
 function show(what, share) {
-  const place = panel.querySelector("[data-reading-what]");
+  const place = find(panel, "[data-reading-what]");
   if (place.textContent !== what) place.textContent = what;
   if (share > 0) bar.value = share;
   else bar.removeAttribute("value");
 }
 
+/** @param {Errors} errors */
 function refuse(errors) {
   showErrors(form, errors);
-  form.querySelector('[aria-invalid="true"]')?.focus();
+  findOptional(form, '[aria-invalid="true"]')?.focus();
 }
 
 /** The field that is filled in. */
-const used = () => (file.files.length ? "file" : "text");
+const used = () => (chosen() ? "file" : "text");
 
+/** @type {Record<number, string>} */
 const failures = {
   0: "The site did not answer. Nothing is lost: press Go on to try again.",
   400: "What the browser sent was incomplete or larger than the site accepts. Nothing is lost: correct it and press Go on.",
@@ -62,6 +73,7 @@ const failures = {
   403: "The site did not accept this from you. Reload the page, or ask an owner of the project.",
 };
 
+/** @param {XMLHttpRequest} request */
 function answered(request) {
   const isJson = request.getResponseHeader("Content-Type")?.startsWith("application/json");
   const said = isJson ? JSON.parse(request.responseText) : {};
@@ -94,7 +106,7 @@ function send() {
     button.removeAttribute("aria-busy");
   };
   const stop = () => {
-    const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
+    const headers = { "X-CSRFToken": valueOf(form, "csrfmiddlewaretoken") };
     fetch(address, { method: "POST", headers }).catch(() => null);
     request.abort();
   };
@@ -108,11 +120,11 @@ function send() {
   request.addEventListener("error", () => refuse({ [used()]: [failures[0]] }));
   request.addEventListener("abort", () => button.focus());
   request.addEventListener("loadend", () => {
-    panel.querySelector("[data-reading-stop]").removeEventListener("click", stop);
+    find(panel, "[data-reading-stop]").removeEventListener("click", stop);
     if (leaving) clearInterval(asking);
     else end();
   });
-  panel.querySelector("[data-reading-stop]").addEventListener("click", stop);
+  find(panel, "[data-reading-stop]").addEventListener("click", stop);
   show("Sending the sheet", 0);
   button.setAttribute("aria-busy", "true");
   request.open("POST", form.action || location.href);

@@ -3,6 +3,7 @@
 import { axisTitle, decimals, lineText } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
+import { element, embedded, field as fieldOf, find, findOptional, valueOf } from "./elements.js";
 import { listen } from "./events.js";
 import { showErrors } from "./field_errors.js";
 import { when } from "./time.js";
@@ -10,31 +11,60 @@ import { Lines } from "./newjob/lines.js";
 import { offer, showMethod } from "./newjob/method.js";
 import { startsFrom } from "./starting.js";
 import { toast } from "./toast.js";
+/** @import { Layout } from "./job/parts.js" */
 
-const form = document.querySelector("[data-new-job]");
-const panel = document.querySelector(".before");
-const at = (name, root = document) => root.querySelector(`[data-${name}]`);
-const field = (name) => form.elements[name];
+/** @import { Line } from "./newjob/lines.js" */
+
+/** Lineups by what they measure: counts between the edges; `span`: the ends of the axis; `over`: how many are over the line;
+ * `whole`: of all lineups, not of a sample.
+ * @typedef {{ title: string, unit: string, toward: string, direction: string, edges: number[], counts: number[], count: number,
+ *   line: number | null, cap: number | null, over: number, span?: [number, number], whole: boolean }} Chart */
+/** What lineups that were played say of the line; `better`: a line that would tell more.
+ * @typedef {{ state: string, job: number, text: string, cap: string, strong: string, failed: string, chart: Chart | null,
+ *   advice: { level: string, head: string, text: string, better: number | null } }} Sample */
+/** How long each effort takes, and the one that is chosen.
+ * @typedef {{ efforts: Record<string, { time: string, text: string }>,
+ *   before: { time: string, range: string, long: string, rows: [string, string][], plan: Record<string, string> } }} Estimates */
+/** @typedef {{ name: string, title: string }} Choice */
+/** What the server says of the form; without measures it could not read enough of it.
+ * @typedef {Estimates & { errors: Record<string, string[]>, kept?: string, counts: string, measures?: Choice[], objectives: Choice[],
+ *   fill: { measure: string, line: string, line_from: string } | null, over: string, unit: string, direction: string,
+ *   sample: Sample }} Answer */
+
+const form = find(document, "[data-new-job]", HTMLFormElement);
+const { preview = "", events = "" } = form.dataset;
+const panel = find(document, ".before");
+/** @param {string} name */
+const at = (name) => find(document, `[data-${name}]`);
+/** @param {string} name */
+const field = (name) => fieldOf(form, name);
+const own = () => valueOf(form, "question") === "own";
 const WAIT_MS = 350;
-const measure = field("measure");
-const chosen = { measure: form.dataset.measure, byHand: Boolean(form.dataset.measure) };
+const measure = fieldOf(form, "measure", HTMLSelectElement);
+const forget = find(document, "[data-forget]");
+const start = find(document, "[data-start]", HTMLButtonElement);
+const chosen = { measure: form.dataset.measure ?? "", byHand: Boolean(form.dataset.measure) };
 const lines = new Lines();
-const ORIGINS = JSON.parse(document.getElementById("line-words").textContent);
+/** @type {Record<string, string>} */
+const ORIGINS = embedded("line-words");
 const PROPOSED = ["proposed", "all", "usual"];
 const ANEW = "anew"; // asks for a line from random lineups, whatever was accepted before
+/** @type {number | null} */
 let sampleJob = null;
+/** @type {Answer | null} */
 let last = null;
 let number = 0;
 
 /* ---------- the line of a question, and whose it is ---------- */
 /** What lines are remembered by: the question, and of one's own the objectives too. */
-const asked = () => (form.elements.question.value === "own" ? `own:${field("objectives").value}` : form.elements.question.value);
+const asked = () => (own() ? `own:${valueOf(form, "objectives")}` : valueOf(form, "question"));
 let question = asked();
 
 function keepLine() {
   if (chosen.byHand) lines.keep(question, { measure: chosen.measure, line: field("line").value, from: field("line_from").value });
 }
 
+/** @param {Line} kept @param {boolean} [byHand] */
 function setLine({ measure: name, line, from }, byHand = true) {
   Object.assign(chosen, { measure: name, byHand });
   field("line").value = line;
@@ -55,16 +85,18 @@ function askedAnother() {
   setLine(lines.of(question) ?? { measure: "", line: "", from: "" }, Boolean(lines.of(question)));
 }
 
-/** Another measure: a line of the one before means nothing on it. */
+/** Another measure: a line of the one before means nothing on it.
+ * @param {string} name */
 function measuredBy(name) {
   setLine(lines.of(question, name) ?? { measure: name, line: "", from: "" });
 }
 
 /* ---------- asking ---------- */
+/** @param {Record<string, number>} [extra] */
 function filled(extra = {}) {
   const data = new FormData(form);
   data.set("measure", chosen.byHand ? chosen.measure : "");
-  for (const [name, value] of Object.entries(extra)) data.set(name, value);
+  for (const [name, value] of Object.entries(extra)) data.set(name, String(value));
   return data;
 }
 
@@ -72,25 +104,27 @@ function filled(extra = {}) {
  * and nothing is started by words that no longer hold. */
 function unsettled() {
   panel.classList.add("unsettled");
-  at("start").disabled = true;
+  start.disabled = true;
   at("time").textContent = "Working it out…";
   at("range").textContent = "";
 }
 
-/** The answer has come; with nothing ``told`` the panel knows no numbers, and Start says what is wrong. */
+/** The answer has come; with nothing ``told`` the panel knows no numbers, and Start says what is wrong.
+ * @param {boolean} told */
 function settled(told) {
   if (due) return; // something was changed since
   panel.classList.toggle("unsettled", !told);
-  at("start").disabled = false;
+  start.disabled = false;
   if (!told) at("time").textContent = "not known yet";
 }
 
 let asking = false;
+/** @param {Record<string, number>} [extra] */
 async function ask(extra = {}) {
   const line = () => `${asked()} ${chosen.measure} ${field("line").value}`;
   const [mine, about, chosenLine] = [(number += 1), asked(), line()];
   asking = true;
-  const answer = await fetch(form.dataset.preview, { method: "POST", body: filled(extra) }).catch(() => null);
+  const answer = await fetch(preview, { method: "POST", body: filled(extra) }).catch(() => null);
   if (mine !== number || about !== asked()) return; // another question is on its way
   asking = false;
   if (!answer?.ok) {
@@ -99,10 +133,12 @@ async function ask(extra = {}) {
     toast(gone ? "Sign in again to go on; what you typed is kept up to the last change." : "The site does not answer. What you typed is still here.", { problem: true });
     return;
   }
-  last = await answer.json();
-  if (line() !== chosenLine) last.fill = null; // somebody chose one meanwhile
-  settled(Boolean(last.measures));
-  show(last);
+  /** @type {Answer} */
+  const told = await answer.json();
+  last = told;
+  if (line() !== chosenLine) told.fill = null; // somebody chose one meanwhile
+  settled(Boolean(told.measures));
+  show(told);
 }
 
 let due = 0;
@@ -116,9 +152,10 @@ function changed() {
 }
 
 /* ---------- showing ---------- */
-function showMeasures(answer) {
-  const wanted = answer.fill?.measure ?? (chosen.byHand ? chosen.measure : answer.measures[0].name);
-  measure.replaceChildren(...answer.measures.map((m) => new Option(m.title, m.name, m.name === wanted, m.name === wanted)));
+/** @param {Answer} answer @param {Choice[]} measures */
+function showMeasures(answer, measures) {
+  const wanted = answer.fill?.measure ?? (chosen.byHand ? chosen.measure : measures[0].name);
+  measure.replaceChildren(...measures.map((m) => new Option(m.title, m.name, m.name === wanted, m.name === wanted)));
   if (answer.fill) {
     setLine({ measure: answer.fill.measure, line: answer.fill.line, from: answer.fill.line_from });
   } else if (!chosen.byHand) {
@@ -131,10 +168,12 @@ function showMeasures(answer) {
   at("at-least").textContent = answer.direction === "max" ? "is at least" : "is at most";
 }
 
+/** @param {Sample} sample */
 function showSample(sample) {
   const grows = sample.state === "playing";
   sampleJob = grows ? sample.job : null;
-  const drawn = Boolean(sample.chart);
+  const chart = sample.chart ?? null;
+  const drawn = chart !== null;
   at("sample-text").textContent = drawn ? sample.text : "";
   at("chart-empty").hidden = drawn;
   at("chart").hidden = !drawn;
@@ -144,28 +183,30 @@ function showSample(sample) {
   advice.hidden = !drawn;
   at("cap").hidden = !drawn || !sample.cap;
   at("strong").hidden = !drawn || !sample.strong;
-  if (!drawn) return;
+  if (chart === null) return;
   const { level, head, text, better } = sample.advice;
   advice.className = `advice${["good", "few"].includes(level) ? "" : " advice-unsure"}`;
-  advice.querySelector("b").textContent = head;
-  advice.querySelector("span").textContent = [text, sample.failed].filter(Boolean).join(" ");
+  find(advice, "b").textContent = head;
+  find(advice, "span").textContent = [text, sample.failed].filter(Boolean).join(" ");
   const button = at("better");
   button.hidden = better === null;
-  button.dataset.value = better ?? "";
-  button.textContent = better === null ? "" : `Take ${lineText(better, shown(sample.chart))}`;
+  button.dataset.value = String(better ?? "");
+  button.textContent = better === null ? "" : `Take ${lineText(better, shown(chart))}`;
   at("cap").textContent = sample.cap;
   at("strong").textContent = sample.strong;
-  draw(sample.chart);
+  draw(chart);
 }
 
-/** How lines and caps are written: with all of their digits. */
+/** How lines and caps are written: with all of their digits.
+ * @param {{ unit: string }} chart */
 const shown = ({ unit }) => ({ unit, digits: unit === "×" ? 1 : 0 });
 
+/** @param {Estimates} estimates */
 function showEstimates({ efforts, before }) {
-  document.querySelector('[data-effort="own"]').hidden = !efforts.own;
+  find(document, '[data-effort="own"]').hidden = !efforts.own;
   for (const [key, { time, text }] of Object.entries(efforts)) {
-    document.querySelector(`[data-time-of="${key}"]`).textContent = time;
-    document.querySelector(`[data-text-of="${key}"]`).textContent = text;
+    find(document, `[data-time-of="${key}"]`).textContent = time;
+    find(document, `[data-text-of="${key}"]`).textContent = text;
   }
   if (!due) {
     at("time").textContent = before.time;
@@ -174,49 +215,51 @@ function showEstimates({ efforts, before }) {
   at("long").hidden = !before.long;
   at("long").textContent = before.long;
   at("rows").replaceChildren(
-    ...before.rows.map(([name, value]) => {
-      const row = document.createElement("div");
-      row.append(Object.assign(document.createElement("dt"), { textContent: name }), Object.assign(document.createElement("dd"), { textContent: value }));
-      return row;
-    }),
+    ...before.rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
   );
   for (const [name, value] of Object.entries(before.plan)) field(name).placeholder = value;
 }
 
+/** @param {string} [kept] */
 function showKept(kept) {
   if (!kept) return;
   at("kept").hidden = false;
   at("kept-at").textContent = when(new Date(kept));
-  document.querySelector("[data-forget]").hidden = false;
+  forget.hidden = false;
 }
 
+/** @param {Answer} answer */
 function show(answer) {
   showErrors(form, answer.errors);
   showKept(answer.kept);
   if (!answer.measures) return;
   at("counts").textContent = answer.counts;
-  at("own").hidden = form.elements.question.value !== "own";
-  showMeasures(answer);
+  at("own").hidden = !own();
+  showMeasures(answer, answer.measures);
   offer(form, "objectives", answer.objectives);
   showSample(answer.sample);
   showEstimates(answer);
 }
 
 /* ---------- the histogram ---------- */
-/** How many lineups are on the side of the line that counts: "10 of 200 are under". */
+/** How many lineups are on the side of the line that counts: "10 of 200 are under".
+ * @param {Chart} chart */
 const reached = ({ over, count, direction }) => `${over} of ${count} ${over === 1 ? "is" : "are"} ${direction === "max" ? "over" : "under"}`;
+/** @type {Plotly.Library | null} */
 let drawn = null;
 // The card is as high as the words beside the chart, and those change.
 new ResizeObserver(() => drawn && !at("chart").hidden && drawn.Plots.resize(at("chart"))).observe(at("chart"));
 
 const [NOTE_PX, CAP_PX, AROUND_PX] = [38, 20, 54]; // the words of the line and of the cap, the margins
-/** How much higher than its tallest bar the chart is, so that no bar stands behind the words at its top. */
+/** How much higher than its tallest bar the chart is, so that no bar stands behind the words at its top.
+ * @param {Chart} chart */
 function headroom({ line, cap }) {
   const words = (line === null ? 0 : NOTE_PX) + (cap === null || cap === line ? 0 : CAP_PX);
   const plot = Math.max(2 * words, at("chart").clientHeight - AROUND_PX, 1);
   return plot / Math.max(1, plot - words - 4);
 }
 
+/** @param {Chart} chart */
 async function draw(chart) {
   const Plotly = await plotly();
   const theme = tokens();
@@ -224,6 +267,7 @@ async function draw(chart) {
   const middle = edges.slice(0, -1).map((edge, i) => (edge + edges[i + 1]) / 2);
   const widths = middle.map((_, i) => 0.92 * (edges[i + 1] - edges[i]));
   const over = middle.map((value) => line !== null && (chart.span ? chart.over > 0 : chart.direction === "max" ? value > line : value < line));
+  /** @param {boolean} isOver @param {Plotly.Marker} marker @returns {Plotly.Trace} */
   const bars = (isOver, marker) => ({
     type: "bar",
     x: middle.filter((_, i) => over[i] === isOver),
@@ -237,11 +281,12 @@ async function draw(chart) {
     bars(true, { color: theme.over, pattern: { shape: "/", bgcolor: theme.over, fgcolor: faded(theme.surface, 0.55), size: 7, solidity: 0.18 } }),
   ];
   const axis = { tickfont: { size: 12, color: theme.muted }, gridcolor: theme.grid, linecolor: theme["control-edge"], showline: true, zeroline: false, fixedrange: true, ticks: "outside", ticklen: 4, tickcolor: theme["control-edge"] };
-  const title = (text) => ({ text, font: { size: 12, color: theme.ink }, standoff: 8 });
-  const [start, end] = chart.span ?? [edges[0], edges.at(-1)];
+  const title = (/** @type {string} */ text) => ({ text, font: { size: 12, color: theme.ink }, standoff: 8 });
+  const [start, end] = chart.span ?? [edges[0], edges[edges.length - 1]];
   const from = Math.min(start, line ?? start);
   const to = Math.max(end, line ?? start, cap !== null && cap <= end + (edges[1] - edges[0]) ? cap : -Infinity);
   const room = (to - from) * 0.02;
+  /** @type {Layout} */
   const layout = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, size: 12, color: theme.muted },
     margin: { l: 48, r: 12, t: 8, b: 46 }, bargap: 0, showlegend: false, dragmode: false, shapes: [], annotations: [],
@@ -249,19 +294,21 @@ async function draw(chart) {
     xaxis: { ...axis, range: [from - room, to + room], title: title(axisTitle(chart)) },
     yaxis: { ...axis, title: title(chart.whole ? "Lineups" : "Random lineups"), range: [0, Math.max(...counts, 1) * headroom(chart)], ...(Math.max(...counts) < 6 ? { dtick: 1 } : { nticks: 6 }) },
   };
+  /** @param {number} value @param {string} dash @param {number} width */
   const upright = (value, dash, width) => layout.shapes.push({ type: "line", x0: value, x1: value, yref: "paper", y0: 0, y1: 1, line: { color: theme.ink, width, dash } });
-  const note = (x, y, text, anchor, shift) => layout.annotations.push({ x, y, yref: "paper", text, showarrow: false, xanchor: anchor, yanchor: "top", xshift: shift, align: anchor, font: { size: 12, color: theme.ink }, bgcolor: faded(theme.surface, 0.8) });
+  /** @param {number} x @param {string} text @param {string} anchor @param {number} shift @param {number} [down] */
+  const note = (x, text, anchor, shift, down = 0) => layout.annotations.push({ x, y: 1, yref: "paper", text, showarrow: false, xanchor: anchor, yanchor: "top", xshift: shift, yshift: down, align: anchor, font: { size: 12, color: theme.ink }, bgcolor: faded(theme.surface, 0.8) });
   if (line !== null) {
     layout.shapes.push({ type: "rect", layer: "below", yref: "paper", y0: 0, y1: 1, x0: chart.direction === "max" ? line : from - room, x1: chart.direction === "max" ? to + room : line, line: { width: 0 }, fillcolor: faded(theme.over, theme.tint) });
     upright(line, "5px,4px", 1.4);
     const late = (line - from) / (to - from || 1) > 0.6;
     const label = `<b>The line: ${lineText(line, shown(chart))}</b><br>${reached(chart)} it`;
-    note(line, 1, label, late ? "right" : "left", late ? -6 : 6);
+    note(line, label, late ? "right" : "left", late ? -6 : 6);
   }
   if (cap !== null && cap <= to && cap >= from && cap !== line) {
     upright(cap, "1.5px,3px", 1);
-    note(cap, 1, `${chart.direction === "max" ? "cap" : "floor"} ${lineText(cap, shown(chart))}`, chart.direction === "max" ? "right" : "left", chart.direction === "max" ? -6 : 6);
-    if (line !== null) layout.annotations.at(-1).yshift = -NOTE_PX; // under the words of the line
+    const down = line === null ? 0 : -NOTE_PX; // under the words of the line
+    note(cap, `${chart.direction === "max" ? "cap" : "floor"} ${lineText(cap, shown(chart))}`, chart.direction === "max" ? "right" : "left", chart.direction === "max" ? -6 : 6, down);
   }
   await Plotly.react(at("chart"), traces, layout, { displayModeBar: false, responsive: true });
   drawn = Plotly;
@@ -272,9 +319,11 @@ document.addEventListener("equipoise:theme", () => last?.sample?.chart && draw(l
 
 /* ---------- what people do ---------- */
 const NUMBERS = ["population", "rounds", "replicates"];
-const effort = (key) => document.querySelector(`[name="effort"][value="${key}"]`);
+/** @param {string} key */
+const effort = (key) => find(document, `[name="effort"][value="${key}"]`, HTMLInputElement);
 
-/** An effort chooses its numbers; a number of one's own is an effort of one's own, begun from the one that was chosen. */
+/** An effort chooses its numbers; a number of one's own is an effort of one's own, begun from the one that was chosen.
+ * @param {{ name: string, value: string }} target */
 function keepInStep(target) {
   if (target.name === "effort" && target.value !== "own") for (const name of NUMBERS) field(name).value = "";
   if (!NUMBERS.includes(target.name)) return;
@@ -285,21 +334,22 @@ function keepInStep(target) {
   if (NUMBERS.every((name) => !field(name).value)) effort("usual").checked = true;
 }
 
-form.addEventListener("input", (event) => {
-  if (event.target.name === "question" || event.target.name === "objectives") {
+form.addEventListener("input", ({ target }) => {
+  if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement)) return;
+  if (target.name === "question" || target.name === "objectives") {
     askedAnother();
-    at("own").hidden = form.elements.question.value !== "own";
+    at("own").hidden = !own();
   }
-  keepInStep(event.target);
-  if (event.target.name === "algorithm") showMethod(form);
-  if (event.target === measure) measuredBy(measure.value);
-  if (event.target.name === "line") setLine({ measure: measure.value, line: field("line").value, from: "typed" });
+  keepInStep(target);
+  if (target.name === "algorithm") showMethod(form);
+  if (target === measure) measuredBy(measure.value);
+  if (target.name === "line") setLine({ measure: measure.value, line: field("line").value, from: "typed" });
   keepLine();
   sayOrigin();
   changed();
 });
-at("better").addEventListener("click", (event) => {
-  setLine({ measure: measure.value, line: event.currentTarget.dataset.value, from: last.sample.chart.whole ? "all" : "proposed" });
+at("better").addEventListener("click", () => {
+  setLine({ measure: measure.value, line: at("better").dataset.value ?? "", from: last?.sample.chart?.whole ? "all" : "proposed" });
   keepLine();
   sayOrigin();
   changed();
@@ -319,9 +369,9 @@ startsFrom(form, {
     due = 0;
   },
 });
-document.querySelector("[data-forget]").addEventListener("submit", () => lines.forget());
+forget.addEventListener("submit", () => lines.forget());
 window.addEventListener("pagehide", () => {
-  if (due) navigator.sendBeacon(form.dataset.preview, filled({ keep: 1 }));
+  if (due) navigator.sendBeacon(preview, filled({ keep: 1 }));
 });
 
 const GROWN_MS = 2500;
@@ -332,13 +382,13 @@ function grown() {
   askedAt = Date.now();
   ask();
 }
-listen(form.dataset.events, ({ type, data }) => {
-  const ended = (status) => ["finished", "stopped", "failed"].includes(status);
+listen(events, ({ type, data }) => {
+  const ended = (/** @type {string} */ status) => ["finished", "stopped", "failed"].includes(status);
   if (sampleJob === null) return;
   if (type === "event" && data.job === sampleJob && (ended(data.status) || data.status === "waiting")) ask();
   else if (type === "event" && data.job === sampleJob) grown();
   if (type === "snapshot" && data.jobs.some((job) => job.job === sampleJob && ended(job.status))) ask();
 });
 
-const refused = document.getElementById("new-job-errors");
-ask().then(() => refused && showErrors(form, JSON.parse(refused.textContent)));
+const refused = findOptional(document, "#new-job-errors", HTMLScriptElement) !== null;
+ask().then(() => refused && showErrors(form, embedded("new-job-errors")));

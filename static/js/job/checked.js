@@ -2,6 +2,10 @@
 import { mark } from "../marks.js";
 import { entry } from "./edge.js";
 import { at, ended, links, page } from "./state.js";
+/** @import { Picture } from "./edge.js" */
+
+/** What is said of one lineup: its verdict, in words, and the mark of these. @typedef {{ verdict: number, short: string, mark: string }} Mark */
+/** Marks by lineup. @typedef {Record<number, Mark>} Marks */
 
 let marks = page.checked;
 let told = ended();
@@ -16,13 +20,15 @@ async function settle() {
   [marks, told] = [now, true];
 }
 
-/** The picture of a re-check with the verdicts that the page tells, in place of those of its own battles alone. */
+/** The picture of a re-check with the verdicts that the page tells, in place of those of its own battles alone.
+ * @param {Picture} picture */
 export async function judged(picture) {
   await settle();
   return { ...picture, verdict: picture.id.map((id) => marks[id]?.verdict ?? 0), short: picture.id.map((id) => marks[id]?.short ?? "") };
 }
 
-/** One entry for each thing that is said. */
+/** One entry for each thing that is said.
+ * @param {Picture & { short: string[] }} picture */
 export function legendOf({ id, short }) {
   const rows = new Map(short.map((words, i) => [words, marks[id[i]]?.mark]));
   return [...rows].filter(([words]) => words).map(([words, kind]) => entry(mark(kind || "fair"), words.charAt(0).toUpperCase() + words.slice(1)));

@@ -2,127 +2,133 @@
 // copied whom. One chart at a time; it follows the job while it runs.
 import { decimals, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
+import { closest, element, find, findAll } from "../elements.js";
 import { family } from "../marks.js";
 import { cellText, drawBest, drawGrid, drawLineage, drawPieces, drawVolume } from "./course_charts.js";
 import { valueText } from "./parts.js";
 import { page, state, y } from "./state.js";
+import { telling } from "./telling.js";
+
+/** @import { Bests, Grid, Held, Lineage, Numbers } from "./course_charts.js" */
+/** @import { Told } from "./telling.js" */
 
 const LOOK_MS = 2500;
-const card = document.querySelector("[data-course]");
-const links = { course: card.dataset.courseLink, grid: card.dataset.gridLink, lineage: card.dataset.lineageLink };
-const at = (name) => card.querySelector(`[data-course-${name}]`);
+const card = find(document, "[data-course]");
+const links = { course: card.dataset.courseLink ?? "", grid: card.dataset.gridLink ?? "", lineage: card.dataset.lineageLink ?? "" };
+/** @param {string} name */
+const at = (name) => find(card, `[data-course-${name}]`);
 let told = "best";
 /** What is shown belongs to this round, and to the map before or after it was measured again. */
 const moment = () => `${state.tick} ${page.fresh_map}`;
 let shownAt = "";
+/** @type {Told} */
 let shown = null;
 
-const element = (name, props, ...children) => {
-  const made = Object.assign(document.createElement(name), props);
-  made.append(...children);
-  return made;
-};
+/** @param {number} value */
 const share = (value) => `${decimals(100 * value, 0)}\u00a0%`;
+/** @param {Node} sign @param {string} text */
 const entry = (sign, text) => element("span", { className: "with-mark" }, sign, text);
+/** Rows of a table: the columns, in these words. @param {Numbers[]} columns @param {((value: number | null) => string)[]} words */
 const cells = (columns, words) => columns[0].map((_, i) => columns.map((column, k) => words[k](column[i])));
+/** @param {(value: number) => string} words @returns {(value: number | null) => string} */
 const known = (words) => (value) => (value === null ? "not known" : words(value));
 const value = known((v) => valueText(y, v));
 
-/* Each chart: where it comes from, what it says, its legend, its table, and how it is drawn. */
+const round = known(whole);
+
+/** What a link answers; null while the site is away. @param {string} link */
+async function read(link) {
+  const answer = await fetch(link).catch(() => null);
+  return answer?.ok ? answer.json() : null;
+}
+
+/** @type {Record<string, () => Promise<Told>>} */
 const CHARTS = {
-  best: {
-    link: () => links.course,
+  best: telling({
+    /** @returns {Promise<Bests | null>} */
+    read: () => read(links.course),
     note: () => `The best lineup of each round’s edge in ${y.title.toLowerCase()} by the search’s own battles (picked as the best of many, so partly luck), and the middle half of the lineups played. When the two stay level, the search has settled.`,
     legend: () => [entry(element("span", { className: "legend-line legend-now" }), "Best"), entry(element("span", { className: "legend-band" }), "Middle half of the round, dotted: the middle lineup")],
-    heads: ["Round", "Best", "Middle lineup", "Lower quarter", "Upper quarter"],
-    rows: (c) => cells([c.tick, c.best, c.median, c.low, c.high], [whole, value, value, value, value]),
+    heads: () => ["Round", "Best", "Middle lineup", "Lower quarter", "Upper quarter"],
+    rows: (c) => cells([c.tick, c.best, c.median, c.low, c.high], [round, value, value, value, value]),
     empty: (c) => !c.tick.length,
     draw: (place, c, theme) => drawBest(place, c, y, theme),
-  },
-  volume: {
-    link: () => links.course,
+  }),
+  volume: telling({
+    /** @returns {Promise<Held | null>} */
+    read: () => read(links.course),
     note: () => "How much the edge beats, all objectives together (hypervolume), in units of the first round. It may also fall, where lineups are measured again.",
-    legend: () => [],
-    heads: ["Round", "Volume"],
-    rows: (c) => cells([c.tick, c.volume], [whole, known((v) => decimals(v, 3))]),
+    heads: () => ["Round", "Volume"],
+    rows: (c) => cells([c.tick, c.volume], [round, known((v) => decimals(v, 3))]),
     empty: (c) => !c.tick.length,
     draw: drawVolume,
-  },
-  pieces: {
-    link: () => links.course,
+  }),
+  pieces: telling({
+    /** @returns {Promise<Held | null>} */
+    read: () => read(links.course),
     note: () => "Share of each round’s lineups that hold a piece, for the pieces that gained most since the first rounds: those the search holds on to.",
     legend: (c) => c.pieces.map((piece, i) => entry(family(i + 1), piece.name)),
     heads: (c) => ["Round", ...c.pieces.map((piece) => piece.name)],
-    rows: (c) => cells([c.tick, ...c.pieces.map((piece) => piece.share)], [whole, ...c.pieces.map(() => known(share))]),
+    rows: (c) => cells([c.tick, ...c.pieces.map((piece) => piece.share)], [round, ...c.pieces.map(() => known(share))]),
     empty: (c) => !c.tick.length || !c.pieces.length,
     draw: drawPieces,
-  },
-  grid: {
-    link: () => `${links.grid}?${page.fresh_map ? "of=fresh" : `tick=${state.tick}`}`,
+  }),
+  grid: telling({
+    /** @returns {Promise<Grid | null>} */
+    read: () => read(`${links.grid}?${page.fresh_map ? "of=fresh" : `tick=${state.tick}`}`),
     note: (g) => `Each cell is a kind of lineup; its colour is the best found of that kind in ${g.quality.title.toLowerCase()}. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled; those at the ends also hold what lies beyond.${page.fresh_map ? " Measured on battles the search never saw." : ""}${g.hidden ? " Kinds that differ only in a third number share a cell." : ""}`,
-    legend: () => [],
     heads: (g) => [...g.axes.map((axis) => axis.title), g.quality.title, "Lineup"],
     rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => cellText(axis, g.cells[k][i])), valueText(g.quality, g.cells[2][i]), `#${g.cells[3][i]}`]),
     empty: (g) => !g.cells[0].length,
     draw: drawGrid,
-  },
-  lineage: {
-    link: () => `${links.lineage}?tick=${state.tick}`,
+  }),
+  lineage: telling({
+    /** @returns {Promise<Lineage | null>} */
+    read: () => read(`${links.lineage}?tick=${state.tick}`),
     note: (l) => `A line is a member, step by step. A slanted line is a copy: a member that lagged went on from a better one’s weights and settings. ${whole(l.copied.filter((c) => c >= 0).length)} copies so far.`,
-    legend: () => [],
-    heads: ["Step", "Member", "Copied"],
+    heads: () => ["Step", "Member", "Copied"],
     rows: (l) => l.member.map((m, i) => [l.step[i] + 1, m + 1, l.copied[i]]).filter(([, , c]) => c >= 0).map(([step, m, c]) => [whole(step), whole(m), `member ${whole(c + 1)}`]),
     empty: (l) => !l.member.length,
     draw: drawLineage,
-  },
+  }),
 };
 
-function table(chart, data) {
-  const heads = typeof chart.heads === "function" ? chart.heads(data) : chart.heads;
-  at("head").replaceChildren(...heads.map((text) => element("th", { textContent: text, scope: "col" })));
-  at("body").replaceChildren(...chart.rows(data).map((row) => element("tr", {}, ...row.map((text) => element("td", { textContent: text })))));
-}
-
-async function show(data) {
-  const chart = CHARTS[told];
-  const nothing = !data || chart.empty(data);
-  at("chart").hidden = nothing;
-  at("empty").hidden = !nothing;
-  at("empty").textContent = nothing ? "Nothing is kept of this search that could be shown here." : "";
-  at("note").textContent = nothing ? "" : chart.note(data);
-  at("legend").replaceChildren(...(nothing ? [] : chart.legend(data)));
-  if (nothing) return;
-  table(chart, data);
-  await chart.draw(at("chart"), data, tokens());
-}
-
-async function fetched() {
-  const answer = await fetch(CHARTS[told].link()).catch(() => null);
-  return answer?.ok ? answer.json() : null;
+/** @param {Told} found */
+async function show(found) {
+  at("chart").hidden = !found;
+  at("empty").hidden = found !== null;
+  at("empty").textContent = found ? "" : "Nothing is kept of this search that could be shown here.";
+  at("note").textContent = found?.note ?? "";
+  at("legend").replaceChildren(...(found?.legend ?? []));
+  if (!found) return;
+  at("head").replaceChildren(...found.heads.map((text) => element("th", { scope: "col" }, text)));
+  at("body").replaceChildren(...found.rows.map((row) => element("tr", {}, ...row.map((text) => element("td", {}, text)))));
+  await found.draw(at("chart"), tokens());
 }
 
 let busy = false;
+/** @param {{ again?: boolean }} [wish] @returns {Promise<void>} */
 async function look({ again = false } = {}) {
   const seen = card.getBoundingClientRect().top < innerHeight + 400 && document.visibilityState === "visible";
   card.hidden = !state.tick;
   if (busy || card.hidden || (!again && (shownAt === moment() || !seen))) return;
   busy = true;
   const [now, mine] = [moment(), told];
-  const data = await fetched();
+  const found = await CHARTS[mine]();
   busy = false;
   if (mine !== told) return look({ again: true });
   shownAt = now;
-  shown = data ?? shown; // the site is away: the old picture stays
+  shown = found ?? shown; // the site is away: the old picture stays
   await show(shown);
   return undefined;
 }
 
 card.addEventListener("click", ({ target }) => {
-  const button = target.closest("[data-tell]");
+  const button = closest(target, "[data-tell]");
   if (!button || button.dataset.tell === told) return;
-  told = button.dataset.tell;
+  told = button.dataset.tell ?? "";
   shown = null;
-  for (const each of card.querySelectorAll("[data-tell]")) each.setAttribute("aria-pressed", String(each === button));
+  for (const each of findAll(card, "[data-tell]")) each.setAttribute("aria-pressed", String(each === button));
   look({ again: true });
 });
 document.addEventListener("equipoise:theme", () => shown && show(shown));

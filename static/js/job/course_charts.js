@@ -5,35 +5,58 @@ import { decimals } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded } from "../charts/theme.js";
 
+/** @import { Theme } from "../charts/theme.js" */
+/** @import { Axis, Label, Layout, Measure } from "./parts.js" */
+
+/** A number of each round, null where it is not known. @typedef {(number | null)[]} Numbers */
+/** @typedef {{ tick: number[], best: Numbers, median: Numbers, low: Numbers, high: Numbers }} Bests */
+/** The volume of the edge, and what share of each round's lineups held a piece.
+ * @typedef {{ tick: number[], volume: Numbers, pieces: { name: string, share: Numbers }[] }} Held */
+/** An axis of a map with the edges of its cells. @typedef {Label & Measure & { edges: number[] }} CellAxis */
+/** A map's filled cells, as columns: place on the first axis, on the second, quality, lineup. `hidden`: the map has a third axis.
+ * @typedef {{ axes: CellAxis[], cells: number[][], quality: Label & Measure, bins: number, hidden: boolean }} Grid */
+/** Which member stood at a step, and whom it copied there (-1: nobody). @typedef {{ member: number[], step: number[], copied: number[] }} Lineage */
+/** A layout whose axes are there. @typedef {Layout & { xaxis: Plotly.Axis, yaxis: Plotly.Axis }} Axes */
+
 const SYMBOLS = ["circle", "square", "triangle-up", "cross", "hexagon", "triangle-down", "hourglass", "star"];
 const ROUND = { title: "Round", unit: "", toward: "later", direction: "max" };
+/** @param {string} title @param {string} [toward] */
 const plain = (title, toward = "") => ({ title, unit: "", toward, direction: "max" });
+/** @param {number[]} x @param {Numbers} low @param {Numbers} high @param {string} color @returns {Plotly.Trace} */
 const band = (x, low, high, color) => ({ x: [...x, ...x.slice().reverse()], y: [...high, ...low.slice().reverse()], fill: "toself", fillcolor: color, line: { width: 0 }, mode: "lines", hoverinfo: "skip" });
 
 const NARROW = 560;
+/** @param {HTMLElement} element @param {Theme} theme @param {Label} xAxis @param {Label} yAxis @returns {Axes} */
 function layoutFor(element, theme, xAxis, yAxis) {
   const narrow = element.clientWidth < NARROW;
   const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 });
-  layout.xaxis = axisOf(xAxis, theme, narrow);
-  layout.yaxis = axisOf(yAxis, theme, true);
-  return layout;
+  return { ...layout, xaxis: axisOf(xAxis, theme, narrow), yaxis: axisOf(yAxis, theme, true) };
 }
 
-/** A layout over these rounds. */
+/** A layout over these rounds.
+ * @param {HTMLElement} element
+ * @param {Theme} theme
+ * @param {number[]} ticks
+ * @param {Label} yAxis
+ * @param {Label} [xAxis] */
 function overRounds(element, theme, ticks, yAxis, xAxis = ROUND) {
   const layout = layoutFor(element, theme, xAxis, yAxis);
   layout.xaxis = wholeAxisOf(xAxis, theme, element.clientWidth < NARROW, ticks);
   return layout;
 }
 
+/** @param {HTMLElement} element @param {Plotly.Trace[]} traces @param {Plotly.Layout} layout */
 async function put(element, traces, layout) {
   const Plotly = await plotly();
   await Plotly.react(element, traces, layout, CONFIG);
 }
 
+/** @param {Numbers} values @param {Measure} y */
 const words = (values, y) => values.map((v) => (v === null ? "not known" : valueText(y, v)));
-const bestRange = (c, y) => padded(extent([c.best, c.low, c.high].flat().filter((v) => v !== null).concat(y.line === null ? [] : [y.line])));
+/** @param {Bests} c @param {Measure} y */
+const bestRange = (c, y) => padded(extent([...c.best, ...c.low, ...c.high, y.line]));
 
+/** @param {Bests} c @param {Measure & { typical?: string }} y @param {Theme} theme @returns {Plotly.Trace[]} */
 function bestTraces(c, y, theme) {
   const mode = c.tick.length > 1 ? "lines" : "markers";
   return [
@@ -43,7 +66,8 @@ function bestTraces(c, y, theme) {
   ];
 }
 
-/** Best of the edge; the middle half and the middle of the round's lineups. */
+/** Best of the edge; the middle half and the middle of the round's lineups.
+ * @param {HTMLElement} element @param {Bests} c @param {Axis} y @param {Theme} theme */
 export async function drawBest(element, c, y, theme) {
   const layout = overRounds(element, theme, c.tick, { ...y, toward: element.clientWidth < NARROW ? "" : y.toward });
   layout.yaxis.range = bestRange(c, y);
@@ -52,10 +76,14 @@ export async function drawBest(element, c, y, theme) {
 }
 
 const [PANEL, BETWEEN, AROUND] = [150, 34, 72];
-/** Pixels that panels take which stand above each other. */
+/** Pixels that panels take which stand above each other.
+ * @param {number} panels */
 export const heightOf = (panels) => panels * PANEL + (panels - 1) * BETWEEN + AROUND;
 
-/** The same of several measures [{c, y}] over the same rounds, a panel each, with its title on top. */
+/** The same of several measures [{c, y}] over the same rounds, a panel each, with its title on top.
+ * @param {HTMLElement} element
+ * @param {{ c: Bests, y: Label & Measure & { typical?: string } }[]} panels
+ * @param {Theme} theme */
 export async function drawBests(element, panels, theme) {
   const layout = overRounds(element, theme, panels[0].c.tick, plain(""));
   const room = heightOf(panels.length) - AROUND;
@@ -71,14 +99,16 @@ export async function drawBests(element, panels, theme) {
   await put(element, traces, layout);
 }
 
-/** The hypervolume, round by round. */
+/** The hypervolume, round by round.
+ * @param {HTMLElement} element @param {Pick<Held, "tick" | "volume">} c @param {Theme} theme */
 export async function drawVolume(element, c, theme) {
   const layout = overRounds(element, theme, c.tick, plain("Volume", "beats more"));
   layout.yaxis.rangemode = "tozero";
   await put(element, [{ x: c.tick, y: c.volume, mode: c.tick.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2.2 }, hovertemplate: "Round %{x}: %{y:.3f}<extra></extra>" }], layout);
 }
 
-/** Shares of lineups that hold the pieces held most lately, each line with its own shape now and then. */
+/** Shares of lineups that hold the pieces held most lately, each line with its own shape now and then.
+ * @param {HTMLElement} element @param {Held} c @param {Theme} theme */
 export async function drawPieces(element, c, theme) {
   const layout = overRounds(element, theme, c.tick, { ...plain("Lineups that hold it"), unit: "%" });
   layout.yaxis.rangemode = "tozero";
@@ -95,7 +125,8 @@ export async function drawPieces(element, c, theme) {
   await put(element, traces, layout);
 }
 
-/** What a cell of a map holds along one of its axes: the cells at the ends are open, they also take what lies beyond. */
+/** What a cell of a map holds along one of its axes: the cells at the ends are open, they also take what lies beyond.
+ * @param {CellAxis} axis @param {number} i */
 export function cellText(axis, i) {
   const last = axis.edges.length - 2;
   if (!last) return "any";
@@ -104,7 +135,8 @@ export function cellText(axis, i) {
   return i === last ? `${low} and more` : `${low} to ${high}`;
 }
 
-/** An axis of a map: the open cells at its ends are marked in words in their middles, others at their edges. */
+/** An axis of a map: the open cells at its ends are marked in words in their middles, others at their edges.
+ * @param {CellAxis} axis @param {Theme} theme @param {boolean} narrow @returns {Plotly.Axis} */
 function cellAxis(axis, theme, narrow) {
   const { edges } = axis;
   const last = edges.length - 2;
@@ -121,17 +153,21 @@ function cellAxis(axis, theme, narrow) {
   };
 }
 
-/** The filled cells of a map; empty ones stay the colour of the ground. */
+/** The filled cells of a map; empty ones stay the colour of the ground.
+ * @param {HTMLElement} element @param {Grid} g @param {Theme} theme */
 export async function drawGrid(element, g, theme) {
-  const [across, up] = [g.axes[0], g.axes[1] ?? { ...plain(""), edges: [0, 1] }];
+  const [across, up] = [g.axes[0], g.axes[1] ?? { ...plain(""), line: null, edges: [0, 1] }];
   const layout = layoutFor(element, theme, across, up);
   layout.xaxis = cellAxis(across, theme, element.clientWidth < NARROW);
   layout.yaxis = { ...cellAxis(up, theme, true), ...(g.axes.length < 2 ? { showticklabels: false, ticks: "" } : {}) };
+  /** @type {(number | null)[][]} */
   const z = up.edges.slice(1).map(() => across.edges.slice(1).map(() => null));
   g.cells[0].forEach((a, i) => (z[g.cells[1][i]][a] = g.cells[2][i]));
   layout.plot_bgcolor = theme.sunken;
   layout.margin.r = 84;
+  /** @param {number} v @param {number[]} cell */
   const told = (v, cell) => [...g.axes.map((axis, k) => `${axis.title}: ${cellText(axis, cell[k])}`), `${g.quality.title}: <b>${valueText(g.quality, v)}</b>`].join("<br>");
+  /** @type {Plotly.Trace} */
   const heat = {
     type: "heatmap",
     x: across.edges,
@@ -149,11 +185,17 @@ export async function drawGrid(element, g, theme) {
   await put(element, [heat], layout);
 }
 
-/** Members as lines over their steps; a copy is a slanted line from the member that was copied. */
+/** Members as lines over their steps; a copy is a slanted line from the member that was copied.
+ * @param {HTMLElement} element
+ * @param {Lineage} l
+ * @param {Theme} theme
+ * @param {{ step?: string, member?: string }} [words] */
 export async function drawLineage(element, l, theme, { step: one = "Step", member = "Member" } = {}) {
   const layout = overRounds(element, theme, l.step.map((step) => step + 1), plain(member), plain(one, "later"));
   layout.yaxis.dtick = Math.max(1, Math.ceil((Math.max(...l.member) + 1) / 12));
+  /** @type {Record<"x" | "y", (number | null)[]>} */
   const own = { x: [], y: [] };
+  /** @type {Record<"x" | "y", (number | null)[]>} */
   const copies = { x: [], y: [] };
   l.member.forEach((m, i) => {
     const [step, from] = [l.step[i] + 1, l.copied[i]];

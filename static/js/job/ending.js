@@ -8,11 +8,12 @@ function byWork() {
   const found = timeLeft(rounds, state.ticks);
   if (!found) return timeLeftByShare(seconds, done());
   const aRound = found[1] / (state.ticks - state.tick);
-  const since = Math.min(aRound, Math.max(0, seconds - rounds.seconds.at(-1)));
+  const since = Math.min(aRound, Math.max(0, seconds - (rounds.seconds.at(-1) ?? 0)));
   return found.map((left) => Math.max(0, left - since));
 }
 
-/** {left: [low, middle, high]} in seconds, or {why}; neither for a job that does not run, or that ends by a wish. */
+/** {left: [low, middle, high]} in seconds, or {why}; neither for a job that does not run, or that ends by a wish.
+ * @returns {import("./head.js").Ending} */
 export function ending() {
   if (state.status !== "running" || state.wish) return {};
   if (!page.moving) return { why: "It is starting: too early to say when it ends" };

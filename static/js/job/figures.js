@@ -1,10 +1,13 @@
 // The figures of a search's page: its state, the beam, times, speed and what was found, written into the server's markup.
 import { whole } from "../charts/format.js";
+import { element, find } from "../elements.js";
 import { toldOf, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "./head.js";
 import { ending } from "./ending.js";
 import { speeds, speedTold } from "./pace.js";
-import { at, done, ended, page, rounds, search, state, totals, underWay, y } from "./state.js";
+import { at, atIfAny, done, ended, page, rounds, search, state, totals, underWay, y } from "./state.js";
+/** @import { Picture } from "./edge.js" */
+/** @import { Furthest } from "./state.js" */
 
 const step = search ? "Round" : "Part"; // a re-check plays a list, part by part
 
@@ -15,12 +18,12 @@ export function showStatus() {
   const ready = replaying ? "playing the edge again on fresh battles" : searching;
   const busy = WISHED[state.wish] ?? (page.moving ? ready : state.tick ? "starting its workers again" : "getting ready");
   showState(step, busy);
-  const move = at("other-game");
+  const move = atIfAny("other-game");
   if (move) move.hidden = state.status !== "failed" || !state.message.toLowerCase().includes(page.other_game);
   const explore = at("explore");
   explore.hidden = !state.tick;
   explore.classList.toggle("btn-primary", state.status !== "paused");
-  explore.querySelector("span").textContent = ended() ? "Explore what was found" : "Explore what is found so far";
+  find(explore, "span").textContent = ended() ? "Explore what was found" : "Explore what is found so far";
 }
 
 export function showBeam() {
@@ -42,15 +45,18 @@ export function showFigures() {
   at("speed").textContent = pace ? whole(pace >= 1000 ? Math.round(pace / 100) * 100 : pace) : "–";
   at("speed-note").textContent = what;
   at("battles").textContent = whole(battles);
-  if (at("cached")) at("cached").textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% of them from memory` : "";
+  const memory = atIfAny("cached");
+  if (memory) memory.textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% of them from memory` : "";
   const { evaluated = 0, hypervolume } = state.metrics;
-  if (at("strong")) showFound(evaluated);
-  if (at("evaluated")) at("evaluated").textContent = whole(evaluated);
+  if (atIfAny("strong")) showFound(evaluated);
+  const count = atIfAny("evaluated");
+  if (count) count.textContent = whole(evaluated);
   if (hypervolume !== undefined) at("hypervolume").textContent = hypervolume.toLocaleString("en-GB", { maximumFractionDigits: 4 });
   sparkline(speeds(rounds.seconds, rounds.battles));
 }
 
-/** How many are over the line and strong, split as on every page: as the server told it, and what was found since. */
+/** How many are over the line and strong, split as on every page: as the server told it, and what was found since.
+ * @param {number} evaluated */
 function showFound(evaluated) {
   const { confirmed } = page.found;
   const bySearch = page.found.by_search + (state.metrics.strong ?? 0) - page.found.told;
@@ -60,46 +66,48 @@ function showFound(evaluated) {
   at("compared").textContent = `${confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played`;
 }
 
-/** "4.0× or more" where the value stands at the objective's cap. */
+/** "4.0× or more" where the value stands at the objective's cap.
+ * @param {number} value @param {string} [words] */
 const reached = (value, words = valueText(y, value)) => `${words}${y.cap !== null && value === y.cap ? (y.direction === "max" ? " or more" : " or less") : ""}`;
 const furthest = y.toward.startsWith("more ") ? `Most ${y.toward.slice(5)}` : "Furthest";
 
-/** Whose range it is: the furthest of those that fresh battles confirm, picked from all that were played again. */
-function pickedFrom({ played, furthest: [, low, high] }, confirmed) {
+/** Whose range it is: the furthest of those that fresh battles confirm, picked from all that were played again.
+ * @param {number} played @param {Furthest} furthest @param {number} confirmed */
+function pickedFrom(played, [, low, high], confirmed) {
   if (played === 1) return "the only one played again, confirmed on fresh battles";
   const what = confirmed === 1 ? "the only one confirmed" : `the furthest of ${whole(confirmed)} confirmed`;
   const from = `picked from ${whole(played)} played again on fresh battles`;
   return low === null || high === null ? `${what}, ${from}` : `${what}, ${from}; the 95\u00a0% range allows for that`;
 }
 
+/** @param {Picture} [now] */
 export function showWorst(now) {
   if (!search) return;
   const { found, words } = page;
   const replayed = found.played > 0 && y.line !== null;
   at("worst-name").textContent = `${furthest} ${replayed ? "confirmed" : "found"}`;
   at("rounds-title").textContent = `${furthest} found, round by round`;
-  const element = at("worst");
-  const aside = (text) => Object.assign(document.createElement("span"), { className: "aside", textContent: text });
+  const figure = at("worst");
   const note = at("sure");
   const { worst, strong } = state.metrics;
   const none = `no lineup is ${words.strong.toLowerCase()}`;
   if (y.line === null && now?.y.length) {
-    element.textContent = reached((y.direction === "max" ? Math.max : Math.min)(...now.y));
+    figure.textContent = reached((y.direction === "max" ? Math.max : Math.min)(...now.y));
     note.textContent = page.fresh ? "on fresh battles" : "by the search’s own battles, so part may be luck";
   } else if (replayed && !found.furthest) {
-    element.textContent = "–";
+    figure.textContent = "–";
     const who = found.played === 1 ? "the one played again is not" : `none of the ${whole(found.played)} played again is`;
     note.textContent = strong || found.strong ? `${who} confirmed on fresh battles` : none;
-  } else if (replayed) {
+  } else if (replayed && found.furthest) {
     const [value, low, high] = found.furthest;
-    const told = toldOf(y, value, low !== null && low < high ? [low, high] : null);
-    element.replaceChildren(reached(value, told.value), ...(told.range ? [aside(told.range)] : []));
-    note.textContent = pickedFrom(found, found.confirmed ?? state.metrics.confirmed);
+    const told = toldOf(y, value, low !== null && high !== null && low < high ? [low, high] : null);
+    figure.replaceChildren(reached(value, told.value), ...(told.range ? [element("span", { className: "aside" }, told.range)] : []));
+    note.textContent = pickedFrom(found.played, found.furthest, found.confirmed ?? state.metrics.confirmed);
   } else if (worst === undefined) {
-    element.textContent = "–";
+    figure.textContent = "–";
     note.textContent = state.tick && y.line !== null ? (ended() ? none : `no lineup yet: ${words.strong.toLowerCase()}`) : "";
   } else {
-    element.textContent = reached(worst);
+    figure.textContent = reached(worst);
     const later = ended() ? "not played again" : "played again at the end";
     note.textContent = `by the search’s own battles, so part may be luck; ${later}`;
   }

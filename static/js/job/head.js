@@ -1,16 +1,21 @@
 // The head of any job's page: its state, the beam with its times, and the small picture of its speed.
 import { whole } from "../charts/format.js";
+import { element, find, findAll } from "../elements.js";
 import { duration, said, span } from "./pace.js";
 import { at, ended, page, state } from "./state.js";
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+/** @param {number} seconds */
 const time = (seconds) => clock.format(new Date(seconds * 1000));
+/** @type {Record<string, string>} */
 export const WISHED = { stop: "stopping, the round under way is given up", pause: "pausing" };
+/** @type {Record<string, string>} */
 const DOING = { queued: "waits for a worker", waiting: "waits for its turn", paused: "set aside", stopped: "ended early", finished: "", failed: "could not go on" };
 
-/** The chip, the round it is in (``step`` is what a round is called), what it does (``busy``, while it runs), and why. */
+/** The chip, the round it is in (``step`` is what a round is called), what it does (``busy``, while it runs), and why.
+ * @param {string} step @param {string} busy */
 export function showState(step, busy) {
-  const chip = document.getElementById("chips").content.querySelector(`[data-chip-of="${state.status}"]`);
+  const chip = find(find(document, "#chips", HTMLTemplateElement).content, `[data-chip-of="${state.status}"]`);
   at("chip").replaceChildren(...chip.cloneNode(true).childNodes);
   at("job").dataset.status = state.status;
   const actions = at("job-actions");
@@ -21,55 +26,50 @@ export function showState(step, busy) {
   at("doing").textContent = state.status === "running" ? busy : ready;
   at("message").textContent = state.message;
   at("message").hidden = !state.message || state.status === "stopped";
-  at("attempt").textContent = state.attempt;
-  for (const heading of document.querySelectorAll("[data-going]")) heading.textContent = heading.dataset[ended() ? "ended" : "going"];
+  at("attempt").textContent = String(state.attempt);
+  for (const heading of findAll(document, "[data-going]")) heading.textContent = heading.dataset[ended() ? "ended" : "going"] ?? "";
   at("goes-on").hidden = !["running", "queued", "waiting"].includes(state.status);
 }
 
-/** The beam stands at ``share``, in [0, 1], and says ``label``. */
+/** The beam stands at ``share``, in [0, 1], and says ``label``.
+ * @param {number} share @param {string} label */
 export function placeBeam(share, label) {
-  const beam = document.querySelector(".job .beam");
+  const beam = find(document, ".job .beam", Element);
   const place = `${(100 * share).toFixed(2)}%`;
-  beam.querySelector(".filled").setAttribute("width", place);
-  beam.querySelector("svg").setAttribute("x", place);
-  beam.setAttribute("aria-valuenow", Math.floor(100 * share));
+  find(beam, ".filled", Element).setAttribute("width", place);
+  find(beam, "svg", Element).setAttribute("x", place);
+  beam.setAttribute("aria-valuenow", String(Math.floor(100 * share)));
   beam.setAttribute("aria-valuetext", label);
   let text = beam.querySelector(":scope > text");
   if (!text) text = beam.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "text"));
-  text.setAttribute("y", 39);
+  text.setAttribute("y", "39");
   text.setAttribute("x", place);
   text.setAttribute("text-anchor", share < 0.12 ? "start" : share > 0.88 ? "end" : "middle");
   text.textContent = label;
 }
 
+/** Seconds left, or why nobody can say. @typedef {{ left?: number[], why?: string }} Ending */
+
+/** @type {Ending} */
 let shown = {};
-/** When it began and ends: the seconds left as [low, middle, high], or why nobody can say. */
+/** When it began and ends: the seconds left as [low, middle, high], or why nobody can say.
+ * @param {Ending} told */
 export function placeTimes(told) {
   shown = told;
   const { left, why } = told;
-  const element = at("left");
-  element.replaceChildren();
+  const place = at("left");
+  place.replaceChildren();
   if (left) {
-    const main = document.createElement("b");
-    main.textContent = `About ${duration(said(left[1]))} left`;
-    const range = document.createElement("span");
-    range.className = "muted";
-    range.textContent = ` (${span(left[0], left[2])})`;
-    element.append(main, range);
+    const range = element("span", { className: "muted" }, ` (${span(left[0], left[2])})`);
+    place.append(element("b", {}, `About ${duration(said(left[1]))} left`), range);
   } else if (why) {
-    element.append(Object.assign(document.createElement("span"), { className: "muted", textContent: why }));
+    place.append(element("span", { className: "muted" }, why));
   } else if (ended() && state.took !== null) {
-    element.textContent = `took ${duration(state.took)}`;
+    place.textContent = `took ${duration(state.took)}`;
   }
-  const ends = document.querySelector(".job .beam-box");
-  let words = ends.querySelector(".ends");
-  if (!words) {
-    words = document.createElement("div");
-    words.className = "ends";
-    words.append(document.createElement("span"), document.createElement("span"));
-    ends.append(words);
-  }
-  const [start, end] = words.children;
+  const ends = find(document, ".job .beam-box");
+  if (!ends.querySelector(".ends")) ends.append(element("div", { className: "ends" }, element("span"), element("span")));
+  const [start, end] = findAll(ends, ".ends > span");
   start.textContent = state.started ? `${time(state.started)} start` : "";
   if (ended() && state.ended) end.textContent = `${time(state.ended)} end`;
   else end.textContent = left ? `about ${time(Date.now() / 1000 + left[1])} end${page.early ? ", or earlier" : ""}` : "";
@@ -80,10 +80,11 @@ const phone = matchMedia("(max-width: 767.98px)");
 const APART = 8;
 
 /** The times at the beam's ends share a line with its label: the one it would touch gives way. On a phone, and of a job
- * that is over, to a line below; in between it comes back as the beam moves on. */
+ * that is over, to a line below; in between it comes back as the beam moves on.
+ * @param {HTMLElement} box @param {HTMLElement[]} words */
 function makeRoom(box, words) {
   box.classList.remove("with-ends");
-  const label = box.querySelector(".beam > text").getBoundingClientRect();
+  const label = find(box, ".beam > text", Element).getBoundingClientRect();
   const touched = words.filter((word) => {
     const own = word.getBoundingClientRect();
     return own.width > 0 && own.left < label.right + APART && own.right > label.left - APART;
@@ -92,17 +93,19 @@ function makeRoom(box, words) {
   box.classList.toggle("with-ends", below && touched.length > 0);
   for (const word of words) word.classList.toggle("covered", !below && touched.includes(word));
 }
-addEventListener("resize", () => at("job") && placeTimes(shown));
+addEventListener("resize", () => placeTimes(shown));
 
-/** The last of these values as a line. */
+/** The last of these values as a line.
+ * @param {number[]} all */
 export function sparkline(all) {
   const values = all.slice(-80);
-  const svg = at("sparkline");
+  const svg = at("sparkline", Element);
   svg.replaceChildren();
   svg.toggleAttribute("hidden", values.length < 3);
   if (values.length < 3) return;
   const top = Math.max(...values) * 1.08;
   const path = values.map((v, i) => `${i ? "L" : "M"}${((190 * i) / (values.length - 1)).toFixed(1)} ${(42 - (38 * v) / top).toFixed(1)}`).join("");
+  /** @param {string} name @param {Record<string, string>} attributes */
   const make = (name, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

@@ -3,11 +3,15 @@
 import { listen } from "../events.js";
 import { toast } from "../toast.js";
 import { showIncidents, showPlace, told } from "./history.js";
+import { embedded, find, findAll } from "../elements.js";
 import { apply, at, links, page, readRounds, state } from "./state.js";
+/** @import { Message } from "../events.js" */
+/** @import { JobEvent } from "./state.js" */
 
 const REDRAW_MS = 1000;
 const exact = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
+/** @type {Promise<unknown> | null} */
 let drawing = null;
 let drawAgain = false;
 let drawnAt = 0;
@@ -29,7 +33,9 @@ function draw() {
 document.addEventListener("visibilitychange", () => drawAgain && ((drawAgain = false), draw()));
 document.addEventListener("equipoise:theme", draw);
 
+/** @type {() => void} */
 let showFigures = () => {};
+/** @type {() => Promise<unknown>} */
 let drawNow = async () => {};
 function show() {
   showFigures();
@@ -44,6 +50,7 @@ function showSoon() {
   });
 }
 
+/** @param {JobEvent} event */
 function next(event) {
   // Its settings were not complete when this page was made; they are now.
   if (page.unfinished && event.status === "queued") location.reload();
@@ -52,6 +59,7 @@ function next(event) {
   told(event);
 }
 
+/** @type {Promise<void> | null} */
 let catching = null;
 let missed = false;
 async function catchUp() {
@@ -72,6 +80,7 @@ function askBetween() {
   catching ??= catchUp().finally(() => (catching = null));
 }
 
+/** @param {JobEvent} event */
 function take(event) {
   if (event.job !== state.job || event.sequence <= state.sequence) return;
   if (event.sequence > state.sequence + 1) {
@@ -83,8 +92,9 @@ function take(event) {
   draw();
 }
 
+/** @param {Message} message */
 function onMessage({ type, data }) {
-  if (type === "event") take(data);
+  if (type === "event") take(/** @type {JobEvent} */ (data));
   // A snapshot is a state, not an event: what led to it is still to be told.
   if (type === "snapshot" && data.jobs.some((job) => job.job === state.job && job.sequence > state.sequence)) askBetween();
   if (type === "gone") {
@@ -102,10 +112,10 @@ function connection() {
 window.addEventListener("offline", connection);
 window.addEventListener("online", connection);
 
-for (const form of document.querySelectorAll("form[data-act]")) {
+for (const form of findAll(document, "form[data-act]", HTMLFormElement)) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const button = form.querySelector("button");
+    const button = find(form, "button");
     button.setAttribute("aria-busy", "true");
     const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" }, keepalive: true }).catch(() => null);
     button.removeAttribute("aria-busy");
@@ -117,10 +127,11 @@ for (const form of document.querySelectorAll("form[data-act]")) {
   });
 }
 
-/** Keep the page live: ``figures`` writes the present state into it, ``pictures`` draws what has been found so far. */
+/** Keep the page live: ``figures`` writes the present state into it, ``pictures`` draws what has been found so far.
+ * @param {{ figures: () => void, pictures: () => Promise<unknown> }} show */
 export function follow({ figures, pictures }) {
   [showFigures, drawNow] = [figures, pictures];
-  for (const event of JSON.parse(document.getElementById("job-history").textContent).reverse()) told(event);
+  for (const event of embedded("job-history").reverse()) told(event);
   show();
   readRounds().then(() => {
     show();

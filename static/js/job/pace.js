@@ -2,7 +2,8 @@
 const BLOCKS = 8;
 const LEAST_ROUNDS = 4;
 
-/** How many a second (battles, moves) between neighbouring rounds that were kept; ``counts`` are totals so far. */
+/** How many a second (battles, moves) between neighbouring rounds that were kept; ``counts`` are totals so far.
+ * @param {number[]} seconds @param {number[]} counts */
 export function speeds(seconds, counts) {
   const found = [];
   for (let i = 1; i < seconds.length; i += 1) {
@@ -12,7 +13,8 @@ export function speeds(seconds, counts) {
   return found;
 }
 
-/** {count, took}: how many in how many seconds over the last tenth of the rounds, five at least; null before there are two. */
+/** {count, took}: how many in how many seconds over the last tenth of the rounds, five at least; null before there are two.
+ * @param {number[]} seconds @param {number[]} counts */
 function lately(seconds, counts) {
   const last = seconds.length - 1;
   const from = Math.max(0, last - Math.max(5, Math.floor(last / 10)));
@@ -22,7 +24,11 @@ function lately(seconds, counts) {
 
 /** [how many a second, or null; over what]: over the last rounds while the job is ``running``, else the ``total`` over
  * all that it ``took``, which the page tells above it, or over its ``seconds`` so far. ``counts`` and ``times``: the
- * rounds' totals so far. */
+ * rounds' totals so far.
+ * @param {string} unit
+ * @param {boolean} running
+ * @param {{ times: number[], counts: number[], total: number, seconds: number, took: number | null }} counted
+ * @returns {[pace: number | null, what: string]} */
 export function speedTold(unit, running, { times, counts, total, seconds, took }) {
   const now = running ? lately(times, counts) : null;
   if (now) return [now.count / now.took, `${unit} a second, over the last ${duration(now.took)}`];
@@ -31,7 +37,10 @@ export function speedTold(unit, running, { times, counts, total, seconds, took }
   return [total / whole, `${unit} a second: ${total.toLocaleString("en-GB")} in ${duration(whole)}, ${took ? "start and end included" : "so far"}`];
 }
 
-/** Seconds left as [low, middle, high], from how evenly the last rounds went; null while it is too early to say. */
+/** Seconds left as [low, middle, high], from how evenly the last rounds went; null while it is too early to say.
+ * @param {{ tick: number[], seconds: number[] }} rounds
+ * @param {number} ticks
+ * @returns {[low: number, middle: number, high: number] | null} */
 export function timeLeft({ tick, seconds }, ticks) {
   const last = tick.length - 1;
   if (last < LEAST_ROUNDS || !ticks || tick[last] >= ticks) return null;
@@ -51,7 +60,8 @@ export function timeLeft({ tick, seconds }, ticks) {
 }
 
 const EARLY = 0.05;
-/** The same by the share that is done, while too few rounds are over: the start counts in it, so the range is wide. */
+/** The same by the share that is done, while too few rounds are over: the start counts in it, so the range is wide.
+ * @param {number} seconds @param {number} share @returns {[low: number, middle: number, high: number] | null} */
 export function timeLeftByShare(seconds, share) {
   if (share < EARLY || share >= 1 || seconds <= 0) return null;
   const middle = (seconds * (1 - share)) / share;
@@ -59,13 +69,15 @@ export function timeLeftByShare(seconds, share) {
 }
 
 const NBSP = "\u00a0";
+/** @type {[size: number, name: string, below: number, belowName: string][]} */
 const UNITS = [
   [86_400, "d", 3600, "h"],
   [3600, "h", 60, "min"],
   [60, "min", 1, "s"],
 ];
 
-/** "14 s", "1 min 50 s", "2 h 5 min": two units at most. */
+/** "14 s", "1 min 50 s", "2 h 5 min": two units at most.
+ * @param {number} seconds */
 export function duration(seconds) {
   const whole = Math.max(0, Math.round(seconds));
   for (const [size, name, below, belowName] of UNITS) {
@@ -77,19 +89,22 @@ export function duration(seconds) {
   return whole ? `${whole}${NBSP}s` : `under 1${NBSP}s`;
 }
 
-/** Rounded as people say it: to 5 s under ten minutes, to minutes under two hours. */
+/** Rounded as people say it: to 5 s under ten minutes, to minutes under two hours.
+ * @param {number} seconds */
 export function said(seconds) {
   const step = seconds < 20 ? 1 : seconds < 600 ? 5 : seconds < 7200 ? 60 : 900;
   return Math.round(seconds / step) * step;
 }
 
-/** "1 min 50 s to 2 min 20 s"; one of them where both are the same. */
+/** "1 min 50 s to 2 min 20 s"; one of them where both are the same.
+ * @param {number} low @param {number} high */
 export function span(low, high) {
   const [first, last] = [duration(said(low)), duration(said(high))];
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** Rounds whose edge is drawn beside the present one: about 1, 10 and 30 % of all, as round numbers. */
+/** Rounds whose edge is drawn beside the present one: about 1, 10 and 30 % of all, as round numbers.
+ * @param {number} ticks @param {number} now */
 export function earlyRounds(ticks, now) {
   const chosen = [0.01, 0.1, 0.3].map((share) => {
     const value = Math.max(1, share * ticks);
@@ -99,7 +114,8 @@ export function earlyRounds(ticks, now) {
   return [...new Set(chosen)].filter((tick) => tick < now);
 }
 
-/** Rounds whose lineups are drawn as dots around the edge: 1, 2, 5, 10, 20, 50 … */
+/** Rounds whose lineups are drawn as dots around the edge: 1, 2, 5, 10, 20, 50 …
+ * @param {number} now */
 export function dottedRounds(now) {
   const found = [];
   for (let power = 1; power <= now; power *= 10) for (const step of [1, 2, 5]) if (step * power <= now) found.push(step * power);

@@ -1,10 +1,25 @@
 // What the charts of jobs share: words and axes, the layout, an edge as stairs, reference lines. Colours are the tokens.
 import { axisTitle, lineText, told } from "../charts/format.js";
 import { faded } from "../charts/theme.js";
+/** @import { Ends } from "../charts/format.js" */
+/** @import { Theme } from "../charts/theme.js" */
+/** @import { Picture } from "./edge.js" */
 
+/** What an axis is called. `direction`: "max" or "min". @typedef {{ title: string, unit: string, toward: string, direction: string }} Label */
+/** A measure of a job: its line and its cap, where it has them; `column`: its place among the objectives, or -1.
+ * @typedef {Label & { line: number | null, column: number, cap: number | null, digits?: number, strength?: boolean, typical?: string }} Axis */
+/** What is told of values of an axis. @typedef {Pick<Axis, "unit" | "line" | "digits">} Measure */
+/** A layout whose parts that the charts add to are there.
+ * @typedef {Plotly.Layout & { shapes: Plotly.Shape[], annotations: Plotly.Annotation[], margin: Plotly.Margin }} Layout */
+
+/** @type {Plotly.Config} */
 export const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false, showTips: false };
 
-/** Digits after the point that a value of an axis is worth at least. */
+/** @param {number | null | undefined} value @returns {value is number} */
+const isNumber = (value) => Number.isFinite(value);
+
+/** Digits after the point that a value of an axis is worth at least.
+ * @param {{ unit: string }} axis @param {number} value */
 export function digitsOf({ unit }, value) {
   if (unit === "×") return 1;
   if (unit === "%" || unit === "points") return 0;
@@ -12,12 +27,16 @@ export function digitsOf({ unit }, value) {
   return size >= 100 ? 0 : size >= 10 ? 1 : 2;
 }
 /** A value of an axis and its range in words, {value, range}, told apart from its line and, where that counts, from the
- * strength of the median baseline team (`level`, of charts/format.js). */
+ * strength of the median baseline team (`level`, of charts/format.js).
+ * @param {Measure} axis @param {number} value @param {Ends | null} range @param {{ value: number } | null} [level] */
 export const toldOf = (axis, value, range, level = null) =>
-  told(value, range, { unit: axis.unit, digits: axis.digits ?? digitsOf(axis, value), lines: [axis.line, level?.value].filter(Number.isFinite) });
+  told(value, range, { unit: axis.unit, digits: axis.digits ?? digitsOf(axis, value), lines: [axis.line, level?.value].filter(isNumber) });
+/** @param {Measure} axis @param {number} value */
 export const valueText = (axis, value) => toldOf(axis, value, null).value;
-export const lineOf = (axis) => lineText(axis.line, { unit: axis.unit, digits: digitsOf(axis, axis.line) });
+/** The line in words. @param {Measure} axis */
+export const lineOf = (axis) => (axis.line === null ? "" : lineText(axis.line, { unit: axis.unit, digits: digitsOf(axis, axis.line) }));
 
+/** @param {Label} axis @param {Theme} theme @param {boolean} narrow @returns {Plotly.Axis} */
 export function axisOf(axis, theme, narrow) {
   return {
     title: { text: axisTitle(axis), font: { size: 12, color: theme.ink }, standoff: 8 },
@@ -34,7 +53,8 @@ export function axisOf(axis, theme, narrow) {
   };
 }
 
-/** The axis of whole things such as rounds, from the first to the last of `values`: its marks stand at whole numbers. */
+/** The axis of whole things such as rounds, from the first to the last of `values`: its marks stand at whole numbers.
+ * @param {Label} axis @param {Theme} theme @param {boolean} narrow @param {number[]} values */
 export function wholeAxisOf(axis, theme, narrow, values) {
   const [low, high] = extent(values);
   const rough = (high - low) / (narrow ? 5 : 9);
@@ -43,6 +63,7 @@ export function wholeAxisOf(axis, theme, narrow, values) {
   return { ...axisOf(axis, theme, narrow), tick0: 0, dtick, tickformat: ",d" };
 }
 
+/** @param {Theme} theme @param {Plotly.Margin} margin @returns {Layout} */
 export function layoutOf(theme, margin) {
   return {
     paper_bgcolor: "rgba(0,0,0,0)",
@@ -58,11 +79,14 @@ export function layoutOf(theme, margin) {
   };
 }
 
-/** The edge as stairs, so that what it leaves out is visible, and its rows by rising x: [xs, ys, rows]. */
+/** The edge as stairs, so that what it leaves out is visible, and its rows by rising x: [xs, ys, rows].
+ * @param {Picture} picture @param {Label} x @returns {[xs: number[], ys: number[], rows: number[]]} */
 export function stairs(picture, x) {
   const rows = picture.x.map((_, i) => i).filter((i) => picture.edge[i]);
   rows.sort((a, b) => picture.x[a] - picture.x[b]);
+  /** @type {number[]} */
   const xs = [];
+  /** @type {number[]} */
   const ys = [];
   rows.forEach((row, i) => {
     const before = rows[i - 1];
@@ -75,17 +99,22 @@ export function stairs(picture, x) {
   return [xs, ys, rows];
 }
 
+/** @param {(number | null)[]} values @returns {[low: number, high: number]} */
 export function extent(values) {
-  const known = values.filter(Number.isFinite);
+  const known = values.filter(isNumber);
   return known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
 }
 
+/** @param {[low: number, high: number]} range @param {number} [share] @returns {[low: number, high: number]} */
 export function padded([low, high], share = 0.05) {
   const room = (high - low || Math.abs(high) || 1) * share;
   return [low - room, high + room];
 }
 
-/** A straight line across the plot with its words: the line, the median baseline. */
+/** A straight line across the plot with its words: the line, the median baseline.
+ * @param {Layout} layout
+ * @param {Theme} theme
+ * @param {{ axis: string, value: number, dash: string, width: number, text: string, place?: string }} line */
 export function reference(layout, theme, { axis, value, dash, width, text, place }) {
   const across = axis === "y";
   layout.shapes.push({

@@ -1,15 +1,20 @@
 // What has been found so far: fetched round by round, drawn, and told as a legend and a table.
+import { element } from "../elements.js";
 import { mark } from "../marks.js";
 import { drawFront, drawRounds } from "./charts.js";
 import { judged, legendOf } from "./checked.js";
 import { edgeAt, edgeRows, entry, roundEntries } from "./edge.js";
 import { showWorst } from "./figures.js";
 import { at, ended, links, page, rounds, search, state, x, y } from "./state.js";
+/** @import { Dots, Early, Picture } from "./edge.js" */
 
+/** @typedef {Picture & { short?: string[] }} Now */
+
+/** @param {{ early: Early[], now: Now, around: Dots[] }} drawn */
 function legend({ early, now, around }) {
-  const entries = search ? [] : legendOf(now);
+  const entries = search ? [] : legendOf({ ...now, short: now.short ?? [] });
   if (search && y.line !== null) {
-    const count = (verdict) => now.verdict.filter((v) => v === verdict).length;
+    const count = (/** @type {number} */ verdict) => now.verdict.filter((v) => v === verdict).length;
     entries.push(entry(mark("strong"), page.words.strong));
     if (count(1)) entries.push(entry(mark("unsure"), page.words.unsure));
   }
@@ -18,23 +23,24 @@ function legend({ early, now, around }) {
   at("legend").replaceChildren(...entries);
 }
 
+/** @param {string} text */
+const cell = (text) => element("td", {}, text);
+
+/** @param {Now} now */
 function table(now) {
-  const cell = (text, name = "td") => Object.assign(document.createElement(name), { textContent: text });
-  const head = document.createElement("tr");
-  head.append(cell(y.title, "th"), cell("95 % range", "th"), cell(x.title, "th"), cell("Verdict", "th"));
-  for (const th of head.children) th.scope = "col";
-  at("table-head").replaceChildren(head);
+  const heads = [y.title, "95 % range", x.title, "Verdict"].map((text) => element("th", { scope: "col" }, text));
+  at("table-head").replaceChildren(element("tr", {}, ...heads));
   const verdicts = y.line === null ? ["", "", ""] : [page.words.under, page.words.unsure, page.words.strong];
   at("table-body").replaceChildren(
     ...edgeRows(now, { x, y }, (i) => !search || now.edge[i]).slice(0, 200).map(({ i, cells }) => {
-      const row = document.createElement("tr");
-      row.append(...cells.map((text) => cell(text)), cell(search ? verdicts[now.verdict[i]] : now.short[i]));
-      return row;
+      const verdict = search ? verdicts[now.verdict[i]] : (now.short?.[i] ?? "");
+      return element("tr", {}, ...[...cells, verdict].map(cell));
     }),
   );
 }
 
-/** What the edge is, and what the small marks beside it are. */
+/** What the edge is, and what the small marks beside it are.
+ * @param {Now} now */
 function edgeWords({ edge }) {
   const why = [page.undrawn ? "by a number that is not drawn" : "", page.fresh ? "by the search’s own battles" : ""].filter(Boolean).join(", or ");
   const along = edge.filter(Boolean).length;

@@ -1,14 +1,89 @@
 // What the page of a job knows: its state, as the server first told it and events changed it, and the numbers of its
 // rounds. One object each; every other module of the page reads and writes these.
-export const page = JSON.parse(document.getElementById("job-page").textContent);
+import { embedded, find, findOptional } from "../elements.js";
+/** @import { Kind } from "../elements.js" */
+/** @import { JobNews } from "../events.js" */
+/** @import { Marks } from "./checked.js" */
+/** @import { Axis, Label } from "./parts.js" */
+
+/** Totals of a job so far, by name.
+ * @typedef {Record<string, number> & { seconds?: number, battles?: number, cached?: number, evaluations?: number, steps?: number }} Counters */
+/** @typedef {Record<string, number>} Metrics */
+
+/** What events change. Times are in seconds.
+ * @typedef {object} State
+ * @property {number} job
+ * @property {string} kind
+ * @property {number} sequence
+ * @property {string} status
+ * @property {string} wish
+ * @property {string} message
+ * @property {number} attempt
+ * @property {number} tick
+ * @property {number} ticks
+ * @property {Counters} counters
+ * @property {Metrics} metrics
+ * @property {number | null} started
+ * @property {number | null} ended
+ * @property {number | null} took */
+
+/** The furthest lineup that fresh battles confirm, and its range. @typedef {[value: number, low: number | null, high: number | null]} Furthest */
+/** Lineups that are over the line and strong: by fresh battles, by the search, and how many of those events had told;
+ * `played`: lineups that were played again; `strong`: those of the search.
+ * @typedef {{ confirmed: number | null, by_search: number, told: number, played: number, strong: number, furthest: Furthest | null }} Found */
+
+/** What the server told when the page was made; each kind of job has some of it.
+ * @typedef {object} Page
+ * @property {State} state
+ * @property {Axis} x
+ * @property {Axis} y
+ * @property {Record<string, string>} links
+ * @property {string} project
+ * @property {boolean} unfinished its settings are not complete
+ * @property {boolean} moving it has told of progress since it started
+ * @property {boolean} strength
+ * @property {boolean} fresh
+ * @property {boolean} early it may end early
+ * @property {boolean} [in_step]
+ * @property {boolean} [fresh_map]
+ * @property {number | null} [fresh_coverage]
+ * @property {{ counters: string[], metrics: string[] }} [columns]
+ * @property {number} population
+ * @property {number} battles
+ * @property {number} steps
+ * @property {number} minutes
+ * @property {number} episodes
+ * @property {string[]} policies the agents, where several learn
+ * @property {Found} found
+ * @property {string} other_game
+ * @property {Record<string, string>} words
+ * @property {Marks} checked
+ * @property {(Label & { name: string })[]} goals
+ * @property {Axis[]} axes */
+
+/** The numbers of each round, a column each.
+ * @typedef {Record<string, (number | null)[]> & { tick: number[], seconds: number[], battles: number[], cached: number[], steps: number[] }} Rounds */
+
+/** An event of a job as the server tells it.
+ * @typedef {JobNews & Partial<State> & { kind: string, at: number, words: string, serious?: boolean, waits?: boolean, found?: Found, planned?: number, fresh?: boolean, fresh_map?: boolean, fresh_coverage?: number | null }} JobEvent */
+
+/** @type {Page} */
+export const page = embedded("job-page");
 export const { state, x, y, links } = page;
 if (x) x.strength = page.strength && x.column >= 0;
 
 const SEARCHED = { counters: ["seconds", "battles", "cached", "evaluations"], metrics: ["over", "strong", "worst", "hypervolume"] };
 const { counters: COUNTERS, metrics: METRICS } = page.columns ?? SEARCHED;
-export const rounds = Object.fromEntries(["tick", ...COUNTERS, ...METRICS].map((name) => [name, []]));
+const names = ["tick", ...COUNTERS, ...METRICS];
+export const rounds = /** @type {Rounds} */ (/** @type {unknown} */ (Object.fromEntries(names.map((name) => [name, []]))));
 
-export const at = (name) => document.querySelector(`[data-${name}]`);
+/** The part of the page with this name.
+ * @template {Element} [E=HTMLElement]
+ * @param {string} name @param {Kind<E>} [kind] @returns {E} */
+export const at = (name, kind) => find(document, `[data-${name}]`, kind);
+/** The same of a part that not all pages have.
+ * @param {string} name */
+export const atIfAny = (name) => findOptional(document, `[data-${name}]`);
 const ENDED = new Set(["stopped", "finished", "failed"]);
 export const ended = () => ENDED.has(state.status);
 export const search = state.kind === "search";
@@ -44,18 +119,22 @@ export async function readRounds() {
   return Boolean(answer?.ok);
 }
 
-function addRound(event) {
-  if (rounds.tick.length && event.tick <= rounds.tick.at(-1)) return;
-  const told = { ...event.metrics, ...Object.fromEntries(COUNTERS.map((name) => [name, event.counters?.[name]])), tick: event.tick };
+/** @param {JobEvent} event @param {number} tick */
+function addRound(event, tick) {
+  if (tick <= (rounds.tick.at(-1) ?? -1)) return;
+  /** @type {Record<string, number | undefined>} */
+  const told = { ...event.metrics, ...Object.fromEntries(COUNTERS.map((name) => [name, event.counters?.[name]])), tick };
   for (const name of Object.keys(told)) rounds[name] ??= rounds.tick.map(() => null);
   for (const [name, column] of Object.entries(rounds)) column.push(told[name] ?? null);
 }
 
-/** Bring the state on by the next event; the sentence that is worth a line beside the event's own, or nothing. */
+const CARRIED = /** @type {const} */ (["counters", "metrics", "status", "wish", "attempt", "message"]);
+/** Bring the state on by the next event; the sentence that is worth a line beside the event's own, or nothing.
+ * @param {JobEvent} event */
 export function apply(event) {
   state.sequence = event.sequence;
   const strongBefore = state.metrics.strong ?? 0;
-  for (const name of ["counters", "metrics", "status", "wish", "attempt", "message"]) if (name in event) state[name] = event[name];
+  for (const name of CARRIED) if (name in event) Object.assign(state, { [name]: event[name] });
   if ("attempt" in event) page.moving = false;
   if (event.kind === "progressed" || event.kind === "logged") page.moving = true;
   if (event.status && event.status !== "running") state.wish = "";
@@ -66,11 +145,14 @@ export function apply(event) {
   }
   if (event.found) page.found = event.found;
   if (event.status) state.took = event.took ?? null;
-  if (event.kind === "finished") for (const name of ["fresh", "fresh_map", "fresh_coverage"]) page[name] = event[name];
+  if (event.kind === "finished") {
+    const { fresh, fresh_map, fresh_coverage } = event;
+    Object.assign(page, { fresh, fresh_map, fresh_coverage });
+  }
   state.ended = ended() ? (state.ended ?? event.at) : null;
-  if (event.kind !== "progressed") return "";
+  if (event.kind !== "progressed" || event.tick === undefined) return "";
   state.tick = event.tick;
-  addRound(event);
+  addRound(event, event.tick);
   if (!search || strongBefore || !event.metrics?.strong) return "";
   return `First lineup ${page.words.strong.toLowerCase()}, in round ${event.tick.toLocaleString("en-GB")}.`;
 }

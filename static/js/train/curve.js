@@ -3,16 +3,19 @@
 import { decimals, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
+import { closest, element } from "../elements.js";
+import { CONFIG } from "../job/parts.js";
 import { at, ended, page, rounds, state } from "../job/state.js";
 import { column, latest, policies, shown, showFigures, told } from "./figures.js";
+/** @import { Theme } from "../charts/theme.js" */
 
-const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false, showTips: false };
 const NARROW = 560;
 let reward = ""; // the name of one reward; empty: all of them together
 
 const training = () => (reward ? `return_${reward}` : "return");
 const evaluation = (end = "") => `evaluation_return${reward ? `_${reward}` : ""}${end}`;
 
+/** @param {string} title @param {Theme} theme @param {boolean} narrow @returns {Plotly.Axis} */
 function axis(title, theme, narrow) {
   return {
     title: { text: title, font: { size: 12, color: theme.ink }, standoff: 8 },
@@ -29,6 +32,10 @@ function axis(title, theme, narrow) {
   };
 }
 
+/** @param {Theme} theme
+ * @param {{ x: string, y: string }} titles
+ * @param {boolean} narrow
+ * @returns {Plotly.Layout & { margin: Plotly.Margin }} */
 function layout(theme, titles, narrow) {
   return {
     paper_bgcolor: "rgba(0,0,0,0)",
@@ -44,16 +51,19 @@ function layout(theme, titles, narrow) {
   };
 }
 
+/** @param {string} name */
 const rows = (name) => rounds.tick.map((_, i) => i).filter((i) => column(name)[i] !== null);
+/** @param {string} name @param {number[]} chosen */
 const pick = (name, chosen) => chosen.map((i) => column(name)[i]);
 
-/** What the episodes of each round brought: the mean, and where it is of all rewards, from the least to the most. */
+/** What the episodes of each round brought: the mean, and where it is of all rewards, from the least to the most.
+ * @param {Theme} theme @returns {Plotly.Trace[]} */
 function trainingTraces(theme) {
   const played = rows(training());
   const x = pick("steps", played);
   const line = {
     x, y: pick(training(), played), mode: played.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, marker: { color: theme.accent, size: 5 },
-    text: played.map((i) => `Round ${whole(rounds.tick[i])}<br>while training: <b>${shown(column(training())[i])}</b>`), hovertemplate: "%{text}<extra></extra>",
+    text: played.map((i) => `Round ${whole(rounds.tick[i])}<br>while training: <b>${text(training(), i)}</b>`), hovertemplate: "%{text}<extra></extra>",
   };
   if (reward) return [line];
   const band = {
@@ -63,49 +73,50 @@ function trainingTraces(theme) {
   return [band, line];
 }
 
+/** @param {Theme} theme @returns {Plotly.Trace} */
 function evaluationTrace(theme) {
   const measured = rows(evaluation());
   const value = pick(evaluation(), measured);
   const [low, high] = [pick(evaluation("_low"), measured), pick(evaluation("_high"), measured)];
+  /** How far an end is from the value; 0 where no end is known. @param {(number | null)[]} ends @param {number} sign */
+  const reach = (ends, sign) => ends.map((end, i) => (end === null ? 0 : sign * (end - (value[i] ?? 0))));
   return {
     x: pick("steps", measured), y: value, mode: "markers", cliponaxis: false,
     marker: { symbol: "circle", size: 10, color: theme.ink, line: { width: 1.5, color: theme.surface } },
-    error_y: { type: "data", symmetric: false, array: value.map((v, i) => (high[i] === null ? 0 : high[i] - v)), arrayminus: value.map((v, i) => (low[i] === null ? 0 : v - low[i])), color: theme.ink, thickness: 1.4, width: 4 },
-    text: measured.map((row, i) => `Evaluation after round ${whole(rounds.tick[row])}<br><b>${shown(value[i])}</b>${low[i] === null ? "" : ` (${shown(low[i])} to ${shown(high[i])})`}`), hovertemplate: "%{text}<extra></extra>",
+    error_y: { type: "data", symmetric: false, array: reach(high, 1), arrayminus: reach(low, -1), color: theme.ink, thickness: 1.4, width: 4 },
+    text: measured.map((row, i) => `Evaluation after round ${whole(rounds.tick[row])}<br><b>${text(evaluation(), row)}</b>${low[i] === null ? "" : ` (${text(evaluation("_low"), row)} to ${text(evaluation("_high"), row)})`}`), hovertemplate: "%{text}<extra></extra>",
   };
 }
 
 function legend() {
-  const entry = (css, text) => {
-    const item = Object.assign(document.createElement("span"), { className: "with-mark" });
-    item.append(Object.assign(document.createElement("span"), { className: css }), text);
-    return item;
-  };
+  /** @param {string} css @param {string} words */
+  const entry = (css, words) => element("span", { className: "with-mark" }, element("span", { className: css }), words);
   const entries = [entry("legend-line legend-now", "Episodes while training, mean of a round")];
   if (!reward) entries.push(entry("train-spread", "from the worst to the best"));
   entries.push(entry("train-evaluation", "Evaluation on fresh seeds, 95 % range"));
   at("legend").replaceChildren(...entries);
 }
 
-function cell(text, name = "td") {
-  return Object.assign(document.createElement(name), { textContent: text });
+/** A number of a round in words; "" where it is not known. @param {string} name @param {number} i */
+function text(name, i) {
+  const value = column(name)[i];
+  return value === null ? "" : shown(value);
 }
 
+/** @param {string} words */
+const cell = (words) => element("td", {}, words);
+
 function table() {
-  const head = document.createElement("tr");
-  head.append(...["Round", "Moves", "While training", "Evaluation", "95 % range"].map((text) => Object.assign(cell(text, "th"), { scope: "col" })));
-  at("table-head").replaceChildren(head);
-  const text = (name, i) => (column(name)[i] === null ? "" : shown(column(name)[i]));
+  const heads = ["Round", "Moves", "While training", "Evaluation", "95 % range"];
+  at("table-head").replaceChildren(element("tr", {}, ...heads.map((words) => element("th", { scope: "col" }, words))));
   at("table-body").replaceChildren(
     ...rounds.tick.map((tick, i) => {
-      const row = document.createElement("tr");
       const range = column(evaluation("_low"))[i] === null ? "" : `${text(evaluation("_low"), i)} to ${text(evaluation("_high"), i)}`;
-      row.append(cell(whole(tick)), cell(whole(rounds.steps[i])), cell(text(training(), i)), cell(text(evaluation(), i)), cell(range));
-      return row;
+      return element("tr", {}, ...[whole(tick), whole(rounds.steps[i]), text(training(), i), text(evaluation(), i), range].map(cell));
     }).reverse(),
   );
-  const wrap = at("table-body").closest(".table-wrap");
-  if (wrap.scrollWidth > wrap.clientWidth) wrap.tabIndex = 0; // later rows may be wider than those that frame.js saw
+  const wrap = closest(at("table-body"), ".table-wrap");
+  if (wrap && wrap.scrollWidth > wrap.clientWidth) wrap.tabIndex = 0; // later rows may be wider than those that frame.js saw
 }
 
 const NOT_REWARDS = new Set(["return_least", "return_most"]);
@@ -117,7 +128,7 @@ function rewards() {
   if (place.hidden || place.children.length === names.length + 1) return;
   place.replaceChildren(
     ...["", ...names].map((name) => {
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: name ? name.replaceAll("_", " ") : "All together" });
+      const button = element("button", { type: "button" }, name ? name.replaceAll("_", " ") : "All together");
       button.setAttribute("aria-pressed", String(name === reward));
       button.addEventListener("click", () => {
         reward = name;
@@ -130,30 +141,34 @@ function rewards() {
 }
 
 const HIDDEN = /^(tick|steps|seconds|return(_.*)?|evaluation_.*|score|win)$/;
+/** @param {string} name */
 const title = (name) => page.words[name] ?? name.replaceAll("_", " ");
+/** @param {number} value */
 const exact = (value) => (value !== 0 && Math.abs(value) < 0.01 ? value.toExponential(1).replace("-", "−") : decimals(value, Number.isInteger(value) ? 0 : 3));
 
-/** What the learner tells: one number as a line, all of them in their last values. */
+/** What the learner tells: one number as a line, all of them in their last values.
+ * @param {Plotly.Library} Plotly @param {Theme} theme */
 async function drawMetrics(Plotly, theme) {
-  const names = told().filter((name) => !HIDDEN.test(name) && latest(name));
-  const choice = at("metric");
+  const lasts = new Map(told().filter((name) => !HIDDEN.test(name)).flatMap((name) => {
+    const found = latest(name);
+    return found ? [[name, found]] : [];
+  }));
+  const names = [...lasts.keys()];
+  const choice = at("metric", HTMLSelectElement);
   if (choice.options.length !== names.length) {
     const before = choice.value;
     choice.replaceChildren(...names.map((name) => new Option(title(name), name, name === before, name === before)));
   }
   at("latest").replaceChildren(
-    ...names.map((name) => {
-      const row = document.createElement("div");
-      row.append(cell(title(name), "dt"), cell(exact(latest(name)[0]), "dd"));
-      return row;
-    }),
+    ...Array.from(lasts, ([name, [value]]) => element("div", {}, element("dt", {}, title(name)), element("dd", {}, exact(value)))),
   );
   const name = choice.value;
-  if (!name || !at("details").open) return;
+  const last = lasts.get(name);
+  if (!last || !at("details", HTMLDetailsElement).open) return;
   const said = rows(name);
   const plan = layout(theme, { x: "Moves learned from → later", y: "" }, true);
   plan.margin = { ...plan.margin, l: 50 };
-  at("metric-now").textContent = `${title(name)}: ${exact(latest(name)[0])} in round ${whole(rounds.tick[latest(name)[1]])}`;
+  at("metric-now").textContent = `${title(name)}: ${exact(last[0])} in round ${whole(rounds.tick[last[1]])}`;
   await Plotly.react(at("metric-chart"), [{ x: pick("steps", said), y: pick(name, said), mode: said.length > 1 ? "lines" : "markers", line: { color: theme.accent, width: 2 }, hovertemplate: "%{y:.4g}<extra></extra>" }], plan, CONFIG);
 }
 at("metric").addEventListener("change", () => drawCurve());

@@ -1,30 +1,37 @@
 // The figures of a training's page, written into the server's markup.
 import { decimals, plural, whole } from "../charts/format.js";
+import { element } from "../elements.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
 import { ending } from "../job/ending.js";
 import { speeds, speedTold } from "../job/pace.js";
 import { at, done, ended, page, rounds, state } from "../job/state.js";
 
+/** @param {number} value */
 const rounded = (value) => (value >= 1000 ? Math.round(value / 100) * 100 : value);
-/** Digits after the point that a return is worth. */
+/** Digits after the point that a return is worth.
+ * @param {number} value */
 const digits = (value) => (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
+/** @param {number} value */
 export const shown = (value) => decimals(value, digits(value));
 let policy = page.policies[0] ?? ""; // whose numbers are shown, where several agents learn
-/** The name of a number of the agent that is shown; numbers of all of them together have plain names. */
+/** The name of a number of the agent that is shown; numbers of all of them together have plain names.
+ * @param {string} name */
 const own = (name) => (policy && !(name in rounds) ? `${policy}/${name}` : name);
-/** A number of every round, null where a round did not tell it. */
+/** A number of every round, null where a round did not tell it.
+ * @param {string} name @returns {(number | null)[]} */
 export const column = (name) => rounds[own(name)] ?? rounds.tick.map(() => null);
 /** The numbers that the agent that is shown has, or all have together. */
 export const told = () => Object.keys(rounds).map((name) => (policy && name.startsWith(`${policy}/`) ? name.slice(policy.length + 1) : name)).filter((name) => !name.includes("/"));
 
-/** A switch between the agents where several learn. */
+/** A switch between the agents where several learn.
+ * @param {() => void} changed */
 export function policies(changed) {
   const place = at("policies");
   place.hidden = !policy;
   if (!policy || place.children.length) return;
   place.replaceChildren(
     ...page.policies.map((name) => {
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: name });
+      const button = element("button", { type: "button" }, name);
       button.setAttribute("aria-pressed", String(name === policy));
       button.addEventListener("click", () => {
         policy = name;
@@ -36,10 +43,14 @@ export function policies(changed) {
   );
 }
 
-/** The last value of a column that a round told, and its round; null where none did. */
+/** The last value of a column that a round told, and its round; null where none did.
+ * @param {string} name @returns {[value: number, round: number] | null} */
 export function latest(name) {
   const values = column(name);
-  for (let i = values.length - 1; i >= 0; i -= 1) if (values[i] !== null) return [values[i], i];
+  for (let i = values.length - 1; i >= 0; i -= 1) {
+    const value = values[i];
+    if (value !== null) return [value, i];
+  }
   return null;
 }
 
@@ -48,8 +59,6 @@ function busy() {
   if (!page.moving) return state.tick ? "starting its samplers again" : "getting ready";
   return state.counters.steps ? "playing and learning" : "playing its first moves";
 }
-
-const aside = (text) => Object.assign(document.createElement("span"), { className: "aside", textContent: text });
 
 const whose = () => (policy ? `${policy}: ` : "");
 
@@ -65,7 +74,7 @@ function showExamined() {
   const [value, i] = found;
   const [low, high] = ["low", "high"].map((end) => column(`evaluation_return_${end}`)[i]);
   const known = low !== null && high !== null;
-  at("examined").replaceChildren(shown(value), ...(known ? [aside(`${shown(low)} to ${shown(high)}`)] : []));
+  at("examined").replaceChildren(shown(value), ...(known ? [element("span", { className: "aside" }, `${shown(low)} to ${shown(high)}`)] : []));
   const range = known ? "95\u00a0% range" : "range not known";
   at("examined-note").textContent = `${whose()}${range}, ${plural(page.episodes, "episode")} on fresh seeds${last ? "" : `, round ${whole(rounds.tick[i])}`}`;
 }
@@ -74,7 +83,7 @@ function showAge() {
   const mean = latest("staleness_mean");
   const most = latest("staleness_max");
   at("age").textContent = mean ? decimals(mean[0], page.in_step ? 0 : 1) : "–";
-  at("age-note").textContent = most ? `${mean[0] === 1 ? "update" : "updates"} behind, ${whole(most[0])} at most` : "updates behind, on average";
+  at("age-note").textContent = most ? `${mean?.[0] === 1 ? "update" : "updates"} behind, ${whole(most[0])} at most` : "updates behind, on average";
 }
 
 function showSpeed() {
@@ -99,9 +108,10 @@ function showTake() {
   at("take").hidden = !state.tick;
   at("take").classList.toggle("btn-primary", state.status !== "paused");
   at("take-policy").hidden = !state.tick;
-  if (policy) at("take-onnx").href = `${at("take-onnx").href.split("?")[0]}?of=${policy}`;
+  const onnx = at("take-onnx", HTMLAnchorElement);
+  if (policy) onnx.href = `${onnx.href.split("?")[0]}?of=${policy}`;
   at("take-curve").hidden = !state.tick;
-  at("take-onnx").hidden = !["finished", "stopped"].includes(state.status) || !state.tick;
+  onnx.hidden = !["finished", "stopped"].includes(state.status) || !state.tick;
 }
 
 export function showFigures() {

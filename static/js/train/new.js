@@ -1,6 +1,7 @@
 // The Train-an-agent page and the one that searches for good settings. Whatever changes is sent to the server, which
 // keeps it as a draft and answers with what the page shows: what can be chosen now, what is wrong at which field, and
 // how long it will take.
+import { embedded, field, find, findAll, findOptional, valueOf } from "../elements.js";
 import { listen } from "../events.js";
 import { showErrors } from "../field_errors.js";
 import { offer, showMethod } from "../newjob/method.js";
@@ -8,26 +9,46 @@ import { startsFrom } from "../starting.js";
 import { when } from "../time.js";
 import { toast } from "../toast.js";
 
-const form = document.querySelector("[data-train]");
-const at = (name, root = document) => root.querySelector(`[data-${name}]`);
+/** @typedef {{ name: string, title: string }} Choice */
+/** What the server says of the form as it is now; `html`: the parts whose choices changed, when `shape` did.
+ * @typedef {object} Answer
+ * @property {Record<string, string[]>} errors
+ * @property {string} shape
+ * @property {Record<string, string>} html
+ * @property {string} [kept]
+ * @property {{ measures: Choice[], objectives: Choice[] }} [offers]
+ * @property {number | null} trial
+ * @property {{ time: string, note: string, long: string }} before
+ * @property {boolean} failed
+ * @property {string} name
+ * @property {string} steps */
+
+const form = find(document, "[data-train]", HTMLFormElement);
+const { preview = "", events = "" } = form.dataset;
+/** @param {string} name */
+const at = (name) => find(document, `[data-${name}]`);
+const panel = find(document, ".before");
 const WAIT_MS = 350;
 const BESIDE = ["gymnasium", "atari", "simulator"];
+/** @type {number | null} */
 let trial = null;
 let number = 0;
 
 /* ---------- asking ---------- */
+/** @param {Record<string, number>} [extra] */
 function filled(extra = {}) {
   const data = new FormData(form);
-  for (const [name, value] of Object.entries(extra)) data.set(name, value);
+  for (const [name, value] of Object.entries(extra)) data.set(name, String(value));
   return data;
 }
 
+/** @param {Record<string, number>} [extra] */
 async function ask(extra = {}) {
   const mine = (number += 1);
-  document.querySelector(".before").classList.add("unsettled");
-  const answer = await fetch(form.dataset.preview, { method: "POST", body: filled(extra) }).catch(() => null);
+  panel.classList.add("unsettled");
+  const answer = await fetch(preview, { method: "POST", body: filled(extra) }).catch(() => null);
   if (mine !== number) return;
-  document.querySelector(".before").classList.remove("unsettled");
+  panel.classList.remove("unsettled");
   if (!answer?.ok) {
     const gone = answer && [401, 403, 404].includes(answer.status);
     toast(gone ? "Sign in again to go on; what you typed is kept up to the last change." : "The site does not answer. What you typed is still here.", { problem: true });
@@ -47,19 +68,32 @@ function changed() {
 
 /* ---------- showing ---------- */
 let shape = form.dataset.shape;
-/** Draw anew what can be chosen, when that has changed; whoever is in the middle of it stays there. */
+/** Draw anew what can be chosen, when that has changed; whoever is in the middle of it stays there.
+ * @param {Answer} answer */
 function showParts(answer) {
   if (answer.shape === shape || due) return; // while somebody types, the next answer is on its way
   shape = answer.shape;
-  const { id, name, value, selectionStart: caret } = document.activeElement;
-  for (const [part, html] of Object.entries(answer.html)) document.querySelector(`[data-part="${part}"]`).innerHTML = html;
-  const twin = () => (name ? form.querySelector(`[name="${name}"][value="${CSS.escape(value)}"]`) : null); // buttons have no name
-  const again = id ? document.getElementById(id) : twin();
+  const focused = document.activeElement;
+  const caret = isText(focused) ? focused.selectionStart : null;
+  for (const [part, html] of Object.entries(answer.html)) find(document, `[data-part="${part}"]`).innerHTML = html;
+  const again = focused && twin(focused);
   again?.focus({ preventScroll: true });
-  if (typeof caret === "number") again?.setSelectionRange?.(caret, caret);
+  if (caret !== null && isText(again)) again.setSelectionRange(caret, caret);
   if (answer.errors.algorithm) changed(); // another algorithm stands in for one that does not fit: ask about that one
 }
 
+/** @param {Element | null} field @returns {field is HTMLInputElement | HTMLTextAreaElement} */
+const isText = (field) => field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
+
+/** What stands now where this field stood.
+ * @param {Element} field */
+function twin(field) {
+  if (field.id) return document.getElementById(field.id);
+  if (!(field instanceof HTMLInputElement && field.name)) return null; // buttons have no name
+  return findOptional(form, `[name="${field.name}"][value="${CSS.escape(field.value)}"]`);
+}
+
+/** @param {Answer} answer */
 function show(answer) {
   showParts(answer);
   showErrors(form, answer.errors);
@@ -80,36 +114,41 @@ function show(answer) {
   at("long").textContent = long;
   at("long").hidden = !long;
   at("again").hidden = !answer.failed;
-  if (answer.name) form.elements.title.placeholder = answer.name;
-  form.elements.steps.placeholder = answer.steps;
+  if (answer.name) field(form, "title").placeholder = answer.name;
+  field(form, "steps").placeholder = answer.steps;
 }
 
 function showBeside() {
-  for (const name of BESIDE) document.querySelector(`[data-beside="${name}"]`).hidden = form.elements.game.value !== name;
-  if (at("staleness")) at("staleness").hidden = form.elements.sampling.value !== "asynchronous";
+  for (const name of BESIDE) find(document, `[data-beside="${name}"]`).hidden = valueOf(form, "game") !== name;
+  const staleness = findOptional(document, "[data-staleness]");
+  if (staleness) staleness.hidden = valueOf(form, "sampling") !== "asynchronous";
 }
 
 /* ---------- goals, on the page that searches ---------- */
-const goalRows = [...form.querySelectorAll("[data-goal-row]")];
-const fineRows = [...form.querySelectorAll("[data-goal-fine]")];
+const goalRows = findAll(form, "[data-goal-row]");
+const fineRows = findAll(form, "[data-goal-fine]");
+const moreGoals = findOptional(form, "[data-more-goals]");
+/** @param {HTMLElement} row */
+const goalOf = (row) => find(row, "select", HTMLSelectElement);
 /** As many rows as goals are chosen, and those that were asked for; another one while there is room. */
 function showGoals(more = 0) {
   const shown = goalRows.filter((row) => !row.hidden).length + more;
   goalRows.forEach((row, i) => {
-    row.hidden = i >= shown && !row.querySelector("select").value;
+    row.hidden = i >= shown && !goalOf(row).value;
   });
   fineRows.forEach((row) => (row.hidden = goalRows[Number(row.dataset.goalFine)].hidden));
-  at("more-goals").hidden = shown >= goalRows.length;
+  if (moreGoals) moreGoals.hidden = shown >= goalRows.length;
 }
-at("more-goals")?.addEventListener("click", () => {
+moreGoals?.addEventListener("click", () => {
   showGoals(1);
-  goalRows.findLast((row) => !row.hidden).querySelector("select").focus();
+  const row = goalRows.findLast((other) => !other.hidden);
+  if (row) goalOf(row).focus();
 });
 
 /* ---------- what people do ---------- */
 form.addEventListener("input", ({ target }) => {
   showBeside();
-  if (target.matches("[data-parts]")) showMethod(form);
+  if (target instanceof Element && target.matches("[data-parts]")) showMethod(form);
   changed();
 });
 at("again").addEventListener("click", () => ask({ again: 1 }));
@@ -121,15 +160,15 @@ startsFrom(form, {
   },
 });
 window.addEventListener("pagehide", () => {
-  if (due) navigator.sendBeacon(form.dataset.preview, filled({ keep: 1 }));
+  if (due) navigator.sendBeacon(preview, filled({ keep: 1 }));
 });
 
 const ENDED = new Set(["finished", "stopped", "failed", "paused"]);
-listen(form.dataset.events, ({ type, data }) => {
+listen(events, ({ type, data }) => {
   if (trial === null) return;
   if (type === "event" && data.job === trial && ENDED.has(data.status)) ask();
   if (type === "snapshot" && data.jobs.some((job) => job.job === trial && ENDED.has(job.status))) ask();
 });
 
-const refused = document.getElementById("train-errors");
-ask().then(() => refused && showErrors(form, JSON.parse(refused.textContent)));
+const refused = findOptional(document, "#train-errors", HTMLScriptElement) !== null;
+ask().then(() => refused && showErrors(form, embedded("train-errors")));
