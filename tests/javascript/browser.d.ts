@@ -59,7 +59,10 @@ declare namespace Plotly {
 interface Window {
   /** There once its script, which charts/plotly.js waits for, has loaded. */
   Plotly?: Plotly.Library;
-  htmx: { trigger(place: Element | string, event: string): void };
+  htmx: {
+    trigger(place: Element | string, event: string): void;
+    ajax(method: string, address: string, how: { target: Element; swap: string }): Promise<void>;
+  };
   equipoiseTheme: { choice(): string; choose(value: string): void };
 }
 

@@ -79,7 +79,6 @@ def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     config = {
         "job": job.pk,
         "project": slug,
-        "canWrite": can_write,
         "running": job.active,
         "state": _address("explore-state", job),
         "shortlist": _address("explore-shortlist", job),

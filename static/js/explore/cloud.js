@@ -3,10 +3,44 @@
 // marks and what is selected.
 import { faded } from "../charts/theme.js";
 import { FAMILIES } from "../marks.js";
+import { drawable } from "./dom.js";
 import { BEST, KINDS, STRONG, UNDER, UNSURE } from "./lineups.js";
 import { coverage, dots, ink, kernel, picture, stamp } from "./stamps.js";
 
+/** @import { Ends } from "../charts/format.js" */
+/** @import { Theme } from "../charts/theme.js" */
+/** @import { Lineups } from "./lineups.js" */
+/** @import { Store } from "./store.js" */
+/** @import { Picture } from "./stamps.js" */
+
+/** What of the store is drawn. @typedef {Pick<Store, "lineups" | "match" | "state" | "picked">} Drawn */
+/** A line across the plot, of objective `j`. @typedef {{ along: "x" | "y", j: number, at: number, dotted: boolean }} Line */
+/** A panel as it is drawn: its two canvases, their size in device pixels, its axes with their objectives, values, ranges and
+ * titles, and the marks once they are drawn.
+ * @typedef {object} Frame
+ * @property {HTMLCanvasElement} cloud
+ * @property {HTMLCanvasElement} marks
+ * @property {boolean} large
+ * @property {number} ratio
+ * @property {number} width
+ * @property {number} height
+ * @property {Plotly.Margin} margin
+ * @property {Scale} x
+ * @property {Scale} y
+ * @property {number} xj
+ * @property {number} yj
+ * @property {Float32Array} xs
+ * @property {Float32Array} ys
+ * @property {Ends} xr
+ * @property {Ends} yr
+ * @property {{ x: string[], y: string[] }} titles
+ * @property {Line[]} lines
+ * @property {ImageData} [stamped] */
+
 export const PAD = 14; // px around the plot, so that marks and rings at its edge stay whole
+/** Diameters of marks, in px. @typedef {{ dot: number, unsure: number, strong: number, ring: number }} Sizes */
+
+/** @type {Record<"large" | "small", Sizes>} */
 const SIZES = {
   large: { dot: 3.6, unsure: 7.5, strong: 9, ring: 12 },
   small: { dot: 2.6, unsure: 5.5, strong: 6.5, ring: 9 },
@@ -21,30 +55,39 @@ const RING = "M8 3.2a4.8 4.8 0 1 1 0 9.6 4.8 4.8 0 0 1 0-9.6Z";
 
 /** Where values land: `place` in device pixels of the canvas. */
 export class Scale {
+  /** @param {Ends} range @param {number} pixels @param {number} ratio @param {boolean} flip */
   constructor([from, to], pixels, ratio, flip) {
-    Object.assign(this, { from, to, pixels, ratio, flip });
+    this.from = from;
+    this.to = to;
+    this.pixels = pixels;
+    this.ratio = ratio;
     this.step = ((flip ? -1 : 1) * pixels * ratio) / (to - from || 1);
     this.origin = (PAD + (flip ? pixels : 0)) * ratio - from * this.step;
   }
 
+  /** @param {number} value */
   place(value) {
     return this.origin + value * this.step;
   }
 
+  /** @param {number} cssPixel */
   value(cssPixel) {
     return (cssPixel * this.ratio - this.origin) / this.step;
   }
 }
 
-/** Which rows are dots behind, dots that match, and marks; `marks` as row numbers. */
+/** Which rows are dots behind, dots that match, and marks; `marks` as row numbers.
+ * @param {Pick<Store, "match"> & { lineups: Pick<Lineups, "kind" | "count"> }} rows */
 export function split({ lineups: { kind, count }, match }) {
   const [behind, under] = [new Uint8Array(count), new Uint8Array(count)];
   const marks = new Uint32Array(count);
   let [found, any] = [0, false];
   for (let i = 0; i < count; i += 1) {
     if (match[i] === 0) behind[i] = 1;
-    else if (kind[i] === UNDER) any = under[i] = 1;
-    else {
+    else if (kind[i] === UNDER) {
+      under[i] = 1;
+      any = true;
+    } else {
       marks[found] = i;
       found += 1;
     }
@@ -54,12 +97,21 @@ export function split({ lineups: { kind, count }, match }) {
 
 // ---- marks ----
 
-/** A function from row to picture: the verdict's mark, or the family's shape and colour. */
+/** A function from row to picture: the verdict's mark, or the family's shape and colour.
+ * @param {Drawn} store
+ * @param {Theme} theme
+ * @param {Sizes} sizes
+ * @param {number} factor
+ * @param {number} ratio
+ * @param {number} crowd */
 function pictures(store, theme, sizes, factor, ratio, crowd) {
+  /** @type {Map<number, Picture>} */
   const cache = new Map();
   const byFamily = store.state.colour === "family";
   const { kind, family } = store.lineups;
+  /** @type {Record<number, string>} */
   const colours = { [UNSURE]: theme["unsure-mark"], [STRONG]: theme.over, [BEST]: theme.accent };
+  /** @param {number} what @param {number} number */
   const make = (what, number) => {
     const solid = what !== UNSURE;
     const size = Math.max(solid ? 4 : 4.4, (solid ? sizes.strong : sizes.unsure) * factor);
@@ -68,7 +120,7 @@ function pictures(store, theme, sizes, factor, ratio, crowd) {
     if (solid && number !== 0) return picture(path, size, ratio, { fill: own, stroke: theme.surface, line: factor < 0.6 ? 0.8 : 1.6 });
     return picture(path, size, ratio, { stroke: own, line: 0.8 + 0.7 * factor, opacity: crowd });
   };
-  return (row) => {
+  return (/** @type {number} */ row) => {
     const number = byFamily ? family[row] : -1;
     const key = number * 4 + kind[row];
     let found = cache.get(key);
@@ -79,6 +131,7 @@ function pictures(store, theme, sizes, factor, ratio, crowd) {
 
 // ---- lines ----
 
+/** @param {CanvasRenderingContext2D} c @param {Frame} frame @param {Theme} theme */
 function reference(c, { x, y, ratio, lines }, theme) {
   for (const { along, at, dotted } of lines) {
     const place = Math.round((along === "x" ? x : y).place(at)) + 0.5;
@@ -87,30 +140,38 @@ function reference(c, { x, y, ratio, lines }, theme) {
     c.lineWidth = (dotted ? 1.5 : 1.4) * ratio;
     c.setLineDash((dotted ? [1.5, 3] : [5, 4]).map((d) => d * ratio));
     c.beginPath();
-    c.moveTo(...(along === "x" ? [place, near] : [near, place]));
-    c.lineTo(...(along === "x" ? [place, far] : [far, place]));
+    const [across, down] = along === "x" ? [place, near] : [near, place];
+    c.moveTo(across, down);
+    c.lineTo(along === "x" ? across : far, along === "x" ? far : down);
     c.stroke();
   }
   c.setLineDash([]);
 }
 
+/** @param {CanvasRenderingContext2D} c
+ * @param {Frame} frame
+ * @param {Drawn} store
+ * @param {number} row
+ * @param {number} cap */
 function whisker(c, { x, y, xs, ys, xj, yj }, store, row, cap) {
   const [px, py] = [x.place(xs[row]), y.place(ys[row])];
-  for (const [j, scale, across] of [[xj, x, true], [yj, y, false]]) {
+  for (const [j, scale, across] of /** @type {const} */ ([[xj, x, true], [yj, y, false]])) {
     const range = store.lineups.range(row, j);
     if (!range) continue;
     const [from, to] = range.map((value) => scale.place(value));
-    c.moveTo(...(across ? [from, py] : [px, from]));
-    c.lineTo(...(across ? [to, py] : [px, to]));
-    for (const end of cap ? [from, to] : []) {
-      c.moveTo(...(across ? [end, py - cap] : [px - cap, end]));
-      c.lineTo(...(across ? [end, py + cap] : [px + cap, end]));
-    }
+    /** Draw a line, along the range or across its end. @param {number} a @param {number} b @param {number} half */
+    const line = (a, b, half) => {
+      c.moveTo(across ? a : px - half, across ? py - half : a);
+      c.lineTo(across ? b : px + half, across ? py + half : b);
+    };
+    line(from, to, 0);
+    for (const end of cap ? [from, to] : []) line(end, end, cap);
   }
 }
 
+/** @param {HTMLCanvasElement} canvas @param {Pick<Frame, "width" | "height" | "ratio">} size */
 function clear(canvas, { width, height, ratio }) {
-  const c = canvas.getContext("2d");
+  const c = drawable(canvas.getContext("2d"));
   if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
   c.reset();
   c.beginPath();
@@ -118,9 +179,10 @@ function clear(canvas, { width, height, ratio }) {
   return c;
 }
 
-// ---- frames: {cloud, marks (canvases), large, ratio, width, height (device px), x, y (Scale), xs, ys, xj, yj, lines} ----
+// ---- frames ----
 
-/** Everything that filters decide. */
+/** Everything that filters decide.
+ * @param {Frame} frame @param {Drawn} store @param {Theme} theme */
 export function paint(frame, store, theme) {
   const { width, height, ratio, large } = frame;
   const c = clear(frame.cloud, frame);
@@ -149,7 +211,8 @@ export function paint(frame, store, theme) {
   return select(frame, store, theme);
 }
 
-/** The marks as an image; kept, because a selection changes nothing of it. */
+/** The marks as an image; kept, because a selection changes nothing of it.
+ * @param {Frame} frame @param {Drawn} store @param {Theme} theme @param {Sizes} sizes @param {Uint32Array} marks */
 function stamped(frame, store, theme, sizes, marks) {
   const { width, height, ratio, x, y, xs, ys } = frame;
   const { kind } = store.lineups;
@@ -173,6 +236,12 @@ function stamped(frame, store, theme, sizes, marks) {
   return image;
 }
 
+/** @param {CanvasRenderingContext2D} c
+ * @param {Frame} frame
+ * @param {number} row
+ * @param {number} radius
+ * @param {string} colour
+ * @param {number} line */
 function ring(c, { x, y, xs, ys, ratio }, row, radius, colour, line) {
   c.beginPath();
   c.strokeStyle = colour;
@@ -181,10 +250,16 @@ function ring(c, { x, y, xs, ys, ratio }, row, radius, colour, line) {
   c.stroke();
 }
 
-/** The mark of one row at full size, as a path: the one that is open stands on its own whiskers. */
+/** The mark of one row at full size, as a path: the one that is open stands on its own whiskers.
+ * @param {CanvasRenderingContext2D} c
+ * @param {Frame} frame
+ * @param {Drawn} store
+ * @param {Theme} theme
+ * @param {number} row */
 function alone(c, { x, y, xs, ys, ratio, large }, store, theme, row) {
   const kind = KINDS[store.lineups.kind[row]];
-  const size = (large ? SIZES.large : SIZES.small)[kind] ?? 6;
+  const { strong, unsure } = large ? SIZES.large : SIZES.small;
+  const size = kind === "strong" ? strong : kind === "unsure" ? unsure : 6;
   const unit = (size * ratio) / 13.6;
   c.save();
   c.translate(x.place(xs[row]) - 8 * unit, y.place(ys[row]) - 8 * unit);
@@ -192,17 +267,18 @@ function alone(c, { x, y, xs, ys, ratio, large }, store, theme, row) {
   const shape = new Path2D(kind === "under" || kind === "fair" ? DISC : DIAMOND);
   c.lineWidth = (1.6 * ratio) / unit;
   c.strokeStyle = kind === "unsure" ? theme["unsure-mark"] : theme.surface;
-  c.fillStyle = { strong: theme.over, unsure: theme.surface, under: theme.muted, fair: theme.accent }[kind];
+  c.fillStyle = kind === "strong" ? theme.over : kind === "unsure" ? theme.surface : kind === "under" ? theme.muted : theme.accent;
   c.stroke(shape);
   c.fill(shape);
   c.restore();
 }
 
-/** What is selected: small rings around rows ticked by hand, a large one with its ranges around the open lineup. */
+/** What is selected: small rings around rows ticked by hand, a large one with its ranges around the open lineup.
+ * @param {Frame} frame @param {Drawn} store @param {Theme} theme */
 export function select(frame, store, theme) {
   const { lineups, state } = store;
   const c = clear(frame.marks, frame);
-  c.putImageData(frame.stamped, 0, 0);
+  if (frame.stamped) c.putImageData(frame.stamped, 0, 0);
   const { ring: radius } = frame.large ? SIZES.large : SIZES.small;
   for (const id of state.rows) if (lineups.row(id) >= 0) ring(c, frame, lineups.row(id), radius * 0.62, theme.accent, 1.6);
   const row = store.picked;

@@ -1,20 +1,26 @@
 // Small helpers to make elements; text always as text.
+import { find, findAll } from "../elements.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
-/** make("p", {class: "muted"}, "words", element) */
+/** make("p", {class: "muted"}, "words", element)
+ * @template {keyof HTMLElementTagNameMap} N
+ * @param {N} name @param {Record<string, string | number | boolean | null>} [attributes] @param {(Node | string)[]} children
+ * @returns {HTMLElementTagNameMap[N]} */
 export function make(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value !== null) made.setAttribute(key, value);
+    else if (value !== false && value !== null) made.setAttribute(key, String(value));
   }
   made.append(...children);
   return made;
 }
 
-/** An icon of the sprite that the page itself uses. */
+/** An icon of the sprite that the page itself uses.
+ * @param {string} name @param {number} [size] */
 export function icon(name, size = 18) {
-  const sheet = document.querySelector("svg.icon use").getAttribute("href").split("#")[0];
+  const [sheet] = (find(document, "svg.icon use", SVGUseElement).getAttribute("href") ?? "").split("#");
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", size === 18 ? "icon" : `icon icon-${size}`);
   svg.setAttribute("aria-hidden", "true");
@@ -24,19 +30,28 @@ export function icon(name, size = 18) {
   return svg;
 }
 
-/** Say that something cannot be used now: it stays where Tab and the pointer find it, for its reason is told there. */
+/** Say that something cannot be used now: it stays where Tab and the pointer find it, for its reason is told there.
+ * @param {Element} element @param {boolean} disabled */
 export function setDisabled(element, disabled) {
   if (disabled) element.setAttribute("aria-disabled", "true");
   else element.removeAttribute("aria-disabled");
 }
 
+/** The context of a canvas; throws where the browser draws on none.
+ * @template C @param {C | null} context @returns {C} */
+export function drawable(context) {
+  if (context === null) throw new Error("This browser does not draw on canvases.");
+  return context;
+}
+
 export const narrow = matchMedia("(max-width: 991.98px)");
 
-/** Open or close something that covers a small screen: what lies under it cannot be reached meanwhile. */
+/** Open or close something that covers a small screen: what lies under it cannot be reached meanwhile.
+ * @param {HTMLElement} element @param {boolean} open */
 export function cover(element, open) {
   element.classList.toggle("covering", open);
   document.documentElement.classList.toggle("covered", open && narrow.matches);
-  for (const other of document.querySelectorAll("[data-under-cover], .bar, .head, .foot, .skip-link")) {
+  for (const other of findAll(document, "[data-under-cover], .bar, .head, .foot, .skip-link")) {
     other.inert = open && narrow.matches && !other.contains(element) && other !== element;
   }
 }

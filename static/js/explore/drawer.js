@@ -1,11 +1,20 @@
 // Everything about one lineup: how sure, its objectives with their ranges, its teams, and why to shortlist it.
 import { decimals, inBrackets, lineText, plural, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
+import { field, find, findOptional, valueOf } from "../elements.js";
 import { cover, make, narrow } from "./dom.js";
 import { STRONG, UNDER, VERDICTS } from "./lineups.js";
 
 const PICKED = "It was picked for looking extreme, so part of this may be luck.";
+/** @param {string} text */
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+/** @import { Ends } from "../charts/format.js" */
+/** @import { Drafts } from "./drafts.js" */
+/** @import { Fresh } from "./lineups.js" */
+/** @import { Shortlist } from "./shortlist.js" */
+/** @import { Listed, Store } from "./store.js" */
+
+/** What the search's battles say, in the words of the job. @type {Record<string, [(words: Record<string, string>) => string, css: string]>} */
 const ADVICE = {
   strong: [({ over }) => `Found by the search: ${over}`, "advice advice-over"],
   weak: [({ over }) => `${capital(over)}, but weak`, "advice advice-unsure"],
@@ -13,31 +22,47 @@ const ADVICE = {
   near: [({ under }) => `${under} on average; the 95 % range reaches across the line`, "advice"],
   under: [({ under }) => under, "advice"],
 };
+/** @type {Record<string, "strong" | "unsure" | "fair">} */
 const FRESH_ADVICE = { confirmed: "strong", weak: "unsure", refuted: "fair", more: "unsure", close: "unsure", measured: "fair" };
 const FRESH_CSS = { strong: "advice advice-over", unsure: "advice advice-unsure", fair: "advice" };
 
 export class Drawer {
-  constructor(store, element, { canWrite, shortlist, drafts }) {
-    Object.assign(this, { store, element, canWrite, shortlist, drafts });
-    this.content = element.querySelector("[data-drawer]");
-    this.form = element.querySelector("form");
+  /** @param {Store} store @param {HTMLElement} element @param {{ shortlist: Shortlist, drafts: Drafts }} page */
+  constructor(store, element, { shortlist, drafts }) {
+    this.store = store;
+    this.element = element;
+    this.shortlist = shortlist;
+    this.drafts = drafts;
+    this.title = find(element, "h2");
+    this.content = find(element, "[data-drawer]");
+    /** Only for who may write. */
+    this.form = findOptional(element, "form", HTMLFormElement);
+    /** Where the keyboard goes back to. @type {() => void} */
+    this.back = () => {};
     store.on("pick data names listed line", () => this.show());
-    element.querySelector("[data-close]").addEventListener("click", () => this.close());
-    this.back = () => null;
-    this.form?.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.shortlist.decide(this.store.state.pick, "add", this.form);
-    });
-    this.form?.elements.reason.addEventListener("input", ({ target }) => {
-      this.drafts.keep("reason", this.form.dataset.lineup, target.value);
-      this.sayDraft();
-    });
+    find(element, "[data-close]").addEventListener("click", () => this.close());
+    if (this.form) this.listen(this.form);
     this.show();
   }
 
-  /** Say that what is typed is kept, but not sent. */
-  sayDraft() {
-    this.form.querySelector("[data-draft]").hidden = !this.form.elements.reason.value.trim();
+  /** @param {HTMLFormElement} form */
+  listen(form) {
+    const reason = field(form, "reason", HTMLTextAreaElement);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const { pick } = this.store.state;
+      if (pick !== null) this.shortlist.decide(pick, "add", form);
+    });
+    reason.addEventListener("input", () => {
+      this.drafts.keep("reason", form.dataset.lineup ?? "", reason.value);
+      this.sayDraft(form);
+    });
+  }
+
+  /** Say that what is typed is kept, but not sent.
+   * @param {HTMLFormElement} form */
+  sayDraft(form) {
+    find(form, "[data-draft]").hidden = !valueOf(form, "reason").trim();
   }
 
   get open() {
@@ -51,39 +76,45 @@ export class Drawer {
   }
 
   focus() {
-    this.element.querySelector("h2").focus();
+    this.title.focus();
   }
 
   show() {
     const row = this.store.picked;
     const was = this.open;
     this.element.hidden = row < 0 || !this.store.lineups.detailed;
-    document.querySelector("[data-pick-hint]").hidden = this.open;
+    find(document, "[data-pick-hint]").hidden = this.open;
     if (narrow.matches || this.element.classList.contains("covering")) cover(this.element, this.open);
     if (!this.open) return;
     this.fill(row);
     if (!was && narrow.matches) this.focus();
   }
 
+  /** @param {number} row */
   fill(row) {
     const { lineups, listed } = this.store;
     const id = lineups.id[row];
-    this.element.querySelector("h2").textContent = lineups.name(row);
-    this.element.querySelector("[data-family]").replaceChildren(...this.familyLine(row));
+    this.title.textContent = lineups.name(row);
+    find(this.element, "[data-family]").replaceChildren(...this.familyLine(row));
     this.content.replaceChildren(this.advice(row, id), this.ranges(row, id), ...this.teams(row));
-    if (!this.form) return;
-    const on = listed.get(id)?.on ?? false;
-    this.form.hidden = on;
-    this.element.querySelector("[data-listed]").hidden = !on;
-    this.element.querySelector("[data-listed] q").textContent = on ? listed.get(id).reason : "";
-    if (this.form.dataset.lineup !== String(id)) {
-      this.form.dataset.lineup = id;
-      this.form.elements.reason.value = this.drafts.read("reason", id);
-      this.form.querySelector("[data-problem]").hidden = true;
-    }
-    this.sayDraft();
+    if (this.form) this.fillForm(this.form, id, listed.get(id));
   }
 
+  /** @param {HTMLFormElement} form @param {number} id @param {Listed} [listed] */
+  fillForm(form, id, listed) {
+    const on = listed?.on ?? false;
+    form.hidden = on;
+    find(this.element, "[data-listed]").hidden = !on;
+    find(this.element, "[data-listed] q").textContent = listed && on ? listed.reason : "";
+    if (form.dataset.lineup !== String(id)) {
+      form.dataset.lineup = String(id);
+      field(form, "reason", HTMLTextAreaElement).value = this.drafts.read("reason", id);
+      find(form, "[data-problem]").hidden = true;
+    }
+    this.sayDraft(form);
+  }
+
+  /** @param {number} row */
   familyLine(row) {
     const { lineups } = this.store;
     const number = lineups.family[row];
@@ -92,6 +123,7 @@ export class Drawer {
     return [family(number), make("span", {}, `Family: ${lineups.meta.families[number - 1].name}`)];
   }
 
+  /** @param {number} row @param {number} id */
   advice(row, id) {
     const { lineups, hasLine } = this.store;
     const battles = plural(lineups.samples[row] * this.store.battlesOfSample, "battle");
@@ -114,7 +146,7 @@ export class Drawer {
 
   ownLine() {
     const { lineups, lined } = this.store;
-    return lineText(lineups.ownLines[lined], lineups.objectives[lined]);
+    return lineText(lineups.ownLines[lined] ?? 0, lineups.objectives[lined]);
   }
 
   faint() {
@@ -122,25 +154,30 @@ export class Drawer {
     return `${who} does worse than the middle baseline team, so players would hardly field it.`;
   }
 
+  /** @param {number} id */
   next(id) {
     const on = this.store.listed.get(id)?.on;
     return on ? "It is on the shortlist: re-check it on fresh battles." : "Shortlist it, then re-check on fresh battles.";
   }
 
+  /** @param {Fresh} fresh @returns {string} */
   freshWords({ now, before, why }) {
     const { lineups, lined, strength } = this.store;
     const strong = strength >= 0 ? ", and its weakest team above the middle baseline team" : "";
     const lucky = before.verdict === UNDER ? "" : ` The search had measured ${lineups.told(before.mean[lined], null, lined).value}: that was partly luck.`;
-    return {
+    /** @type {Record<string, string>} */
+    const words = {
       confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. Of lineups confirmed like this, 1 in 20 at most is expected to be a false alarm.${why ? ` ${why}` : ""}`,
       weak: now.over ? `It is ${lineups.words.over} on fresh battles too. ${this.faint()}` : this.faint(),
       refuted: `On fresh battles the whole 95 % range misses the line.${lucky}`,
       more: "Fresh battles do not tell yet. It takes about so many more; re-check it to play them.",
       close: now.of === "strength" ? "That is within what the median baseline team may have, so more battles of this lineup would not tell." : "It lies so near that more battles would hardly tell. Treat it as on the line.",
       measured: "These numbers come from fresh battles, which the search never saw.",
-    }[now.finding];
+    };
+    return words[now.finding];
   }
 
+  /** @param {number} row @param {number} id */
   ranges(row, id) {
     const box = make("div", { class: "ranges" });
     const found = this.store.lineups.fresh.get(id);
@@ -155,6 +192,7 @@ export class Drawer {
     return [lined, ...lineups.objectives.keys()].filter((j, i, all) => all.indexOf(j) === i);
   }
 
+  /** @param {number} row @param {number} j @param {Fresh} [found] */
   range(row, j, found) {
     const { lineups, strength } = this.store;
     const objective = lineups.objectives[j];
@@ -170,16 +208,23 @@ export class Drawer {
     return make("div", {}, ...parts);
   }
 
+  /** @param {string} title @param {{ value: string, range: string }} told @param {string} [css] */
   line(title, { value, range }, css = "") {
     return make("p", { class: "name-value" }, make("span", { class: css }, title),
       make("span", { class: css }, make(css ? "span" : "b", {}, value), make("span", { class: "muted" }, ` ${inBrackets(range)}`)));
   }
 
+  /** @param {number} value
+   * @param {Ends | null} range
+   * @param {number} j
+   * @param {number | null} line
+   * @param {string} kind */
   bar(value, range, j, line, kind) {
     const [low, high] = range ?? [value, value];
     return rangeBar({ value, low, high, axis: this.store.lineups.extent[j], line, kind });
   }
 
+  /** @param {number} row */
   teams(row) {
     const { lineups } = this.store;
     const costs = lineups.costs(row);
@@ -190,6 +235,7 @@ export class Drawer {
     return [make("div", { class: "teams-head" }, make("h3", {}, words), make("span", { class: "muted" }, within)), list];
   }
 
+  /** @param {number} row @param {number} team @param {number} cost */
   team(row, team, cost) {
     const { lineups } = this.store;
     const number = lineups.family[row];
@@ -204,9 +250,10 @@ export class Drawer {
       make("span", { class: "team-cost" }, make("b", {}, whole(cost)), make("span", { class: "muted d-block" }, place)));
   }
 
-  /** Go to the box for the reason; opens the lineup first. */
+  /** Go to the box for the reason; opens the lineup first.
+   * @param {number} row */
   explain(row) {
     this.store.set({ pick: this.store.lineups.id[row] });
-    this.form?.querySelector("textarea")?.focus();
+    if (this.form) find(this.form, "textarea").focus();
   }
 }

@@ -4,28 +4,43 @@ import { inBrackets, plural } from "../charts/format.js";
 import { mark } from "../marks.js";
 import { make } from "./dom.js";
 import { KINDS } from "./lineups.js";
+/** @import { Store } from "./store.js" */
 
 const CLEAR = 18; // px kept free around the point
 const STEP = 20; // px between the places that are tried
 const EDGE = 8; // px kept free at the window's edge
 const CELL = 8; // px: how finely the chart's marks are counted
+/** @type {Record<string, number>} */
 const WEIGHTS = { under: 1, unsure: 4, strong: 12, fair: 12 };
 const FAR = 0.12; // what a px of distance counts, in marks
 const OUTSIDE = 400; // what it counts to cover what is beside the chart: more than a few of its own marks
 
+/** Of the chart's marks. `sum(left, top, width, height)`: how many a box hides.
+ * @typedef {{ key: string, rows: ArrayLike<number>, sum: (left: number, top: number, width: number, height: number) => number }} Crowd */
+/** A chart whose marks have cards: its element, where the mark of a row stands in it, in px, and the rows that it shows.
+ * @typedef {{ element: HTMLElement, at: (row: number) => number[], rows: Iterable<number> & ArrayLike<number>, crowd?: Crowd }} Chart */
+
 export class HoverCard {
+  /** @param {Store} store @param {HTMLElement} element @param {HTMLElement} leader */
   constructor(store, element, leader) {
-    Object.assign(this, { store, element, leader, row: -1 });
+    this.store = store;
+    this.element = element;
+    this.leader = leader;
+    this.row = -1;
+    /** @type {Chart | null} */
+    this.chart = null;
     store.on("filter data view line", () => this.hide());
   }
 
-  /** Show the card of `row` beside its point. `chart`: {element, at(row) -> [x, y] in its px, rows}; -1 hides it. */
+  /** Show the card of `row` beside its point. `chart`: {element, at(row) -> [x, y] in its px, rows}; -1 hides it.
+   * @param {number} row @param {Chart | null} chart @param {string} [pointer] */
   show(row, chart, pointer = "mouse") {
     if (chart) chart.element.style.cursor = row >= 0 ? "pointer" : "";
-    if (row < 0 || pointer === "touch") return this.hide();
+    if (row < 0 || !chart || pointer === "touch") return this.hide();
     if (row === this.row && this.chart === chart) return undefined;
     this.fill(row);
-    Object.assign(this, { row, chart });
+    this.row = row;
+    this.chart = chart;
     this.element.hidden = false;
     const bounds = chart.element.getBoundingClientRect();
     const [px, py] = chart.at(row);
@@ -37,7 +52,8 @@ export class HoverCard {
     return undefined;
   }
 
-  /** [left, top] of the place within the window that hides the fewest marks, and of equal ones the nearest. */
+  /** [left, top] of the place within the window that hides the fewest marks, and of equal ones the nearest.
+   * @param {number[]} point @param {DOMRect} bounds @param {Chart} chart */
   place([x, y], bounds, chart) {
     const { offsetWidth: width, offsetHeight: height } = this.element;
     const marks = crowd(chart, this.store, bounds);
@@ -57,7 +73,8 @@ export class HoverCard {
     return best;
   }
 
-  /** The line from the card's nearest edge to the point. */
+  /** The line from the card's nearest edge to the point.
+   * @param {number[]} point @param {number[]} card */
   lead([x, y], [left, top]) {
     const { offsetWidth: width, offsetHeight: height } = this.element;
     const from = [Math.min(left + width, Math.max(left, x)), Math.min(top + height, Math.max(top, y))];
@@ -75,6 +92,7 @@ export class HoverCard {
     this.row = -1;
   }
 
+  /** @param {number} row */
   fill(row) {
     const { lineups, lined } = this.store;
     const { value, range } = lineups.toldOf(row, lined);
@@ -90,7 +108,8 @@ export class HoverCard {
   }
 }
 
-/** A function that tells how many marks of the chart, weighted by verdict, a box hides: sums over a grid, made once. */
+/** A function that tells how many marks of the chart, weighted by verdict, a box hides: sums over a grid, made once.
+ * @param {Chart} chart @param {Pick<Store, "lineups" | "match">} store @param {DOMRect} bounds */
 function crowd(chart, { lineups, match }, { width, height }) {
   const key = `${Math.round(width)}x${Math.round(height)}`;
   if (chart.crowd?.key === key && chart.crowd.rows === chart.rows) return chart.crowd.sum;
@@ -108,10 +127,13 @@ function crowd(chart, { lineups, match }, { width, height }) {
       sums[at] += sums[at - 1] + sums[at - columns - 1] - sums[at - columns - 2];
     }
   }
+  /** @param {number} value @param {number} most */
   const within = (value, most) => Math.min(most, Math.max(0, Math.round(value / CELL)));
+  /** @type {Crowd["sum"]} */
   const sum = (left, top, w, h) => {
     const [a, b] = [within(left, columns), within(left + w, columns)];
     const [c, d] = [within(top, lines), within(top + h, lines)];
+    /** @param {number} line @param {number} column */
     const at = (line, column) => sums[line * (columns + 1) + column];
     return at(d, b) - at(c, b) - at(d, a) + at(c, a);
   };

@@ -1,17 +1,24 @@
 // What the page's head says of verdicts. The server's words speak of the job's line; where the line is moved, these do.
 import { whole } from "../charts/format.js";
+import { find } from "../elements.js";
 import { STRONG } from "./lineups.js";
+/** @import { Store } from "./store.js" */
 
 export class Judged {
+  /** @param {Store} store @param {HTMLElement} facts @param {HTMLElement} filters */
   constructor(store, facts, filters) {
-    const [counted, place, families] = [facts.querySelector("[data-counted]"), facts.querySelector("[data-judged]"), filters.querySelector("[data-families-by]")];
-    Object.assign(this, { store, counted, place, families, own: place.textContent });
+    this.store = store;
+    this.counted = find(facts, "[data-counted]");
+    this.place = find(facts, "[data-judged]");
+    this.families = find(filters, "[data-families-by]");
+    this.own = this.place.textContent;
     store.on("line data", () => this.draw());
     this.draw();
   }
 
-  /** The server's answer, which may know more by now. */
-  take({ counted, judged }) {
+  /** The server's answer, which may know more by now.
+   * @param {{ counted?: string, judged?: string }} answer */
+  take({ counted, judged = "" }) {
     if (counted === undefined) return;
     this.counted.textContent = counted;
     this.own = judged;

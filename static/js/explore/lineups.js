@@ -2,6 +2,8 @@
 import { levelOf, rangeAround, told, whole } from "../charts/format.js";
 import { load, rowsOf } from "./data.js";
 import { judge, MOVED_WEAK } from "./judging.js";
+/** @import { Ends } from "../charts/format.js" */
+/** @import { Column, Container } from "./data.js" */
 
 export const UNDER = 0;
 export const UNSURE = 1;
@@ -12,12 +14,64 @@ export const VERDICTS = ["under", "unsure", "strong"];
 export const KINDS = [...VERDICTS, "fair"];
 export const FOUND = -2; // stands for an objective: in which order lineups were found
 
+/** @type {Objective} */
 const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward: "later", direction: "max",
   threshold: null, strength: false, low: null, high: null, digits: 0, worth: 0 };
+/** What is compared. `threshold`: its line; `low` and `high`: its floor and cap; `digits`: after the point, of its typical
+ * range and of lines; `worth`: of its values.
+ * @typedef {object} Objective
+ * @property {string} name
+ * @property {string} title
+ * @property {string} unit
+ * @property {string} toward
+ * @property {string} direction
+ * @property {number | null} threshold
+ * @property {boolean} strength
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {number} digits
+ * @property {number} worth */
+/** What fresh battles say of a lineup (`now`), and what the search had said (`before`); `why`: how it is confirmed although
+ * its range reaches across a line.
+ * @typedef {{ words: string, short: string, why?: string, now: { finding: string, battles: number, over: boolean, of: string, across: string },
+ *   before: { verdict: number, mean: number[], half: (number | null)[] } }} Fresh */
+/** What the files say of all lineups; slots: `count` is the place of the slot that says how many.
+ * @typedef {object} Meta
+ * @property {number} rows
+ * @property {number} teams
+ * @property {number} battles_of_replicate
+ * @property {Objective[]} objectives
+ * @property {Record<string, string>} words
+ * @property {string[]} sure
+ * @property {string[]} moved_sure
+ * @property {string} why_across
+ * @property {Record<string, Fresh>} fresh
+ * @property {{ value: number, half?: number } | null} median
+ * @property {{ name: string, pieces: number[] }[]} families
+ * @property {{ id: string, name: string, cost: number, category: string }[]} pieces
+ * @property {{ kind: string, count: number }[]} slots
+ * @property {Record<string, string>} categories */
+/** Bytes of lineups. @typedef {Uint8Array<ArrayBuffer>} Bytes */
+/** @typedef {Float32Array<ArrayBuffer>} Floats */
+/** @typedef {Column<Bytes>} ByteColumn */
+/** @typedef {Container<Meta, { id: Column<Uint32Array<ArrayBuffer>>, value: Column<Floats>, half: Column<Floats>, verdict: ByteColumn,
+ *   sure: ByteColumn, family: ByteColumn, best: ByteColumn, random: ByteColumn, samples: Column<Uint16Array<ArrayBuffer>> }>} Core */
+/** @typedef {Container<unknown, { genome: Column<Bytes | Uint16Array<ArrayBuffer>>, anchor: Column<Int8Array<ArrayBuffer>> }>} Details */
+/** Where the files are, and of which state of the job. @typedef {{ key: string, core: string, lineups: string }} Files */
+
 export const NO_FAMILY = 0;
 const WEAK = 3; // the place in meta.sure of what is over the line but weak, by the search's battles
 
+const none = { data: new Uint8Array(0), shape: [0] };
+const floats = { data: new Float32Array(0), shape: [0, 0] };
+/** The columns of a job that has played nothing yet. @type {Core["arrays"]} */
+const EMPTY = {
+  id: { data: new Uint32Array(0), shape: [0] }, value: floats, half: floats, verdict: none, sure: none, family: none,
+  best: none, random: none, samples: { data: new Uint16Array(0), shape: [0] },
+};
+
 export class Lineups {
+  /** @param {Core} core */
   constructor({ meta, arrays }) {
     this.meta = meta;
     this.objectives = meta.objectives;
@@ -30,22 +84,32 @@ export class Lineups {
     this.detailed = false;
     /** What fresh battles say, by id; their numbers already stand in the columns, in place of the search's. */
     this.fresh = new Map(Object.entries(meta.fresh).map(([id, what]) => [Number(id), what]));
-    if (!this.count) return;
-    this.id = arrays.id.data;
-    this.value = rowsOf(arrays.value);
-    this.half = rowsOf(arrays.half);
-    this.verdict = arrays.verdict.data;
-    this.sure = arrays.sure.data; // places in meta.sure, which says how sure in words
-    this.family = arrays.family.data;
-    this.best = arrays.best.data;
-    this.random = arrays.random.data; // 1: drawn at random, not bred
-    this.samples = arrays.samples.data;
+    /** From the second file, with the teams and slots of a lineup. @type {Bytes | Uint16Array<ArrayBuffer>} */
+    this.genome = new Uint8Array(0);
+    this.anchor = new Int8Array(0);
+    /** @type {number[]} */
+    this.pieceSlots = [];
+    this.teams = 0;
+    this.slots = 0;
+    /** @type {Floats | null} */
+    this.birth = null;
+    const { id, value, half, verdict, sure, family, best, random, samples } = this.count ? arrays : EMPTY;
+    this.id = id.data;
+    this.value = rowsOf(value);
+    this.half = rowsOf(half);
+    this.verdict = verdict.data;
+    this.sure = sure.data; // places in meta.sure, which says how sure in words
+    this.family = family.data;
+    this.best = best.data;
+    this.random = random.data; // 1: drawn at random, not bred
+    this.samples = samples.data;
     this.served = { verdict: this.verdict, sure: this.sure };
     this.extent = this.value.map(extent);
-    this.kind = this.hasLine ? this.verdict : this.best.map((best) => BEST * best);
+    this.kind = this.hasLine ? this.verdict : this.best.map((one) => BEST * one);
   }
 
-  /** Judge by `lines` (by an objective's short name) instead of the job's own. */
+  /** Judge by `lines` (by an objective's short name) instead of the job's own.
+   * @param {Record<string, number>} lines */
   drawLines(lines) {
     this.objectives.forEach((objective, j) => {
       const own = this.ownLines[j];
@@ -57,36 +121,42 @@ export class Lineups {
     this.kind = this.verdict;
   }
 
-  /** Whether a lineup's value is over a line; its `whole` range. What fresh battles leave open is marked so wherever it is. */
+  /** Whether a lineup's value is over a line; its `whole` range. What fresh battles leave open is marked so wherever it is.
+   * @param {number} row @param {boolean} [whole] */
   isOver(row, whole = false) {
     return this.verdict[row] !== UNDER && this.objectives.some(({ threshold, direction }, j) =>
       threshold !== null && (direction === "max" ? 1 : -1) * (this.value[j][row] - Math.fround(threshold)) >= (whole ? this.half[j][row] : 0));
   }
 
-  /** Whether one that is marked as under the line has a range that reaches across it. */
+  /** Whether one that is marked as under the line has a range that reaches across it.
+   * @param {number} row */
   reachesOver(row) {
     return this.verdict[row] === UNDER && this.objectives.some(({ threshold, direction }, j) =>
       threshold !== null && (direction === "max" ? 1 : -1) * (this.value[j][row] - Math.fround(threshold)) + this.half[j][row] >= 0);
   }
 
-  /** How sure a lineup is, in words. */
+  /** How sure a lineup is, in words.
+   * @param {number} row */
   howSure(row) {
     return this.meta[this.moved ? "moved_sure" : "sure"][this.sure[row]];
   }
 
-  /** Whether it is over the line, but surely too weak to matter. */
+  /** Whether it is over the line, but surely too weak to matter.
+   * @param {number} row */
   weak(row) {
     return this.sure[row] === (this.moved ? MOVED_WEAK : WEAK);
   }
 
-  /** What an axis needs of objective `j`, or of FOUND: {objective, values, extent}. */
+  /** What an axis needs of objective `j`, or of FOUND: {objective, values, extent}.
+   * @param {number} j @returns {{ objective: Objective, values: Floats, extent: number[] }} */
   axis(j) {
-    if (j !== FOUND) return { objective: this.objectives[j], values: this.value?.[j], extent: this.extent?.[j] };
-    this.birth ??= Float32Array.from(this.id ?? []);
+    if (j !== FOUND) return { objective: this.objectives[j], values: this.value[j], extent: this.extent[j] };
+    this.birth ??= Float32Array.from(this.id);
     return { objective: BIRTH, values: this.birth, extent: extent(this.birth) };
   }
 
-  /** Take in the second file: what names and details need. */
+  /** Take in the second file: what names and details need.
+   * @param {Details} details */
   detail({ arrays }) {
     if (this.count) {
       [, this.teams, this.slots] = arrays.genome.shape;
@@ -97,7 +167,8 @@ export class Lineups {
     this.detailed = true;
   }
 
-  /** The row of a lineup's id, or -1. Ids rise. */
+  /** The row of a lineup's id, or -1. Ids rise.
+   * @param {number} id */
   row(id) {
     let [low, high] = [0, this.count - 1];
     while (low <= high) {
@@ -109,6 +180,7 @@ export class Lineups {
     return -1;
   }
 
+  /** @param {number} row */
   name(row) {
     if (!this.detailed) return "";
     const names = [];
@@ -116,13 +188,15 @@ export class Lineups {
     return names.join(" · ");
   }
 
-  /** What a lineup of one team has besides the piece that it is called by: several may be called alike. */
+  /** What a lineup of one team has besides the piece that it is called by: several may be called alike.
+   * @param {number} row */
   others(row) {
     if (!this.detailed || this.teams > 1) return [];
     return this.parts(row, 0).slice(1).map(({ text }) => text);
   }
 
-  /** What one team is made of, in slot order: [{piece, cost, text}]; text is "Warhorn" or "Pikes ×6": names stay as they are. */
+  /** What one team is made of, in slot order: [{piece, cost, text}]; text is "Warhorn" or "Pikes ×6": names stay as they are.
+   * @param {number} row @param {number} team */
   parts(row, team) {
     const start = (row * this.teams + team) * this.slots;
     const found = [];
@@ -137,12 +211,14 @@ export class Lineups {
     return found;
   }
 
+  /** @param {number} row */
   costs(row) {
-    const sum = (team) => this.parts(row, team).reduce((total, { cost }) => total + cost, 0);
+    const sum = (/** @type {number} */ team) => this.parts(row, team).reduce((total, { cost }) => total + cost, 0);
     return Array.from({ length: this.teams }, (_, team) => sum(team));
   }
 
-  /** Uint8Array: 1 where the lineup contains the piece. */
+  /** Uint8Array: 1 where the lineup contains the piece.
+   * @param {number} piece */
   containing(piece) {
     const found = new Uint8Array(this.count);
     const width = this.teams * this.slots;
@@ -156,37 +232,43 @@ export class Lineups {
     return found;
   }
 
-  /** [low, high] of the 95 % range, within the objective's floor and cap; null when it is not known. */
+  /** [low, high] of the 95 % range, within the objective's floor and cap; null when it is not known.
+   * @param {number} row @param {number} j @returns {Ends | null} */
   range(row, j) {
     return j === FOUND ? null : this.around(this.value[j][row], this.half[j][row], j);
   }
 
-  /** The same of any mean of objective `j` with half of its range, such as what the search had measured. */
+  /** The same of any mean of objective `j` with half of its range, such as what the search had measured.
+   * @param {number} mean @param {number | null} half @param {number} j */
   around(mean, half, j) {
     const { low, high } = this.objectives[j];
     return rangeAround(mean, half, [low, high]);
   }
 
-  /** The strength of the median baseline team as pages write it, for the objective that says how strong; else null. */
+  /** The strength of the median baseline team as pages write it, for the objective that says how strong; else null.
+   * @param {number} j */
   level(j) {
     const { strength, digits } = this.objectives[j];
     return strength ? levelOf(this.meta.median, digits) : null;
   }
 
   /** A mean of objective `j` and its range in words, in the digits that the column's typical range is worth, and as many
-   * more as tell them from the line. */
+   * more as tell them from the line.
+   * @param {number} mean @param {Ends | null} range @param {number} j */
   told(mean, range, j) {
     const objective = this.objectives[j];
-    const lines = [objective.threshold, this.level(j)?.value].filter(Number.isFinite);
+    const lines = [objective.threshold, this.level(j)?.value].filter((line) => typeof line === "number");
     return told(mean, range, { ...objective, digits: objective.worth, lines });
   }
 
-  /** What objective `j` of a lineup came to, in words: {value, plain, range}. */
+  /** What objective `j` of a lineup came to, in words: {value, plain, range}.
+   * @param {number} row @param {number} j */
   toldOf(row, j) {
     return this.told(this.value[j][row], this.range(row, j), j);
   }
 }
 
+/** @param {Floats} values */
 function extent(values) {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) {
@@ -196,5 +278,7 @@ function extent(values) {
   return [low, high];
 }
 
+/** @param {Files} data */
 export const loadCore = async (data) => new Lineups(await load(data.core));
+/** @param {Files} data @returns {Promise<Details>} */
 export const loadDetails = (data) => load(data.lineups);

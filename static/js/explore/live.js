@@ -1,14 +1,32 @@
 // Keeps the page as the job is now: asks for the state when something happened, for lineups when there are new ones.
 import { listen } from "../events.js";
+import { find } from "../elements.js";
 import { loadCore, loadDetails } from "./lineups.js";
+
+/** @import { Files } from "./lineups.js" */
+/** @import { Judged } from "./judged.js" */
+/** @import { Config } from "./main.js" */
+/** @import { Answer, Shortlist } from "./shortlist.js" */
+/** @import { Store } from "./store.js" */
+
+/** How the job stands. @typedef {Answer & { running: boolean, tick: number, data: Files, counted?: string, judged?: string }} Standing */
 
 const PAUSE_MS = 1500;
 const PATIENCE = 4; // lineups that took t to load are not loaded again within 4 t, or ten seconds
 const MOST_PATIENCE_MS = 10_000;
 
 export class Live {
+  /** @param {Store} store @param {Config} config @param {{ shortlist: Shortlist, judged: Judged, stale: HTMLElement }} parts */
   constructor(store, config, { shortlist, judged, stale }) {
-    Object.assign(this, { store, config, shortlist, judged, stale, key: config.data.key, due: 0, earliest: 0 });
+    this.store = store;
+    this.config = config;
+    this.shortlist = shortlist;
+    this.judged = judged;
+    this.stale = stale;
+    this.key = config.data.key;
+    this.wasRunning = config.running;
+    this.due = 0;
+    this.earliest = 0;
     listen(config.events, () => this.soon());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.soon());
   }
@@ -26,6 +44,7 @@ export class Live {
     try {
       const answer = await fetch(this.config.state, { credentials: "same-origin" });
       if (!answer.ok) throw new Error(String(answer.status));
+      /** @type {Standing} */
       const state = await answer.json();
       if (state.data.key !== this.key && state.error === undefined) await this.reload(state.data);
       this.shortlist.take(state);
@@ -36,6 +55,7 @@ export class Live {
     }
   }
 
+  /** @param {Files} data */
   async reload(data) {
     const began = performance.now();
     const [lineups, details] = await Promise.all([loadCore(data), loadDetails(data)]);
@@ -46,11 +66,12 @@ export class Live {
     this.earliest = performance.now() + Math.min(MOST_PATIENCE_MS, PATIENCE * took);
   }
 
+  /** @param {Standing} state */
   say(state) {
     this.judged.take(state);
-    const note = document.querySelector("[data-live]");
+    const note = find(document, "[data-live]");
     note.hidden = !state.running;
-    note.querySelector("[data-tick]").textContent = state.tick;
+    find(note, "[data-tick]").textContent = String(state.tick);
     const typing = [...document.querySelectorAll("textarea")].some((box) => box.value.trim());
     // Head, facts and empty states are the server's words; but nothing that somebody types is lost for them.
     if (this.wasRunning && !state.running && !typing) location.reload();

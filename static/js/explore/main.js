@@ -1,5 +1,6 @@
 // The front explorer: fetches the lineups, builds the parts around one store, and draws as soon as there is something.
 import { plural, whole } from "../charts/format.js";
+import { embedded, find as findIn, findAll, findOptional } from "../elements.js";
 import { toast } from "../toast.js";
 import { Drafts } from "./drafts.js";
 import { Drawer } from "./drawer.js";
@@ -20,12 +21,22 @@ import { Store } from "./store.js";
 import { Table } from "./table.js";
 import { ThreeD } from "./three_d.js";
 
-const config = JSON.parse(document.getElementById("explore-config").textContent);
-const find = (selector) => document.querySelector(selector);
+/** @import { Files } from "./lineups.js" */
+
+/** What the server told when the page was made: addresses, and who looks. `fileRows`: the most lineups of a file;
+ * `later`: lines that later searches begin with, by objective.
+ * @typedef {{ job: number, person: number, running: boolean, state: string, shortlist: string, recheck: string, line: string,
+ *   events: string, export: Record<string, string>, data: Files, fileRows: number, later?: Record<string, number> }} Config */
+
+/** @type {Config} */
+const config = embedded("explore-config");
+/** @param {string} selector */
+const find = (selector) => findIn(document, selector);
 const SAY_PAUSE_MS = 700;
 
+/** @param {Store} store @param {Record<string, HTMLElement>} charts */
 function views(store, charts) {
-  const tabs = [...document.querySelectorAll("[data-view]")];
+  const tabs = findAll(document, "[data-view]");
   for (const tab of tabs) tab.addEventListener("click", () => store.set({ view: tab.dataset.view }, { leave: true }));
   const show = () => {
     for (const tab of tabs) tab.setAttribute("aria-pressed", String(tab.dataset.view === store.state.view));
@@ -37,6 +48,7 @@ function views(store, charts) {
   show();
 }
 
+/** @param {Store} store */
 function fit(store) {
   const button = find("[data-fit]");
   button.addEventListener("click", () => store.set({ fit: !store.state.fit }));
@@ -48,13 +60,14 @@ function fit(store) {
   show();
 }
 
+/** @param {Store} store */
 function takeAway(store) {
-  const links = [...document.querySelectorAll("[data-export]")];
+  const links = findAll(document, "[data-export]", HTMLAnchorElement);
   const show = () => {
     const words = store.address("rows").toString().replaceAll("%2C", ",");
     const count = store.state.rows.size || store.order.length;
     for (const link of links) {
-      link.href = config.export[link.dataset.export] + (words ? `?${words}` : "");
+      link.href = config.export[link.dataset.export ?? ""] + (words ? `?${words}` : "");
       const tooMany = link.dataset.export !== "csv" && count > config.fileRows;
       setDisabled(link, tooMany || !count);
       link.title = tooMany ? `This takes up to ${whole(config.fileRows)} lineups: filter further, or take CSV` : "";
@@ -85,7 +98,8 @@ function share() {
   });
 }
 
-/** Tell screen readers what a filter left, once it has settled. */
+/** Tell screen readers what a filter left, once it has settled.
+ * @param {Store} store */
 function sayMatches(store) {
   let due = 0;
   store.on("filter", () => {
@@ -96,7 +110,8 @@ function sayMatches(store) {
   });
 }
 
-/** What to do when nothing is over the line, and when filters leave nothing. */
+/** What to do when nothing is over the line, and when filters leave nothing.
+ * @param {Store} store */
 function nothing(store) {
   const box = find("[data-nothing]");
   const show = () => {
@@ -113,22 +128,26 @@ function nothing(store) {
   show();
 }
 
+/** @param {string} message */
 function fail(message) {
   const card = find("[data-chart-card]");
-  card.querySelector("[data-charts]").replaceChildren(
+  findIn(card, "[data-charts]").replaceChildren(
     make("div", { class: "problem", role: "alert" }, icon("alert-triangle"), make("div", {}, make("b", {}, "The lineups could not be shown."), ` ${message}`)),
   );
 }
 
+/** @param {Store} store */
 function build(store) {
   const card = find("[data-table-card]");
   const note = find("[data-chart-note]");
   const hover = new HoverCard(store, find("[data-hover]"), find("[data-hover-leader]"));
+  /** @type {import("./panel.js").Hover} */
   const over = (row, chart, pointer) => hover.show(row, chart, pointer);
   const drafts = new Drafts(config);
-  const shortlist = new Shortlist(store, config, { panel: find("[data-shortlist]"), button: find("[data-recheck]"), hint: find("[data-recheck-hint]"), drafts });
+  const shortlist = new Shortlist(store, config, { panel: find("[data-shortlist]"), button: findOptional(document, "[data-recheck]"), hint: findOptional(document, "[data-recheck-hint]"), drafts });
   const sheet = new ShortlistSheet(store, find("[data-shortlist-card]")); // before the drawer, which covers it
-  const drawer = new Drawer(store, find("[data-drawer-card]"), { canWrite: config.canWrite, shortlist, drafts });
+  const drawer = new Drawer(store, find("[data-drawer-card]"), { shortlist, drafts });
+  /** @type {import("./three_d.js").Open} */
   const open = (row, byKey = false) => {
     if (row < 0) return;
     store.set({ pick: store.lineups.id[row] }, { leave: narrow.matches });
@@ -146,7 +165,7 @@ function build(store) {
   new Parallel(store, charts.lines, note, { hover, open }).draw();
   new LineControl(store, config, shortlist);
   const judged = new Judged(store, find(".facts"), find("[data-filters]"));
-  new Keyboard({ table, drawer, filters, sheet, hover, help: find("[data-help]"), search: search.input });
+  new Keyboard({ table, drawer, filters, sheet, hover, help: findIn(document, "[data-help]", HTMLDialogElement), search: search.input });
   fit(store);
   takeAway(store);
   share();
@@ -164,7 +183,6 @@ async function begin() {
   store.lineups.detail(await details);
   store.detailed();
   const live = new Live(store, config, { shortlist, judged, stale: find("[data-stale]") });
-  live.wasRunning = config.running;
   live.refresh();
   await pairs.painted();
   document.documentElement.dataset.explorer = "painted"; // tests and the benchmark wait for it

@@ -1,13 +1,17 @@
 // Which lineup is under the pointer: rows in square cells, so that a look-up reads a few dozen of them.
 import { UNDER } from "./lineups.js";
+/** @import { Frame } from "./cloud.js" */
+/** @import { Store } from "./store.js" */
 
 const CELL = 16; // device pixels
 const MARK_REACH = 12; // css pixels
 const DOT_REACH = 5;
 
 export class Nearest {
+  /** @param {Frame} frame @param {Store} store */
   constructor(frame, store) {
-    Object.assign(this, { frame, store });
+    this.frame = frame;
+    this.store = store;
     const { x, y, xs, ys, width, height } = frame;
     this.columns = Math.ceil(width / CELL);
     this.rows = Math.ceil(height / CELL);
@@ -21,11 +25,13 @@ export class Nearest {
     }
   }
 
+  /** @param {number} column @param {number} row @returns {number} */
   cell(column, row) {
     return column < 0 || row < 0 || column >= this.columns || row >= this.rows ? -1 : row * this.columns + column;
   }
 
-  /** The row nearest to a place (device pixels), or -1. Marks are easier to hit than dots. */
+  /** The row nearest to a place (device pixels), or -1. Marks are easier to hit than dots.
+   * @param {number} px @param {number} py */
   at(px, py) {
     const { ratio, x, y, xs, ys } = this.frame;
     const { lineups, match } = this.store;

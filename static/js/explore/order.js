@@ -1,8 +1,14 @@
 // Sorting a hundred thousand rows without comparing them: radix sort of 32-bit keys, stable, on typed arrays.
+/** Row numbers. @typedef {Uint32Array<ArrayBuffer>} Rows */
+
 const BITS = 16;
 const BUCKETS = 1 << BITS;
 
-/** Row numbers that put `keys` (Float32Array) in rising order; equal keys keep their order in `start`. */
+/** The whole numbers below `count`. @param {number} count */
+export const rising = (count) => Uint32Array.from({ length: count }, (_, i) => i);
+
+/** Row numbers that put `keys` (Float32Array) in rising order; equal keys keep their order in `start`.
+ * @param {Float32Array<ArrayBuffer>} keys @param {Rows} [start] */
 export function argsort(keys, start) {
   const n = keys.length;
   const bits = new Uint32Array(keys.buffer, keys.byteOffset, n).slice();
@@ -10,11 +16,12 @@ export function argsort(keys, start) {
     if (bits[i] === 0x80000000) bits[i] = 0; // -0 is 0
     bits[i] ^= bits[i] >>> 31 ? 0xffffffff : 0x80000000; // floats now sort as whole numbers
   }
-  let order = start ?? Uint32Array.from({ length: n }, (_, i) => i);
+  let order = start ?? rising(n);
   for (let shift = 0; shift < 32; shift += BITS) order = pass(bits, order, shift);
   return order;
 }
 
+/** @param {Rows} bits @param {Rows} order @param {number} shift */
 function pass(bits, order, shift) {
   const n = order.length;
   const at = new Uint32Array(BUCKETS + 1);
@@ -30,7 +37,8 @@ function pass(bits, order, shift) {
   return sorted;
 }
 
-/** The same for small whole numbers, largest first. */
+/** The same for small whole numbers, largest first.
+ * @param {Uint8Array} groups @param {Rows} order @param {number} count */
 export function byGroup(groups, order, count) {
   const at = new Uint32Array(count + 1);
   for (const group of groups) at[group] += 1;

@@ -2,16 +2,31 @@
 import { plotly } from "../charts/plotly.js";
 import { tokens } from "../charts/theme.js";
 import { NARROWEST, Panel } from "./panel.js";
-import { icon } from "./dom.js";
+import { findOptional } from "../elements.js";
+import { icon, make } from "./dom.js";
 import { FOUND } from "./lineups.js";
+/** @import { Ends } from "../charts/format.js" */
+/** @import { Hover } from "./panel.js" */
+/** @import { Store } from "./store.js" */
+
+/** The objectives of a panel. @typedef {[x: number, y: number]} Pair */
 
 const NEAT = 2; // decimals more than an objective shows, when a dragged box becomes a filter
 
 export class Pairs {
+  /** @param {Store} store @param {HTMLElement} element @param {Hover} hover */
   constructor(store, element, hover) {
-    Object.assign(this, { store, element, hover, theme: tokens(), panels: [], drawn: null });
-    this.axes = document.createElement("div");
-    this.axes.className = "panel-axes";
+    this.store = store;
+    this.element = element;
+    this.hover = hover;
+    this.theme = tokens();
+    /** @type {Panel[]} */
+    this.panels = [];
+    /** The drawing of the axes that is under way. @type {Promise<void> | null} */
+    this.drawn = null;
+    this.size = { width: 0, height: 0 };
+    this.due = 0;
+    this.axes = make("div", { class: "panel-axes" });
     store.on("filter data colour fit view", () => this.draw());
     store.on("pick rows", () => this.select());
     store.on("main", () => this.build());
@@ -20,51 +35,48 @@ export class Pairs {
     new ResizeObserver(() => this.resized()).observe(element);
   }
 
-  /** [large, ...small] pairs of objective numbers, x first. */
+  /** [large, ...small] pairs of objective numbers, x first.
+   * @returns {Pair[]} */
   pairs() {
     const { lineups, state, strength, lined } = this.store;
     const count = lineups.objectives.length;
     if (count < 2) return [[FOUND, 0]];
+    /** @type {Pair[]} */
     const all = [];
     for (let a = 0; a < count; a += 1) for (let b = a + 1; b < count; b += 1) all.push(this.turned(a, b));
-    let usual = [strength >= 0 && strength !== lined ? strength : (lined + 1) % count, lined];
-    if (state.main) usual = state.main;
+    /** @type {Pair} */
+    const usual = state.main ?? [strength >= 0 && strength !== lined ? strength : (lined + 1) % count, lined];
     const rest = all.filter(([x, y]) => Math.min(x, y) !== Math.min(...usual) || Math.max(x, y) !== Math.max(...usual));
     return [usual, ...rest];
   }
 
-  /** What the line is drawn on stands upright, then what says how strong. */
+  /** What the line is drawn on stands upright, then what says how strong.
+   * @param {number} a @param {number} b @returns {Pair} */
   turned(a, b) {
-    const weight = (j) => (j === this.store.lined ? 2 : j === this.store.strength ? 1 : 0);
+    const weight = (/** @type {number} */ j) => (j === this.store.lined ? 2 : j === this.store.strength ? 1 : 0);
     return weight(a) > weight(b) ? [b, a] : [a, b];
   }
 
   build() {
     const focused = this.element.contains(document.activeElement);
     const pairs = this.pairs();
-    const brush = (bounds) => this.brush(bounds);
+    const brush = (/** @type {[number, Ends][]} */ bounds) => this.brush(bounds);
     this.panels = pairs.map((pair, i) => {
       const enlarge = i ? this.enlarger(pair) : null;
       return new Panel(this.store, pair, !i, { hover: this.hover, brush, enlarge });
     });
-    const small = document.createElement("div");
-    small.className = "panels-small";
-    small.append(...this.panels.slice(1).map((panel) => panel.element));
+    const small = make("div", { class: "panels-small" }, ...this.panels.slice(1).map((panel) => panel.element));
     this.element.replaceChildren(this.axes, this.panels[0].element, ...(this.panels.length > 1 ? [small] : []));
     this.element.dataset.panels = String(this.panels.length);
-    if (focused) this.element.querySelector(".panel-enlarge")?.focus();
+    if (focused) findOptional(this.element, ".panel-enlarge")?.focus();
     this.draw(true);
   }
 
+  /** @param {Pair} pair */
   enlarger(pair) {
     const [x, y] = pair.map((j) => this.store.lineups.objectives[j]);
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "btn btn-icon panel-enlarge";
     const label = `Show ${y.title} against ${x.title} large`;
-    button.append(icon("zoom-in", 16));
-    button.setAttribute("aria-label", label);
-    button.title = label;
+    const button = make("button", { type: "button", class: "btn btn-icon panel-enlarge", "aria-label": label, title: label }, icon("zoom-in", 16));
     button.addEventListener("click", () => this.store.set({ main: pair }));
     return button;
   }
@@ -91,7 +103,7 @@ export class Pairs {
 
   resized() {
     const { clientWidth: width, clientHeight: height } = this.element;
-    if (width !== this.size?.width || height !== this.size?.height) this.draw();
+    if (width !== this.size.width || height !== this.size.height) this.draw();
   }
 
   retheme() {
@@ -103,7 +115,8 @@ export class Pairs {
   async plot() {
     const { theme, size } = this;
     const parts = this.panels.map((panel, i) => panel.axes(theme, i + 1, size));
-    const id = (i) => (i ? String(i + 1) : "");
+    const id = (/** @type {number} */ i) => (i ? String(i + 1) : "");
+    /** @type {Plotly.Layout} */
     const layout = {
       ...size, margin: { l: 0, r: 0, t: 0, b: 0 }, showlegend: false, dragmode: false, hovermode: false,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.ink },
@@ -122,7 +135,8 @@ export class Pairs {
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   }
 
-  /** A dragged box fills the number boxes of its two objectives. */
+  /** A dragged box fills the number boxes of its two objectives.
+   * @param {[number, Ends][]} bounds */
   brush(bounds) {
     const [min, max] = [{ ...this.store.state.min }, { ...this.store.state.max }];
     for (const [j, [low, high]] of bounds) {

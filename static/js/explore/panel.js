@@ -4,7 +4,18 @@ import { axisTitle, lineText, titleLines, withUnit } from "../charts/format.js";
 import { faded } from "../charts/theme.js";
 import { PAD, paint, Scale, select } from "./cloud.js";
 import { Nearest } from "./nearest.js";
+import { make } from "./dom.js";
 import { freest, spots } from "./notes.js";
+/** @import { Ends } from "../charts/format.js" */
+/** @import { Theme } from "../charts/theme.js" */
+/** @import { Frame, Line } from "./cloud.js" */
+/** @import { Chart } from "./hover.js" */
+/** @import { Box } from "./notes.js" */
+/** @import { Pair } from "./pairs.js" */
+/** @import { Store } from "./store.js" */
+
+/** Shows the card of a row, or hides it: -1. @typedef {(row: number, chart: Chart | null, pointer?: string) => void} Hover */
+/** A place in px. @typedef {[x: number, y: number]} Point */
 
 // Room for ticks and one line of a title; a small panel has the upright axis's title above it, where it can be read.
 const MARGINS = {
@@ -19,10 +30,23 @@ const ROOM = 0.04; // share of the range left free at both ends
 const DRAG_PX = 5;
 
 export class Panel {
+  /** @param {Store} store @param {Pair} pair @param {boolean} large
+   * @param {{ hover: Hover, brush: (bounds: [number, Ends][]) => void, enlarge: HTMLElement | null }} parts */
   constructor(store, [xj, yj], large, { hover, brush, enlarge }) {
-    Object.assign(this, { store, xj, yj, large, hover, brush });
-    this.element = document.createElement("div");
-    this.element.className = `panel ${large ? "panel-large" : "panel-small"}`;
+    this.store = store;
+    this.xj = xj;
+    this.yj = yj;
+    this.large = large;
+    this.hover = hover;
+    this.brush = brush;
+    /** What was drawn last. @type {Frame | null} */
+    this.last = null;
+    /** @type {Nearest | null} */
+    this.nearest = null;
+    /** @type {Chart | null} */
+    this.chart = null;
+    this.dragged = false;
+    this.element = make("div", { class: `panel ${large ? "panel-large" : "panel-small"}` });
     this.cloud = this.add("canvas", "panel-marks");
     this.canvas = this.add("canvas", "panel-marks");
     this.words = this.add("div", "panel-words");
@@ -32,19 +56,17 @@ export class Panel {
     this.listen();
   }
 
+  /** @template {"canvas" | "div"} N @param {N} name @param {string} css */
   add(name, css) {
-    const made = document.createElement(name);
-    made.className = css;
-    made.setAttribute("aria-hidden", "true");
-    this.element.append(made);
-    return made;
+    return this.element.appendChild(make(name, { class: css, "aria-hidden": "true" }));
   }
 
   objectives() {
     return [this.xj, this.yj].map((j) => this.store.lineups.axis(j).objective);
   }
 
-  /** The range an axis shows: everything, or what matches when the view is fitted; the line always included. */
+  /** The range an axis shows: everything, or what matches when the view is fitted; the line always included.
+   * @param {number} j @returns {Ends} */
   range(j) {
     const { lineups, match, state } = this.store;
     const { objective, values, extent } = lineups.axis(j);
@@ -64,6 +86,7 @@ export class Panel {
     return [low - room, high + room];
   }
 
+  /** @returns {Frame} */
   frame() {
     const { clientWidth, clientHeight } = this.element;
     const { margin: m, titles } = this.margin(clientWidth, clientHeight);
@@ -79,7 +102,8 @@ export class Panel {
     };
   }
 
-  /** The margins, with room for titles of several lines, and these titles. */
+  /** The margins, with room for titles of several lines, and these titles.
+   * @param {number} width @param {number} height */
   margin(width, height) {
     const usual = this.large ? MARGINS.large : MARGINS.small;
     const [x, y] = this.objectives().map((objective) => axisTitle(objective));
@@ -93,11 +117,13 @@ export class Panel {
     return { margin: { ...usual, ...side, b: usual.b + more }, titles };
   }
 
+  /** @param {Ends} xr @param {Ends} yr */
   lines(xr, yr) {
     const { lineups, strength } = this.store;
     const median = lineups.meta.median?.value ?? null;
+    /** @type {Line[]} */
     const found = [];
-    for (const [along, j] of [["x", this.xj], ["y", this.yj]]) {
+    for (const [along, j] of /** @type {const} */ ([["x", this.xj], ["y", this.yj]])) {
       const { threshold } = lineups.axis(j).objective;
       if (threshold !== null) found.push({ along, j, at: threshold, dotted: false });
       if (j === strength && median !== null) found.push({ along, j, at: median, dotted: true });
@@ -108,12 +134,14 @@ export class Panel {
     });
   }
 
-  /** Draw everything again; tells whether the axes have to follow. */
+  /** Draw everything again; tells whether the axes have to follow.
+   * @param {Theme} theme */
   draw(theme) {
     if (!this.element.clientWidth) return false;
     const frame = this.frame();
-    const same = this.last && ["width", "height"].every((k) => this.last[k] === frame[k]) &&
-      ["x", "y"].every((k) => this.last[k].from === frame[k].from && this.last[k].to === frame[k].to);
+    const { last } = this;
+    const same = last !== null && last.width === frame.width && last.height === frame.height &&
+      /** @type {const} */ (["x", "y"]).every((k) => last[k].from === frame[k].from && last[k].to === frame[k].to);
     this.last = frame;
     this.nearest = null;
     this.chart = this.told(frame);
@@ -128,22 +156,26 @@ export class Panel {
     return !same;
   }
 
-  /** What the hover card needs to know: where each lineup's mark stands, in px of the canvas. */
+  /** What the hover card needs to know: where each lineup's mark stands, in px of the canvas.
+   * @param {Frame} frame @returns {Chart} */
   told({ x, y, xs, ys, ratio }) {
     return { element: this.canvas, at: (row) => [x.place(xs[row]) / ratio, y.place(ys[row]) / ratio], rows: this.store.every };
   }
 
-  /** Only what is selected has changed. */
+  /** Only what is selected has changed.
+   * @param {Theme} theme */
   select(theme) {
     if (this.last?.stamped) select(this.last, this.store, theme);
   }
 
+  /** @param {Frame} frame */
   label(frame) {
     this.words.replaceChildren();
     if (!this.large) return;
+    /** @type {[note: HTMLElement, along: string, at: number][]} */
     const notes = [];
     for (const { along, j, at, dotted } of frame.lines) {
-      const note = document.createElement("span");
+      const note = make("span");
       const objective = this.store.lineups.objectives[j];
       note.textContent = dotted ? `Median baseline team, ${withUnit(at, { ...objective, ...this.store.lineups.level(j) })}` : `The line${objective.threshold === this.store.lineups.ownLines[j] ? "" : ", moved"}: ${lineText(at, objective)}`;
       note.className = along === "x" ? "note-x" : "note-y";
@@ -154,6 +186,7 @@ export class Panel {
       }
       this.words.append(note);
     }
+    /** @type {Box[]} */
     const taken = [];
     for (const [note, along, at] of notes) {
       const box = freest(frame, this.store, spots(frame, note, along, at), taken);
@@ -162,12 +195,14 @@ export class Panel {
     }
   }
 
-  /** The panel's two axes and its tint for Plotly: {x, y, shapes, annotations}; `number` 2 means the axes x2 and y2. */
+  /** The panel's two axes and its tint for Plotly: {x, y, shapes, annotations}; `number` 2 means the axes x2 and y2.
+   * @param {Theme} theme @param {number} number @param {{ width: number, height: number }} size */
   axes(theme, number, { width, height }) {
-    const frame = this.last;
+    const frame = this.last ?? this.frame();
     const { offsetLeft: left, offsetTop: top } = this.element;
     const id = number > 1 ? String(number) : "";
     const font = { size: this.large ? 13 : 12, color: theme.ink };
+    /** @param {string[]} title @param {Ends} range @param {number} pixels @returns {Plotly.Axis} */
     const axis = (title, range, pixels) => ({
       range, title: { text: title.join("<br>"), standoff: 8, font },
       tickfont: { size: 12, color: theme.muted }, nticks: Math.max(3, Math.round(pixels / (this.large ? 75 : 55))),
@@ -188,7 +223,8 @@ export class Panel {
   }
 
   /** The corner where the problem is: over the line, and stronger than the median baseline team. Where strength counts
-   * and is not drawn, over the line is not the problem yet, and nothing is tinted. */
+   * and is not drawn, over the line is not the problem yet, and nothing is tinted.
+   * @param {Frame} frame @param {Theme} theme @returns {Plotly.Shape[]} */
   tint(frame, theme) {
     const corner = { x: [...frame.xr], y: [...frame.yr] };
     const { strength, lineups } = this.store;
@@ -205,11 +241,13 @@ export class Panel {
 
   // ---- pointer ----
 
+  /** @param {MouseEvent} event @returns {Point} */
   place(event) {
     const bounds = this.canvas.getBoundingClientRect();
     return [event.clientX - bounds.left, event.clientY - bounds.top];
   }
 
+  /** @param {MouseEvent} event */
   at(event) {
     if (!this.last || !this.store.lineups.count) return -1;
     this.nearest ??= new Nearest(this.last, this.store);
@@ -219,6 +257,7 @@ export class Panel {
 
   listen() {
     const { canvas } = this;
+    /** @type {Point | null} */
     let start = null;
     let dragging = false;
     canvas.addEventListener("pointermove", (event) => {
@@ -234,6 +273,7 @@ export class Panel {
       start = this.place(event);
       canvas.setPointerCapture(event.pointerId);
     });
+    /** @param {PointerEvent} event @param {boolean} keep */
     const end = (event, keep) => {
       if (start && dragging && keep) this.brushed(start, this.place(event));
       this.box.hidden = true;
@@ -251,8 +291,10 @@ export class Panel {
     });
   }
 
+  /** @param {Point} from @param {Point} to */
   showBox([ax, ay], [bx, by]) {
     this.hover(-1, this.chart);
+    if (!this.last) return;
     const { margin } = this.last;
     Object.assign(this.box.style, {
       left: `${Math.min(ax, bx) + margin.l - PAD}px`, top: `${Math.min(ay, by) + margin.t - PAD}px`,
@@ -261,8 +303,11 @@ export class Panel {
     this.box.hidden = false;
   }
 
+  /** @param {Point} from @param {Point} to */
   brushed([ax, ay], [bx, by]) {
+    if (!this.last) return;
     const { x, y } = this.last;
+    /** @param {number} a @param {number} b @returns {Ends} */
     const sorted = (a, b) => [Math.min(a, b), Math.max(a, b)];
     this.brush([[this.xj, sorted(x.value(ax), x.value(bx))], [this.yj, sorted(y.value(ay), y.value(by))]]);
   }

@@ -4,9 +4,17 @@ import { axisTitle, decimals, titleLines, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 import { PAD } from "./cloud.js";
-import { make } from "./dom.js";
+import { drawable, make } from "./dom.js";
 import { BEST, STRONG, UNDER, UNSURE } from "./lineups.js";
 import { spread } from "./three_d.js";
+/** @import { Chart, HoverCard } from "./hover.js" */
+/** @import { Rows } from "./order.js" */
+/** @import { Point } from "./panel.js" */
+/** @import { Store } from "./store.js" */
+/** @import { Open } from "./three_d.js" */
+
+/** Some of what does not match, and of each kind `all` rows and those that are drawn.
+ * @typedef {{ behind: Rows, groups: { kind: number, all: Rows, rows: Rows }[] }} Drawn */
 
 const MOST = 160; // lines of one verdict: more would be a solid area
 const MOST_BEHIND = 240; // faint lines of what does not match
@@ -17,8 +25,18 @@ const DRAG_PX = 4;
 const NEAR_PX = 28;
 
 export class Parallel {
+  /** @param {Store} store @param {HTMLElement} element @param {HTMLElement} note @param {{ hover: HoverCard, open: Open }} page */
   constructor(store, element, note, { hover, open }) {
-    Object.assign(this, { store, element, note, hover, open, over: -1 });
+    this.store = store;
+    this.element = element;
+    this.note = note;
+    this.hover = hover;
+    this.open = open;
+    this.over = -1;
+    this.theme = tokens();
+    this.size = [0, 0];
+    /** The rows whose lines are drawn; null before the first drawing. @type {number[] | null} */
+    this.shown = null;
     this.axes = element.appendChild(make("div", { class: "panel-axes", "aria-hidden": "true" }));
     this.canvas = element.appendChild(make("canvas", { class: "panel-marks", "aria-hidden": "true" }));
     this.top = element.appendChild(make("canvas", { class: "panel-marks", "aria-hidden": "true" }));
@@ -35,7 +53,8 @@ export class Parallel {
     return [lined, ...lineups.objectives.keys()].filter((j, i, all) => all.indexOf(j) === i);
   }
 
-  /** Every axis points to more of what is looked for: upwards. */
+  /** Every axis points to more of what is looked for: upwards.
+   * @param {number} j @param {number} value */
   height(j, value) {
     const [low, high] = this.store.lineups.extent[j];
     const share = (value - low) / (high - low || 1);
@@ -45,10 +64,10 @@ export class Parallel {
   /** What is drawn: [{kind, all, rows}] from what is drawn first to what lies on top, and a sample of what does not match. */
   groups() {
     const { lineups, match, order } = this.store;
-    const of = (kind) => order.filter((row) => lineups.kind[row] === kind);
-    const groups = [UNDER, BEST, UNSURE, STRONG].map((kind) => [kind, of(kind)]).filter(([, all]) => all.length);
+    const of = (/** @type {number} */ kind) => order.filter((row) => lineups.kind[row] === kind);
+    const groups = [UNDER, BEST, UNSURE, STRONG].map((kind) => ({ kind, all: of(kind) })).filter(({ all }) => all.length);
     const rest = this.store.every.filter((row) => !match[row]);
-    return { behind: spread(rest, MOST_BEHIND), groups: groups.map(([kind, all]) => ({ kind, all, rows: spread(all, MOST) })) };
+    return { behind: spread(rest, MOST_BEHIND), groups: groups.map(({ kind, all }) => ({ kind, all, rows: spread(all, MOST) })) };
   }
 
   get wanted() {
@@ -67,8 +86,10 @@ export class Parallel {
     this.plot();
   }
 
+  /** @param {Drawn} drawn */
   sayDrawn({ groups, behind }) {
     const { words, hasLine } = this.store.lineups;
+    /** @type {Record<number, string>} */
     const names = { [UNDER]: hasLine ? words.under : "others", [UNSURE]: words.unsure, [STRONG]: words.strong, [BEST]: "best trade-offs" };
     const counts = groups.toReversed().map(({ kind, all, rows }) =>
       `${names[kind].toLowerCase()} ${rows.length === all.length ? `all ${whole(all.length)}` : `${whole(rows.length)} of ${whole(all.length)}`}`);
@@ -76,24 +97,27 @@ export class Parallel {
     this.note.textContent = counts.length ? `Drawn: ${counts.join(", ")}${faint}. Drag along an axis to filter by it.` : `Nothing matches${faint}.`;
   }
 
+  /** @param {number} row @returns {Point[]} */
   points(row) {
     const [w, h] = this.size;
     const order = this.order;
     return order.map((j, k) => [PAD + (w * k) / Math.max(1, order.length - 1), PAD + h * (1 - this.height(j, this.store.lineups.value[j][row]))]);
   }
 
-  /** A canvas of the chart's size, cleared. */
+  /** A canvas of the chart's size, cleared.
+   * @param {HTMLCanvasElement} canvas */
   blank(canvas) {
     const ratio = window.devicePixelRatio || 1;
     const [w, h] = this.size.map((s) => s + 2 * PAD);
     [canvas.width, canvas.height] = [Math.round(w * ratio), Math.round(h * ratio)];
     Object.assign(canvas.style, { left: `${MARGIN.l - PAD}px`, top: `${MARGIN.t - PAD}px`, width: `${w}px`, height: `${h}px` });
-    const c = canvas.getContext("2d");
+    const c = drawable(canvas.getContext("2d"));
     c.scale(ratio, ratio);
     c.lineJoin = "round";
     return c;
   }
 
+  /** @param {CanvasRenderingContext2D} c @param {number} row @param {string} colour @param {number} width */
   stroke(c, row, colour, width) {
     c.beginPath();
     c.strokeStyle = colour;
@@ -102,10 +126,12 @@ export class Parallel {
     c.stroke();
   }
 
+  /** @param {Drawn} drawn */
   paint({ groups, behind }) {
     const { theme } = this;
     const c = this.blank(this.canvas);
     for (const row of behind) this.stroke(c, row, faded(theme["context-mark"], 0.12), 1);
+    /** @type {Record<number, string>} */
     const colours = { [UNDER]: theme["context-mark"], [UNSURE]: theme["unsure-mark"], [STRONG]: theme.over, [BEST]: theme.accent };
     for (const { kind, rows } of groups) {
       const opacity = Math.min(0.9, Math.max(0.2, Math.sqrt(SOLID / rows.length) * (kind === STRONG || kind === BEST ? 0.8 : 0.6)));
@@ -129,7 +155,9 @@ export class Parallel {
     const { theme, order } = this;
     const { lineups, state } = this.store;
     const last = Math.max(1, order.length - 1);
+    /** @type {Plotly.Shape[]} */
     const shapes = [];
+    /** @type {Plotly.Annotation[]} */
     const annotations = [];
     order.forEach((j, k) => {
       const objective = lineups.objectives[j];
@@ -160,6 +188,13 @@ export class Parallel {
     plotly().then((Plotly) => Plotly.react(this.axes, [{ type: "scatter", x: [null], y: [null] }], layout, { staticPlot: true, displayModeBar: false }));
   }
 
+  /** @param {number} x
+   * @param {number} y
+   * @param {string} text
+   * @param {string} color
+   * @param {string} xanchor
+   * @param {number} [yshift]
+   * @returns {Plotly.Annotation} */
   words(x, y, text, color, xanchor, yshift = 0) {
     return { x, y, xref: "x", yref: "y", text, showarrow: false, xanchor, yshift, xshift: xanchor === "right" ? -12 : xanchor === "left" ? 12 : 0, font: { size: 12, color } };
   }
@@ -167,7 +202,9 @@ export class Parallel {
   // ---- pointer: a drag along an axis sets the bounds of its objective, a click opens the nearest line ----
 
   listen() {
+    /** @type {Point | null} */
     let start = null;
+    /** @param {MouseEvent} event @returns {Point} */
     const place = (event) => {
       const bounds = this.top.getBoundingClientRect();
       return [event.clientX - bounds.left, event.clientY - bounds.top];
@@ -180,14 +217,15 @@ export class Parallel {
       this.top.setPointerCapture(event.pointerId);
     });
     this.top.addEventListener("pointerup", (event) => {
+      if (!start) return;
       const [from, to] = [start, place(event)];
       start = null;
-      if (!from) return;
       if (Math.abs(to[1] - from[1]) > DRAG_PX) this.brush(from, to);
       else this.pick(to);
     });
   }
 
+  /** @param {Point} from @param {Point} to */
   brush(from, to) {
     const [w, h] = this.size;
     const k = Math.round(((from[0] - PAD) / w) * Math.max(1, this.order.length - 1));
@@ -204,23 +242,27 @@ export class Parallel {
     this.store.set({ min: { ...min, [name]: Math.min(...values) }, max: { ...max, [name]: Math.max(...values) } });
   }
 
+  /** @param {Point} at */
   pick(at) {
     const row = this.near(at);
     if (row >= 0) this.open(row);
   }
 
-  /** The card and a strong line for what the pointer is on. */
+  /** The card and a strong line for what the pointer is on.
+   * @param {number} row @param {Point} [at] @param {string} [pointer] */
   pointAt(row, at = [0, 0], pointer = "mouse") {
     if (row !== this.over) {
       this.over = row;
       if (this.wanted) this.paintTop();
     }
     const middle = Math.floor(this.order.length / 2);
+    /** @type {Chart} */
     const chart = { element: this.top, at: (other) => (other === row ? at : this.points(other)[middle]), rows: this.shown ?? [] };
     if (row !== this.hover.row) this.hover.show(row, chart, pointer);
   }
 
-  /** The lineup whose line passes nearest to a place, or -1; the last drawn of equal ones, for it lies on top. */
+  /** The lineup whose line passes nearest to a place, or -1; the last drawn of equal ones, for it lies on top.
+   * @param {Point} at */
   near([px, py]) {
     let [best, least] = [-1, 8];
     for (const row of this.shown ?? []) {

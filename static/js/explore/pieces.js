@@ -1,20 +1,29 @@
 // Which pieces a lineup must contain.
+import { closest, find } from "../elements.js";
 import { icon, make } from "./dom.js";
+/** @import { Meta } from "./lineups.js" */
+/** @import { Store } from "./store.js" */
+
+/** @typedef {Meta["pieces"][number]} Piece */
 
 /** Lineups that contain a piece: type part of its name, choose; each choice is a chip that can be taken off. */
 export class PieceSearch {
+  /** @param {Store} store @param {HTMLElement} element */
   constructor(store, element) {
-    Object.assign(this, { store, element, active: -1, found: [] });
-    this.input = element.querySelector("input");
-    this.list = element.querySelector("[role=listbox]");
-    this.chips = element.querySelector("[data-pieces]");
+    this.store = store;
+    this.active = -1;
+    /** @type {Piece[]} */
+    this.found = [];
+    this.input = find(element, "input", HTMLInputElement);
+    this.list = find(element, "[role=listbox]");
+    this.chips = find(element, "[data-pieces]");
     this.input.addEventListener("input", () => this.search());
     this.input.addEventListener("focus", () => this.input.value && this.search());
     this.input.addEventListener("blur", () => this.close());
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.list.addEventListener("pointerdown", (event) => {
       event.preventDefault(); // the box keeps the focus
-      const option = event.target.closest("[role=option]");
+      const option = closest(event.target, "[role=option]");
       if (option) this.choose(this.found[Number(option.dataset.at)]);
     });
     store.on("filter", () => this.draw());
@@ -24,7 +33,7 @@ export class PieceSearch {
   search() {
     const wanted = this.input.value.trim().toLowerCase();
     const { pieces } = this.store.lineups.meta;
-    const words = (piece) => piece.name.toLowerCase();
+    const words = (/** @type {Piece} */ piece) => piece.name.toLowerCase();
     const hits = pieces.filter((p) => words(p).includes(wanted) && !this.store.state.piece.has(p.id));
     hits.sort((a, b) => Number(!words(a).startsWith(wanted)) - Number(!words(b).startsWith(wanted)));
     this.found = wanted ? hits.slice(0, 8) : [];
@@ -51,6 +60,7 @@ export class PieceSearch {
     this.input.removeAttribute("aria-activedescendant");
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.key === "Escape" && !this.list.hidden) {
       event.stopPropagation();
@@ -60,7 +70,7 @@ export class PieceSearch {
       event.preventDefault();
       return this.choose(this.found[this.active]);
     }
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step && this.found.length) {
       event.preventDefault();
       this.active = (this.active + step + this.found.length) % this.found.length;
@@ -69,6 +79,7 @@ export class PieceSearch {
     return undefined;
   }
 
+  /** @param {Piece} piece */
   choose(piece) {
     this.input.value = "";
     this.close();
@@ -78,7 +89,7 @@ export class PieceSearch {
   draw() {
     const { pieces } = this.store.lineups.meta;
     const chips = [...this.store.state.piece].map((id) => {
-      const { name } = pieces.find((p) => p.id === id);
+      const name = pieces.find((p) => p.id === id)?.name ?? id;
       const off = make("button", { type: "button", class: "chip chip-accent piece-chip", "aria-label": `Take off the filter ${name}` }, name, icon("x", 16));
       off.addEventListener("click", () => {
         const rest = new Set(this.store.state.piece);

@@ -1,12 +1,18 @@
 // On a small screen the shortlist is a sheet, which a bar at the bottom opens from anywhere on the page.
+import { find } from "../elements.js";
 import { cover, narrow } from "./dom.js";
 import { whole } from "../charts/format.js";
+/** @import { Store } from "./store.js" */
 
 export class ShortlistSheet {
+  /** @param {Store} store @param {HTMLElement} card */
   constructor(store, card) {
-    Object.assign(this, { store, card, opener: document.querySelector("[data-open-shortlist]") });
+    this.store = store;
+    this.card = card;
+    this.opener = find(document, "[data-open-shortlist]");
+    this.closer = find(card, "[data-close-shortlist]");
     this.opener.addEventListener("click", () => this.open());
-    card.querySelector("[data-close-shortlist]").addEventListener("click", () => this.close());
+    this.closer.addEventListener("click", () => this.close());
     store.on("listed", () => this.say());
     store.on("pick", () => store.state.pick !== null && this.covering && cover(card, false)); // the lineup covers the page now
     narrow.addEventListener("change", () => this.covering && !narrow.matches && cover(card, false));
@@ -19,12 +25,12 @@ export class ShortlistSheet {
 
   say() {
     const count = [...this.store.listed.values()].filter(({ on }) => on).length;
-    this.opener.querySelector("span").textContent = count ? `Shortlist (${whole(count)})` : "Shortlist";
+    find(this.opener, "span").textContent = count ? `Shortlist (${whole(count)})` : "Shortlist";
   }
 
   open() {
     cover(this.card, true);
-    this.card.querySelector("[data-close-shortlist]").focus();
+    this.closer.focus();
   }
 
   close() {

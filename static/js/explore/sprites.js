@@ -1,6 +1,9 @@
 // Marks as small pictures for a canvas that draws them one by one: the verdict's mark, or the family's shape and colour.
 import { FAMILIES } from "../marks.js";
+import { drawable } from "./dom.js";
 import { BEST, STRONG, UNDER, UNSURE } from "./lineups.js";
+/** @import { Theme } from "../charts/theme.js" */
+/** @import { Store } from "./store.js" */
 
 const DIAMOND = "M8 1.2 14.8 8 8 14.8 1.2 8Z";
 const DISC = "M8 1.2a6.8 6.8 0 1 1 0 13.6A6.8 6.8 0 0 1 8 1.2Z";
@@ -8,28 +11,35 @@ const RING = "M8 3.2a4.8 4.8 0 1 1 0 9.6 4.8 4.8 0 0 1 0-9.6Z";
 const CROWD = 1500;
 const BOX = 16; // the drawings' own box, of which they fill 13.6
 
-/** A function from row to {canvas, size}, size in px. `many` marks are drawn smaller. */
+/** A function from row to {canvas, size}, size in px. `many` marks are drawn smaller.
+ * @param {Pick<Store, "state" | "lineups">} store @param {Theme} theme @param {{ ratio: number, many: number }} how */
 export function sprites({ state, lineups }, theme, { ratio, many }) {
+  /** @type {Map<number, { canvas: OffscreenCanvas, size: number }>} */
   const cache = new Map();
   const size = many > CROWD ? 6.5 : 9;
+  /** @type {Record<number, string>} */
   const colours = { [UNDER]: theme.muted, [UNSURE]: theme["unsure-mark"], [STRONG]: theme.over, [BEST]: theme.accent };
-  return (row) => {
+  return (/** @type {number} */ row) => {
     const kind = lineups.kind[row];
     const number = state.colour === "family" && kind !== UNDER ? lineups.family[row] : -1;
     const key = number * 4 + kind;
-    if (!cache.has(key)) {
-      const path = number >= 0 ? (FAMILIES[number - 1] ?? RING) : kind === BEST || kind === UNDER ? DISC : DIAMOND;
-      const colour = number >= 0 ? (theme.family[number - 1] ?? theme.muted) : colours[kind];
-      cache.set(key, sprite(path, colour, { size, ratio, edge: theme.surface, open: kind === UNSURE || number === 0 }));
-    }
-    return cache.get(key);
+    const before = cache.get(key);
+    if (before) return before;
+    const path = number >= 0 ? (FAMILIES[number - 1] ?? RING) : kind === BEST || kind === UNDER ? DISC : DIAMOND;
+    const colour = number >= 0 ? (theme.family[number - 1] ?? theme.muted) : colours[kind];
+    const made = sprite(path, colour, { size, ratio, edge: theme.surface, open: kind === UNSURE || number === 0 });
+    cache.set(key, made);
+    return made;
   };
 }
 
+/** @param {string} path
+ * @param {string} colour
+ * @param {{ size: number, ratio: number, edge: string, open: boolean }} how */
 function sprite(path, colour, { size, ratio, edge, open }) {
   const shown = ((size + 3) * BOX) / 13.6;
   const canvas = new OffscreenCanvas(Math.ceil(shown * ratio), Math.ceil(shown * ratio));
-  const c = canvas.getContext("2d");
+  const c = drawable(canvas.getContext("2d"));
   const unit = (size * ratio) / 13.6;
   c.translate(canvas.width / 2 - 8 * unit, canvas.height / 2 - 8 * unit);
   c.scale(unit, unit);

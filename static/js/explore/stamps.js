@@ -1,7 +1,13 @@
 // Stamps: dots and marks laid into bytes, one small picture at each place. Many times faster than drawing each one.
 import { rgb } from "../charts/theme.js";
+import { drawable } from "./dom.js";
+/** @import { Frame } from "./cloud.js" */
 
-/** A round kernel of coverage bytes for dots of `size` device pixels. */
+/** A square of coverage bytes, `width` px wide. @typedef {{ bytes: Uint8Array, width: number }} Kernel */
+/** A mark as pixels, and where those that are inked are. @typedef {{ side: number, data: Uint32Array, across: Uint32Array, down: Uint32Array }} Picture */
+
+/** A round kernel of coverage bytes for dots of `size` device pixels.
+ * @param {number} size @param {number} opacity */
 export function kernel(size, opacity) {
   const width = 2 * Math.ceil((size - 1) / 2) + 1;
   const bytes = new Uint8Array(width * width);
@@ -18,7 +24,8 @@ export function kernel(size, opacity) {
   return { bytes, width };
 }
 
-/** Dots of the rows that `wanted` has a 1 for, as one coverage byte a pixel. */
+/** Dots of the rows that `wanted` has a 1 for, as one coverage byte a pixel.
+ * @param {Frame} frame @param {Uint8Array} wanted @param {Kernel} kernel */
 export function dots({ width, height, x, y, xs, ys }, wanted, { bytes, width: side }) {
   const cover = new Uint8Array(width * height);
   const reach = side >> 1;
@@ -39,27 +46,31 @@ export function dots({ width, height, x, y, xs, ys }, wanted, { bytes, width: si
   return cover;
 }
 
+/** @param {Uint32Array} pixels @param {Uint8Array} cover @param {string} hex */
 export function ink(pixels, cover, hex) {
   const [r, g, b] = rgb(hex);
   const colour = (b << 16) | (g << 8) | r;
   for (let i = 0; i < cover.length; i += 1) if (cover[i]) pixels[i] = (cover[i] << 24) | colour;
 }
 
-/** One mark drawn once as pixels [{side, data}], to be stamped many times. */
+/** One mark drawn once as pixels [{side, data}], to be stamped many times.
+ * @param {string} path
+ * @param {number} size
+ * @param {number} ratio
+ * @param {{ fill?: string, stroke: string, line: number, opacity?: number }} how
+ * @returns {Picture} */
 export function picture(path, size, ratio, { fill, stroke, line, opacity = 1 }) {
   const side = Math.ceil((size + 4) * ratio) | 1;
-  const c = new OffscreenCanvas(side, side).getContext("2d", { willReadFrequently: true });
+  const c = drawable(new OffscreenCanvas(side, side).getContext("2d", { willReadFrequently: true }));
   const unit = (size * ratio) / 13.6; // the drawings are 13.6 wide in a box of 16
   c.globalAlpha = opacity;
   c.translate(side / 2 - 8 * unit, side / 2 - 8 * unit);
   c.scale(unit, unit);
   const shape = new Path2D(path);
-  if (stroke) {
-    c.lineWidth = (line * ratio) / unit;
-    c.lineJoin = "round";
-    c.strokeStyle = stroke;
-    c.stroke(shape);
-  }
+  c.lineWidth = (line * ratio) / unit;
+  c.lineJoin = "round";
+  c.strokeStyle = stroke;
+  c.stroke(shape);
   if (fill) {
     c.fillStyle = fill;
     c.fill(shape);
@@ -69,10 +80,17 @@ export function picture(path, size, ratio, { fill, stroke, line, opacity = 1 }) 
   return { side, data, across: inked.map((at) => at % side), down: inked.map((at) => Math.floor(at / side)) };
 }
 
-/** A picture of one colour as a kernel for ``dots``. */
+/** A picture of one colour as a kernel for ``dots``.
+ * @param {Picture} picture @returns {Kernel} */
 export const coverage = ({ side, data }) => ({ bytes: Uint8Array.from(data, (pixel) => pixel >>> 24), width: side });
 
-/** Lay `picture` over the pixels, its middle at a place. Bytes are red, green, blue, alpha, not multiplied. */
+/** Lay `picture` over the pixels, its middle at a place. Bytes are red, green, blue, alpha, not multiplied.
+ * @param {Uint32Array} pixels
+ * @param {number} width
+ * @param {number} height
+ * @param {Picture} picture
+ * @param {number} px
+ * @param {number} py */
 export function stamp(pixels, width, height, { side, data, across, down }, px, py) {
   const left = Math.round(px - side / 2);
   const top = Math.round(py - side / 2);
@@ -85,9 +103,10 @@ export function stamp(pixels, width, height, { side, data, across, down }, px, p
   }
 }
 
+/** @param {number} over @param {number} alpha @param {number} below */
 function mix(over, alpha, below) {
   const rest = ((below >>> 24) * (255 - alpha)) / 255;
   const sum = alpha + rest;
-  const part = (shift) => Math.round((((over >>> shift) & 255) * alpha + ((below >>> shift) & 255) * rest) / sum) << shift;
+  const part = (/** @type {number} */ shift) => Math.round((((over >>> shift) & 255) * alpha + ((below >>> shift) & 255) * rest) / sum) << shift;
   return (Math.round(sum) << 24) | part(16) | part(8) | part(0);
 }

@@ -2,35 +2,90 @@
 // it filters and sorts typed arrays of row numbers, tells who listens, and keeps the address in step.
 import { plural, whole } from "../charts/format.js";
 import { read, write } from "./address.js";
-import { argsort, byGroup } from "./order.js";
+import { argsort, byGroup, rising } from "./order.js";
 import { STRONG, UNDER, UNSURE } from "./lineups.js";
+/** @import { Bytes, Lineups } from "./lineups.js" */
+/** @import { Rows } from "./order.js" */
 
 const FILTERS = ["line", "show", "min", "max", "family", "piece", "best", "listed"];
 const ADDRESS_PAUSE_MS = 120;
 
+/** What is being looked at. `line`: lines that somebody moved; `min` and `max`: bounds; each by an objective's name.
+ * `show`: verdicts; `family`: numbers; `piece`: ids; `pick`: the open lineup; `rows`: ticked ones; `main`: the large panel's
+ * objectives.
+ * @typedef {object} State
+ * @property {Set<number>} show
+ * @property {Record<string, number>} line
+ * @property {Record<string, number>} min
+ * @property {Record<string, number>} max
+ * @property {Set<number>} family
+ * @property {Set<string>} piece
+ * @property {boolean} best
+ * @property {boolean} listed
+ * @property {string} sort
+ * @property {string} view
+ * @property {number | null} pick
+ * @property {Set<number>} rows
+ * @property {[x: number, y: number] | null} main
+ * @property {string} colour
+ * @property {boolean} fit */
+/** A lineup that somebody shortlisted; `on`: it still is. @typedef {{ state: string, on: boolean, reason: string }} Listed */
+
 export class Store {
+  /** @type {Record<string, (() => void)[]>} */
+  listeners = {};
+  /** Decisions, by lineup. @type {Map<number, Listed>} */
+  listed = new Map();
+  /** Row numbers in an order, by its word. @type {Record<string, Rows>} */
+  sorted = {};
+  /** Which rows contain a piece, by its id. @type {Map<string, Bytes>} */
+  pieces = new Map();
+  /** Places in the table by row, once somebody asked. @type {Int32Array | null} */
+  place = null;
+  /** @type {Rows} */
+  every = new Uint32Array(0);
+  /** Rows as the table has them. @type {Rows} */
+  order = new Uint32Array(0);
+  match = new Uint8Array(0);
+  byVerdict = [0, 0, 0];
+  byFamily = new Uint32Array(0);
+  overLine = 0;
+  close = 0; // left open by fresh battles, and not over
+  wholly = 0; // over the line with the whole range
+  strong = 0;
+  random = { over: 0, all: 0 };
+  lined = 0;
+  hasLine = false;
+  strength = -1;
+  familyCount = 0;
+  battlesOfSample = 0;
+  writing = 0;
+
+  /** @param {Lineups} lineups @param {URLSearchParams} [address] */
   constructor(lineups, address = new URLSearchParams()) {
-    this.listeners = {};
-    this.listed = new Map();
+    this.lineups = lineups;
     this.take(lineups);
     this.state = this.read(address);
     this.drawLines();
     this.refilter();
   }
 
+  /** @param {string} names @param {() => void} listener */
   on(names, listener) {
     for (const name of names.split(" ")) (this.listeners[name] ??= []).push(listener);
   }
 
+  /** @param {string} name */
   tell(name) {
     for (const listener of this.listeners[name] ?? []) listener();
   }
 
-  /** Other lineups, or the same and more: a running job was asked again. */
+  /** Other lineups, or the same and more: a running job was asked again.
+   * @param {Lineups} lineups */
   take(lineups) {
     this.lineups = lineups;
     this.sorted = {};
-    this.every = Uint32Array.from({ length: lineups.count }, (_, i) => i);
+    this.every = rising(lineups.count);
     this.pieces = new Map();
     this.lined = Math.max(0, lineups.objectives.findIndex((o) => o.threshold !== null));
     this.hasLine = lineups.hasLine;
@@ -45,8 +100,8 @@ export class Store {
     lineups.drawLines(this.state.line);
     for (const sort of ["how", "-how"]) delete this.sorted[sort];
     this.overLine = 0;
-    this.close = 0; // left open by fresh battles, and not over
-    this.wholly = 0; // over the line with the whole range
+    this.close = 0;
+    this.wholly = 0;
     this.strong = 0;
     this.random = { over: 0, all: 0 };
     for (let i = 0; i < lineups.count; i += 1) {
@@ -60,7 +115,8 @@ export class Store {
     }
   }
 
-  /** Move the line of objective `j`; null, or the job's own, moves it back. */
+  /** Move the line of objective `j`; null, or the job's own, moves it back.
+   * @param {number} j @param {number | null} at */
   moveLine(j, at) {
     const { name } = this.lineups.objectives[j];
     const { [name]: before, ...line } = this.state.line;
@@ -68,6 +124,7 @@ export class Store {
     if (line[name] !== before) this.set({ line });
   }
 
+  /** @param {Lineups} lineups */
   replace(lineups) {
     this.take(lineups);
     this.drawLines();
@@ -76,6 +133,7 @@ export class Store {
     this.tell("filter");
   }
 
+  /** @returns {State} */
   defaults() {
     const objective = this.lineups.objectives[0];
     const first = (objective.direction === "max" ? "-" : "") + objective.name;
@@ -98,7 +156,8 @@ export class Store {
     };
   }
 
-  /** Change part of the state; whoever shows it is told. `leave` makes the browser's Back return to the state before. */
+  /** Change part of the state; whoever shows it is told. `leave` makes the browser's Back return to the state before.
+   * @param {Partial<State>} change @param {{ leave?: boolean }} [how] */
   set(change, { leave = false } = {}) {
     Object.assign(this.state, change);
     const names = Object.keys(change);
@@ -133,7 +192,8 @@ export class Store {
   }
 
   /** "are over the line" of so many that are marked as over it or unsure: "may be" where no range and no fresh battles
-   * say it, "are or may be" where they say it of some. */
+   * say it, "are or may be" where they say it of some.
+   * @param {number} many */
   claim(many) {
     const [marked, sure] = [this.overLine + this.close, Math.max(this.wholly, this.strong)];
     const verb = many === 1 ? "is" : "are";
@@ -177,13 +237,14 @@ export class Store {
       const value = lineups.value[j];
       for (let i = 0; i < keep.length; i += 1) if (!(value[i] >= low && value[i] <= high)) keep[i] = 0;
     });
-    const also = [...state.piece].map((id) => this.containing(id)).filter(Boolean);
+    const also = [...state.piece].map((id) => this.containing(id)).filter((mask) => mask !== null);
     if (state.best) also.push(lineups.best);
     if (state.listed) also.push(this.listedMask());
     for (const other of also) for (let i = 0; i < keep.length; i += 1) keep[i] &= other[i];
     return keep;
   }
 
+  /** @param {Bytes} keep */
   count(keep) {
     const { verdict, family } = this.lineups;
     const shown = Uint8Array.from([0, 1, 2], (v) => Number(this.state.show.has(v)));
@@ -199,13 +260,14 @@ export class Store {
     }
   }
 
+  /** @param {string} id */
   containing(id) {
     if (!this.lineups.detailed) return null;
-    if (!this.pieces.has(id)) {
-      const piece = this.lineups.meta.pieces.findIndex((p) => p.id === id);
-      this.pieces.set(id, this.lineups.containing(piece));
-    }
-    return this.pieces.get(id);
+    const before = this.pieces.get(id);
+    if (before) return before;
+    const found = this.lineups.containing(this.lineups.meta.pieces.findIndex((p) => p.id === id));
+    this.pieces.set(id, found);
+    return found;
   }
 
   listedMask() {
@@ -214,10 +276,12 @@ export class Store {
     return mask;
   }
 
+  /** @param {string} sort */
   orderOf(sort) {
     return (this.sorted[sort] ??= this.lineups.count ? this.sort(sort) : new Uint32Array(0));
   }
 
+  /** @param {string} sort */
   sort(sort) {
     const down = sort.startsWith("-");
     const word = down ? sort.slice(1) : sort;
@@ -252,13 +316,17 @@ export class Store {
     return keys;
   }
 
-  /** Where a row stands in the table, or -1. */
+  /** Where a row stands in the table, or -1.
+   * @param {number} row */
   placeOf(row) {
-    if (!this.place) {
-      this.place = new Int32Array(this.lineups.count).fill(-1);
-      this.order.forEach((r, place) => (this.place[r] = place));
-    }
-    return row < 0 ? -1 : this.place[row];
+    const place = (this.place ??= this.places());
+    return row < 0 ? -1 : place[row];
+  }
+
+  places() {
+    const found = new Int32Array(this.lineups.count).fill(-1);
+    this.order.forEach((row, place) => (found[row] = place));
+    return found;
   }
 
   get picked() {
@@ -276,6 +344,7 @@ export class Store {
     this.tell("names");
   }
 
+  /** @param {{ listed?: Record<string, Listed> }} answer */
   decided({ listed }) {
     this.listed = new Map(Object.entries(listed ?? {}).map(([id, what]) => [Number(id), what]));
     if (this.state.listed) {
@@ -287,6 +356,7 @@ export class Store {
 
   // ---- address ----
 
+  /** @param {URLSearchParams} address */
   read(address) {
     return read(address, this.lineups, this.defaults());
   }
@@ -296,6 +366,7 @@ export class Store {
     return write(this.state, this.defaults(), this.lineups, what);
   }
 
+  /** @param {boolean} leave */
   keepAddress(leave) {
     clearTimeout(this.writing);
     const write = () => {

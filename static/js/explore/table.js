@@ -2,11 +2,19 @@
 // Space ticks, Enter opens, S shortlists. The grid keeps the focus and names the row that is meant.
 import { plural, shortUnit, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
+import { closest, find, findAll } from "../elements.js";
 import { make } from "./dom.js";
 import { UNDER, VERDICTS } from "./lineups.js";
 
 const SPARE = 4; // rows kept above and below what is seen
 const NBSP = "\u00a0"; // lines break between teams, not within a name
+/** @import { Store } from "./store.js" */
+/** @import { Open } from "./three_d.js" */
+
+/** A row on the page, which shows one lineup after the other. @typedef {{ element: HTMLTableRowElement, box: HTMLInputElement,
+ *   name: HTMLElement, values: HTMLElement[], sure: HTMLElement }} Row */
+
+/** The chip and the mark of what fresh battles find. @type {Record<string, [css: string, mark: string | null]>} */
 const CHIPS = {
   confirmed: ["chip chip-over", "strong"],
   weak: ["chip chip-unsure", "unsure"],
@@ -17,12 +25,20 @@ const CHIPS = {
 };
 
 export class Table {
+  /** @param {Store} store @param {HTMLElement} card @param {{ open: Open }} page */
   constructor(store, card, { open }) {
-    Object.assign(this, { store, card, open, active: 0, pool: [] });
-    this.scroller = card.querySelector(".lineups-scroll");
-    this.grid = card.querySelector("[role=grid]");
-    this.body = card.querySelector("tbody");
-    this.foot = card.querySelector("[data-rows]");
+    this.store = store;
+    this.card = card;
+    this.open = open;
+    /** The place that keys mean. */
+    this.active = 0;
+    /** @type {Row[]} */
+    this.pool = [];
+    this.scroller = find(card, ".lineups-scroll");
+    this.grid = find(card, "[role=grid]");
+    this.head = find(card, "thead");
+    this.body = find(card, "tbody", HTMLTableSectionElement);
+    this.foot = find(card, "[data-rows]");
     this.columns = this.plan();
     this.grid.classList.toggle("one-team", store.lineups.meta.teams === 1);
     this.heads();
@@ -53,28 +69,29 @@ export class Table {
   }
 
   heads() {
-    const row = this.card.querySelector("thead tr");
     const { lineups } = this.store;
     const heads = [make("th", { class: "tick-cell", scope: "col" }, make("span", { class: "visually-hidden" }, "Ticked"))];
-    heads.push(this.head(lineups.meta.teams === 1 ? "Team" : "Teams compared together", "name", "name-cell"));
+    heads.push(this.sortHead(lineups.meta.teams === 1 ? "Team" : "Teams compared together", "name", "name-cell"));
     this.columns.forEach((j, i) => {
       const objective = lineups.objectives[j];
       const { title, unit, name } = objective;
       const words = i && unit ? `${title},${NBSP}${shortUnit(unit)}` : title;
-      heads.push(this.head(words, name, i ? "number-cell" : "range-cell"));
+      heads.push(this.sortHead(words, name, i ? "number-cell" : "range-cell"));
     });
-    heads.push(this.head("How sure", "how", "sure-cell"));
-    row.replaceChildren(...heads);
+    heads.push(this.sortHead("How sure", "how", "sure-cell"));
+    find(this.head, "tr").replaceChildren(...heads);
     this.grid.style.setProperty("--others", String(this.columns.length - 1));
     this.grid.setAttribute("aria-colcount", String(heads.length));
   }
 
-  head(words, sort, css) {
+  /** @param {string} words @param {string} sort @param {string} css */
+  sortHead(words, sort, css) {
     const button = make("button", { type: "button", class: "sort", "data-sort": sort }, words);
     button.addEventListener("click", () => this.sortBy(sort));
     return make("th", { class: css, scope: "col" }, button);
   }
 
+  /** @param {string} word */
   sortBy(word) {
     const { sort } = this.store.state;
     const objective = this.store.lineups.objectives.find((o) => o.name === word);
@@ -86,11 +103,11 @@ export class Table {
 
   sortHeads() {
     const { sort } = this.store.state;
-    for (const button of this.card.querySelectorAll("[data-sort]")) {
+    for (const button of findAll(this.card, "[data-sort]")) {
       const meant = button.dataset.sort === sort.replace(/^-/, "");
       const direction = sort.startsWith("-") ? "descending" : "ascending";
-      if (meant) button.parentElement.setAttribute("aria-sort", direction);
-      else button.parentElement.removeAttribute("aria-sort");
+      if (meant) button.parentElement?.setAttribute("aria-sort", direction);
+      else button.parentElement?.removeAttribute("aria-sort");
     }
     this.sayOrder();
   }
@@ -98,9 +115,10 @@ export class Table {
   sayOrder() {
     const { lineups, state } = this.store;
     const word = state.sort.replace(/^-/, "");
-    const title = { name: "name", how: "how sure" }[word] ?? lineups.objectives.find((o) => o.name === word).title.toLowerCase();
+    const objective = lineups.objectives.find((o) => o.name === word)?.title.toLowerCase() ?? "name";
+    const title = word === "how" ? "how sure" : objective;
     const then = word === "how" ? `, then ${lineups.objectives[this.store.lined].title.toLowerCase()}` : "";
-    this.card.querySelector("[data-sorted]").textContent = `sorted by ${title}${then}`;
+    find(this.card, "[data-sorted]").textContent = `sorted by ${title}${then}`;
   }
 
   // ---- drawing ----
@@ -108,10 +126,10 @@ export class Table {
   refill() {
     const { order } = this.store;
     this.grid.setAttribute("aria-rowcount", String(order.length + 1));
-    this.card.querySelector("[data-count]").textContent = this.store.said;
+    find(this.card, "[data-count]").textContent = this.store.said;
     this.active = Math.max(0, this.store.placeOf(this.store.picked));
     this.scroller.scrollTop = this.active * this.rowHeight > this.scroller.clientHeight ? (this.active - 2) * this.rowHeight : 0;
-    this.card.querySelector("[data-nothing]").hidden = order.length > 0;
+    find(this.card, "[data-nothing]").hidden = order.length > 0;
     this.grid.hidden = order.length === 0;
     this.sayAcross();
     this.draw();
@@ -122,7 +140,7 @@ export class Table {
     const { lineups, match } = this.store;
     const said = lineups.moved ? [] : [...lineups.fresh].filter(([id, { why }]) => why && match[lineups.row(id)]);
     const what = [...new Set(said.map(([, { now }]) => now.across))].join(" or ");
-    const note = this.card.querySelector("[data-across]");
+    const note = find(this.card, "[data-across]");
     note.hidden = said.length === 0;
     note.textContent = `${plural(said.length, "lineup")} here ${said.length === 1 ? "is" : "are"} confirmed, with a 95 % range that reaches across ${what}. ${lineups.meta.why_across}`;
   }
@@ -150,7 +168,7 @@ export class Table {
   sayRows() {
     const { order } = this.store;
     const { top } = this.scroller.getBoundingClientRect();
-    const [from, to] = [top + this.card.querySelector("thead").offsetHeight, top + this.scroller.clientTop + this.scroller.clientHeight];
+    const [from, to] = [top + this.head.offsetHeight, top + this.scroller.clientTop + this.scroller.clientHeight];
     const seen = this.pool.filter(({ element }) => element.isConnected).filter(({ element }) => {
       const row = element.getBoundingClientRect();
       return row.top >= from - 1 && row.bottom <= to + 1;
@@ -171,6 +189,7 @@ export class Table {
     return { element, box, name, values, sure };
   }
 
+  /** @param {Row} row @param {number} place */
   fill(row, place) {
     const { store } = this;
     const { lineups, order, state } = store;
@@ -178,7 +197,7 @@ export class Table {
     const id = lineups.id[r];
     const { element } = row;
     element.id = `lineup-${id}`;
-    element.dataset.place = place;
+    element.dataset.place = String(place);
     element.setAttribute("aria-rowindex", String(place + 2));
     element.setAttribute("aria-selected", String(state.rows.has(id)));
     element.classList.toggle("selected", state.pick === id);
@@ -186,11 +205,12 @@ export class Table {
     this.fillName(row.name, r);
     this.columns.forEach((j, i) => this.fillValue(row.values[i], r, j, !i));
     this.fillSure(row.sure, r, id);
-    if (element.nextSibling === null || element.previousSibling?.dataset?.place !== String(place - 1)) {
+    if (element.nextSibling === null || element.previousElementSibling?.getAttribute("data-place") !== String(place - 1)) {
       this.body.insertBefore(element, this.after);
     }
   }
 
+  /** @param {HTMLElement} cell @param {number} r */
   fillName(cell, r) {
     const { lineups } = this.store;
     const number = lineups.family[r];
@@ -204,6 +224,7 @@ export class Table {
     cell.replaceChildren(shape, words);
   }
 
+  /** @param {HTMLElement} cell @param {number} r @param {number} j @param {boolean} wide */
   fillValue(cell, r, j, wide) {
     const { lineups } = this.store;
     const objective = lineups.objectives[j];
@@ -218,6 +239,7 @@ export class Table {
     return cell.replaceChildren(make("span", { class: "range-value" }, make("b", {}, told.value), ends), bar);
   }
 
+  /** @param {HTMLElement} cell @param {number} r @param {number} id */
   fillSure(cell, r, id) {
     const { listed, lineups, hasLine } = this.store;
     const played = listed.get(id);
@@ -242,12 +264,13 @@ export class Table {
     return this.grid.removeAttribute("aria-activedescendant");
   }
 
+  /** @param {number} place */
   go(place) {
     const { order } = this.store;
     if (!order.length) return;
     this.active = Math.max(0, Math.min(order.length - 1, place));
     const height = this.rowHeight;
-    const head = this.card.querySelector("thead").offsetHeight;
+    const head = this.head.offsetHeight;
     const { scrollTop, clientHeight } = this.scroller;
     const top = this.active * height;
     if (top < scrollTop) this.scroller.scrollTop = top;
@@ -291,18 +314,20 @@ export class Table {
     new ResizeObserver(() => this.draw()).observe(this.scroller);
     this.grid.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => {
-      const place = event.target.closest("tr")?.dataset.place;
+      const place = closest(event.target, "tr")?.dataset.place;
       if (place === undefined) return;
       this.active = Number(place);
-      if (event.target.closest(".tick-cell")) this.tick();
+      if (closest(event.target, ".tick-cell")) this.tick();
       else this.open(this.row);
       this.draw();
     });
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target !== this.grid) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
+    /** @type {Record<string, number>} */
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
     if (event.key in steps) this.go(this.active + steps[event.key]);
     else if (event.key === " ") this.tick();

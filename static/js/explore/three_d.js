@@ -4,10 +4,18 @@
 import { axisTitle, decimals, plural, titleLines, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
 import { split } from "./cloud.js";
-import { make } from "./dom.js";
+import { drawable, make } from "./dom.js";
+import { find, findAll } from "../elements.js";
 import { UNDER } from "./lineups.js";
 import { Projection, ticks } from "./projection.js";
 import { sprites } from "./sprites.js";
+/** @import { Chart, HoverCard } from "./hover.js" */
+/** @import { Rows } from "./order.js" */
+/** @import { Point } from "./panel.js" */
+/** @import { Place } from "./projection.js" */
+/** @import { Store } from "./store.js" */
+
+/** Opens a row; by key, the keyboard goes there too. @typedef {(row: number, byKey?: boolean) => void} Open */
 
 const MOST_MARKS = 6000;
 const MOST_DOTS = 3000;
@@ -19,18 +27,46 @@ const REACH = 12; // px around the pointer
 const DOT_REACH = 5;
 const NARROW = 480;
 
-/** At most `most` of `rows`, evenly spread. */
+/** At most `most` of `rows`, evenly spread.
+ * @param {Rows} rows @param {number} most @returns {Rows} */
 export function spread(rows, most) {
   if (rows.length <= most) return rows;
   const step = rows.length / most;
   return Uint32Array.from({ length: most }, (_, i) => rows[Math.floor(i * step)]);
 }
 
+/** The rows that are drawn. @typedef {{ marks: Rows, dots: Rows }} Shown */
+
+/** What arrow keys do. @type {Record<string, number>} */
+const TURNS = { ArrowLeft: TURN, ArrowRight: -TURN };
+/** @type {Record<string, number>} */
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
+
 export class ThreeD {
+  /** @param {Store} store @param {HTMLElement} element @param {HTMLElement} note
+   * @param {{ hover: HoverCard, open: Open, say: (words: string) => void }} page */
   constructor(store, element, note, { hover, open, say }) {
-    Object.assign(this, { store, element, note, hover, open, say, angle: -0.7, tilt: TILT.usual, active: -1 });
-    this.plot = element.querySelector("[data-plot]");
-    for (const button of element.querySelectorAll("[data-turn]")) {
+    this.store = store;
+    this.element = element;
+    this.note = note;
+    this.hover = hover;
+    this.open = open;
+    this.say = say;
+    this.angle = -0.7;
+    this.tilt = TILT.usual;
+    this.active = -1;
+    this.due = 0;
+    this.theme = tokens();
+    /** @type {Shown | null} */
+    this.shown = null;
+    /** @type {HTMLCanvasElement | null} */
+    this.canvas = null;
+    this.rows = new Uint32Array(0);
+    this.view = new Projection([[0, 1], [0, 1], [0, 1]], { angle: 0, tilt: 0, width: 1, height: 1, margin: { x: 0, y: 0 } });
+    /** @type {Chart | null} */
+    this.chart = null;
+    this.plot = find(element, "[data-plot]");
+    for (const button of findAll(element, "[data-turn]")) {
       button.addEventListener("click", () => this.turn(Number(button.dataset.turn) * TURN));
     }
     store.on("filter data line", () => (this.shown = null));
@@ -47,7 +83,7 @@ export class ThreeD {
   get axes() {
     const { strength, lined, lineups } = this.store;
     const rest = [...lineups.objectives.keys()].filter((j) => j !== strength && j !== lined);
-    return [strength >= 0 && strength !== lined ? strength : rest.pop(), rest[0] ?? 0, lined];
+    return [strength >= 0 && strength !== lined ? strength : (rest.pop() ?? 0), rest[0] ?? 0, lined];
   }
 
   /** One drawing a frame, however much changes. */
@@ -61,32 +97,34 @@ export class ThreeD {
     const { lineups, match } = this.store;
     const { marks } = split(this.store);
     const rest = Uint32Array.from(match.keys()).filter((i) => !(match[i] && lineups.kind[i] !== UNDER));
-    this.shown = { marks: spread(marks, MOST_MARKS), dots: spread(rest, MOST_DOTS), all: marks.length, others: rest.length };
-    this.rows = Uint32Array.from([...this.shown.dots, ...this.shown.marks]);
-    const what = lineups.hasLine ? `${plural(this.shown.all, "matching lineup")} that ${this.store.claim(this.shown.all)}` : `${plural(this.shown.all, "matching lineup")} at the edge`;
-    this.note.textContent = `Drawn: ${whole(this.shown.marks.length)} of ${what}, and a sample of ${whole(this.shown.dots.length)} of the ${whole(rest.length)} others.`;
+    const shown = { marks: spread(marks, MOST_MARKS), dots: spread(rest, MOST_DOTS) };
+    this.rows = Uint32Array.from([...shown.dots, ...shown.marks]);
+    const what = `${plural(marks.length, "matching lineup")} ${lineups.hasLine ? `that ${this.store.claim(marks.length)}` : "at the edge"}`;
+    this.note.textContent = `Drawn: ${whole(shown.marks.length)} of ${what}, and a sample of ${whole(shown.dots.length)} of the ${whole(rest.length)} others.`;
+    return shown;
   }
 
   draw() {
     if (!this.wanted || !this.plot.clientWidth) return;
-    this.canvas ??= this.plot.appendChild(make("canvas", { "aria-hidden": "true" }));
-    if (!this.shown) this.choose();
+    const canvas = (this.canvas ??= this.plot.appendChild(make("canvas", { "aria-hidden": "true" })));
+    const shown = (this.shown ??= this.choose());
     const { clientWidth: width, clientHeight: height } = this.plot;
     const ratio = window.devicePixelRatio || 1;
-    [this.canvas.width, this.canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
     const margin = width < NARROW ? { x: 34, y: 58, down: -20 } : { x: 90, y: 44, down: -6 };
-    const view = new Projection(this.axes.map((j) => this.room(j)), { angle: this.angle, tilt: this.tilt, width, height, margin });
-    Object.assign(this, { view, theme: tokens() });
-    const c = this.canvas.getContext("2d");
+    this.view = new Projection(this.axes.map((j) => this.room(j)), { angle: this.angle, tilt: this.tilt, width, height, margin });
+    this.theme = tokens();
+    const c = drawable(canvas.getContext("2d"));
     c.scale(ratio, ratio);
     this.box(c);
-    this.marks(c, ratio);
-    const { element } = this;
-    element.dataset.drawn = String(this.rows.length); // tests wait for it
-    this.chart = { element: this.canvas, at: (row) => this.at(row), rows: this.rows };
+    this.marks(c, ratio, shown);
+    this.element.dataset.drawn = String(this.rows.length); // tests wait for it
+    this.chart = { element: canvas, at: (row) => this.at(row), rows: this.rows };
   }
 
-  /** A little more than the values take; the line always included. */
+  /** A little more than the values take; the line always included.
+   * @param {number} j @returns {[low: number, high: number]} */
   room(j) {
     const { lineups } = this.store;
     const line = lineups.objectives[j].threshold;
@@ -96,12 +134,14 @@ export class ThreeD {
     return [low - more, high + more];
   }
 
+  /** @param {number} row */
   at(row) {
     return this.view.place(this.axes.map((j) => this.store.lineups.value[j][row]));
   }
 
   // ---- the box: three faces behind the cloud, their grid, ticks and titles ----
 
+  /** @param {CanvasRenderingContext2D} c */
   box(c) {
     const { view, theme } = this;
     const [u, v] = view.behind();
@@ -111,9 +151,15 @@ export class ThreeD {
       const { values, digits } = ticks(view.ranges[k], 5);
       for (const value of values) {
         const share = view.share(k, value);
-        const faces = [[[share, v, 0], [share, v, 1], [share, 1 - v, 0]], [[u, share, 0], [u, share, 1], [1 - u, share, 0]], [[u, v, share], [1 - u, v, share], [u, 1 - v, share]]][k];
-        this.line(c, theme.grid, faces[0], faces[1]);
-        this.line(c, theme.grid, faces[0], faces[2]);
+        /** @type {[Place, Place, Place][]} */
+        const faces = [
+          [[share, v, 0], [share, v, 1], [share, 1 - v, 0]],
+          [[u, share, 0], [u, share, 1], [1 - u, share, 0]],
+          [[u, v, share], [1 - u, v, share], [u, 1 - v, share]],
+        ];
+        const [corner, up, along] = faces[k];
+        this.line(c, theme.grid, corner, up);
+        this.line(c, theme.grid, corner, along);
         this.tick(c, k, share, decimals(value, digits));
       }
       this.line(c, theme["control-edge"], this.edge(k, 0), this.edge(k, 1));
@@ -122,16 +168,21 @@ export class ThreeD {
     this.level(c, u, v);
   }
 
-  /** A place on the edge of the box along which axis `k` has its ticks: the floor's near edges, and the upright on the left. */
+  /** A place on the edge of the box along which axis `k` has its ticks: the floor's near edges, and the upright on the left.
+   * @param {number} k @param {number} share @returns {Place} */
   edge(k, share) {
     const { view } = this;
     const [u, v] = view.behind();
     if (k === 0) return [share, 1 - v, 0];
     if (k === 1) return [1 - u, share, 0];
-    const [one, other] = [[u, 1 - v], [1 - u, v]];
-    return view.at(...one, 0)[0] < view.at(...other, 0)[0] ? [...one, share] : [...other, share];
+    return view.at(u, 1 - v, 0)[0] < view.at(1 - u, v, 0)[0] ? [u, 1 - v, share] : [1 - u, v, share];
   }
 
+  /** @param {CanvasRenderingContext2D} c
+   * @param {string} colour
+   * @param {Place} from
+   * @param {Place} to
+   * @param {number[]} [dash] */
   line(c, colour, from, to, dash = []) {
     const [a, b] = [this.view.at(...from), this.view.at(...to)];
     c.setLineDash(dash);
@@ -143,14 +194,17 @@ export class ThreeD {
     c.setLineDash([]);
   }
 
-  /** The line of the objective that stands upright, around the faces behind. */
+  /** The line of the objective that stands upright, around the faces behind.
+   * @param {CanvasRenderingContext2D} c @param {number} u @param {number} v */
   level(c, u, v) {
     const objective = this.store.lineups.objectives[this.axes[2]];
     if (objective.threshold === null) return;
     const share = this.view.share(2, objective.threshold);
-    for (const [from, to] of [[[u, v, share], [1 - u, v, share]], [[u, v, share], [u, 1 - v, share]]]) this.line(c, this.theme.ink, from, to, [5, 4]);
+    this.line(c, this.theme.ink, [u, v, share], [1 - u, v, share], [5, 4]);
+    this.line(c, this.theme.ink, [u, v, share], [u, 1 - v, share], [5, 4]);
   }
 
+  /** @param {CanvasRenderingContext2D} c @param {number} k @param {number} share @param {string} text */
   tick(c, k, share, text) {
     const [x, y] = this.view.at(...this.edge(k, share));
     const [dx, dy] = this.outward(k);
@@ -160,7 +214,8 @@ export class ThreeD {
     c.fillText(text, x + 10 * dx, y + (k === 2 ? 0 : 6 + 4 * Math.abs(dy)));
   }
 
-  /** Which way is out of the box, at the edge of axis `k`. */
+  /** Which way is out of the box, at the edge of axis `k`.
+   * @param {number} k */
   outward(k) {
     if (k === 2) return [-1, 0];
     const [x, y] = this.view.at(...this.edge(k, 0.5));
@@ -169,7 +224,8 @@ export class ThreeD {
     return [(x - mx) / length, (y - my) / length];
   }
 
-  /** The title in words, below the middle of its edge; the upright axis's above its end. */
+  /** The title in words, below the middle of its edge; the upright axis's above its end.
+   * @param {CanvasRenderingContext2D} c @param {number} k @param {string} words */
   title(c, k, words) {
     const { width, height } = this.view;
     const lines = titleLines(words, k === 2 ? 220 : Math.min(220, width / 2 - 12)).flatMap((line) => line.split("  "));
@@ -186,24 +242,26 @@ export class ThreeD {
 
   // ---- marks ----
 
-  marks(c, ratio) {
+  /** @param {CanvasRenderingContext2D} c @param {number} ratio @param {Shown} shown */
+  marks(c, ratio, shown) {
     const { lineups, match, state } = this.store;
-    const image = sprites(this.store, this.theme, { ratio, many: this.shown.marks.length });
-    const put = (row) => {
+    const image = sprites(this.store, this.theme, { ratio, many: shown.marks.length });
+    const put = (/** @type {number} */ row) => {
       const [x, y] = this.at(row);
       const { canvas, size } = image(row);
       c.drawImage(canvas, x - size / 2, y - size / 2, size, size);
     };
-    for (const row of this.shown.dots) {
+    for (const row of shown.dots) {
       const [x, y] = this.at(row);
       c.globalAlpha = match[row] ? 0.8 : 0.35;
       c.fillStyle = match[row] ? this.theme.muted : this.theme["context-mark"];
       c.fillRect(x - 1.2, y - 1.2, 2.4, 2.4);
     }
     c.globalAlpha = 1;
-    const away = new Map(Array.from(this.shown.marks, (row) => [row, this.at(row)[2]]));
-    const far = (a, b) => lineups.kind[a] - lineups.kind[b] || away.get(b) - away.get(a);
-    for (const row of Array.from(this.shown.marks).sort(far)) put(row); // by verdict, so that none hides a worse one
+    const away = new Map(Array.from(shown.marks, (row) => [row, this.at(row)[2]]));
+    /** @param {number} a @param {number} b */
+    const far = (a, b) => lineups.kind[a] - lineups.kind[b] || (away.get(b) ?? 0) - (away.get(a) ?? 0);
+    for (const row of Array.from(shown.marks).sort(far)) put(row); // by verdict, so that none hides a worse one
     for (const id of state.rows) if (lineups.row(id) >= 0) this.ring(c, lineups.row(id), 6, this.theme.accent);
     if (this.active >= 0) this.ring(c, this.active, 9, this.theme.accent);
     if (this.store.picked < 0) return;
@@ -212,6 +270,7 @@ export class ThreeD {
     this.ring(c, this.store.picked, 12, this.theme.ink);
   }
 
+  /** @param {CanvasRenderingContext2D} c @param {number} row @param {number} radius @param {string} colour */
   ring(c, row, radius, colour) {
     const [x, y] = this.at(row);
     c.strokeStyle = colour;
@@ -221,6 +280,7 @@ export class ThreeD {
     c.stroke();
   }
 
+  /** @param {CanvasRenderingContext2D} c @param {number} row */
   whiskers(c, row) {
     const { lineups } = this.store;
     const values = this.axes.map((j) => lineups.value[j][row]);
@@ -229,15 +289,16 @@ export class ThreeD {
       const range = lineups.range(row, j);
       if (!range) return;
       const [from, to] = range.map((end) => values.map((value, i) => this.view.share(i, i === k ? end : value)));
-      this.line(c, this.theme.ink, from, to);
+      this.line(c, this.theme.ink, [from[0], from[1], from[2]], [to[0], to[1], to[2]]);
     });
   }
 
   // ---- pointer and keys ----
 
-  /** The lineup nearest to a place, or -1; marks are easier to hit than dots, the worse ones before others. */
+  /** The lineup nearest to a place, or -1; marks are easier to hit than dots, the worse ones before others.
+   * @param {number} px @param {number} py */
   nearest(px, py) {
-    if (!this.view) return -1;
+    if (!this.chart) return -1;
     let [best, score] = [-1, Infinity];
     for (const row of this.rows) {
       const [x, y] = this.at(row);
@@ -250,6 +311,7 @@ export class ThreeD {
     return best;
   }
 
+  /** @param {number} by @param {number} [up] */
   turn(by, up = 0) {
     this.angle += by;
     this.tilt = Math.min(TILT.most, Math.max(TILT.least, this.tilt + up));
@@ -258,7 +320,12 @@ export class ThreeD {
   }
 
   listen() {
-    let [start, last, dragging, pointed] = [null, null, false, -1];
+    /** Where a drag began, and where the pointer was last. @type {Point | null} */
+    let start = null;
+    /** @type {Point} */
+    let last = [0, 0];
+    let [dragging, pointed] = [false, -1];
+    /** @param {MouseEvent} event @returns {Point} */
     const place = (event) => {
       const bounds = this.plot.getBoundingClientRect();
       return [event.clientX - bounds.left, event.clientY - bounds.top];
@@ -294,18 +361,18 @@ export class ThreeD {
     this.plot.addEventListener("blur", () => this.point(-1));
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const turns = { ArrowLeft: TURN, ArrowRight: -TURN }[event.key];
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (turns) this.turn(turns);
-    else if (step) this.walk(step);
+    if (event.key in TURNS) this.turn(TURNS[event.key]);
+    else if (event.key in STEPS) this.walk(STEPS[event.key]);
     else if (event.key === "Enter" && this.active >= 0) this.open(this.active, true);
     else return;
     event.preventDefault();
   }
 
-  /** To the next or previous lineup in the order of the table. */
+  /** To the next or previous lineup in the order of the table.
+   * @param {number} step */
   walk(step) {
     const { order } = this.store;
     if (!order.length) return;
@@ -313,6 +380,7 @@ export class ThreeD {
     this.point(order[Math.min(order.length - 1, Math.max(0, place))]);
   }
 
+  /** @param {number} row */
   point(row) {
     this.active = row;
     this.draw();

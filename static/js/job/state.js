@@ -43,6 +43,7 @@ import { embedded, find, findOptional } from "../elements.js";
  * @property {boolean} moving it has told of progress since it started
  * @property {boolean} strength
  * @property {boolean} fresh
+ * @property {boolean} [undrawn] something is on the edge by a number that is not drawn
  * @property {boolean} early it may end early
  * @property {boolean} [in_step]
  * @property {boolean} [fresh_map]
