@@ -6,7 +6,7 @@ import { axisOf, CONFIG, extent, layoutOf, lineOf, padded, reference, stairs, to
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
 import { rangeAround, whole } from "./charts/format.js";
-import { element, embedded, find } from "./elements.js";
+import { embedded, find, make } from "./elements.js";
 import { family } from "./marks.js";
 /** @import { Theme } from "./charts/theme.js" */
 /** @import { Picture } from "./job/edge.js" */
@@ -14,7 +14,8 @@ import { family } from "./marks.js";
 
 /** A job's course, round by round: lineups compared so far, what is told of them, and half of its range.
  * @typedef {{ tick: number[], lineups: number[], value: number[], half: (number | null)[] }} Course */
-/** `front`: where its edge is; `place`: its family's number. @typedef {{ place: number, name: string, front: string, rounds: Course }} Job */
+/** `front`: where its edge is; `place`: its family's number.
+ * @typedef {{ place: number, name: string, front: string, rounds: Course }} Job */
 /** @typedef {Job & { picture: Picture }} Edge */
 
 /** @type {{ x: Axis, y: Axis, course: Axis & { from_zero?: boolean }, many: string, jobs: Job[] }} */
@@ -105,16 +106,16 @@ async function drawCourse() {
 
 function legend() {
   at("legend").replaceChildren(
-    ...jobs.map(({ place, name }) => element("span", { className: "with-mark" }, family(place), name)),
+    ...jobs.map(({ place, name }) => make("span", { class: "with-mark" }, family(place), name)),
   );
 }
 
 function table() {
-  const heads = ["Search", y.title, "95 % range", x.title].map((text) => element("th", { scope: "col" }, text));
+  const heads = ["Search", y.title, "95 % range", x.title].map((text) => make("th", { scope: "col" }, text));
   at("edges-head").replaceChildren(...heads);
   const rows = edges.flatMap(({ name, picture }) =>
     edgeRows(picture, { x, y }, (i) => picture.edge[i]).map(({ cells }) =>
-      element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((text) => element("td", {}, text)))),
+      make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((text) => make("td", {}, text)))),
   );
   at("edges-body").replaceChildren(...rows);
 }

@@ -1,7 +1,7 @@
 // The game data page: what is typed into the rows is kept until it is saved, and offered back to whoever left.
 import { TypedNumbers, warnWhereNothingIsKept } from "./typed_numbers.js";
 
-import { closest, copyOf, element, find, findAll, findOptional } from "./elements.js";
+import { closest, copyOf, find, findAll, findOptional, make } from "./elements.js";
 
 const page = find(document, "[data-typed-numbers]");
 const version = Number(page.dataset.version);
@@ -58,7 +58,7 @@ function offerAll() {
     else typed.forget([key]); // the game has no such piece any more
   }
   for (const [table, count] of Object.entries(elsewhere)) {
-    const words = element("span", { className: "not-saved" }, ` ${count} not saved`);
+    const words = make("span", { class: "not-saved" }, ` ${count} not saved`);
     findOptional(page, `[data-tab="${CSS.escape(table)}"]`)?.append(words);
   }
 }

@@ -69,12 +69,16 @@ export function copyOf(id) {
   return /** @type {HTMLElement} */ (find(content, "*").cloneNode(true));
 }
 
-/** element("p", { className: "muted" }, "words", other)
+/** make("p", { class: "muted" }, "words", other): text always as text.
  * @template {keyof HTMLElementTagNameMap} N
- * @param {N} name @param {Partial<HTMLElementTagNameMap[N]>} [properties] @param {(Node | string)[]} children
+ * @param {N} name @param {Record<string, string | number | boolean | null>} [attributes] @param {(Node | string)[]} children
  * @returns {HTMLElementTagNameMap[N]} */
-export function element(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
+export function make(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null) made.setAttribute(key, String(value));
+  }
   made.append(...children);
   return made;
 }

@@ -3,7 +3,7 @@
 import { axisTitle, decimals, lineText } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
 import { faded, tokens } from "./charts/theme.js";
-import { element, embedded, field as fieldOf, find, findOptional, valueOf } from "./elements.js";
+import { embedded, field as fieldOf, find, findOptional, make, valueOf } from "./elements.js";
 import { listen } from "./events.js";
 import { showErrors } from "./field_errors.js";
 import { when } from "./time.js";
@@ -12,7 +12,6 @@ import { offer, showMethod } from "./newjob/method.js";
 import { startsFrom } from "./starting.js";
 import { toast } from "./toast.js";
 /** @import { Layout } from "./job/parts.js" */
-
 /** @import { Line } from "./newjob/lines.js" */
 
 /** Lineups by what they measure: counts between the edges; `span`: the ends of the axis; `over`: how many are over the line;
@@ -215,7 +214,7 @@ function showEstimates({ efforts, before }) {
   at("long").hidden = !before.long;
   at("long").textContent = before.long;
   at("rows").replaceChildren(
-    ...before.rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+    ...before.rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
   );
   for (const [name, value] of Object.entries(before.plan)) field(name).placeholder = value;
 }

@@ -1,6 +1,6 @@
 // Start asks the site in a request that outlives the page: whoever leaves in that moment, or closes the tab, has the job
 // all the same.
-import { element, find } from "./elements.js";
+import { find, make } from "./elements.js";
 import { toast } from "./toast.js";
 
 /** ``filled()`` is what the form describes; ``before()`` is called first. A second press while the first is on its way
@@ -37,8 +37,8 @@ export function startsFrom(form, { filled, before }) {
 /** What is wrong comes back as a page, with everything that was typed.
  * @param {FormData} data */
 function sendAsPage(data) {
-  const form = element("form", { method: "post", hidden: true });
-  for (const [name, value] of data) form.append(element("textarea", { name, value: String(value) }));
+  const form = make("form", { method: "post", hidden: true });
+  for (const [name, value] of data) form.append(make("textarea", { name }, String(value)));
   document.body.append(form);
   form.submit();
 }

@@ -22,6 +22,7 @@ export default [
       "no-unused-expressions": ["error", { allowShortCircuit: true, allowTernary: true }],
       "no-useless-return": "error",
       "no-var": "error",
+      "no-warning-comments": ["error", { terms: ["@ts-nocheck", "@ts-ignore", "@ts-expect-error"], location: "anywhere" }],
       "object-shorthand": "error",
       "prefer-const": ["error", { destructuring: "all" }],
       "prefer-template": "error",

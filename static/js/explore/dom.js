@@ -1,21 +1,7 @@
-// Small helpers to make elements; text always as text.
+// What the parts of the explorer share: icons, canvases, what cannot be used, and what covers a small screen.
 import { find, findAll } from "../elements.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-
-/** make("p", {class: "muted"}, "words", element)
- * @template {keyof HTMLElementTagNameMap} N
- * @param {N} name @param {Record<string, string | number | boolean | null>} [attributes] @param {(Node | string)[]} children
- * @returns {HTMLElementTagNameMap[N]} */
-export function make(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value !== null) made.setAttribute(key, String(value));
-  }
-  made.append(...children);
-  return made;
-}
 
 /** An icon of the sprite that the page itself uses.
  * @param {string} name @param {number} [size] */

@@ -1,8 +1,8 @@
 // Everything about one lineup: how sure, its objectives with their ranges, its teams, and why to shortlist it.
 import { decimals, inBrackets, lineText, plural, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
-import { field, find, findOptional, valueOf } from "../elements.js";
-import { cover, make, narrow } from "./dom.js";
+import { field, find, findOptional, make, valueOf } from "../elements.js";
+import { cover, narrow } from "./dom.js";
 import { STRONG, UNDER, VERDICTS } from "./lineups.js";
 
 const PICKED = "It was picked for looking extreme, so part of this may be luck.";
@@ -14,7 +14,8 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** @import { Shortlist } from "./shortlist.js" */
 /** @import { Listed, Store } from "./store.js" */
 
-/** What the search's battles say, in the words of the job. @type {Record<string, [(words: Record<string, string>) => string, css: string]>} */
+/** What the search's battles say, in the words of the job.
+ * @type {Record<string, [(words: Record<string, string>) => string, css: string]>} */
 const ADVICE = {
   strong: [({ over }) => `Found by the search: ${over}`, "advice advice-over"],
   weak: [({ over }) => `${capital(over)}, but weak`, "advice advice-unsure"],

@@ -1,8 +1,8 @@
 // The left column: number boxes, pieces, marks and families. Everything a drag in a chart can do is typed here.
 import { asTyped, typed, whole } from "../charts/format.js";
 import { family } from "../marks.js";
-import { find, findAll, findOptional } from "../elements.js";
-import { cover, make } from "./dom.js";
+import { find, findAll, findOptional, make } from "../elements.js";
+import { cover } from "./dom.js";
 /** @import { Store } from "./store.js" */
 
 /** A bound of an objective, by its name. @typedef {{ end: "min" | "max", name: string }} Bound */

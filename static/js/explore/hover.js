@@ -1,8 +1,8 @@
 // The card of the lineup under the pointer: its name, how unfair with its range, and what keys do. It stands where it
 // hides the fewest marks, never on the point itself; a thin line leads to the point.
+import { make } from "../elements.js";
 import { inBrackets, plural } from "../charts/format.js";
 import { mark } from "../marks.js";
-import { make } from "./dom.js";
 import { KINDS } from "./lineups.js";
 /** @import { Store } from "./store.js" */
 

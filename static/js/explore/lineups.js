@@ -33,7 +33,8 @@ const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward
  * @property {number} worth */
 /** What fresh battles say of a lineup (`now`), and what the search had said (`before`); `why`: how it is confirmed although
  * its range reaches across a line.
- * @typedef {{ words: string, short: string, why?: string, now: { finding: string, battles: number, over: boolean, of: string, across: string },
+ * @typedef {{ words: string, short: string, why?: string,
+ *   now: { finding: string, battles: number, over: boolean, of: string, across: string },
  *   before: { verdict: number, mean: number[], half: (number | null)[] } }} Fresh */
 /** What the files say of all lineups; slots: `count` is the place of the slot that says how many.
  * @typedef {object} Meta

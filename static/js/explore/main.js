@@ -1,10 +1,10 @@
 // The front explorer: fetches the lineups, builds the parts around one store, and draws as soon as there is something.
 import { plural, whole } from "../charts/format.js";
-import { embedded, find as findIn, findAll, findOptional } from "../elements.js";
+import { embedded, find as findIn, findAll, findOptional, make } from "../elements.js";
 import { toast } from "../toast.js";
 import { Drafts } from "./drafts.js";
 import { Drawer } from "./drawer.js";
-import { icon, make, narrow, setDisabled } from "./dom.js";
+import { icon, narrow, setDisabled } from "./dom.js";
 import { Filters } from "./filters.js";
 import { HoverCard } from "./hover.js";
 import { Judged } from "./judged.js";
@@ -20,8 +20,9 @@ import { ShortlistSheet } from "./shortlist_sheet.js";
 import { Store } from "./store.js";
 import { Table } from "./table.js";
 import { ThreeD } from "./three_d.js";
-
 /** @import { Files } from "./lineups.js" */
+/** @import { Hover } from "./panel.js" */
+/** @import { Open } from "./three_d.js" */
 
 /** What the server told when the page was made: addresses, and who looks. `fileRows`: the most lineups of a file;
  * `later`: lines that later searches begin with, by objective.
@@ -141,13 +142,13 @@ function build(store) {
   const card = find("[data-table-card]");
   const note = find("[data-chart-note]");
   const hover = new HoverCard(store, find("[data-hover]"), find("[data-hover-leader]"));
-  /** @type {import("./panel.js").Hover} */
+  /** @type {Hover} */
   const over = (row, chart, pointer) => hover.show(row, chart, pointer);
   const drafts = new Drafts(config);
   const shortlist = new Shortlist(store, config, { panel: find("[data-shortlist]"), button: findOptional(document, "[data-recheck]"), hint: findOptional(document, "[data-recheck-hint]"), drafts });
   const sheet = new ShortlistSheet(store, find("[data-shortlist-card]")); // before the drawer, which covers it
   const drawer = new Drawer(store, find("[data-drawer-card]"), { shortlist, drafts });
-  /** @type {import("./three_d.js").Open} */
+  /** @type {Open} */
   const open = (row, byKey = false) => {
     if (row < 0) return;
     store.set({ pick: store.lineups.id[row] }, { leave: narrow.matches });

@@ -2,8 +2,8 @@
 import { plotly } from "../charts/plotly.js";
 import { tokens } from "../charts/theme.js";
 import { NARROWEST, Panel } from "./panel.js";
-import { findOptional } from "../elements.js";
-import { icon, make } from "./dom.js";
+import { findOptional, make } from "../elements.js";
+import { icon } from "./dom.js";
 import { FOUND } from "./lineups.js";
 /** @import { Ends } from "../charts/format.js" */
 /** @import { Hover } from "./panel.js" */

@@ -1,10 +1,10 @@
 // One scatter of two objectives: its marks on two canvases, its words on top. The axes of all panels are one Plotly
 // figure, which lies below (pairs.js).
+import { make } from "../elements.js";
 import { axisTitle, lineText, titleLines, withUnit } from "../charts/format.js";
 import { faded } from "../charts/theme.js";
 import { PAD, paint, Scale, select } from "./cloud.js";
 import { Nearest } from "./nearest.js";
-import { make } from "./dom.js";
 import { freest, spots } from "./notes.js";
 /** @import { Ends } from "../charts/format.js" */
 /** @import { Theme } from "../charts/theme.js" */

@@ -1,10 +1,11 @@
 // Parallel lines: one line a lineup, one upright axis an objective. Draws some of each verdict, the worst on top, and says
 // how many; what a drag along an axis leaves out stays behind, faint.
+import { make } from "../elements.js";
 import { axisTitle, decimals, titleLines, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
 import { PAD } from "./cloud.js";
-import { drawable, make } from "./dom.js";
+import { drawable } from "./dom.js";
 import { BEST, STRONG, UNDER, UNSURE } from "./lineups.js";
 import { spread } from "./three_d.js";
 /** @import { Chart, HoverCard } from "./hover.js" */

@@ -1,6 +1,6 @@
 // Which pieces a lineup must contain.
-import { closest, find } from "../elements.js";
-import { icon, make } from "./dom.js";
+import { closest, find, make } from "../elements.js";
+import { icon } from "./dom.js";
 /** @import { Meta } from "./lineups.js" */
 /** @import { Store } from "./store.js" */
 

@@ -4,7 +4,8 @@ import { drawable } from "./dom.js";
 /** @import { Frame } from "./cloud.js" */
 
 /** A square of coverage bytes, `width` px wide. @typedef {{ bytes: Uint8Array, width: number }} Kernel */
-/** A mark as pixels, and where those that are inked are. @typedef {{ side: number, data: Uint32Array, across: Uint32Array, down: Uint32Array }} Picture */
+/** A mark as pixels, and where those that are inked are.
+ * @typedef {{ side: number, data: Uint32Array, across: Uint32Array, down: Uint32Array }} Picture */
 
 /** A round kernel of coverage bytes for dots of `size` device pixels.
  * @param {number} size @param {number} opacity */

@@ -2,8 +2,7 @@
 // Space ticks, Enter opens, S shortlists. The grid keeps the focus and names the row that is meant.
 import { plural, shortUnit, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
-import { closest, find, findAll } from "../elements.js";
-import { make } from "./dom.js";
+import { closest, find, findAll, make } from "../elements.js";
 import { UNDER, VERDICTS } from "./lineups.js";
 
 const SPARE = 4; // rows kept above and below what is seen

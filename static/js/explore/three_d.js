@@ -4,8 +4,8 @@
 import { axisTitle, decimals, plural, titleLines, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
 import { split } from "./cloud.js";
-import { drawable, make } from "./dom.js";
-import { find, findAll } from "../elements.js";
+import { drawable } from "./dom.js";
+import { find, findAll, make } from "../elements.js";
 import { UNDER } from "./lineups.js";
 import { Projection, ticks } from "./projection.js";
 import { sprites } from "./sprites.js";

@@ -4,7 +4,8 @@ import { entry } from "./edge.js";
 import { at, ended, links, page } from "./state.js";
 /** @import { Picture } from "./edge.js" */
 
-/** What is said of one lineup: its verdict, in words, and the mark of these. @typedef {{ verdict: number, short: string, mark: string }} Mark */
+/** What is said of one lineup: its verdict, in words, and the mark of these.
+ * @typedef {{ verdict: number, short: string, mark: string }} Mark */
 /** Marks by lineup. @typedef {Record<number, Mark>} Marks */
 
 let marks = page.checked;

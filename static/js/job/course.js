@@ -2,7 +2,7 @@
 // copied whom. One chart at a time; it follows the job while it runs.
 import { decimals, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
-import { closest, element, find, findAll } from "../elements.js";
+import { closest, find, findAll, make } from "../elements.js";
 import { family } from "../marks.js";
 import { cellText, drawBest, drawGrid, drawLineage, drawPieces, drawVolume } from "./course_charts.js";
 import { valueText } from "./parts.js";
@@ -27,7 +27,7 @@ let shown = null;
 /** @param {number} value */
 const share = (value) => `${decimals(100 * value, 0)}\u00a0%`;
 /** @param {Node} sign @param {string} text */
-const entry = (sign, text) => element("span", { className: "with-mark" }, sign, text);
+const entry = (sign, text) => make("span", { class: "with-mark" }, sign, text);
 /** Rows of a table: the columns, in these words. @param {Numbers[]} columns @param {((value: number | null) => string)[]} words */
 const cells = (columns, words) => columns[0].map((_, i) => columns.map((column, k) => words[k](column[i])));
 /** @param {(value: number) => string} words @returns {(value: number | null) => string} */
@@ -48,7 +48,7 @@ const CHARTS = {
     /** @returns {Promise<Bests | null>} */
     read: () => read(links.course),
     note: () => `The best lineup of each round’s edge in ${y.title.toLowerCase()} by the search’s own battles (picked as the best of many, so partly luck), and the middle half of the lineups played. When the two stay level, the search has settled.`,
-    legend: () => [entry(element("span", { className: "legend-line legend-now" }), "Best"), entry(element("span", { className: "legend-band" }), "Middle half of the round, dotted: the middle lineup")],
+    legend: () => [entry(make("span", { class: "legend-line legend-now" }), "Best"), entry(make("span", { class: "legend-band" }), "Middle half of the round, dotted: the middle lineup")],
     heads: () => ["Round", "Best", "Middle lineup", "Lower quarter", "Upper quarter"],
     rows: (c) => cells([c.tick, c.best, c.median, c.low, c.high], [round, value, value, value, value]),
     empty: (c) => !c.tick.length,
@@ -101,8 +101,8 @@ async function show(found) {
   at("note").textContent = found?.note ?? "";
   at("legend").replaceChildren(...(found?.legend ?? []));
   if (!found) return;
-  at("head").replaceChildren(...found.heads.map((text) => element("th", { scope: "col" }, text)));
-  at("body").replaceChildren(...found.rows.map((row) => element("tr", {}, ...row.map((text) => element("td", {}, text)))));
+  at("head").replaceChildren(...found.heads.map((text) => make("th", { scope: "col" }, text)));
+  at("body").replaceChildren(...found.rows.map((row) => make("tr", {}, ...row.map((text) => make("td", {}, text)))));
   await found.draw(at("chart"), tokens());
 }
 

@@ -1,6 +1,6 @@
 // The edge of a search as it grows: what is fetched of it, the legend of its rounds, and its rows for a table.
 import { rangeAround, whole } from "../charts/format.js";
-import { element } from "../elements.js";
+import { make } from "../elements.js";
 import { toldOf, valueText } from "./parts.js";
 import { dottedRounds, earlyRounds } from "./pace.js";
 /** @import { Label, Measure } from "./parts.js" */
@@ -23,9 +23,9 @@ import { dottedRounds, earlyRounds } from "./pace.js";
 
 const SHAPES = ["○", "□", "△"];
 /** @param {string} css @param {string} [text] */
-const line = (css, text = "") => element("span", { className: css, textContent: text });
+const line = (css, text = "") => make("span", { class: css }, text);
 /** @param {Node} sign @param {string} text */
-export const entry = (sign, text) => element("span", { className: "with-mark" }, sign, text);
+export const entry = (sign, text) => make("span", { class: "with-mark" }, sign, text);
 
 /* What is fetched never changes, so each is fetched once. */
 /** @type {Map<string, Promise<Picture | null>>} */

@@ -1,6 +1,7 @@
 // When a job ends: the seconds left, or why nobody can say yet.
 import { duration, said, timeLeft, timeLeftByShare } from "./pace.js";
 import { done, page, rounds, state } from "./state.js";
+/** @import { Ending } from "./head.js" */
 
 /** Seconds left by its rounds, less what the round under way has taken; else by the share that is done; else null. */
 function byWork() {
@@ -13,7 +14,7 @@ function byWork() {
 }
 
 /** {left: [low, middle, high]} in seconds, or {why}; neither for a job that does not run, or that ends by a wish.
- * @returns {import("./head.js").Ending} */
+ * @returns {Ending} */
 export function ending() {
   if (state.status !== "running" || state.wish) return {};
   if (!page.moving) return { why: "It is starting: too early to say when it ends" };

@@ -1,6 +1,6 @@
 // The figures of a search's page: its state, the beam, times, speed and what was found, written into the server's markup.
 import { whole } from "../charts/format.js";
-import { element, find } from "../elements.js";
+import { find, make } from "../elements.js";
 import { toldOf, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "./head.js";
 import { ending } from "./ending.js";
@@ -101,7 +101,7 @@ export function showWorst(now) {
   } else if (replayed && found.furthest) {
     const [value, low, high] = found.furthest;
     const told = toldOf(y, value, low !== null && high !== null && low < high ? [low, high] : null);
-    figure.replaceChildren(reached(value, told.value), ...(told.range ? [element("span", { className: "aside" }, told.range)] : []));
+    figure.replaceChildren(reached(value, told.value), ...(told.range ? [make("span", { class: "aside" }, told.range)] : []));
     note.textContent = pickedFrom(found.played, found.furthest, found.confirmed ?? state.metrics.confirmed);
   } else if (worst === undefined) {
     figure.textContent = "–";

@@ -1,6 +1,6 @@
 // The head of any job's page: its state, the beam with its times, and the small picture of its speed.
 import { whole } from "../charts/format.js";
-import { element, find, findAll } from "../elements.js";
+import { find, findAll, make } from "../elements.js";
 import { duration, said, span } from "./pace.js";
 import { at, ended, page, state } from "./state.js";
 
@@ -60,15 +60,15 @@ export function placeTimes(told) {
   const place = at("left");
   place.replaceChildren();
   if (left) {
-    const range = element("span", { className: "muted" }, ` (${span(left[0], left[2])})`);
-    place.append(element("b", {}, `About ${duration(said(left[1]))} left`), range);
+    const range = make("span", { class: "muted" }, ` (${span(left[0], left[2])})`);
+    place.append(make("b", {}, `About ${duration(said(left[1]))} left`), range);
   } else if (why) {
-    place.append(element("span", { className: "muted" }, why));
+    place.append(make("span", { class: "muted" }, why));
   } else if (ended() && state.took !== null) {
     place.textContent = `took ${duration(state.took)}`;
   }
   const ends = find(document, ".job .beam-box");
-  if (!ends.querySelector(".ends")) ends.append(element("div", { className: "ends" }, element("span"), element("span")));
+  if (!ends.querySelector(".ends")) ends.append(make("div", { class: "ends" }, make("span"), make("span")));
   const [start, end] = findAll(ends, ".ends > span");
   start.textContent = state.started ? `${time(state.started)} start` : "";
   if (ended() && state.ended) end.textContent = `${time(state.ended)} end`;

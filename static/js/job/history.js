@@ -1,6 +1,6 @@
 // The history of a job as people read it, newest first.
 import { plural, whole } from "../charts/format.js";
-import { copyOf, element, find, findOptional } from "../elements.js";
+import { copyOf, find, findOptional, make } from "../elements.js";
 import { at, page, state } from "./state.js";
 
 const MOST_LINES = 60;
@@ -18,7 +18,7 @@ function line({ at: when, words, serious, waits }) {
   time.dateTime = stamp.toISOString();
   const [, head, rest] = words.match(/^(.*?[.:])(?=\s|$)(.*)$/s) ?? [null, words, ""];
   const text = find(row, ".grow");
-  if (serious) text.append(element("b", { textContent: head }), rest);
+  if (serious) text.append(make("b", {}, head), rest);
   else text.textContent = words;
   return row;
 }

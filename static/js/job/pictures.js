@@ -1,5 +1,5 @@
 // What has been found so far: fetched round by round, drawn, and told as a legend and a table.
-import { element } from "../elements.js";
+import { make } from "../elements.js";
 import { mark } from "../marks.js";
 import { drawFront, drawRounds } from "./charts.js";
 import { judged, legendOf } from "./checked.js";
@@ -24,17 +24,17 @@ function legend({ early, now, around }) {
 }
 
 /** @param {string} text */
-const cell = (text) => element("td", {}, text);
+const cell = (text) => make("td", {}, text);
 
 /** @param {Now} now */
 function table(now) {
-  const heads = [y.title, "95 % range", x.title, "Verdict"].map((text) => element("th", { scope: "col" }, text));
-  at("table-head").replaceChildren(element("tr", {}, ...heads));
+  const heads = [y.title, "95 % range", x.title, "Verdict"].map((text) => make("th", { scope: "col" }, text));
+  at("table-head").replaceChildren(make("tr", {}, ...heads));
   const verdicts = y.line === null ? ["", "", ""] : [page.words.under, page.words.unsure, page.words.strong];
   at("table-body").replaceChildren(
     ...edgeRows(now, { x, y }, (i) => !search || now.edge[i]).slice(0, 200).map(({ i, cells }) => {
       const verdict = search ? verdicts[now.verdict[i]] : (now.short?.[i] ?? "");
-      return element("tr", {}, ...[...cells, verdict].map(cell));
+      return make("tr", {}, ...[...cells, verdict].map(cell));
     }),
   );
 }

@@ -7,7 +7,8 @@ import { embedded, find, findOptional } from "../elements.js";
 /** @import { Axis, Label } from "./parts.js" */
 
 /** Totals of a job so far, by name.
- * @typedef {Record<string, number> & { seconds?: number, battles?: number, cached?: number, evaluations?: number, steps?: number }} Counters */
+ * @typedef {Record<string, number> & { seconds?: number, battles?: number, cached?: number, evaluations?: number,
+ *   steps?: number }} Counters */
 /** @typedef {Record<string, number>} Metrics */
 
 /** What events change. Times are in seconds.
@@ -27,10 +28,12 @@ import { embedded, find, findOptional } from "../elements.js";
  * @property {number | null} ended
  * @property {number | null} took */
 
-/** The furthest lineup that fresh battles confirm, and its range. @typedef {[value: number, low: number | null, high: number | null]} Furthest */
+/** The furthest lineup that fresh battles confirm, and its range.
+ * @typedef {[value: number, low: number | null, high: number | null]} Furthest */
 /** Lineups that are over the line and strong: by fresh battles, by the search, and how many of those events had told;
  * `played`: lineups that were played again; `strong`: those of the search.
- * @typedef {{ confirmed: number | null, by_search: number, told: number, played: number, strong: number, furthest: Furthest | null }} Found */
+ * @typedef {{ confirmed: number | null, by_search: number, told: number, played: number, strong: number,
+ *   furthest: Furthest | null }} Found */
 
 /** What the server told when the page was made; each kind of job has some of it.
  * @typedef {object} Page
@@ -63,10 +66,12 @@ import { embedded, find, findOptional } from "../elements.js";
  * @property {Axis[]} axes */
 
 /** The numbers of each round, a column each.
- * @typedef {Record<string, (number | null)[]> & { tick: number[], seconds: number[], battles: number[], cached: number[], steps: number[] }} Rounds */
+ * @typedef {Record<string, (number | null)[]> & { tick: number[], seconds: number[], battles: number[], cached: number[],
+ *   steps: number[] }} Rounds */
 
 /** An event of a job as the server tells it.
- * @typedef {JobNews & Partial<State> & { kind: string, at: number, words: string, serious?: boolean, waits?: boolean, found?: Found, planned?: number, fresh?: boolean, fresh_map?: boolean, fresh_coverage?: number | null }} JobEvent */
+ * @typedef {JobNews & Partial<State> & { kind: string, at: number, words: string, serious?: boolean, waits?: boolean,
+ *   found?: Found, planned?: number, fresh?: boolean, fresh_map?: boolean, fresh_coverage?: number | null }} JobEvent */
 
 /** @type {Page} */
 export const page = embedded("job-page");

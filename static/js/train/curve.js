@@ -3,7 +3,7 @@
 import { decimals, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded, tokens } from "../charts/theme.js";
-import { closest, element } from "../elements.js";
+import { closest, make } from "../elements.js";
 import { CONFIG } from "../job/parts.js";
 import { at, ended, page, rounds, state } from "../job/state.js";
 import { column, latest, policies, shown, showFigures, told } from "./figures.js";
@@ -90,7 +90,7 @@ function evaluationTrace(theme) {
 
 function legend() {
   /** @param {string} css @param {string} words */
-  const entry = (css, words) => element("span", { className: "with-mark" }, element("span", { className: css }), words);
+  const entry = (css, words) => make("span", { class: "with-mark" }, make("span", { class: css }), words);
   const entries = [entry("legend-line legend-now", "Episodes while training, mean of a round")];
   if (!reward) entries.push(entry("train-spread", "from the worst to the best"));
   entries.push(entry("train-evaluation", "Evaluation on fresh seeds, 95 % range"));
@@ -104,15 +104,15 @@ function text(name, i) {
 }
 
 /** @param {string} words */
-const cell = (words) => element("td", {}, words);
+const cell = (words) => make("td", {}, words);
 
 function table() {
   const heads = ["Round", "Moves", "While training", "Evaluation", "95 % range"];
-  at("table-head").replaceChildren(element("tr", {}, ...heads.map((words) => element("th", { scope: "col" }, words))));
+  at("table-head").replaceChildren(make("tr", {}, ...heads.map((words) => make("th", { scope: "col" }, words))));
   at("table-body").replaceChildren(
     ...rounds.tick.map((tick, i) => {
       const range = column(evaluation("_low"))[i] === null ? "" : `${text(evaluation("_low"), i)} to ${text(evaluation("_high"), i)}`;
-      return element("tr", {}, ...[whole(tick), whole(rounds.steps[i]), text(training(), i), text(evaluation(), i), range].map(cell));
+      return make("tr", {}, ...[whole(tick), whole(rounds.steps[i]), text(training(), i), text(evaluation(), i), range].map(cell));
     }).reverse(),
   );
   const wrap = closest(at("table-body"), ".table-wrap");
@@ -128,7 +128,7 @@ function rewards() {
   if (place.hidden || place.children.length === names.length + 1) return;
   place.replaceChildren(
     ...["", ...names].map((name) => {
-      const button = element("button", { type: "button" }, name ? name.replaceAll("_", " ") : "All together");
+      const button = make("button", { type: "button" }, name ? name.replaceAll("_", " ") : "All together");
       button.setAttribute("aria-pressed", String(name === reward));
       button.addEventListener("click", () => {
         reward = name;
@@ -160,7 +160,7 @@ async function drawMetrics(Plotly, theme) {
     choice.replaceChildren(...names.map((name) => new Option(title(name), name, name === before, name === before)));
   }
   at("latest").replaceChildren(
-    ...Array.from(lasts, ([name, [value]]) => element("div", {}, element("dt", {}, title(name)), element("dd", {}, exact(value)))),
+    ...Array.from(lasts, ([name, [value]]) => make("div", {}, make("dt", {}, title(name)), make("dd", {}, exact(value)))),
   );
   const name = choice.value;
   const last = lasts.get(name);

@@ -2,7 +2,7 @@
 import { decimals, whole } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { tokens } from "../charts/theme.js";
-import { closest, element, find, findAll } from "../elements.js";
+import { closest, find, findAll, make } from "../elements.js";
 import { drawFront } from "../job/charts.js";
 import { cellText, drawBests, drawGrid, drawLineage, drawVolume, heightOf } from "../job/course_charts.js";
 import { edgeAt, edgeRows, roundEntries } from "../job/edge.js";
@@ -25,7 +25,6 @@ let goal = 0;
 let across = 1;
 const aim = () => page.goals[goal];
 
-
 /** @param {number} value */
 const digits = (value) => (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 /** @param {number | null | undefined} value */
@@ -39,8 +38,8 @@ const last = (name) => column(name).findLast((value) => value !== null) ?? null;
 
 /** @param {string} head @param {string} body @param {string[]} heads @param {string[][]} rows */
 function fill(head, body, heads, rows) {
-  at(head).replaceChildren(element("tr", {}, ...heads.map((text) => element("th", { textContent: text, scope: "col" }))));
-  at(body).replaceChildren(...rows.map((row) => element("tr", {}, ...row.map((text) => element("td", { textContent: text })))));
+  at(head).replaceChildren(make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text))));
+  at(body).replaceChildren(...rows.map((row) => make("tr", {}, ...row.map((text) => make("td", {}, text)))));
 }
 
 /* ---------- figures ---------- */
@@ -104,7 +103,7 @@ const read = async (link) => {
   return answer?.ok ? answer.json() : null;
 };
 /** @param {string} css @param {string} text */
-const mark = (css, text) => element("span", { className: "with-mark" }, element("span", { className: css }), text);
+const mark = (css, text) => make("span", { class: "with-mark" }, make("span", { class: css }), text);
 /** The pair of axes of the edge, up and across, and what the server is asked for it. */
 function pair() {
   const x = across === goal ? (goal + 1) % page.goals.length : across;

@@ -1,6 +1,6 @@
 // The figures of a training's page, written into the server's markup.
 import { decimals, plural, whole } from "../charts/format.js";
-import { element } from "../elements.js";
+import { make } from "../elements.js";
 import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
 import { ending } from "../job/ending.js";
 import { speeds, speedTold } from "../job/pace.js";
@@ -31,7 +31,7 @@ export function policies(changed) {
   if (!policy || place.children.length) return;
   place.replaceChildren(
     ...page.policies.map((name) => {
-      const button = element("button", { type: "button" }, name);
+      const button = make("button", { type: "button" }, name);
       button.setAttribute("aria-pressed", String(name === policy));
       button.addEventListener("click", () => {
         policy = name;
@@ -74,7 +74,7 @@ function showExamined() {
   const [value, i] = found;
   const [low, high] = ["low", "high"].map((end) => column(`evaluation_return_${end}`)[i]);
   const known = low !== null && high !== null;
-  at("examined").replaceChildren(shown(value), ...(known ? [element("span", { className: "aside" }, `${shown(low)} to ${shown(high)}`)] : []));
+  at("examined").replaceChildren(shown(value), ...(known ? [make("span", { class: "aside" }, `${shown(low)} to ${shown(high)}`)] : []));
   const range = known ? "95\u00a0% range" : "range not known";
   at("examined-note").textContent = `${whose()}${range}, ${plural(page.episodes, "episode")} on fresh seeds${last ? "" : `, round ${whole(rounds.tick[i])}`}`;
 }
