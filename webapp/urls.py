@@ -16,3 +16,5 @@ urlpatterns = [
     path("api/v1/", v1.urls),
     path("health/", health, name="health"),
 ]
+handler400, handler403 = "webapp.lib.refusals.unreadable", "webapp.lib.refusals.forbidden"
+handler404, handler500 = "webapp.lib.refusals.missing", "webapp.lib.refusals.broken"
