@@ -51,6 +51,8 @@ def test_a_training_that_has_not_begun_opens(client: Client, team: Studio) -> No
 
 def test_its_pages_speak_of_moves_and_never_of_lineups_or_battles(client: Client, team: Studio) -> None:
     job = finished(team.project)
+    home = client.get("/").content.decode()
+    assert f'id="job-{job.pk}" href="/p/herobattle/jobs/{job.pk}/"' in home
     page = client.get(address("studies:job", job)).content.decode()
     body = page[page.index('<div class="body">') :]
     assert "Moves learned from" in body
@@ -61,8 +63,6 @@ def test_its_pages_speak_of_moves_and_never_of_lineups_or_battles(client: Client
     assert "100,000 moves" in listed
     assert "evaluation 402.0" in listed
     assert "Explore</a>" not in listed
-    home = client.get("/").content.decode()
-    assert f'id="job-{job.pk}" href="/p/herobattle/jobs/{job.pk}/"' in home
 
 
 def test_the_explorer_and_a_search_s_clone_know_no_training(client: Client, team: Studio) -> None:
