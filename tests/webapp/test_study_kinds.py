@@ -19,7 +19,7 @@ from engine.studies import load
 from tests.engine.counting import KIND, CountConfig
 from tests.factories import Studio, studio
 from webapp.api import tokens
-from webapp.studies import actions, kinds, progress
+from webapp.studies import actions, kinds, overview, progress
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 
@@ -90,6 +90,37 @@ def test_it_has_a_page_for_its_team_and_for_nobody_else(team: Studio, job: Job) 
             assert "Number 2 of 3" in page
             assert "Finished after 2 numbers." in page
             assert "Ask again with changes" not in page, "it has no form"
+
+
+def test_it_is_started_from_a_form_of_its_settings(team: Studio, client: Client) -> None:
+    client.force_login(team.designer)
+    address = reverse("studies:ask", args=[team.project.slug, "count"])
+    assert f'href="{address}"' in client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert 'placeholder="3"' in client.get(address).content.decode()
+    wrong = client.post(address, {"ticks": "200"})
+    assert wrong.status_code == 422
+    assert "1 field" in wrong.content.decode()
+    assert client.post(address, {"ticks": "5"}).status_code == 302
+    assert Job.objects.get(kind="count").config == CountConfig(ticks=5).model_dump(mode="json")
+
+
+@pytest.mark.parametrize(("who", "status"), [("producer", 403), ("stranger", 404), ("designer", 200)])
+def test_only_those_who_may_start_jobs_have_its_form(team: Studio, client: Client, who: str, status: int) -> None:
+    client.force_login(getattr(team, who))
+    assert client.get(reverse("studies:ask", args=[team.project.slug, "count"])).status_code == status
+
+
+def test_what_has_a_page_of_its_own_has_no_other_form(team: Studio, client: Client) -> None:
+    client.force_login(team.designer)
+    for kind in ("search", "train", "recheck", "sample", "nothing"):
+        assert client.get(reverse("studies:ask", args=[team.project.slug, kind])).status_code == 404
+
+
+def test_it_says_how_far_it_is_and_about_how_long_it_still_takes(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    job.refresh_from_db()
+    how = overview.pace(job)
+    assert (how.share, how.seconds_left) == (pytest.approx(2 / 3), pytest.approx(1.0))
 
 
 def test_it_is_in_the_list_of_jobs_and_among_those_that_ended(team: Studio, job: Job) -> None:

@@ -53,6 +53,8 @@ class Parts:
 
     - ``start`` makes a job of its filled-in form (``webapp.studies.pending.Start``).
     - ``intake`` makes a study of a body of the API; None: it is made from another job only.
+    - ``own_page``: it is started from a page of its own. Others have a ``form`` (None: one of its settings) on a page
+      that says what it is ``about``.
     - ``clone``: the name of the address of "Ask again with changes".
     - ``explored``: it has lineups to explore. ``comparing``: how two of them are compared; None: they are not.
     - ``results``: tables of what it found, the usual one first.
@@ -65,6 +67,9 @@ class Parts:
 
     start: ClassVar[Any] = None
     intake: ClassVar[Intake | None] = Intake()
+    own_page: ClassVar[bool] = False
+    form: ClassVar[Any] = None
+    about: ClassVar[str] = "What is left empty is as usual."
     results: ClassVar[tuple[str, ...]] = ()
     files: ClassVar[Mapping[str, str]] = {}
     gives: ClassVar[str] = ""
@@ -156,6 +161,11 @@ def parts_of(kind: str) -> Parts:
 def begun() -> list[str]:
     """The kinds of study that the API starts."""
     return [kind for kind in STUDIES if parts_of(kind).intake is not None]
+
+
+def asked() -> list[str]:
+    """The kinds of study that are started from the page of all that have none of their own."""
+    return [kind for kind in begun() if not parts_of(kind).own_page]
 
 
 def compared() -> list[str]:

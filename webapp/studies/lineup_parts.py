@@ -73,6 +73,7 @@ class Searches(Samples):
     """Searches for lineups."""
 
     start: ClassVar[Any] = SearchStart
+    own_page = True
     intake: ClassVar[Intake | None] = SearchIntake()
     clone = "studies:clone"
     comparing: ClassVar[Comparing | None] = LineupsCompared()

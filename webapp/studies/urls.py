@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from webapp.studies import composing, pictures, stream, views
+from webapp.studies import asking, composing, pictures, stream, views
 from webapp.studies.compare import views as compare
 
 app_name = "studies"
@@ -18,6 +18,7 @@ urlpatterns = [
     path("p/<slug:slug>/jobs/compare/csv/", compare.export, name="compare-csv"),
     path("p/<slug:slug>/jobs/new/forget/", composing.forget, name="forget"),
     path("p/<slug:slug>/jobs/new/data/<int:number>/", composing.ask_again, name="ask-again"),
+    path("p/<slug:slug>/jobs/new/<slug:kind>/", asking.ask, name="ask"),
     path(_JOB, views.job, name="job"),
     path(f"{_JOB}stop/", views.stop, name="stop"),
     path(f"{_JOB}pause/", views.pause, name="pause"),

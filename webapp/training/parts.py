@@ -36,6 +36,7 @@ class Trainings(Parts):
     """Trainings of an agent."""
 
     start = TrainingStart
+    own_page = True
     intake = TrainingIntake()
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
     gives = "agent"

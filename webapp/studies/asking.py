@@ -1,0 +1,68 @@
+"""The page that starts a study of a kind without a page of its own: its form, and what becomes of what was typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from engine.catalog import STUDIES
+from engine.errors import ConfigError
+from webapp.balance.forms import sentence
+from webapp.projects.access import project_for
+from webapp.projects.models import Project
+from webapp.studies import actions, kinds
+from webapp.studies.intake import Body
+from webapp.studies.pictures import person
+from webapp.studies.setting_fields import settings_of, shown_default, values_typed
+
+WRONG = 422
+
+
+class SettingsForm(forms.Form):
+    """Of a kind that brings none of its own: every setting of its study that is one value. What is left empty is as
+    usual."""
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data)
+        every = settings_of(STUDIES[kind].config)
+        self.settings = [setting for setting in every if isinstance(setting.default, bool | int | float | str)]
+        for setting in self.settings:
+            setting.field.widget.attrs["placeholder"] = shown_default(setting)
+            self.fields[setting.name] = setting.field
+
+    def table(self) -> dict[str, Any]:
+        """The settings that were typed, as a body of the API would have them."""
+        return values_typed(self.settings, self.cleaned_data)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """Compose a study of this kind; POST starts it."""
+    project = project_for(request, slug, "write")
+    if kind not in kinds.asked():
+        raise Http404("There is no such form. Other kinds of jobs are started from their own pages.")
+    parts = kinds.parts_of(kind)
+    made = parts.form or SettingsForm
+    form = made(request.POST if request.method == "POST" else None, project=project, kind=kind)
+    if form.is_valid() and (job := _started(request, project, kind, form)):
+        return redirect("studies:job", slug, job.pk)
+    context = {"project": project, "form": form, "row": STUDIES[kind], "parts": parts}
+    return render(request, "studies/ask.html", context, status=WRONG if form.errors else 200)
+
+
+def _started(request: HttpRequest, project: Project, kind: str, form: Any) -> Any:
+    """The job, on its way; None once what is wrong stands at its field, or above all of them."""
+    intake, user = kinds.parts_of(kind).intake, person(request)
+    assert intake is not None
+    try:
+        study, refers = intake.first(Body(kind, project, user, form.table(), {}, {}))
+    except ConfigError as error:
+        for place, message in error.problems:
+            name = place.removeprefix("config.").partition(".")[0]
+            form.add_error(name if name in form.fields else None, sentence(message))
+        return None
+    return actions.submit(project, user, study, title=study.name, **refers)
