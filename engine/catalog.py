@@ -22,6 +22,7 @@ from engine.config.algorithms import (
     RandomConfig,
 )
 from engine.config.base import Config, Study
+from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
 from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
@@ -214,5 +215,9 @@ STUDIES: dict[str, StudyKind] = {
     "evolve": StudyKind(
         "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.console:Evolved",
         "steps", "archive", genes="task",
+    ),
+    "evaluate": StudyKind(
+        "Evaluation", "evaluation", EvaluateConfig, "engine.study.round_robin:evaluate",
+        "engine.study.round_robin:Told", "battles", "table", tick="pair", gained="played",
     ),
 }  # fmt: skip

@@ -63,6 +63,7 @@ INSTALLED_APPS = [
     "webapp.balance",
     "webapp.studies",
     "webapp.training",
+    "webapp.evaluations",
     "webapp.api",
 ]
 MIDDLEWARE = [

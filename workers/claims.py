@@ -130,7 +130,7 @@ def _take(job: Job, worker: str) -> Claim | None:
 
 def pool_obstacle(job: Job) -> str:
     """Why the job cannot start for want of Ray; empty when it can."""
-    if job.config.get("pool", {}).get("kind", "ray") == "ray" and not ray.answers():
+    if job.config.get("pool", {}).get("kind") == "ray" and not ray.answers():
         return f"Waits for the {job.study.hands} to come up; that takes some seconds after a start."
     return ""
 

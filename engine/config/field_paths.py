@@ -50,9 +50,10 @@ def written(location: Sequence[int | str], annotation: Any) -> tuple[str, bool]:
 def _kinds(annotation: Any) -> Mapping[str, type[BaseModel]]:
     """The models of a union that are told apart by their kind."""
     found = {
-        leaf.model_fields["kind"].default: leaf
+        kind: leaf
         for leaf, _ in leaves(annotation)
         if _is_model(leaf) and "kind" in leaf.model_fields
+        for kind in get_args(leaf.model_fields["kind"].annotation)
     }
     return found if len(found) > 1 else {}
 

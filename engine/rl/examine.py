@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -53,37 +53,35 @@ def examine(
     cast = (cast or everywhere(_EXAMINED, len(mdp.spec.seats))).facing(_EXAMINED, seat)
     seats = Seats(mdp.spec, cast, {_EXAMINED: policy.actor(explore)}, players)
     seats.snapshots = snapshots or {}
-    found = _Found(episodes, seat, len(policy.spec.seat.rewards), len(policy.spec.seat.signals))
+    n, rewards, signals = episodes, len(policy.spec.seat.rewards), len(policy.spec.seat.signals)
+    found = Examination(np.zeros((n, rewards)), np.zeros(n), np.zeros(n), np.zeros((n, signals)), np.zeros(n, np.int64))
+    for i, ended, new in first_episodes(mdp, seats, seeds, stopped):
+        found.returns[i] = ended.returns[new, seat, :rewards]
+        found.score[i], found.win[i], found.lengths[i] = (
+            ended.score[new, seat],
+            ended.win[new, seat],
+            ended.lengths[new],
+        )
+        found.signals[i] = ended.signals[seat][new]
+    return found
+
+
+def first_episodes(
+    mdp: VectorMDP, seats: Seats, seeds: NDArray[np.uint64], stopped: Callable[[], bool]
+) -> Iterator[tuple[NDArray[np.int64], Ended, NDArray[np.bool_]]]:
+    """Play battles with these seeds until an episode of each is over: (battles whose first episode ended, how the step
+    ended things, which of its rows those are) of each step that ended any. Raises Cancelled as ``examine``."""
+    missing = np.ones(len(seeds), np.bool_)
     step = mdp.reset(seeds)
     seats.begin(seeds)
-    while not found.all():
+    while missing.any():
         if stopped():
             raise Cancelled("The evaluation was asked to stop")
         step = mdp.step(seats.act(step)[0])
         seats.ends(step)
         if step.ended is not None:
-            found.add(step.ended)
+            new = missing[step.ended.battles]
+            battles = step.ended.battles[new]
+            yield battles, step.ended, new
+            missing[battles] = False
         seats.move(step.ended)
-    return found.examination
-
-
-class _Found:
-    """The first episode of each battle."""
-
-    def __init__(self, n: int, seat: int, rewards: int, signals: int) -> None:
-        self._seat, self._R = seat, rewards
-        self._missing = np.ones(n, np.bool_)
-        self.examination = Examination(
-            np.zeros((n, rewards)), np.zeros(n), np.zeros(n), np.zeros((n, signals)), np.zeros(n, np.int64)
-        )
-
-    def all(self) -> bool:
-        return not self._missing.any()
-
-    def add(self, ended: Ended) -> None:
-        new = self._missing[ended.battles]
-        i, e, seat = ended.battles[new], self.examination, self._seat
-        e.returns[i] = ended.returns[new, seat, : self._R]
-        e.score[i], e.win[i], e.lengths[i] = ended.score[new, seat], ended.win[new, seat], ended.lengths[new]
-        e.signals[i] = ended.signals[seat][new]
-        self._missing[i] = False

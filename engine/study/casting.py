@@ -52,10 +52,15 @@ def players_of(
         if "@" in name:
             return Policy.stored(store, name.partition("@")[2]).actor(explore)
         policy = config.policies[name]
-        with below(f"policies.{name}"):
-            return MAKERS[policy.kind](policy, seats[policy.seats[0]], store, explore)
+        return player_of(name, policy, seats[policy.seats[0]], store, explore=explore)
 
     return player
+
+
+def player_of(name: str, policy: Any, seat: SeatSpec, store: Store, *, explore: bool = False) -> Player:
+    """The player of a policy that never learns, for a seat. Raises ConfigError, below the policy's name."""
+    with below(f"policies.{name}"):
+        return MAKERS[policy.kind](policy, seat, store, explore)
 
 
 def _scripted(policy: ScriptedConfig, seat: SeatSpec, store: Store, explore: bool) -> Player:

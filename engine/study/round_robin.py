@@ -1,0 +1,211 @@
+"""Evaluations: every policy plays every other one, as often on one seat as on the other, and a table says who wins.
+
+A round is one pair. Episode k of a pair has a seed made of the study's seed, the pair and k, and is played twice, once
+with exchanged seats. So the table depends neither on batches nor on interruptions: a pair that was cut short is played
+again, and comes out the same. What counts is a policy's share of wins, draws as half, averaged over both seatings of a
+seed; these averages are independent of each other, and lie between 0 and 1, so their ranges hold for any game.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle, pack
+from engine.config.evaluate import EvaluateConfig
+from engine.errors import Cancelled, ConfigError, EngineError
+from engine.events import AnyEvent, Counters, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.mdp.vector import VectorMDP
+from engine.means import range_of
+from engine.rl.cast import Candidate, Cast
+from engine.rl.examine import first_episodes
+from engine.rl.seats import Player, Seats, nobody_else
+from engine.rng import battle_seeds, combine64
+from engine.simulators import references
+from engine.store import Store
+from engine.study import checkpoint
+from engine.study.casting import player_of
+from engine.study.control import Control
+from engine.study.pulse import Pulse
+
+Floats = NDArray[np.float64]
+EVALUATION = 0xE7A4
+"""Where the match keys of evaluations begin: their seeds are those of no training."""
+BATCH = 100
+"""Seeds played at once, between which the study says how far it is."""
+DOUBT = 0.05
+"""The chance that a range misses; and, over the whole table, that some "beats" is luck."""
+
+
+def evaluate(config: EvaluateConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups``, for policies that play each other."""
+    try:
+        yield from _RoundRobin(config, store, control).events(resume)
+    except EngineError as error:
+        permanent = getattr(error, "permanent", True)
+        yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
+
+
+class _RoundRobin:
+    """``shares`` and ``drawn`` [rounds, seeds]: of the first policy of each pair that has played."""
+
+    def __init__(self, config: EvaluateConfig, store: Store, control: Control) -> None:
+        self.config, self.store, self.control = config, store, control
+        self.seeds = config.episodes // 2
+        self.shares: Floats = np.empty((0, self.seeds))
+        self.drawn: Floats = np.empty((0, self.seeds))
+        self.moves, self.saved, self.before_s = 0, "", 0.0
+        self.began, self.pulse = time.monotonic(), Pulse()
+
+    @property
+    def tick(self) -> int:
+        return len(self.shares)
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        if resume:
+            self._restore(resume)
+        with contextlib.closing(references.make(self.config.game, min(BATCH, self.seeds))) as game:
+            players = self._players(game)
+            battles = self.config.ticks * self.config.episodes
+            yield self._say(Started, workers=1, pool="local", ticks=self.config.ticks, battles=battles,
+                            resumed=bool(resume))  # fmt: skip
+            while self.tick < self.config.ticks and not self.control():
+                yield from self._pair(*self.config.pairs[self.tick], game, players)
+        wish = self.control() if self.tick < self.config.ticks else ""
+        if wish == "pause":
+            yield self._say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
+        elif wish == "stop":
+            yield self._say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary={})
+        else:
+            yield self._say(Finished, artifacts=self._results(), summary={})
+
+    def _players(self, game: VectorMDP) -> dict[str, Player]:
+        """Everybody who plays. Raises ConfigError where the game is not for two who are alike, or somebody cannot play
+        it."""
+        seats = game.spec.seats
+        if len(seats) != 2:
+            count = "one seat" if len(seats) == 1 else f"{len(seats)} seats"
+            raise ConfigError([("game.name", f"policies play each other in games for two; this one has {count}")])
+        if (seats[0].observations, seats[0].action) != (seats[1].observations, seats[1].action):
+            raise ConfigError([("game.name", "the two seats see or do different things, so nobody can sit on both")])
+        return {name: player_of(name, policy, seats[0], self.store) for name, policy in self.config.policies.items()}
+
+    def _pair(self, first: str, second: str, game: VectorMDP, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
+        """A round: what the two did, unless somebody wishes otherwise before they are done."""
+        self.pulse.restart()
+        found, moves = np.empty((2, self.seeds, 2)), 0
+        seeds = battle_seeds(self.config.seed, np.array([combine64(EVALUATION, self.tick)]), 0, self.seeds)[0]
+        for at in range(0, self.seeds, BATCH):
+            for i, seated in enumerate(((first, second), (second, first))):
+                try:
+                    won, moved = self._played(seated, seeds[at : at + BATCH], game, players)
+                except Cancelled:
+                    return
+                found[i, at : at + BATCH] = won if i == 0 else won[:, ::-1]
+                moves += moved
+            if self.pulse.due():
+                yield self._say(Logged, message="")
+        self.moves += moves
+        self.shares = np.concatenate([self.shares, found[:, :, 0].mean(axis=0)[None]])
+        self.drawn = np.concatenate([self.drawn, (found[:, :, 0] == 0.5).mean(axis=0)[None]])
+        yield from self._told(first, second)
+
+    def _played(
+        self, seated: tuple[str, str], seeds: NDArray[np.uint64], game: VectorMDP, players: Mapping[str, Player]
+    ) -> tuple[Floats, int]:
+        """Who won [seeds, seats], and the moves that took. Raises Cancelled."""
+        cast = Cast([[Candidate(name, learns=True)] for name in seated])
+        seats = Seats(game.spec, cast, {name: players[name] for name in seated}, nobody_else)
+        won, moves = np.empty((len(seeds), 2)), 0
+        for battles, ended, rows in first_episodes(game, seats, seeds, lambda: bool(self.control())):
+            score = ended.score[rows]
+            by_score = 0.5 + 0.5 * np.sign(score - score[:, ::-1])
+            won[battles] = np.where(np.isnan(ended.win[rows]), by_score, ended.win[rows])
+            moves += int(ended.lengths[rows].sum())
+        return won, moves
+
+    def _told(self, first: str, second: str) -> Iterator[AnyEvent]:
+        """The round is over: say who won, and write everything down."""
+        share, ends = float(self.shares[-1].mean()), range_of(self.shares[-1], 0.0, 1.0, DOUBT)
+        percent = f"{share:.0%} ({ends.low:.0%} to {ends.high:.0%})"
+        told = f"{self._title(first)} won {percent} of {self.config.episodes:,} episodes against {self._title(second)}."
+        yield self._say(Logged, message=told)
+        state = {"shares": self.shares, "drawn": self.drawn}
+        counted = {"moves": self.moves, "seconds": self._seconds}
+        self.saved = checkpoint.write(self.config, self.tick, {"table": Bundle(counted, state)}, self.store)
+        metrics = {"share": share, "low": ends.low, "high": ends.high, "drawn": float(self.drawn[-1].mean())}
+        yield self._say(Progressed, metrics=metrics, artifacts=self._results())
+
+    def _title(self, name: str) -> str:
+        return f"“{self.config.policies[name].title or name}”"
+
+    def _results(self) -> dict[str, str]:
+        """The table so far."""
+        if not self.tick:
+            return {}
+        titles = [policy.title or name for name, policy in self.config.policies.items()]
+        meta = {"names": list(self.config.policies), "titles": titles, "episodes": self.config.episodes}
+        table = self.store.put(pack(meta, table_of(len(titles), self.config.ticks, self.shares, self.drawn)))
+        return {"table": table, "checkpoint": self.saved}
+
+    def _restore(self, digest: str) -> None:
+        """Go on from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""
+        (_, parts), self.saved = checkpoint.read(self.config, digest, self.store), digest
+        table = parts["table"]
+        self.shares, self.drawn = table.arrays["shares"], table.arrays["drawn"]
+        self.moves, self.before_s = table.meta["moves"], table.meta["seconds"]
+
+    @property
+    def _seconds(self) -> float:
+        return self.before_s + time.monotonic() - self.began
+
+    def _say(self, kind: Any, **fields: Any) -> AnyEvent:
+        counters = Counters(battles=self.tick * self.config.episodes, steps=self.moves, seconds=self._seconds)
+        event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=counters, **fields)
+        return event
+
+
+def table_of(policies: int, pairs: int, shares: Floats, drawn: Floats) -> dict[str, NDArray[Any]]:
+    """The table of the first rounds: ``share``, ``low``, ``high`` and ``drawn`` [policies, policies] of the row's
+    policy against the column's, NaN where they have not met; ``beats`` int8, 1 where the row's is surely better, -1
+    where it is surely worse. ``overall`` [policies, 3]: the same share and range against all whom it has met."""
+    table = {name: np.full((policies, policies), np.nan) for name in ("share", "low", "high", "drawn")}
+    beats, met = np.zeros((policies, policies), np.int8), [list[Floats]() for _ in range(policies)]
+    for (i, j), values, draws in zip(combinations(range(policies), 2), shares, drawn, strict=False):
+        for a, b, own in ((i, j, values), (j, i, 1 - values)):
+            ends, sure = range_of(own, 0.0, 1.0, DOUBT), range_of(own, 0.0, 1.0, DOUBT / pairs)
+            table["share"][a, b], table["low"][a, b], table["high"][a, b] = own.mean(), ends.low, ends.high
+            table["drawn"][a, b], beats[a, b] = draws.mean(), (sure.low > 0.5) - (sure.high < 0.5)
+            met[a].append(own)
+    overall = [_overall(np.stack(values)) if values else (np.nan, np.nan, np.nan) for values in met]
+    return {**table, "beats": beats, "overall": np.array(overall)}
+
+
+def _overall(values: Floats) -> tuple[float, float, float]:
+    """Share and range against several: pairs are independent, so the seeds of the same number make one average."""
+    averages = values.mean(axis=0)
+    ends = range_of(averages, 0.0, 1.0, DOUBT)
+    return float(averages.mean()), ends.low, ends.high
+
+
+class Told:
+    """What the command line says of evaluations."""
+
+    def planned(self, event: Started, study: Mapping[str, Any]) -> str:
+        """Pairs and episodes."""
+        return f"{event.ticks:,} pairs, {event.battles:,} episodes"
+
+    def done(self, counters: Counters) -> str:
+        """Episodes."""
+        return f"{counters.battles:,} episodes"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """How the pair did."""
+        m = metrics
+        return f"share of the first {m['share']:.1%} ({m['low']:.1%} to {m['high']:.1%})"

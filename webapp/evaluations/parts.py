@@ -1,0 +1,136 @@
+"""The pages of evaluations, and what is taken away from them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import Any, ClassVar, NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from engine.arrays import Bundle, unpack
+from engine.errors import StoreError
+from webapp.accounts.models import User
+from webapp.evaluations.asking import GAMES, EvaluationForm, EvaluationIntake
+from webapp.lib.storage import store
+from webapp.lib.words import percent
+from webapp.studies.explore_export import safe
+from webapp.studies.kinds import Found, Parts, Rows
+from webapp.studies.models import Job
+from webapp.training.games import title_of
+
+VERDICTS = {1: "beats", -1: "loses to", 0: "may be as good as"}
+
+
+class Cell(NamedTuple):
+    """How often the row's policy won against the column's; ``mark``: how the page draws that."""
+
+    share: float
+    low: float
+    high: float
+    verdict: str
+    mark: str
+
+
+class Standing(NamedTuple):
+    """A policy and what it did: ``cells`` against each other one, None against itself and whom it has not met yet."""
+
+    title: str
+    share: float
+    low: float
+    high: float
+    cells: list[Cell | None]
+
+
+class Evaluating(Parts):
+    """Evaluations: who beats whom."""
+
+    intake = EvaluationIntake()
+    form = EvaluationForm
+    about = "Trained agents and scripts play each other, as often on one seat as on the other. A table says who wins."
+    results: ClassVar[tuple[str, ...]] = ("table",)
+
+    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+        """The table as it fills."""
+        bundle = latest(job)
+        own = {
+            "game": GAMES.get(job.config["game"]["name"]) or title_of(job.config["game"]["name"]),
+            "standings": standings(bundle) if bundle else [],
+            "lost": bundle is None and job.tick > 0,
+            "pairs": pairs(bundle) if bundle else [],
+        }
+        return render(request, "evaluations/job.html", context | own)
+
+    def found(self, job: Job) -> Found | None:
+        """Who stands first."""
+        bundle = latest(job)
+        best = standings(bundle)[0] if bundle else None
+        return None if best is None else Found(f"{best.title} won {percent(best.share)}")
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """A line for each pair."""
+        return Pairs(latest(job))
+
+
+def latest(job: Job) -> Bundle | None:
+    """The table as far as it is; None before the first pair, and where it was lost."""
+    digest = job.artifacts.get("table", "")
+    if not digest:
+        told = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True).first() or {}
+        digest = told.get("artifacts", {}).get("table", "")
+    try:
+        return unpack(store().get(digest)) if digest else None
+    except StoreError:
+        return None
+
+
+def standings(bundle: Bundle) -> list[Standing]:
+    """The policies that have played, the one that won most first; columns are in the same order."""
+    arrays, titles = bundle.arrays, bundle.meta["titles"]
+    shares, lows, highs = arrays["overall"].T.tolist()
+    met = [i for i in range(len(titles)) if not math.isnan(shares[i])]
+    order = sorted(met, key=lambda i: -shares[i])
+    return [Standing(titles[i], shares[i], lows[i], highs[i], [_cell(bundle, i, j) for j in order]) for i in order]
+
+
+def _cell(bundle: Bundle, i: int, j: int) -> Cell | None:
+    share, low, high = (float(bundle.arrays[name][i, j]) for name in ("share", "low", "high"))
+    beats = int(bundle.arrays["beats"][i, j])
+    mark = {1: "strong", -1: "under", 0: "unsure"}[beats]
+    return None if math.isnan(share) else Cell(share, low, high, VERDICTS[beats], mark)
+
+
+def pairs(bundle: Bundle) -> list[dict[str, Any]]:
+    """A row for each pair that has played, the stronger first."""
+    rows, arrays, titles = [], bundle.arrays, bundle.meta["titles"]
+    for i in range(len(titles)):
+        for j in range(i + 1, len(titles)):
+            a, b = (i, j) if not arrays["share"][i, j] < 0.5 else (j, i)
+            if (cell := _cell(bundle, a, b)) is not None:
+                rows.append({"first": titles[a], "second": titles[b], "verdict": cell.verdict, "share": cell.share,
+                             "low": cell.low, "high": cell.high, "drawn": float(arrays["drawn"][i, j]),
+                             "episodes": bundle.meta["episodes"]})  # fmt: skip
+    return rows
+
+
+class Pairs:
+    """The pairs as rows for programs."""
+
+    def __init__(self, bundle: Bundle | None) -> None:
+        self.rows = pairs(bundle) if bundle is not None else []
+        self.count = len(self.rows)
+
+    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
+        """Some of the rows."""
+        return self.rows[offset : offset + limit]
+
+    def csv(self) -> bytes:
+        """A line for each pair."""
+        out = io.StringIO(newline="")
+        writer = csv.writer(out)
+        heads = ("first", "second", "verdict", "share", "low", "high", "drawn", "episodes")
+        writer.writerow(["First", "Second", "The first", "Share of wins", "95 % from", "95 % to", "Drawn", "Episodes"])
+        writer.writerows([safe(v) if isinstance(v := row[head], str) else v for head in heads] for row in self.rows)
+        return out.getvalue().encode()
