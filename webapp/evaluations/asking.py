@@ -74,7 +74,7 @@ class EvaluationForm(forms.Form):
     title = forms.CharField(label="Name", max_length=120, required=False)
     game = forms.ChoiceField(label="Game")
     policies = forms.MultipleChoiceField(
-        label="Who plays", widget=forms.CheckboxSelectMultiple,
+        label="Who plays", widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
         help_text="Two at least; every one plays every other one. Trainings are those of this project that ended.",
         error_messages={"required": "Choose two at least."},
     )  # fmt: skip

@@ -1,0 +1,170 @@
+"""Evaluations on the site: the form, the job that it starts, its table, and who sees them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from engine.events import Finished, Progressed
+from engine.studies import load
+from engine.study import round_robin
+from tests.factories import Studio, studio
+from tests.webapp.trainings import training
+from webapp.api import tokens
+from webapp.lib.storage import store
+from webapp.studies import actions
+from webapp.studies.journal import Entry, append
+from webapp.studies.models import Job, Status
+
+CHOSEN = {"game": "pong-two-seats", "policies": ["random", "pong-follower"], "episodes": "40", "title": "Two scripts"}
+
+
+@pytest.fixture
+def team(db: None) -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def designer(team: Studio) -> Client:
+    client = Client()
+    client.force_login(team.designer)
+    return client
+
+
+def form(team: Studio) -> str:
+    return reverse("studies:ask", args=[team.project.slug, "evaluate"])
+
+
+def page(job: Job) -> str:
+    return reverse("studies:job", args=[job.project.slug, job.pk])
+
+
+@pytest.fixture
+def played(team: Studio) -> Job:
+    """Two scripts that have played each other, by the engine."""
+    policies = {
+        "follower": {"kind": "scripted", "player": "pong-follower", "title": "Follows the ball"},
+        "random": {"kind": "scripted", "player": "random", "title": "Random"},
+    }
+    game = {"name": "pong-two-seats", "settings": {"points": 1, "max_ticks": 200}}
+    config = load({"kind": "evaluate", "name": "Two scripts", "game": game, "policies": policies, "episodes": 40})
+    job = actions.submit(team.project, team.designer, config, title="Two scripts")
+    for event in round_robin.evaluate(config, store(), "", lambda: ""):  # type: ignore[arg-type]
+        told = {"counters": {"battles": event.counters.battles, "steps": event.counters.steps, "seconds": 1.0}}
+        if isinstance(event, Progressed):
+            body = {**told, "metrics": event.metrics, "artifacts": event.artifacts}
+            append(job, {}, [Entry("progressed", body, 1)], tick=1, **told)
+        if isinstance(event, Finished):
+            entry = Entry("finished", {"artifacts": event.artifacts}, 1)
+            append(job, {}, [entry], status=Status.FINISHED, artifacts=event.artifacts, finished_at=timezone.now())
+    return Job.objects.get(pk=job.pk)
+
+
+def test_the_form_offers_scripts_and_what_trainings_of_the_project_left(team: Studio, designer: Client) -> None:
+    left = {"policy_description/left": "a" * 64, "policy/left": "b" * 64}
+    one = training(
+        team.project, title="Learned well", status=Status.FINISHED, artifacts={"policy_description": "c" * 64}
+    )
+    two = training(team.project, title="Both learned", status=Status.STOPPED, artifacts=left)
+    training(team.project, title="Under way", status=Status.RUNNING, artifacts={"policy_description": "d" * 64})
+    content = designer.get(form(team)).content.decode()
+    assert "Follows the ball" in content
+    assert f"Learned well (job {one.pk})" in content
+    assert f"Both learned: left (job {two.pk})" in content
+    assert "Under way" not in content
+
+
+def test_it_starts_an_evaluation_of_what_was_chosen(team: Studio, designer: Client) -> None:
+    learned = training(team.project, status=Status.FINISHED, artifacts={"policy_description": "c" * 64})
+    chosen = {**CHOSEN, "policies": [*CHOSEN["policies"], f"job-{learned.pk}"]}
+    answer = designer.post(form(team), chosen)
+    job = Job.objects.get(kind="evaluate")
+    assert answer["Location"] == page(job)
+    assert (job.title, job.ticks, job.config["episodes"]) == ("Two scripts", 3, 40)
+    assert job.config["policies"][f"job-{learned.pk}"]["policy"] == "c" * 64
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"policies": ["random"]}, "Choose two at least."),
+        ({"episodes": "41"}, "Must be a multiple of 2"),
+        ({"game": "command:reboot"}, "Select a valid choice"),
+        ({"policies": ["random", "job-999"]}, "Select a valid choice"),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, change: dict[str, Any], said: str) -> None:
+    answer = designer.post(form(team), {**CHOSEN, **change})
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not Job.objects.filter(kind="evaluate").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"game": "command:sh -c reboot"}, "config.game.name"),
+        ({"game": "python:os:system"}, "config.game.name"),
+        ({"game": {"name": "pong-two-seats", "settings": {"seats": [0]}}}, "config.game.settings.seats"),
+        ({"policies": {"a": {"kind": "scripted", "player": "chess"}, "b": {"kind": "scripted", "player": "random"}}},
+         "config.policies.a.player"),
+        ({"policies": {"a": {"kind": "frozen", "policy": "e" * 64}, "b": {"kind": "scripted", "player": "random"}}},
+         "config.policies.a.policy"),
+    ],
+)  # fmt: skip
+def test_a_script_names_no_program_and_no_policy_of_others(team: Studio, config: dict[str, Any], place: str) -> None:
+    other = studio("other")
+    training(other.project, status=Status.FINISHED, artifacts={"policy_description": "e" * 64})
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    both = {name: {"kind": "scripted", "player": "random"} for name in ("a", "b")}
+    body = {"kind": "evaluate", "config": {"game": "pong-two-seats", "policies": both, **config}}
+    address = f"/api/v1/projects/{team.project.slug}/jobs"
+    answer = client.post(address, json.dumps(body), content_type="application/json")
+    assert answer.status_code == 422
+    assert place in {problem["place"] for problem in answer.json()["problems"]}
+
+
+def test_its_page_tells_its_team_who_beats_whom_and_nobody_else(team: Studio, played: Job) -> None:
+    for user, status in ((team.owner, 200), (team.producer, 200), (team.stranger, 404)):
+        client = Client()
+        client.force_login(user)
+        answer = client.get(page(played))
+        assert answer.status_code == status
+        if status == 200:
+            content = answer.content.decode()
+            assert "Follows the ball <b>beats</b> Random" in content
+            assert "1 of 1 pair" in content
+            assert content.index("Follows the ball</th>") < content.index("Random</th>")
+
+
+def test_before_the_first_pair_the_page_says_that_there_is_nothing_yet(team: Studio, designer: Client) -> None:
+    designer.post(form(team), CHOSEN)
+    assert "No pair has played yet" in designer.get(page(Job.objects.get(kind="evaluate"))).content.decode()
+
+
+def test_a_table_that_was_lost_is_told_as_lost(played: Job, designer: Client) -> None:
+    played.artifacts["table"] = "0" * 64
+    played.save()
+    assert "The table was lost" in designer.get(page(played)).content.decode()
+
+
+def test_the_list_of_jobs_says_who_won_most(team: Studio, played: Job, designer: Client) -> None:
+    content = designer.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert "Follows the ball won" in content
+
+
+def test_the_pairs_are_taken_away_as_rows_and_as_csv(team: Studio, played: Job) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.producer, 'ci', None, 30)[1]}"})
+    where = f"/api/v1/projects/{team.project.slug}/jobs/{played.pk}/results"
+    (row,) = client.get(where).json()["rows"]
+    assert (row["first"], row["verdict"], row["second"]) == ("Follows the ball", "beats", "Random")
+    assert 0.5 < row["low"] <= row["share"] <= row["high"] <= 1
+    (line,) = csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode()))
+    assert float(line["Share of wins"]) == row["share"]
