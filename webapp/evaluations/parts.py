@@ -25,13 +25,13 @@ VERDICTS = {1: "beats", -1: "loses to", 0: "may be as good as"}
 
 
 class Cell(NamedTuple):
-    """How often the row's policy won against the column's; ``mark``: how the page draws that."""
+    """How often the row's policy won against the column's; ``sure``: what the page says where there is no doubt."""
 
     share: float
     low: float
     high: float
     verdict: str
-    mark: str
+    sure: str
 
 
 class Standing(NamedTuple):
@@ -98,8 +98,8 @@ def standings(bundle: Bundle) -> list[Standing]:
 def _cell(bundle: Bundle, i: int, j: int) -> Cell | None:
     share, low, high = (float(bundle.arrays[name][i, j]) for name in ("share", "low", "high"))
     beats = int(bundle.arrays["beats"][i, j])
-    mark = {1: "strong", -1: "under", 0: "unsure"}[beats]
-    return None if math.isnan(share) else Cell(share, low, high, VERDICTS[beats], mark)
+    sure = {1: "beats", -1: "loses", 0: ""}[beats]
+    return None if math.isnan(share) else Cell(share, low, high, VERDICTS[beats], sure)
 
 
 def pairs(bundle: Bundle) -> list[dict[str, Any]]:
