@@ -32,7 +32,7 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.casting import player_of
 from engine.study.control import Control
-from engine.study.pulse import Pulse
+from engine.study.progress_throttle import ProgressThrottle
 
 Floats = NDArray[np.float64]
 EVALUATION = 0xE7A4
@@ -61,7 +61,7 @@ class _RoundRobin:
         self.shares: Floats = np.empty((0, self.seeds))
         self.drawn: Floats = np.empty((0, self.seeds))
         self.moves, self.saved, self.before_s = 0, "", 0.0
-        self.began, self.pulse = time.monotonic(), Pulse()
+        self.began, self.throttle = time.monotonic(), ProgressThrottle()
 
     @property
     def tick(self) -> int:
@@ -98,7 +98,7 @@ class _RoundRobin:
 
     def _pair(self, first: str, second: str, game: VectorMDP, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
         """A round: what the two did, unless somebody wishes otherwise before they are done."""
-        self.pulse.restart()
+        self.throttle.restart()
         found, moves = np.empty((2, self.seeds, 2)), 0
         seeds = battle_seeds(self.config.seed, np.array([combine64(EVALUATION, self.tick)]), 0, self.seeds)[0]
         for at in range(0, self.seeds, BATCH):
@@ -109,7 +109,7 @@ class _RoundRobin:
                     return
                 found[i, at : at + BATCH] = won if i == 0 else won[:, ::-1]
                 moves += moved
-            if self.pulse.due():
+            if self.throttle.due():
                 yield self._say(Logged, message="")
         self.moves += moves
         self.shares = np.concatenate([self.shares, found[:, :, 0].mean(axis=0)[None]])
