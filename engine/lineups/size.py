@@ -64,7 +64,7 @@ def space_size(rules: CompiledRules) -> Size:
     affordable = _Affordable(rules, places)
     known = None
     if affordable.total <= COUNTED:
-        known = _fitting(rules, places, affordable.options(np.arange(affordable.total)), affordable.total)
+        known = _valid_teams(rules, places, affordable.options(np.arange(affordable.total)), affordable.total)
         if len(known.cost) ** rules.teams <= COUNTED:
             counted = float(len(_lineups(rules, places, known)))
             return Size(counted, counted, counted, "counted")
@@ -85,7 +85,7 @@ def every_lineup(rules: CompiledRules) -> NDArray[np.int32] | None:
     affordable = _Affordable(rules, places)
     if affordable.total > COUNTED:
         return None
-    known = _fitting(rules, places, affordable.options(np.arange(affordable.total)), affordable.total)
+    known = _valid_teams(rules, places, affordable.options(np.arange(affordable.total)), affordable.total)
     if len(known.cost) ** rules.teams > COUNTED:
         return None
     return np.asarray(_as_slots(rules, places, known)[_lineups(rules, places, known)])
@@ -154,7 +154,7 @@ def _sums(costs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return total
 
 
-def _fitting(rules: CompiledRules, places: list[_Place], option: I64, number: float) -> _Teams:
+def _valid_teams(rules: CompiledRules, places: list[_Place], option: I64, number: float) -> _Teams:
     """Those of the teams (an option for each place) that keep the rules of one team and are in canonical form; all of
     ``option`` stand for ``number`` teams."""
     piece = np.stack([place.piece[option[:, i]] for i, place in enumerate(places)], axis=1)
@@ -225,7 +225,7 @@ def _estimate(
     look the same), of which the share that begins with a cheapest team counts.
     """
     rng = generator(block, "space-size")
-    teams = known or _fitting(rules, places, affordable.draw(rng, TEAM_DRAWS), affordable.total)
+    teams = known or _valid_teams(rules, places, affordable.draw(rng, TEAM_DRAWS), affordable.total)
     n, size = len(teams.cost), rules.teams
     if n < size:
         return 0.0

@@ -26,11 +26,11 @@ from engine.rl.policy import Policy
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.control import Control, Wish
-from engine.study.crew import Crew, open_crew
 from engine.study.curve import nothing_to_learn, too_short
 from engine.study.evaluation import Measured, evaluate
 from engine.study.learner_factory import make_learners
 from engine.study.progress_throttle import ProgressThrottle
+from engine.study.sampler_pool import SamplerPool, open_samplers
 
 _POLL_S = 0.2
 _LAST = 1_000_000
@@ -69,14 +69,14 @@ class _Train:
         self.policies, self.curve, self.longest = make_learners(config, self.store, begun=bool(resume))
         if resume:
             self._restore(resume)
-        with on_threads(config.threads), open_crew(config, self.store, self.tick) as crew:
+        with on_threads(config.threads), open_samplers(config, self.store, self.tick) as samplers:
             yield self._say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self._checkpoint()
             try:
-                wish = yield from self._drive(crew)
+                wish = yield from self._drive(samplers)
             except EngineError:
-                yield from self._troubles(crew)
+                yield from self._troubles(samplers)
                 raise
         if wish:
             yield from self._kept(wish)
@@ -112,9 +112,9 @@ class _Train:
             told = f"In step a training goes on from its last round: the {since:,} moves since then are played again."
             yield self._say(Logged, message=told)
 
-    def _drive(self, crew: Crew) -> Generator[AnyEvent, None, Wish]:
+    def _drive(self, samplers: SamplerPool) -> Generator[AnyEvent, None, Wish]:
         """Until all steps are learned from or the time is up, or somebody wishes otherwise."""
-        self._publish(crew, self.policies)
+        self._publish(samplers, self.policies)
         self.curve.restart()
         self.throttle.restart()
         if self.pending:
@@ -123,21 +123,21 @@ class _Train:
             if wish := self.control():
                 return wish
             if missing := sum(policy.need - len(policy.held) for policy in self.policies.values()):
-                for arrival in self._gathered(crew, missing):
+                for arrival in self._gathered(samplers, missing):
                     self.policies[arrival.policy].hold(arrival, self.epoch)
-            if reason := crew.lost():
-                self._lost(crew, reason)
+            if reason := samplers.lost():
+                self._lost(samplers, reason)
             elif batches := self._batches():
-                yield from self._update(crew, batches)
-            yield from self._troubles(crew)
+                yield from self._update(samplers, batches)
+            yield from self._troubles(samplers)
             if self.throttle.due():
                 yield self._say(Logged, message="")
         return self.control() if self.pending else ""
 
-    def _gathered(self, crew: Crew, missing: int) -> list[Arrival]:
-        """What has arrived. A crew that dies after somebody wished the study to end was asked to end with it."""
+    def _gathered(self, samplers: SamplerPool, missing: int) -> list[Arrival]:
+        """What has arrived. A pool that dies after somebody wished the study to end was asked to end with it."""
         try:
-            return crew.gather(_POLL_S, missing)
+            return samplers.gather(_POLL_S, missing)
         except ActorLost:
             if self.control():
                 return []
@@ -150,7 +150,7 @@ class _Train:
         found = {name: policy.batch() for name, policy in self.policies.items()}
         return {name: batch for name, batch in found.items() if batch}
 
-    def _update(self, crew: Crew, batches: dict[str, list[Arrival]]) -> Iterator[AnyEvent]:
+    def _update(self, samplers: SamplerPool, batches: dict[str, list[Arrival]]) -> Iterator[AnyEvent]:
         round_before, said = self.tick, []
         for name, batch in batches.items():
             before, policy = self.policies[name].learner.steps, self.policies[name]
@@ -165,7 +165,7 @@ class _Train:
             self.tick = tick
             self._remember()
         if not self.over:
-            self._publish(crew, self.policies if self.waiting or ended else batches)  # while this is written down
+            self._publish(samplers, self.policies if self.waiting or ended else batches)  # while this is written down
         for message in said:
             yield self._say(Logged, message=message)
         if ended:
@@ -195,13 +195,13 @@ class _Train:
         limit = 60 * self.config.minutes
         return bool(limit) and self.curve.counters(self.steps).seconds >= limit
 
-    def _publish(self, crew: Crew, names: Iterable[str]) -> None:
+    def _publish(self, samplers: SamplerPool, names: Iterable[str]) -> None:
         for name in names:
             policy = self.policies[name]
             learner, snapshots = policy.learner, tuple(policy.snapshots)
-            crew.publish(Weights(name, self.epoch, self.tick, learner.version, learner.publish(), snapshots))
+            samplers.publish(Weights(name, self.epoch, self.tick, learner.version, learner.publish(), snapshots))
 
-    def _lost(self, crew: Crew, reason: str) -> None:
+    def _lost(self, samplers: SamplerPool, reason: str) -> None:
         """A sampler was lost. In step, its battles cannot go on where they were: back to the last round."""
         self.losses += 1
         self.curve.lost += 1
@@ -216,10 +216,10 @@ class _Train:
         self._restore(self.saved)
         self.curve.lost = lost
         self.epoch += 1
-        self._publish(crew, self.policies)
+        self._publish(samplers, self.policies)
 
-    def _troubles(self, crew: Crew) -> Iterator[AnyEvent]:
-        for trouble in crew.incidents():
+    def _troubles(self, samplers: SamplerPool) -> Iterator[AnyEvent]:
+        for trouble in samplers.incidents():
             yield self._say(Incident, what=trouble.what, message=trouble.message)
 
     def _progressed(self, before: int) -> Iterator[AnyEvent]:

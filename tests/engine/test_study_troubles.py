@@ -24,7 +24,7 @@ from engine.runtime.pool import LocalPool, Trouble
 from engine.store import FolderStore, Store
 from engine.studies import load
 from engine.study import evaluation, run
-from engine.study.crew import LocalCrew
+from engine.study.sampler_pool import LocalSamplers
 from tests.engine.test_study import STUDY
 from tests.engine.test_train import control, curve, events, study
 
@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> FolderStore:
     return FolderStore(tmp_path)
 
 
-class Dying(LocalCrew):
+class Dying(LocalSamplers):
     """Its cluster is gone."""
 
     def __init__(self, config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ()) -> None:
@@ -94,7 +94,7 @@ def test_workers_that_die_after_the_wish_were_asked_to_end_with_the_study(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch, kind: str, wish: str, end: type[AnyEvent]
 ) -> None:
     """Whoever stops a service sends the signal to all its processes."""
-    monkeypatch.setattr("engine.study.train.open_crew", Dying)
+    monkeypatch.setattr("engine.study.train.open_samplers", Dying)
     monkeypatch.setattr("engine.study.drive.open_pool", DyingPool)
     config = study() if kind == "train" else load(STUDY)
     found, interrupted = told(config, store, control=control(wish, 2))
@@ -116,7 +116,7 @@ def test_what_befell_candidates_is_told_before_a_search_ends_for_it(
 def test_all_losses_are_told_before_the_end_which_quotes_the_game(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.study.train.open_crew", Losing)
+    monkeypatch.setattr("engine.study.train.open_samplers", Losing)
     found = events(study(), store)
     incidents = [event.message for event in found if isinstance(event, Incident)]
     assert incidents == [f"Sampler 1 was lost: loss {n}: the referee has left." for n in range(1, 6)]

@@ -23,7 +23,7 @@ from engine.runtime.members import Limits
 from engine.runtime.ray_workers import RayWorkers
 from engine.store import FolderStore
 from engine.study import run
-from engine.study.crew import PATIENCE
+from engine.study.sampler_pool import PATIENCE
 from tests.contracts.evaluators import SLOW, dangerous, requests
 from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, eventually, gone, ray_server

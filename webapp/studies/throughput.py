@@ -107,8 +107,8 @@ def pace_of(sample: Job | None) -> float | None:
     found = speed(sample)
     if found is None and sample.game_version is not None:
         others = Job.objects.for_forms().filter(game_version__spec_hash=sample.game_version.spec_hash)
-        paces = (speed(other) for other in others.exclude(pk=sample.pk).order_by("-pk")[:3])
-        found = next((pace for pace in paces if pace is not None), None)
+        speeds = (speed(other) for other in others.exclude(pk=sample.pk).order_by("-pk")[:3])
+        found = next((pace for pace in speeds if pace is not None), None)
     return found
 
 

@@ -138,5 +138,5 @@ PRESET_LIST = {
 
 def presets_for(kind: str, offer: str, sees: str) -> list[Preset]:
     """The presets of an algorithm for a game, the most fitting first."""
-    fitting = [p for p in PRESET_LIST.values() if p.kind == kind and p.suits(offer, sees)]
-    return sorted(fitting, key=lambda p: (not p.games, p.key not in (f"{kind}-{USUAL}", f"{kind}-{SEEN}")))
+    suitable = [p for p in PRESET_LIST.values() if p.kind == kind and p.suits(offer, sees)]
+    return sorted(suitable, key=lambda p: (not p.games, p.key not in (f"{kind}-{USUAL}", f"{kind}-{SEEN}")))

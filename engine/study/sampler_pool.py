@@ -28,7 +28,7 @@ PATIENCE = {"beat_s": 0.5, "silence_s": 60.0, "progress_s": 60.0, "start_s": 180
 """With samplers, in seconds (``engine.runtime.members.Limits``): a game that hangs makes no progress."""
 
 
-class Crew(Protocol):
+class SamplerPool(Protocol):
     """Samplers of one study. Use it as a context manager, or call ``close``."""
 
     def publish(self, weights: Weights) -> None:
@@ -65,7 +65,7 @@ class _Member(NamedTuple):
     under_way: deque[list[Arrival]]
 
 
-class LocalCrew(Closed):
+class LocalSamplers(Closed):
     """Samplers that take turns in this process.
 
     Asynchronous ones are always a fragment ahead, made before the newest weights were published, as if they had been
@@ -82,7 +82,7 @@ class LocalCrew(Closed):
         self._turn = 0
 
     def publish(self, weights: Weights) -> None:
-        """As ``Crew``."""
+        """As ``SamplerPool``."""
         self._newest[weights.policy] = weights
         if self._waiting:
             self._due = deque((i, k) for i in range(len(self._members)) for k in range(self._fragments))
@@ -136,38 +136,38 @@ class LocalCrew(Closed):
         self._members = []
 
 
-class RemoteCrew(Closed):
+class RemoteSamplers(Closed):
     """Samplers in actors."""
 
     def __init__(self, workers: Supervisor) -> None:
         self._workers = workers
 
     def publish(self, weights: Weights) -> None:
-        """As ``Crew``."""
+        """As ``SamplerPool``."""
         self._workers.publish(encode_weights(weights))
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
-        """As ``Crew``."""
+        """As ``SamplerPool``."""
         return [unpack(one.worker, one.frames) for one in self._workers.gather(timeout_s, most)]
 
     def lost(self) -> str:
-        """As ``Crew``."""
+        """As ``SamplerPool``."""
         return self._workers.lost()
 
     def incidents(self) -> list[Trouble]:
-        """As ``Crew``."""
+        """As ``SamplerPool``."""
         return self._workers.incidents()
 
     def close(self) -> None:
-        """As ``Crew``."""
+        """As ``SamplerPool``."""
         self._workers.close()
 
 
-def open_crew(config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ("engine.",)) -> Crew:
+def open_samplers(config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ("engine.",)) -> SamplerPool:
     """The samplers a study asks for, whose battles begin for the ``tick``-th time. Raises ConfigError, SimulatorError
     when a game cannot be made here, ActorLost when there is no Ray at the address."""
     if config.pool.kind == "local":
-        return LocalCrew(config, store, tick * LIVES)
+        return LocalSamplers(config, store, tick * LIVES)
     from engine.runtime.members import Limits
     from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
@@ -177,7 +177,7 @@ def open_crew(config: TrainConfig, store: Store, tick: int, allowed: Sequence[st
     ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
     bound = min(max(2, config.fragments * ahead) * len(config.learners), BOUND) - 1  # one more is in its hands
     flat = config.pool.layout == "flat"
-    return RemoteCrew(
+    return RemoteSamplers(
         RayWorkers(
             SAMPLERS["train"], payload, config.samplers, policies=list(config.learners), address=config.pool.address,
             flat=flat, bound=bound, title="Sampler", allowed=allowed, limits=Limits(**PATIENCE),

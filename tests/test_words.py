@@ -1,0 +1,66 @@
+"""Words that were given up stay given up: a reader meets the field's terms, and each word with one meaning."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PYTHON = tuple(p for top in ("engine", "webapp", "workers", "deploy") for p in sorted((ROOT / top).rglob("*.py")))
+SCRIPTS = tuple(p for p in sorted((ROOT / "static" / "js").rglob("*.js")) if "vendor" not in p.parts)
+RETIRED = {
+    "brood": "player space",
+    "workshop": "training store",
+    "keeper": "lease",
+    "crew": "sampler pool",
+    "fleet": "sampler pool",
+    "leash": "reaper",
+    "pulse": "progress throttle, heartbeat",
+    "fitting": "compatibility, learner factory",
+    "paces": "throughput",
+    "barren": "stalled attempts",
+    "untold": "what is unknown",
+    "unsaid": "what is pending",
+}
+"""What a name no longer contains, and what it says instead."""
+
+
+def parts(name: str) -> set[str]:
+    """The words that a name in snake or camel case is made of."""
+    return set(re.findall(r"[a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()))
+
+
+def names(path: Path) -> Iterator[str]:
+    """What a module defines: itself, its classes, functions, arguments and variables."""
+    yield path.stem
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield node.name
+            case ast.arg():
+                yield node.arg
+            case ast.Name(ctx=ast.Store()):
+                yield node.id
+            case ast.Attribute(ctx=ast.Store()):
+                yield node.attr
+
+
+def test_the_words_of_a_name_are_found() -> None:
+    assert parts("LeashedProcess_ofPulse2") == {"leashed", "process", "of", "pulse"}
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_name_has_a_word_that_was_given_up(path: Path) -> None:
+    if "migrations" in path.parts:
+        return
+    found = {name: RETIRED[word] for name in names(path) for word in parts(name) & RETIRED.keys()}
+    assert not found, f"say what it is: {found}"
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_script_is_called_by_a_word_that_was_given_up(path: Path) -> None:
+    assert not parts(path.stem) & RETIRED.keys()
