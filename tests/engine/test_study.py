@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from engine.arrays import unpack
-from engine.config import FURTHER
+from engine.config import FAIRNESS, FURTHER
 from engine.errors import ConfigError, StoreError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Started, Stopped, decode
 from engine.indicators import STRONG, UNSURE
@@ -117,6 +117,9 @@ def test_what_fresh_battles_leave_open_is_played_further_on_the_same_seeds_and_m
     assert (first["samples"] == 8).all()
     assert (then["samples"][longer] == 8 * FURTHER).all()
     assert (first["verdict"][longer] == UNSURE).all(), "what was told is not played again"
+    line = FAIRNESS.objectives[0].threshold
+    assert line is not None
+    assert (first["objective"][longer, 0] < line).any(), "what is left open below the line is played on as well"
     np.testing.assert_array_equal(first["objective"][~longer], then["objective"][~longer])
     np.testing.assert_allclose(first["sums"][longer, :8], then["sums"][longer, :8], rtol=1e-9)
     said = [e.message for e in further if isinstance(e, Logged)]

@@ -298,6 +298,15 @@ def test_lineups_at_the_cap_are_counted_and_no_line_is_proposed_there() -> None:
     assert (advice["level"], advice["better"]) == ("many", None)
 
 
+@pytest.mark.parametrize(("teams", "objectives", "real"), [(1, 2, 1_152), (1, 2, 1_536), (3, 3, 33_792), (1, 1, 96)])
+def test_the_edge_of_two_numbers_is_a_curve_and_costs_less_than_one_of_three(
+    teams: int, objectives: int, real: int
+) -> None:
+    rules = LineupConfig(teams=teams)
+    told = plans.edge_battles(plans.EFFORTS["quick"].plan, rules, plans.FRESH, objectives)
+    assert 0.7 < told / real < 1.4
+
+
 @pytest.mark.parametrize("line", [None, 0.97, 2.0, 3.99, 7.0])
 @pytest.mark.parametrize("values", [[1.0] * 200, [i / 50 for i in range(200)], [0.0, 1e-9], [5.0], [-3, -2, 1e6]])
 def test_every_lineup_is_in_the_histogram_and_the_line_is_an_edge(values: list[float], line: float | None) -> None:
