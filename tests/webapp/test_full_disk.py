@@ -107,6 +107,17 @@ def test_a_session_that_cannot_be_kept_leaves_the_page_readable(team: Studio, mo
         session.save(must_create=True)
 
 
+@pytest.mark.parametrize(("status", "told"), [("running", True), ("queued", True), ("finished", False)])
+def test_scripts_that_watch_a_job_are_told_what_pages_say(team: Studio, status: str, told: bool) -> None:
+    job = Job.objects.get()
+    Job.objects.update(status=status)
+    headers = {"Authorization": f"Bearer {tokens.make(team.designer, 'a build', None, 30)[1]}"}
+    one = Client().get(f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}", headers=headers).json()
+    (listed,) = Client().get(f"/api/v1/projects/{team.project.slug}/jobs", headers=headers).json()["jobs"]
+    assert one["message"] == listed["message"]
+    assert one["message"].startswith("The disk is full. Jobs are paused; free ") == told
+
+
 def test_scripts_read_on_while_the_use_of_their_token_cannot_be_noted(
     team: Studio, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

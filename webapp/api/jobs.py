@@ -21,6 +21,7 @@ from webapp.api.results import there
 from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail, JobPage, JobsQuery, Keyed
 from webapp.api.starting import Changes, Wanted, again, start
 from webapp.games.called import config_told
+from webapp.lib import disk
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds, wire
 from webapp.studies.models import Job, Status
@@ -45,6 +46,7 @@ def shape(job: Job) -> dict[str, Any]:
     how = pace(job)
     return {
         **wire.state(job),
+        "message": _message(job),
         "metrics": kinds.of(job).metrics(job),
         "project": job.project.slug,
         "share": how.share,
@@ -54,6 +56,12 @@ def shape(job: Job) -> dict[str, Any]:
         "ended": job.finished_at,
         "created_by": str(job.created_by or ""),
     }
+
+
+def _message(job: Job) -> str:
+    """What it waits for, or what went wrong. On a full disk nobody can write down that a job is paused."""
+    short = disk.shortage() if job.active else None
+    return short.sentences if short is not None and short.full else job.message
 
 
 def detailed(job: Job) -> dict[str, Any]:
