@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.factories import Studio, search_job, studio
 from tests.webapp.games_data import client_of, with_data
-from webapp.lib.whole import MOST, whole
+from webapp.lib.whole import MOST, fraction, whole
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -22,6 +22,19 @@ def test_only_plain_digits_are_a_whole_number(text: str) -> None:
 def test_a_number_is_taken_up_to_the_most_that_is_asked_for() -> None:
     assert (whole("0"), whole("007"), whole(str(MOST))) == (0, 7, MOST)
     assert (whole("99", 99), whole("100", 99), whole("99", 98)) == (99, None, None)
+
+
+def test_a_fraction_is_read_as_browsers_write_it() -> None:
+    written = ("0", "-0.5", "+3", "1e-7", "1e+21", "5e300", ".5", "2.")
+    assert [fraction(text) for text in written] == [0.0, -0.5, 3.0, 1e-7, 1e21, 5e300, 0.5, 2.0]
+
+
+NO_FRACTION = ("nan", "inf", "-Infinity", "1e400", "1_0", "\uff11", "1,5", "0x1", "", ".", "--1", "1 ", "9" * 5000)
+
+
+@pytest.mark.parametrize("text", NO_FRACTION, ids=lambda text: ascii(text)[:8])
+def test_other_texts_are_no_fraction(text: str) -> None:
+    assert fraction(text) is None
 
 
 @pytest.fixture
@@ -79,3 +92,28 @@ def test_a_form_with_a_number_that_is_none_is_answered(
 
 def test_events_are_not_asked_for_by_a_number_that_is_none(owner: Client, team: Studio) -> None:
     assert owner.get("/events/?job=²").status_code == 404
+
+
+NONSENSE = (
+    "min-advantage=nan", "max-advantage=inf", "min-advantage=1e400", "min-advantage=1e300", "min-advantage=1_0",
+    "min-advantage=\uff11", "line-advantage=nan", "line-advantage=1_0", "family=99999999999999999999", "family=two",
+    "family=-1", "rows=99999999999999999999", "show=strong,excellent", "best=yes", "listed=0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("query", NONSENSE, ids=ascii)
+def test_an_address_of_lineups_that_cannot_be_read_is_refused_and_never_an_empty_table(
+    owner: Client, query: str
+) -> None:
+    answer = owner.get(f"/p/herobattle/jobs/{Job.objects.get().pk}/export.csv?{query}")
+    assert answer.status_code == 400
+    assert query.partition("=")[0] in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "line", ["1e300", *(text for text in NO_FRACTION if text == text.strip())], ids=lambda text: ascii(text)[:8]
+)
+def test_no_line_is_kept_where_none_can_be(owner: Client, line: str) -> None:
+    address = f"/p/herobattle/jobs/{Job.objects.get().pk}/explore/line/"
+    answer = owner.post(address, {"objective": "advantage", "line": line})
+    assert answer.status_code == 400, answer.content

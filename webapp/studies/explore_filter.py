@@ -16,8 +16,9 @@ import numpy as np
 from django.http import QueryDict
 from numpy.typing import NDArray
 
+from webapp.games.numbers import sensible
 from webapp.lib.first import first
-from webapp.lib.whole import whole
+from webapp.lib.whole import fraction, whole
 from webapp.studies.explore_build import Explored
 
 SHOWN = ("under", "unsure", "strong")
@@ -50,17 +51,12 @@ def chosen(query: QueryDict, explored: Explored, listed: Collection[int]) -> Row
 
 
 def _picked(query: QueryDict, explored: Explored) -> Mask:
-    words = _words(query, "rows")
-    ids = [number for word in words if (number := whole(word)) is not None]
-    if len(ids) < len(words):
-        raise AddressError("rows is a list of lineup numbers, such as rows=12,40")
-    return np.isin(explored.core["id"], ids)
+    return np.isin(explored.core["id"], _numbers(query, "rows", "lineup numbers, such as rows=12,40"))
 
 
 def _filtered(query: QueryDict, explored: Explored, listed: Collection[int]) -> Mask:
     core, meta = explored.core, explored.meta
-    show = _words(query, "show") if "show" in query else defaults(meta)["show"]
-    keep = np.isin(core["verdict"], [SHOWN.index(word) for word in show if word in SHOWN])
+    keep = np.isin(core["verdict"], [SHOWN.index(word) for word in _shown(query, meta)])
     for j, objective in enumerate(meta["objectives"]):
         low, high = (_bound(query, f"{end}-{objective['name']}") for end in ("min", "max"))
         if low is not None:
@@ -68,13 +64,12 @@ def _filtered(query: QueryDict, explored: Explored, listed: Collection[int]) -> 
         if high is not None:
             keep &= core["value"][j] <= high
     if query.get("family"):
-        families = [number for word in _words(query, "family") if (number := whole(word)) is not None]
-        keep &= np.isin(core["family"], families)
+        keep &= np.isin(core["family"], _numbers(query, "family", "numbers of families, such as family=1,2"))
     for piece in query.getlist("piece"):
         keep &= _contains(explored, piece)
-    if query.get("best"):
+    if _ticked(query, "best"):
         keep &= core["best"] > 0
-    if query.get("listed"):
+    if _ticked(query, "listed"):
         keep &= np.isin(core["id"], list(listed))
     return keep
 
@@ -83,15 +78,36 @@ def _words(query: QueryDict, name: str) -> list[str]:
     return [word for word in str(query.get(name, "")).split(",") if word]
 
 
+def _shown(query: QueryDict, meta: Mapping[str, Any]) -> list[str]:
+    show = _words(query, "show") if "show" in query else defaults(meta)["show"]
+    if strange := [word for word in show if word not in SHOWN]:
+        raise AddressError(f"show has {strange[0]!r}, which is none of {', '.join(SHOWN)}")
+    return list(show)
+
+
+def _numbers(query: QueryDict, name: str, what: str) -> list[int]:
+    words = _words(query, name)
+    found = [number for word in words if (number := whole(word)) is not None]
+    if len(found) < len(words):
+        raise AddressError(f"{name} is a list of {what}")
+    return found
+
+
+def _ticked(query: QueryDict, name: str) -> bool:
+    text = query.get(name, "")
+    if text not in ("", "1"):
+        raise AddressError(f"{name} is {text!r}; it can be 1, or left out")
+    return text == "1"
+
+
 def _bound(query: QueryDict, word: str) -> np.float32 | None:
     """A bound as the browser compares it: rounded to the 32 bits that values have there."""
     text = str(query.get(word, "")).strip()
     if not text:
         return None
-    try:
-        number = float(text)
-    except ValueError:
-        raise AddressError(f"{word} is {text!r}, which is not a number") from None
+    number = fraction(text)
+    if number is None or not sensible(number):
+        raise AddressError(f"{word} is {text!r}, which is not a number that a lineup can have")
     return np.float32(number)
 
 

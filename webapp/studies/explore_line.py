@@ -7,7 +7,6 @@ played for, so moved verdicts do not use it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from engine.indicators import STRONG, UNDER, UNSURE, verdicts
 from webapp.games.numbers import sensible
+from webapp.lib.whole import fraction
 from webapp.studies.explore_build import Explored
 
 PREFIX = "line-"
@@ -30,11 +30,8 @@ def asked(query: QueryDict, meta: Mapping[str, Any]) -> dict[str, float]:
         text = str(query.get(f"{PREFIX}{objective['name']}", "")).strip()
         if not text or objective["threshold"] is None:
             continue
-        try:
-            line = float(text)
-        except ValueError:
-            line = math.nan
-        if not sensible(line):
+        line = fraction(text)
+        if line is None or not sensible(line):
             raise ValueError(f"{PREFIX}{objective['name']} is {text!r}, which is not a number that a line can be at")
         if line != objective["threshold"]:
             found[objective["name"]] = line

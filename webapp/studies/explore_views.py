@@ -26,7 +26,7 @@ from webapp.balance.saving import Replaced
 from webapp.games.numbers import field_text, sensible
 from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.posts import posts_only
-from webapp.lib.whole import whole
+from webapp.lib.whole import fraction, whole
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.studies import actions, kinds
 from webapp.studies import explore_build as build
@@ -208,9 +208,8 @@ def keep_line(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Let later searches that ask this job's question begin with a line that was moved here; the job keeps its own."""
     job = _job(request, slug, pk, "write")
     objectives = {o.name: o for o in source.objectives(job).objectives if o.threshold is not None}
-    try:
-        objective, line = objectives[request.POST.get("objective", "")], float(request.POST.get("line", ""))
-    except (KeyError, ValueError):
+    objective, line = objectives.get(request.POST.get("objective", "")), fraction(request.POST.get("line", "").strip())
+    if objective is None or line is None:
         return JsonResponse({"error": "Move the line to a number first."}, status=400)
     if not sensible(line):
         return JsonResponse({"error": "No line can be there: the number is too large or too near to zero."}, status=400)
