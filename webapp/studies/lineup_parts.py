@@ -131,7 +131,7 @@ class Searches(Samples):
         """What the template is given."""
         return {
             "effort": "" if job.asked else self.effort(job),  # nothing while that is still being found out
-            "page": live(job, "front", "around") | _page_data(job) | {"found": self.counts(job)},
+            "page": live(job, "front", "around") | _page_data(job) | {"found": self.counts(job), "course": self.course},
             "specialist": _specialist(job),
             "main": front.axes(self.objectives(job).objectives)[1],
         }

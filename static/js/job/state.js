@@ -59,6 +59,7 @@ import { embedded, find, findOptional } from "../elements.js";
  * @property {number} episodes
  * @property {string[]} policies the agents, where several learn
  * @property {Found} found
+ * @property {boolean} course
  * @property {string} other_game
  * @property {Record<string, string>} words
  * @property {Marks} checked
@@ -92,7 +93,7 @@ export const at = (name, kind) => find(document, `[data-${name}]`, kind);
 export const atIfAny = (name) => findOptional(document, `[data-${name}]`);
 const ENDED = new Set(["stopped", "finished", "failed"]);
 export const ended = () => ENDED.has(state.status);
-export const search = state.kind === "search";
+export const search = Boolean(page.course);
 
 /** Lineups played of the round under way, and the share of it that they are: [0, 0] where that is not known. */
 export function underWay() {
