@@ -16,7 +16,7 @@ from engine.events import Finished, Progressed
 from engine.studies import load
 from engine.study import round_robin
 from tests.factories import Studio, studio
-from tests.webapp.trainings import training
+from tests.webapp.trainings import config, training
 from webapp.api import tokens
 from webapp.lib.storage import store
 from webapp.studies import actions
@@ -46,6 +46,12 @@ def page(job: Job) -> str:
     return reverse("studies:job", args=[job.project.slug, job.pk])
 
 
+def left_by(team: Studio, title: str, artifacts: dict[str, str], status: Status = Status.FINISHED) -> Job:
+    """A training on Pong and what it left."""
+    pong = config(game={"name": "pong"})
+    return training(team.project, title=title, status=status, artifacts=artifacts, config=pong)
+
+
 @pytest.fixture
 def played(team: Studio) -> Job:
     """Two scripts that have played each other, by the engine."""
@@ -54,9 +60,9 @@ def played(team: Studio) -> Job:
         "random": {"kind": "scripted", "player": "random", "title": "Random"},
     }
     game = {"name": "pong-two-seats", "settings": {"points": 1, "max_ticks": 200}}
-    config = load({"kind": "evaluate", "name": "Two scripts", "game": game, "policies": policies, "episodes": 40})
-    job = actions.submit(team.project, team.designer, config, title="Two scripts")
-    for event in round_robin.evaluate(config, store(), "", lambda: ""):  # type: ignore[arg-type]
+    study = load({"kind": "evaluate", "name": "Two scripts", "game": game, "policies": policies, "episodes": 40})
+    job = actions.submit(team.project, team.designer, study, title="Two scripts")
+    for event in round_robin.evaluate(study, store(), "", lambda: ""):  # type: ignore[arg-type]
         told = {"counters": {"battles": event.counters.battles, "steps": event.counters.steps, "seconds": 1.0}}
         if isinstance(event, Progressed):
             body = {**told, "metrics": event.metrics, "artifacts": event.artifacts}
@@ -68,21 +74,20 @@ def played(team: Studio) -> Job:
 
 
 def test_the_form_offers_scripts_and_what_trainings_of_the_project_left(team: Studio, designer: Client) -> None:
-    left = {"policy_description/left": "a" * 64, "policy/left": "b" * 64}
-    one = training(
-        team.project, title="Learned well", status=Status.FINISHED, artifacts={"policy_description": "c" * 64}
-    )
-    two = training(team.project, title="Both learned", status=Status.STOPPED, artifacts=left)
-    training(team.project, title="Under way", status=Status.RUNNING, artifacts={"policy_description": "d" * 64})
+    left, alone = {"policy_description/left": "a" * 64, "policy/left": "b" * 64}, {"policy_description": "c" * 64}
+    one, two = (left_by(team, title, each) for title, each in (("Learned well", alone), ("Both learned", left)))
+    left_by(team, "Under way", alone, status=Status.RUNNING)
+    training(team.project, title="Balances a pole", status=Status.FINISHED, artifacts=alone)
     content = designer.get(form(team)).content.decode()
     assert "Follows the ball" in content
     assert f"Learned well (job {one.pk})" in content
     assert f"Both learned: left (job {two.pk})" in content
     assert "Under way" not in content
+    assert "Balances a pole" not in content
 
 
 def test_it_starts_an_evaluation_of_what_was_chosen(team: Studio, designer: Client) -> None:
-    learned = training(team.project, status=Status.FINISHED, artifacts={"policy_description": "c" * 64})
+    learned = left_by(team, "Learned well", {"policy_description": "c" * 64})
     chosen = {**CHOSEN, "policies": [*CHOSEN["policies"], f"job-{learned.pk}"]}
     answer = designer.post(form(team), chosen)
     job = Job.objects.get(kind="evaluate")
@@ -108,7 +113,7 @@ def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, chang
 
 
 @pytest.mark.parametrize(
-    ("config", "place"),
+    ("settings", "place"),
     [
         ({"game": "command:sh -c reboot"}, "config.game.name"),
         ({"game": "python:os:system"}, "config.game.name"),
@@ -119,12 +124,12 @@ def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, chang
          "config.policies.a.policy"),
     ],
 )  # fmt: skip
-def test_a_script_names_no_program_and_no_policy_of_others(team: Studio, config: dict[str, Any], place: str) -> None:
+def test_a_script_names_no_program_and_no_policy_of_others(team: Studio, settings: dict[str, Any], place: str) -> None:
     other = studio("other")
     training(other.project, status=Status.FINISHED, artifacts={"policy_description": "e" * 64})
     client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
     both = {name: {"kind": "scripted", "player": "random"} for name in ("a", "b")}
-    body = {"kind": "evaluate", "config": {"game": "pong-two-seats", "policies": both, **config}}
+    body = {"kind": "evaluate", "config": {"game": "pong-two-seats", "policies": both, **settings}}
     address = f"/api/v1/projects/{team.project.slug}/jobs"
     answer = client.post(address, json.dumps(body), content_type="application/json")
     assert answer.status_code == 422
@@ -168,3 +173,11 @@ def test_the_pairs_are_taken_away_as_rows_and_as_csv(team: Studio, played: Job) 
     assert 0.5 < row["low"] <= row["share"] <= row["high"] <= 1
     (line,) = csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode()))
     assert float(line["Share of wins"]) == row["share"]
+
+
+def test_whoever_sees_the_page_takes_the_pairs_away_from_it(team: Studio, played: Job, designer: Client) -> None:
+    address = reverse("studies:results", args=[team.project.slug, played.pk])
+    assert f'href="{address}"' in designer.get(page(played)).content.decode()
+    assert "Follows the ball,Random,beats" in designer.get(address).content.decode()
+    designer.force_login(team.stranger)
+    assert designer.get(address).status_code == 404

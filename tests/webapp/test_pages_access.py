@@ -204,6 +204,7 @@ ROWS = (
     Row("studies:events", MEMBERS, None, True, query=f"?project={PROJECT}&poll=1"),
     of_project("studies:jobs", MEMBERS),
     of_project("studies:new", WRITERS, WRITERS),
+    of_project("studies:results", MEMBERS, arguments=_job),
     of_project("studies:ask", WRITERS, WRITERS, arguments=lambda team: {"kind": "evaluate"}),
     of_project("studies:preview", None, WRITERS),
     of_project("studies:forget", None, WRITERS),

@@ -11,15 +11,19 @@ from engine.catalog import PLAYERS
 from engine.config import Study
 from engine.config.evaluate import EvaluateConfig
 from webapp.games.called import reference_of
+from webapp.games.commands import is_program
 from webapp.games.fields import NumberField
 from webapp.games.simulators import by_moves, obstacle
 from webapp.projects.models import Project
 from webapp.studies.intake import Body, Intake, Refers
+from webapp.studies.models import Job
 from webapp.training import games
 
 TWO_SEATS = "pong-two-seats"
 GAMES = {TWO_SEATS: "Pong, numbers, for two"}
 """Games for two on the menu, by the engine's names."""
+ALIKE = frozenset({TWO_SEATS, "pong", "vector-pong", "builtin:pong", "builtin:pong-two-seats"})
+"""Games whose agents see and do what is seen and done in one of these."""
 ROLE = "policy_description"
 LATEST = 30
 """Trainings that are offered."""
@@ -117,13 +121,19 @@ def _scripts() -> dict[str, dict[str, Any]]:
 
 
 def _trained(project: Project) -> dict[str, dict[str, Any]]:
-    """What the latest trainings left, each policy by the number of its job."""
+    """What the latest trainings left that may fit such a game, each policy by the number of its job."""
     found: dict[str, dict[str, Any]] = {}
     for job in project.jobs.listed().filter(status__in=("finished", "stopped")).exclude(artifacts={})[:LATEST]:
-        for role, digest in job.artifacts.items():
+        for role, digest in job.artifacts.items() if _may_fit(job) else ():
             kind, _, policy = role.partition("/")
             if kind == ROLE:
                 name = f"job-{job.pk}-{policy}" if policy else f"job-{job.pk}"
                 title = f"{job.title}: {policy}" if policy else job.title
                 found[name[:40]] = {"kind": "frozen", "policy": digest, "title": f"{title} (job {job.pk})"[:120]}
     return found
+
+
+def _may_fit(job: Job) -> bool:
+    """Whether a job's policies come from such a game, or from a program, of which the engine will tell."""
+    game = (job.config.get("task") or job.config).get("game", {}).get("name", "")
+    return game in ALIKE or is_program(game)

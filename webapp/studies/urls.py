@@ -20,6 +20,7 @@ urlpatterns = [
     path("p/<slug:slug>/jobs/new/data/<int:number>/", composing.ask_again, name="ask-again"),
     path("p/<slug:slug>/jobs/new/<slug:kind>/", asking.ask, name="ask"),
     path(_JOB, views.job, name="job"),
+    path(f"{_JOB}results.csv", views.results, name="results"),
     path(f"{_JOB}stop/", views.stop, name="stop"),
     path(f"{_JOB}pause/", views.pause, name="pause"),
     path(f"{_JOB}resume/", views.resume, name="resume"),

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
 from engine.catalog import STUDIES
+from engine.errors import ConfigError, StoreError
 from webapp.lib.posts import posts_only
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.studies import actions, kinds, lineup_parts, progress
@@ -53,6 +54,22 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "history": progress.history(found, LATEST),
         "chips": [Job(status=status) for status in Status],
     })  # fmt: skip
+
+
+@require_safe
+def results(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The usual table of what a job found, as CSV."""
+    found = job_for(request, slug, pk)
+    parts = kinds.of(found)
+    if not parts.results:
+        raise Http404("This kind of job has no table of results.")
+    try:
+        content = parts.table(found, parts.results[0], person(request)).csv()
+    except (StoreError, ConfigError) as error:
+        raise Http404(str(error)) from error
+    answer = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-job-{pk}-{parts.results[0]}.csv"'
+    return answer
 
 
 @require_safe
