@@ -15,6 +15,7 @@ import { Live } from "./live.js";
 import { Pairs } from "./pairs.js";
 import { Parallel } from "./parallel.js";
 import { PieceSearch } from "./pieces.js";
+import { keepDrawnSize } from "./printing.js";
 import { Shortlist } from "./shortlist.js";
 import { ShortlistSheet } from "./shortlist_sheet.js";
 import { Store } from "./store.js";
@@ -160,6 +161,7 @@ function build(store) {
   const search = new PieceSearch(store, find("[data-piece-search]"));
   const charts = { pairs: find("[data-pairs]"), "3d": find("[data-three-d]"), lines: find("[data-lines]") };
   views(store, charts);
+  keepDrawnSize(find("[data-charts]"));
   const pairs = new Pairs(store, charts.pairs, over);
   document.addEventListener("equipoise:theme", () => pairs.retheme());
   new ThreeD(store, charts["3d"], note, { hover, open, say: (words) => (find("#explore-said").textContent = words) }).soon();

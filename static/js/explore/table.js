@@ -4,8 +4,10 @@ import { plural, shortUnit, whole } from "../charts/format.js";
 import { family, mark, rangeBar } from "../marks.js";
 import { closest, find, findAll, make } from "../elements.js";
 import { UNDER, VERDICTS } from "./lineups.js";
+import { whenPrinted } from "./printing.js";
 
 const SPARE = 4; // rows kept above and below what is seen
+const PRINTED = 50; // rows on paper, where nothing scrolls
 const NBSP = "\u00a0"; // lines break between teams, not within a name
 /** @import { Store } from "./store.js" */
 /** @import { Open } from "./three_d.js" */
@@ -31,6 +33,7 @@ export class Table {
     this.open = open;
     /** The place that keys mean. */
     this.active = 0;
+    this.onPaper = false;
     /** @type {Row[]} */
     this.pool = [];
     this.scroller = find(card, ".lineups-scroll");
@@ -145,27 +148,36 @@ export class Table {
   }
 
   draw() {
-    const { order } = this.store;
-    const height = this.rowHeight;
-    const seen = Math.ceil(this.scroller.clientHeight / height) || 8;
-    const top = Math.max(0, Math.floor(this.scroller.scrollTop / height));
-    const first = Math.max(0, Math.min(top - SPARE, order.length - seen - 2 * SPARE));
-    const last = Math.min(order.length, first + seen + 2 * SPARE);
+    const [first, last] = this.drawn();
     while (this.pool.length < last - first) this.pool.push(this.blank());
     this.pool.forEach((row, k) => {
       const place = first + k;
       if (place < last) this.fill(row, place);
       else row.element.remove();
     });
-    this.before.style.height = `${first * height}px`;
-    this.after.style.height = `${(order.length - last) * height}px`;
+    this.before.style.height = `${first * this.rowHeight}px`;
+    this.after.style.height = this.onPaper ? "0" : `${(this.store.order.length - last) * this.rowHeight}px`;
     this.sayRows();
     this.point();
   }
 
-  /** Which rows are to be seen: those that stand wholly between the heads and the lower edge. */
+  /** The first place that is drawn, and the one behind the last. @returns {[first: number, behind: number]} */
+  drawn() {
+    const { order } = this.store;
+    if (this.onPaper) return [0, Math.min(order.length, PRINTED)];
+    const seen = Math.ceil(this.scroller.clientHeight / this.rowHeight) || 8;
+    const top = Math.max(0, Math.floor(this.scroller.scrollTop / this.rowHeight));
+    const first = Math.max(0, Math.min(top - SPARE, order.length - seen - 2 * SPARE));
+    return [first, Math.min(order.length, first + seen + 2 * SPARE)];
+  }
+
+  /** Which rows are to be seen: those that stand wholly between the heads and the lower edge; on paper all that are. */
   sayRows() {
     const { order } = this.store;
+    if (this.onPaper) {
+      this.foot.textContent = order.length ? `Lineups 1 to ${this.drawn()[1]} of ${whole(order.length)}` : "";
+      return;
+    }
     const { top } = this.scroller.getBoundingClientRect();
     const [from, to] = [top + this.head.offsetHeight, top + this.scroller.clientTop + this.scroller.clientHeight];
     const seen = this.pool.filter(({ element }) => element.isConnected).filter(({ element }) => {
@@ -311,6 +323,10 @@ export class Table {
       });
     }, { passive: true });
     new ResizeObserver(() => this.draw()).observe(this.scroller);
+    whenPrinted((onPaper) => {
+      this.onPaper = onPaper;
+      this.draw();
+    });
     this.grid.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => {
       const place = closest(event.target, "tr")?.dataset.place;
