@@ -60,50 +60,58 @@ def _repeats(spec: GameSpec) -> Iterator[str]:
 
 
 def _categories(spec: GameSpec) -> Iterator[str]:
-    for category in spec.categories:
+    for i, category in enumerate(spec.categories):
+        place = f"spec.categories[{i}]"
         if category.cost_low > category.cost_high:
-            yield f"category {category.id!r}: cost_low {category.cost_low} is above cost_high {category.cost_high}"
-        for a in category.attributes:
+            ends = f"cost_low {category.cost_low} is above cost_high {category.cost_high}"
+            yield f"{place}: category {category.id!r}: {ends}"
+        for j, a in enumerate(category.attributes):
+            at = f"{place}.attributes[{j}]: attribute {category.id}.{a.id}"
             if not a.low < a.high:
-                yield f"attribute {category.id}.{a.id}: low {a.low} must be below high {a.high}"
+                yield f"{at}: low {a.low} must be below high {a.high}"
             if a.id == "cost":
-                yield f"attribute {category.id}.cost: 'cost' is every piece's price already; name it differently"
+                yield f"{at}: 'cost' is every piece's price already; name it differently"
 
 
 def _pieces(spec: GameSpec) -> Iterator[str]:
     categories = {c.id: c for c in spec.categories}
-    for piece in spec.pieces:
+    for i, piece in enumerate(spec.pieces):
+        place = f"spec.pieces[{i}]"
         home = categories.get(piece.category)
         if home is None:
-            yield f"piece {piece.id!r} is of category {piece.category!r}, which is not described"
+            yield f"{place}.category: piece {piece.id!r} is of category {piece.category!r}, which is not described"
             continue
         if not home.cost_low <= piece.cost <= home.cost_high:
-            yield f"piece {piece.id!r} costs {piece.cost}, outside {home.cost_low} to {home.cost_high}"
+            yield f"{place}.cost: piece {piece.id!r} costs {piece.cost}, outside {home.cost_low} to {home.cost_high}"
         bounds = {a.id: a for a in home.attributes}
         for name, value in piece.attributes.items():
             if name not in bounds:
-                yield f"piece {piece.id!r} has attribute {name!r}, which category {home.id!r} does not describe"
+                told = f"piece {piece.id!r} has {name!r}, which category {home.id!r} does not describe"
+                yield f"{place}.attributes: {told}"
             elif not bounds[name].low <= value <= bounds[name].high:
-                yield f"{piece.id}.{name} is {value}, outside {bounds[name].low} to {bounds[name].high}"
+                told = f"{piece.id}.{name} is {value}, outside {bounds[name].low} to {bounds[name].high}"
+                yield f"{place}.attributes: {told}"
 
 
 def _slots(spec: GameSpec) -> Iterator[str]:
     slots = {s.id: s for s in spec.slots}
     filled = {p.category for p in spec.pieces}
     counted = Counter(s.of for s in spec.slots if s.kind == "count")
-    for slot in spec.slots:
+    for i, slot in enumerate(spec.slots):
+        place = f"spec.slots[{i}]"
         if slot.kind == "piece":
             if slot.category not in filled:
-                yield f"slot {slot.id!r} takes a piece of category {slot.category!r}, and there is none"
+                takes = f"slot {slot.id!r} takes a piece of category {slot.category!r}"
+                yield f"{place}.category: {takes}, and there is none"
             continue
         target = slots.get(slot.of)
         if target is None or target.kind != "piece":
-            yield f"count slot {slot.id!r} counts slot {slot.of!r}, which is not a piece slot"
+            yield f"{place}.of: count slot {slot.id!r} counts slot {slot.of!r}, which is not a piece slot"
         if not 1 <= slot.low <= slot.high:
-            yield f"count slot {slot.id!r}: needs 1 <= low <= high, has {slot.low} to {slot.high}"
+            yield f"{place}: count slot {slot.id!r}: needs 1 <= low <= high, has {slot.low} to {slot.high}"
     for name, times in counted.items():
         if times > 1:
-            yield f"slot {name!r} is counted by {times} slots"
+            yield f"spec.slots: slot {name!r} is counted by {times} slots"
     yield from _groups(spec.slots)
 
 
@@ -114,7 +122,7 @@ def _groups(slots: Iterable[Slot]) -> Iterator[str]:
             kinds.setdefault(slot.group, set()).add((slot.kind, slot.category))
     for group, members in kinds.items():
         if len({m for m in members if m[0] == "piece"}) > 1:
-            yield f"group {group!r} mixes piece slots of different categories; they cannot change places"
+            yield f"spec.slots: group {group!r} mixes piece slots of different categories; they cannot change places"
 
 
 def _rules(spec: GameSpec) -> Iterator[str]:
@@ -123,14 +131,14 @@ def _rules(spec: GameSpec) -> Iterator[str]:
     for what, ids in (("required", rules.required), ("banned", rules.banned)):
         for name in ids:
             if name not in known:
-                yield f"rules: {what} piece {name!r} is not among the pieces"
+                yield f"spec.rules.{what}: piece {name!r} is not among the pieces"
     for distinct in rules.distinct:
         if distinct.category not in categories:
-            yield f"rules: pieces of {distinct.category!r} must not repeat, and there is no such category"
+            yield f"spec.rules.distinct: pieces of {distinct.category!r} must not repeat, and there is no such category"
     if rules.budget_low > rules.budget_high:
-        yield f"rules: budget_low {rules.budget_low} is above budget_high {rules.budget_high}"
+        yield f"spec.rules: budget_low {rules.budget_low} is above budget_high {rules.budget_high}"
     if rules.units_low > rules.units_high:
-        yield f"rules: units_low {rules.units_low} is above units_high {rules.units_high}"
+        yield f"spec.rules: units_low {rules.units_low} is above units_high {rules.units_high}"
 
 
 def _metrics(spec: GameSpec) -> Iterator[str]:
@@ -138,18 +146,24 @@ def _metrics(spec: GameSpec) -> Iterator[str]:
     for role in ("strength", "resources", "win"):
         name = getattr(spec, role)
         if name not in sides:
-            yield f"{role} is said to be side metric {name!r}, which is not described"
-    for metric in (*spec.side_metrics, *spec.battle_metrics):
+            yield f"spec.{role} is said to be side metric {name!r}, which is not described"
+    for place, metric in _metrics_at(spec):
         if metric.low is not None and metric.high is not None and not metric.low < metric.high:
-            yield f"metric {metric.name!r}: low {metric.low} must be below high {metric.high}"
+            yield f"{place}: metric {metric.name!r}: low {metric.low} must be below high {metric.high}"
+
+
+def _metrics_at(spec: GameSpec) -> Iterator[tuple[str, Metric]]:
+    for kind in ("side_metrics", "battle_metrics"):
+        for i, metric in enumerate(getattr(spec, kind)):
+            yield f"spec.{kind}[{i}]", metric
 
 
 def _parameters(spec: GameSpec) -> Iterator[str]:
-    for p in spec.parameters:
+    for i, p in enumerate(spec.parameters):
         if not p.low < p.high:
-            yield f"parameter {p.path!r}: low {p.low} must be below high {p.high}"
+            yield f"spec.parameters[{i}]: parameter {p.path!r}: low {p.low} must be below high {p.high}"
         elif not p.low <= p.default <= p.high:
-            yield f"parameter {p.path!r}: default {p.default} is outside {p.low} to {p.high}"
+            yield f"spec.parameters[{i}]: parameter {p.path!r}: default {p.default} is outside {p.low} to {p.high}"
 
 
 def row_problems(spec: GameSpec, rows: NDArray[np.int32], side: str = "team") -> list[str]:

@@ -21,8 +21,8 @@ _STAND_IN = re.compile(r"\bnan\b|<unread ")
 
 
 class Read(NamedTuple):
-    """``value`` has a stand-in at each place where a text or a number was missing or wrong; None where more than that
-    was wrong, so that nothing further can be said about it."""
+    """``value`` has a stand-in at each place where a text, a number or a yes or no was missing or wrong; None where
+    more than that was wrong, so that nothing further can be said about it."""
 
     value: Any
     problems: list[str]
@@ -101,6 +101,8 @@ class _Reader:
             return f"<unread {place}>"
         if isinstance(kind, inspect.IntType | inspect.FloatType):
             return float("nan")
+        if isinstance(kind, inspect.BoolType):
+            return False  # nothing is said of a yes or no
         self.usable = False
         return None
 

@@ -14,7 +14,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from engine.arrays import unpack
+from engine.config import SampleConfig
 from engine.errors import SimulatorError
+from engine.events import Finished
 from engine.simulators import checks, contract, protocol
 from engine.simulators.check_command import main_check
 from engine.simulators.client import ExternalSimulator
@@ -24,6 +27,9 @@ from engine.simulators.conversation import Limits
 from engine.simulators.line import Line, Transport
 from engine.simulators.process import KEPT_VARIABLES
 from engine.simulators.sampler import random_teams
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study.lineups import sample
 from tests.contracts.simulator import SimulatorContract
 from tests.engine import bad_simulators
 from tests.engine.sample_simulators import SPEC, TugOfWar
@@ -137,7 +143,7 @@ def test_every_fault_of_a_description_is_a_finding_of_its_own() -> None:
     assert found == [
         ("description", "error", 'spec.pieces[1].cost is "11"; it has to be a number'),
         ("description", "error", "piece 'hero-0' is described 2 times; each needs a name of its own"),
-        ("description", "error", "strength is said to be side metric 'might', which is not described"),
+        ("description", "error", "spec.strength is said to be side metric 'might', which is not described"),
     ]
 
 
@@ -217,6 +223,22 @@ def test_the_simulator_printed_in_the_protocols_page_keeps_the_contract(printed:
     assert [f.message for f in findings if f.level == "error"] == []
     assert any("same results, bit for bit" in f.message for f in findings)
     assert [f.level for f in findings if f.check == "ending"] == ["ok"]
+
+
+def test_the_printed_simulator_s_losers_end_near_nothing_so_that_lineups_differ(printed: str, tmp_path: Path) -> None:
+    """Where losers keep what they had, every lineup has a resource advantage of 1."""
+    config = load(
+        {"kind": "sample", "name": "coins", "game": {"simulator": f"command:{printed}"}, "count": 175,
+         "replicates": 16, "pool": {"kind": "local"}}
+    )  # fmt: skip
+    assert isinstance(config, SampleConfig)
+    store = FolderStore(tmp_path)
+    *_, last = sample(config, store)
+    assert isinstance(last, Finished)
+    found = unpack(store.get(last.artifacts["sample"]))
+    advantage = found.arrays["objective"][:, list(found.meta["objectives"]).index("advantage")]
+    assert advantage.max() > 1.5 * np.median(advantage)
+    assert len(np.unique(advantage.round(3))) > 20
 
 
 @pytest.mark.parametrize("transport", ["ipc", "tcp"])

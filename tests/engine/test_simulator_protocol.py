@@ -124,6 +124,8 @@ def test_a_text_or_number_that_is_wrong_hides_nothing_else_that_is_wrong_and_cla
     del spec["pieces"][0]["id"], spec["slots"][0]["title"]
     spec["pieces"][1]["cost"], spec["categories"][1]["attributes"][0]["low"] = "12", None
     spec["parameters"][0]["low"], spec["strength"] = 1000.0, "might"
+    hero, soldier, *others = spec["slots"]
+    spec["slots"] = [hero, {**soldier, "category": "coinz", "optional": 3}, *others]
     with pytest.raises(protocol.WrongShape) as caught:
         decode([json.dumps({"type": "SPEC", "spec": spec}).encode()])
     assert caught.value.problems == [
@@ -131,10 +133,12 @@ def test_a_text_or_number_that_is_wrong_hides_nothing_else_that_is_wrong_and_cla
         "spec.pieces[0].id is missing; it has to be a text",
         'spec.pieces[1].cost is "12"; it has to be a number',
         "spec.slots[0].title is missing; it has to be a text",
+        "spec.slots[1].optional is 3; it has to be true or false",
     ]
     assert certain(spec_problems(caught.value.message.spec)) == [
-        "strength is said to be side metric 'might', which is not described",
-        "parameter 'luck': low 1000.0 must be below high 20.0",
+        "spec.slots[1].category: slot 'soldier' takes a piece of category 'coinz', and there is none",
+        "spec.strength is said to be side metric 'might', which is not described",
+        "spec.parameters[0]: parameter 'luck': low 1000.0 must be below high 20.0",
     ]
 
 

@@ -67,6 +67,16 @@ def test_a_value_out_of_bounds_is_an_error_at_its_cell() -> None:
     assert "from 50 to 2000" in sentence
 
 
+def test_a_value_that_only_its_decimal_mark_puts_out_of_bounds_is_told_as_it_was_read() -> None:
+    found = reading("Name;Cost;Speed\nFrost Captain;1,234;0,5\nPikes;9,999;\n")
+    assert said(found) == [
+        "B2 1,234 is read as 1.2340, for the comma is the decimal mark of this sheet. That is outside what the game "
+        "allows for “Frost Captain: cost”: from 50 to 2000.",
+        "B3 9,999 is read as 9.9990, for the comma is the decimal mark of this sheet. That is outside what the game "
+        "allows for “Pikes: cost”: from 10 to 500.",
+    ]
+
+
 def test_bounds_name_their_unit() -> None:
     (sentence,) = said(reading("Name,HP\nFrost Captain,0\n"))
     assert "from 1 to 5000 points" in sentence
@@ -79,8 +89,7 @@ def test_an_unknown_piece_is_an_error_with_the_nearest_name() -> None:
 
 def test_a_piece_twice_is_an_error() -> None:
     (sentence,) = said(reading("Name,Cost\nPikes,95\nPikes,96\n"))
-    assert "row 3" in sentence
-    assert "row 2 already" in sentence
+    assert sentence == "row 3 Pikes, 96 Pikes stands in row 2 already. Leave one of the two out."
 
 
 def test_text_formulas_and_attributes_of_other_categories_are_errors_at_their_cells() -> None:

@@ -177,7 +177,7 @@ def test_every_fault_of_a_description_is_told_at_once() -> None:
     assert [f["message"] for f in row.findings if f["level"] == "error"] == [
         'spec.pieces[1].cost is "11"; it has to be a number',
         "piece 'hero-0' is described 2 times; each needs a name of its own",
-        "strength is said to be side metric 'might', which is not described",
+        "spec.strength is said to be side metric 'might', which is not described",
     ]
     first = 'Its description of the game is wrong: spec.pieces[1].cost is "11"; it has to be a number.'
     assert row.message == f"{first} 2 more faults beside this one."

@@ -224,3 +224,12 @@ def test_waiting_for_a_processor_is_a_note_and_no_incident(team: Studio) -> None
     journal.append(job, {}, said)
     told = [wire.message(event) for event in job.events.order_by("sequence")]
     assert [(each["serious"], each["waits"]) for each in told] == [(False, True), (False, True), (True, False)]
+
+
+def test_details_count_the_workers_that_the_history_counts(client: Client, team: Studio) -> None:
+    """A pool of two that plays in the job's own process is one worker, whatever its settings say."""
+    job = search_job(team.project)
+    job.config["pool"] = {"kind": "local", "workers": 2}
+    job.save()
+    page = client.get(f"/p/herobattle/jobs/{job.pk}/").content.decode()
+    assert "<dt>Workers</dt><dd>1, in the job’s own process</dd>" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -53,6 +54,12 @@ def test_no_effort_offers_more_lineups_than_there_are(client: Client, team: Stud
         assert answer["efforts"][key]["text"].startswith(f"all {there_are} lineups there are, ")
     assert dict(answer["before"]["rows"])["Lineups"] == f"{there_are}, all there are"
     assert Job.objects.get(kind="sample").config["count"] == min(200, there_are)
+
+
+def test_lineups_that_are_all_there_are_are_not_called_random(client: Client, team: Studio) -> None:
+    asked(client, team)
+    finished_sample(Job.objects.get(kind="sample"), lambda name: np.linspace(0.0, 3.0, size_of_few()))
+    assert "random" not in asked(client, team)["before"]["range"]
 
 
 def test_more_effort_plays_each_lineup_more_often_and_never_costs_more_than_usual() -> None:

@@ -177,7 +177,9 @@ class _Reader:
             first = seen.setdefault(key, r)
             if first != r:
                 name = thing.name if isinstance(thing, Piece) else thing.title
-                self._problem(r, -1, "", f"{name} stands in row {first + 1} already. Leave one of the two rows out.")
+                self._problem(
+                    r, -1, self._text(r), f"{name} stands in row {first + 1} already. Leave one of the two out."
+                )
             yield _Row(r, thing, first == r)
 
     def _thing(self, r: int) -> Thing | None:
@@ -196,6 +198,11 @@ class _Reader:
             column = min(places.values(), default=-1)
             self._problem(r, column, "", "names no piece. Fill it in, or leave it out.")
         return None
+
+    def _text(self, r: int) -> str:
+        """What the used cells of row r say."""
+        cells = (self.sheet.cell(r, c) for c in sorted(self.columns))
+        return ", ".join(_shown(cell) for cell in cells if cell != "")
 
     def _empty(self, r: int) -> bool:
         return not any(str(self.sheet.cell(r, c)).strip() for c, f in self.columns.items() if f.number)
@@ -248,9 +255,17 @@ class _Reader:
         elif value is None:
             self._unread(r, c, str(cell), f" {allowed(parameter)}")
         elif not parameter.low <= value <= parameter.high:
-            self._problem(r, c, str(cell) if isinstance(cell, str) else numbers.shown(value), outside(parameter))
+            read_as = self._read_as(cell, value, parameter.unit)
+            self._problem(r, c, _shown(cell), f"{read_as}{outside(parameter)}")
         elif row.counts:
             self.reading.values[parameter.path] = value
+
+    def _read_as(self, cell: str | float, value: float, unit: str) -> str:
+        """Which of two readings of a cell was taken, and why; nothing where there is only one."""
+        if not isinstance(cell, str) or not numbers.ambiguous(cell, unit):
+            return ""
+        mark = "comma" if self.reading.mark == "," else "point"
+        return f"is read as {numbers.field_text(value)}, for the {mark} is the decimal mark of this sheet. That "
 
     def _unread(self, r: int, c: int, text: str, span: str) -> None:
         plain = f"is not a number. Type one{span}, or leave the cell empty."
@@ -258,6 +273,10 @@ class _Reader:
 
     def _problem(self, r: int, c: int, text: str, message: str) -> None:
         self.reading.problems.append(CellProblem(r, c, text[:80], message))
+
+
+def _shown(cell: str | float) -> str:
+    return cell if isinstance(cell, str) else numbers.shown(cell)
 
 
 def allowed(parameter: Parameter) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.urls import reverse
@@ -35,3 +36,8 @@ def _moving(job: Job) -> bool:
         job.events.filter(kind=journal.STATUS, body__attempt=job.attempt).values_list("sequence", flat=True).last()
     )
     return job.events.filter(kind__in=("progressed", "logged"), sequence__gt=claimed or 0).exists()
+
+
+def workers_told(pool: Mapping[str, Any]) -> str:
+    """How many workers play, as the job's history counts them: what plays in the job's own process is one."""
+    return "1, in the job’s own process" if pool["kind"] == "local" else str(pool["workers"])

@@ -21,7 +21,7 @@ from webapp.studies.comparing import Comparing
 from webapp.studies.forms import values_of
 from webapp.studies.found_counts import found_by, metrics_now, plain_counts
 from webapp.studies.intake import Intake
-from webapp.studies.job_page import links, live
+from webapp.studies.job_page import links, live, workers_told
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job
@@ -213,7 +213,6 @@ def _planned(job: Job) -> int:
 
 def _specialist(job: Job) -> list[tuple[str, Any]]:
     config = job.config
-    pool = config.get("pool", {})
     found = [
         ("Method", method_title(job)),
         *settings_told(config, "algorithm"),
@@ -223,7 +222,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
         *(settings_told(config, "noise") if config.get("noise", {}) != NoiseConfig().model_dump() else ()),
         *(("Ends early", ends_when(rule)) for rule in config.get("stop", ())),
         ("Seed", config.get("seed", "")),
-        ("Workers", f"{pool.get('workers', 1)} ({pool.get('kind', '')})"),
+        ("Workers", workers_told(config["pool"])),
         ("Attempt", job.attempt),
         ("Settings", job.config_hash[:12]),
         ("Game version", job.game_version.content_hash[:12] if job.game_version else ""),

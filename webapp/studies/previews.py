@@ -188,7 +188,9 @@ def _before(form: NewJobForm, job: Job | None, pace: Pace) -> dict[str, Any]:
     times = _times(form, plan, pace)
     return {
         "time": plans.about(*times) if times else "not known yet",
-        "range": f"{plans.span(*times)} on this machine, {_measured(job, pace)}" if times else _unknown(job),
+        "range": f"{plans.span(*times)} on this machine, {_measured(job, pace, form.there_are)}"
+        if times
+        else _unknown(job),
         "long": _long(times) if times else "",
         "rows": _rows(form, plan),
         "plan": plan.numbers,
@@ -205,16 +207,16 @@ def _long(times: tuple[float, float]) -> str:
     )
 
 
-def _measured(job: Job | None, pace: Pace) -> str:
+def _measured(job: Job | None, pace: Pace, there_are: int | None) -> str:
     if pace.runs:
         last = "the last search" if pace.runs == 1 else f"the last {pace.runs} searches"
         return f"going by all that {last} of this game took"
     if pace.earlier is not None:
         return "measured on earlier searches of this game"
-    played = sample_of(job)
+    played = sample_of(job, there_are)
     if played is None:
         return "measured on earlier random lineups of this game"
-    return f"measured on the {plural(played.count, 'random lineup')} just played"
+    return f"measured on the {played.noun} just played"
 
 
 def _unknown(job: Job | None) -> str:

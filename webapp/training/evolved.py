@@ -23,6 +23,7 @@ from webapp.studies import front
 from webapp.studies.compare.differences import settings_told, text_of
 from webapp.studies.compare.names import ABSENT
 from webapp.studies.explore_source import last_of_each
+from webapp.studies.job_page import workers_told
 from webapp.studies.method_menu import CHOICES
 from webapp.studies.methods import ends_when
 from webapp.studies.models import Job
@@ -49,7 +50,7 @@ def context(job: Job) -> dict[str, Any]:
         ("Episodes that measure a player", number(config["episodes"])),
         *((_title(task["learner"]["kind"], place), text) for place, text in _ranges(task).items()),
         ("Seed", config["seed"]),
-        ("Workers", config["pool"]["workers"]),
+        ("Workers", workers_told(config["pool"])),
         ("Attempt", job.attempt),
         ("Settings", job.config_hash[:12]),
     ]

@@ -1,7 +1,6 @@
 // The charts of how a search went. Plotly draws; colours are the tokens.
-import { axisTitle } from "../charts/format.js";
+import { axisTitle, decimals, titleLines } from "../charts/format.js";
 import { axisOf, CONFIG, extent, layoutOf, lineOf, padded, reference, valueText, wholeAxisOf } from "./parts.js";
-import { decimals } from "../charts/format.js";
 import { plotly } from "../charts/plotly.js";
 import { faded } from "../charts/theme.js";
 
@@ -25,12 +24,16 @@ const plain = (title, toward = "") => ({ title, unit: "", toward, direction: "ma
 /** @param {number[]} x @param {Numbers} low @param {Numbers} high @param {string} color @returns {Plotly.Trace} */
 const band = (x, low, high, color) => ({ x: [...x, ...x.slice().reverse()], y: [...high, ...low.slice().reverse()], fill: "toself", fillcolor: color, line: { width: 0 }, mode: "lines", hoverinfo: "skip" });
 
-const NARROW = 560;
+const [NARROW, LINE_PX] = [560, 16];
 /** @param {HTMLElement} element @param {Theme} theme @param {Label} xAxis @param {Label} yAxis @returns {Axes} */
 function layoutFor(element, theme, xAxis, yAxis) {
   const narrow = element.clientWidth < NARROW;
-  const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 });
-  return { ...layout, xaxis: axisOf(xAxis, theme, narrow), yaxis: axisOf(yAxis, theme, true) };
+  const margin = { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 };
+  // The upright title takes as many lines as the chart is too low for.
+  const lines = titleLines(axisTitle(yAxis), element.clientHeight - margin.t - margin.b);
+  const layout = layoutOf(theme, { ...margin, l: margin.l + (lines.length - 1) * LINE_PX });
+  const upright = axisOf(yAxis, theme, true);
+  return { ...layout, xaxis: axisOf(xAxis, theme, narrow), yaxis: { ...upright, title: { ...upright.title, text: lines.join("<br>") } } };
 }
 
 /** A layout over these rounds.
@@ -69,7 +72,7 @@ function bestTraces(c, y, theme) {
 /** Best of the edge; the middle half and the middle of the round's lineups.
  * @param {HTMLElement} element @param {Bests} c @param {Axis} y @param {Theme} theme */
 export async function drawBest(element, c, y, theme) {
-  const layout = overRounds(element, theme, c.tick, { ...y, toward: element.clientWidth < NARROW ? "" : y.toward });
+  const layout = overRounds(element, theme, c.tick, y);
   layout.yaxis.range = bestRange(c, y);
   if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${lineOf(y)}` });
   await put(element, bestTraces(c, y, theme), layout);
@@ -159,8 +162,16 @@ export async function drawGrid(element, g, theme) {
   const [across, up] = [g.axes[0], g.axes[1] ?? { ...plain(""), line: null, edges: [0, 1] }];
   const layout = layoutFor(element, theme, across, up);
   layout.xaxis = cellAxis(across, theme, element.clientWidth < NARROW);
-  layout.yaxis = { ...cellAxis(up, theme, true), ...(g.axes.length < 2 ? { showticklabels: false, ticks: "" } : {}) };
-  /** @type {(number | null)[][]} */
+const [NARROW, LINE_PX] = [560, 16];
+/** @param {HTMLElement} element @param {Theme} theme @param {Label} xAxis @param {Label} yAxis @returns {Axes} */
+function layoutFor(element, theme, xAxis, yAxis) {
+  const narrow = element.clientWidth < NARROW;
+  const margin = { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 };
+  // The upright title takes as many lines as the chart is too low for.
+  const lines = titleLines(axisTitle(yAxis), element.clientHeight - margin.t - margin.b);
+  const layout = layoutOf(theme, { ...margin, l: margin.l + (lines.length - 1) * LINE_PX });
+  const upright = axisOf(yAxis, theme, true);
+  return { ...layout, xaxis: axisOf(xAxis, theme, narrow), yaxis: { ...upright, title: { ...upright.title, text: lines.join("<br>") } } };
   const z = up.edges.slice(1).map(() => across.edges.slice(1).map(() => null));
   g.cells[0].forEach((a, i) => (z[g.cells[1][i]][a] = g.cells[2][i]));
   layout.plot_bgcolor = theme.sunken;
