@@ -162,16 +162,8 @@ export async function drawGrid(element, g, theme) {
   const [across, up] = [g.axes[0], g.axes[1] ?? { ...plain(""), line: null, edges: [0, 1] }];
   const layout = layoutFor(element, theme, across, up);
   layout.xaxis = cellAxis(across, theme, element.clientWidth < NARROW);
-const [NARROW, LINE_PX] = [560, 16];
-/** @param {HTMLElement} element @param {Theme} theme @param {Label} xAxis @param {Label} yAxis @returns {Axes} */
-function layoutFor(element, theme, xAxis, yAxis) {
-  const narrow = element.clientWidth < NARROW;
-  const margin = { l: narrow ? 48 : 58, r: 12, t: 8, b: 46 };
-  // The upright title takes as many lines as the chart is too low for.
-  const lines = titleLines(axisTitle(yAxis), element.clientHeight - margin.t - margin.b);
-  const layout = layoutOf(theme, { ...margin, l: margin.l + (lines.length - 1) * LINE_PX });
-  const upright = axisOf(yAxis, theme, true);
-  return { ...layout, xaxis: axisOf(xAxis, theme, narrow), yaxis: { ...upright, title: { ...upright.title, text: lines.join("<br>") } } };
+  layout.yaxis = { ...cellAxis(up, theme, true), title: layout.yaxis.title, ...(g.axes.length < 2 ? { showticklabels: false, ticks: "" } : {}) };
+  /** @type {(number | null)[][]} */
   const z = up.edges.slice(1).map(() => across.edges.slice(1).map(() => null));
   g.cells[0].forEach((a, i) => (z[g.cells[1][i]][a] = g.cells[2][i]));
   layout.plot_bgcolor = theme.sunken;
