@@ -49,7 +49,7 @@ ONLY_IN = {
 PACKAGES = ("engine", "webapp", "workers", "deploy")
 CIRCLES_LEFT = {"engine.runtime"}
 """Packages in which a circle of imports is left: the pool opens the one on Ray, whose parts know what a pool is."""
-APPS = ("lib", "accounts", "projects", "games", "balance", "studies", "training", "api")
+APPS = ("lib", "accounts", "projects", "games", "balance", "studies", "training", "evaluations", "api")
 """The apps of the site from the lowest up; what a lower one shows of a higher one is put there by its ``AppConfig``."""
 Graph = dict[str, set[str]]
 
