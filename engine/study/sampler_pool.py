@@ -175,7 +175,7 @@ def open_samplers(config: TrainConfig, store: Store, tick: int, allowed: Sequenc
         return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, tick * LIVES + life))
 
     ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
-    bound = min(max(2, config.fragments * ahead) * len(config.learners), BOUND) - 1  # one more is in its hands
+    bound = max(2, min(config.fragments * ahead * len(config.learners), BOUND) - 1)  # one more is in its hands
     flat = config.pool.layout == "flat"
     return RemoteSamplers(
         RayWorkers(
