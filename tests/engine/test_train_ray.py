@@ -49,7 +49,7 @@ def actors(ray: RayServer, name: str) -> list[psutil.Process]:
     return [process for process in found if not gone(process) and name in " ".join(process.cmdline())]
 
 
-def fleet(
+def echoes(
     samplers: int = 2, hosts: int = 1, trouble: str = "", flat: bool = False, progress_s: float = 60.0,
     factory: str = "build",
 ) -> RayWorkers:  # fmt: skip
@@ -85,7 +85,7 @@ def heard(running: RayWorkers, version: int, wanted: set[int]) -> dict[int, int]
 @pytest.mark.parametrize("flat", [False, True])
 def test_weights_reach_every_host_and_whoever_is_killed_is_replaced(ray: RayServer, flat: bool) -> None:
     rng = random.Random(int(flat))
-    with fleet(samplers=4, hosts=4, flat=flat) as running:
+    with echoes(samplers=4, hosts=4, flat=flat) as running:
         versions = range(1, 9)
         kills = {rng.randint(2, 4): "RelayActor", rng.randint(5, 7): "WorkerActor"}
         for version in versions:
@@ -105,22 +105,22 @@ def test_weights_reach_every_host_and_whoever_is_killed_is_replaced(ray: RayServ
 @pytest.mark.usefixtures("ray")
 def test_a_sampler_that_hangs_or_fails_is_replaced_and_a_hopeless_one_is_told() -> None:
     for trouble, said in (("hang", "no progress for 4 s"), ("fail", "the referee has left")):
-        with fleet(trouble=trouble, progress_s=4.0) as running:
+        with echoes(trouble=trouble, progress_s=4.0) as running:
             assert heard(running, 1, {0, 1}) == {0: 0, 1: 0}
             assert heard(running, 2, {0, 1}) == {0: 1, 1: 0}
             assert any(said in trouble.message for trouble in running.incidents())
-    with fleet(trouble="permanent") as running:
+    with echoes(trouble="permanent") as running:
         heard(running, 1, {0, 1})
         with pytest.raises(SimulatorError, match="the referee has left"):
             heard(running, 2, {0, 1})
-    with fleet(trouble="unbuildable") as running, pytest.raises(EngineError, match="there is no pitch"):
+    with echoes(trouble="unbuildable") as running, pytest.raises(EngineError, match="there is no pitch"):
         heard(running, 1, {0, 1})
 
 
 def test_one_worker_answers_requests_and_streams_and_whoever_is_killed_both_go_on(ray: RayServer) -> None:
     asked = requests(300)
     asked[299] = dangerous(asked[299], SLOW, 3000)
-    with fleet(factory="build_answering") as running:
+    with echoes(factory="build_answering") as running:
         running.submit(asked[:100])
         check(collect(running, 100), asked[:100])
         assert heard(running, 1, {0, 1}) == {0: 0, 1: 0}
