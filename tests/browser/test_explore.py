@@ -154,7 +154,8 @@ def test_the_line_is_a_filter_that_one_sees(explore: Callable[..., Page]) -> Non
     over = count(page)
     expect(page.locator("[data-count]")).to_have_text(f"{over:,} of {ROWS:,} lineups are or may be over the line")
     page.get_by_label("Resource advantage, at least").fill("0")
-    expect(page.locator("[data-count]")).to_have_text(f"{over:,} of the {over:,} over the line match")
+    matching = f"{over:,} of the {over:,} that are or may be over the line match"
+    expect(page.locator("[data-count]")).to_have_text(matching)
     page.get_by_label("Under the line").check()
     expect(page.locator("[data-count]")).to_have_text(f"{ROWS:,} of {ROWS:,} lineups match")
     expect(page.locator("[data-show='0']")).to_have_attribute("aria-pressed", "true")
