@@ -85,6 +85,7 @@ def test_the_menu_of_methods_fits_a_phone_and_reads_aloud(new_job: Page) -> None
     page.get_by_role("heading", name="How should it look?").click()
     page.get_by_role("radio", name="MAP-Elites").check()
     page.get_by_text("Settings, luck, and when it ends").click()
+    expect(page.locator(".before.unsettled")).to_have_count(0, timeout=SOON)  # else Start changes while it is looked at
     assert serious_violations(page) == []
     page.set_viewport_size(PHONE)
     assert overflow(page) <= 0
