@@ -22,6 +22,7 @@ RETIRED = {
     "pulse": "progress throttle, heartbeat",
     "fitting": "compatibility, learner factory",
     "paces": "throughput",
+    "stamps": "glyphs",
     "barren": "stalled attempts",
     "untold": "what is unknown",
     "unsaid": "what is pending",

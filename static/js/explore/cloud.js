@@ -5,13 +5,13 @@ import { faded } from "../charts/theme.js";
 import { FAMILIES } from "../marks.js";
 import { drawable } from "./dom.js";
 import { BEST, KINDS, STRONG, UNDER, UNSURE } from "./lineups.js";
-import { coverage, dots, ink, kernel, picture, stamp } from "./stamps.js";
+import { coverage, dots, ink, kernel, picture, stamp } from "./glyphs.js";
 
 /** @import { Ends } from "../charts/format.js" */
 /** @import { Theme } from "../charts/theme.js" */
 /** @import { Lineups } from "./lineups.js" */
 /** @import { Store } from "./store.js" */
-/** @import { Picture } from "./stamps.js" */
+/** @import { Picture } from "./glyphs.js" */
 
 /** What of the store is drawn. @typedef {Pick<Store, "lineups" | "match" | "state" | "picked">} Drawn */
 /** A line across the plot, of objective `j`. @typedef {{ along: "x" | "y", j: number, at: number, dotted: boolean }} Line */

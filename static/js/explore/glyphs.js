@@ -1,4 +1,4 @@
-// Stamps: dots and marks laid into bytes, one small picture at each place. Many times faster than drawing each one.
+// Glyphs: dots and marks laid into bytes, one small picture at each place. Many times faster than drawing each one.
 import { rgb } from "../charts/theme.js";
 import { drawable } from "./dom.js";
 /** @import { Frame } from "./cloud.js" */
