@@ -183,6 +183,14 @@ def test_every_fault_of_a_description_is_told_at_once() -> None:
     assert row.message == f"{first} 2 more faults beside this one."
 
 
+def test_findings_call_a_program_by_the_name_that_it_is_registered_under() -> None:
+    """The engine knows only its file, which is python for every program in Python."""
+    row = after_a_test(bad("leave"))
+    said = " ".join([row.message, *(f["message"] for f in row.findings)])
+    assert f"The simulator “{row.name}”" in said
+    assert "“python" not in said
+
+
 def test_the_page_is_loaded_again_when_the_test_it_watches_has_ended(engineer: Client, team: Studio) -> None:
     row = simulator(created_by=team.engineer)
     assert handshake.ask(row)

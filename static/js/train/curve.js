@@ -93,7 +93,9 @@ function legend() {
   const entry = (css, words) => make("span", { class: "with-mark" }, make("span", { class: css }), words);
   const entries = [entry("legend-line legend-now", "Episodes while training, mean of a round")];
   if (!reward) entries.push(entry("train-spread", "from the worst to the best"));
-  entries.push(entry("train-evaluation", "Evaluation on fresh seeds, 95 % range"));
+  const open = rows(evaluation()).some((i) => column(evaluation("_low"))[i] === null);
+  const why = open ? "; none where too few episodes, or too many alike ones, leave it open" : "";
+  entries.push(entry("train-evaluation", `Evaluation on fresh seeds, 95 % range${why}`));
   at("legend").replaceChildren(...entries);
 }
 
@@ -111,7 +113,8 @@ function table() {
   at("table-head").replaceChildren(make("tr", {}, ...heads.map((words) => make("th", { scope: "col" }, words))));
   at("table-body").replaceChildren(
     ...rounds.tick.map((tick, i) => {
-      const range = column(evaluation("_low"))[i] === null ? "" : `${text(evaluation("_low"), i)} to ${text(evaluation("_high"), i)}`;
+      const isOpen = column(evaluation("_low"))[i] === null;
+      const range = isOpen ? (text(evaluation(), i) && "left open") : `${text(evaluation("_low"), i)} to ${text(evaluation("_high"), i)}`;
       return make("tr", {}, ...[whole(tick), whole(rounds.steps[i]), text(training(), i), text(evaluation(), i), range].map(cell));
     }).reverse(),
   );
@@ -144,7 +147,7 @@ const HIDDEN = /^(tick|steps|seconds|return(_.*)?|evaluation_.*|score|win)$/;
 /** @param {string} name */
 const title = (name) => page.words[name] ?? name.replaceAll("_", " ");
 /** @param {number} value */
-const exact = (value) => (value !== 0 && Math.abs(value) < 0.01 ? value.toExponential(1).replace("-", "−") : decimals(value, Number.isInteger(value) ? 0 : 3));
+const exact = (value) => (value !== 0 && Math.abs(value) < 0.01 ? value.toPrecision(2).replaceAll("-", "−") : decimals(value, Number.isInteger(value) ? 0 : 3));
 
 /** What the learner tells: one number as a line, all of them in their last values.
  * @param {Plotly.Library} Plotly @param {Theme} theme */
