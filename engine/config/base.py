@@ -42,6 +42,7 @@ _WORDS = {
     "missing": "this is needed",
     "finite_number": "must be an ordinary number",
     "int_parsing": "must be a whole number",
+    "int_parsing_size": "must have fewer digits",
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
     "float_parsing": "must be a number",

@@ -12,6 +12,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from pytest_django.fixtures import Settings
 
 from engine.config import study_hash
 from engine.config.genes import genes
@@ -330,6 +331,24 @@ def test_of_two_requests_of_one_key_that_arrive_at_once_one_starts_a_job(
     monkeypatch.setattr(api_once, "_earlier", late)
     assert script.post(JOBS, {"kind": "search"}, 200, "1")["job"] == first
     assert Job.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"), [("search", "pool.workers"), ("train", "samplers"), ("evolve", "pool.workers")]
+)
+def test_more_workers_than_the_site_has_room_for_are_refused(
+    team: Studio, script: Script, settings: Settings, kind: str, place: str
+) -> None:
+    settings.CPUS = 2
+    train = {"kind": "train", "config": {"game": "cartpole", "learner": {"preset": "cartpole-ppo"}}}
+    body = {"search": {"kind": "search"}, "train": train, "evolve": EVOLVE}[kind]
+    told = script.post(JOBS, body | {"set": {**EVOLVE["set"], place: 1024} if kind == "evolve" else {place: 1024}}, 422)
+    assert {"place": f"set.{place}", "message": "Must be 8 or less: this site has 2 processors."} in told["problems"]
+
+
+def test_a_number_too_long_to_be_read_is_refused_in_words(team: Studio, script: Script) -> None:
+    (problem,) = script.post(JOBS, {"kind": "search", "set": {"seed": 1e308}}, 422)["problems"]
+    assert problem == {"place": "set.seed", "message": "Must have fewer digits, not '1e+308'."}
 
 
 def test_lineups_that_a_job_plays_again_already_are_answered_with_that_job(team: Studio, script: Script) -> None:

@@ -17,6 +17,7 @@ from openpyxl import load_workbook
 from tests.factories import Studio, archive, bundle, search_job
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
+from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -164,3 +165,15 @@ def test_a_withdrawn_lineup_is_not_listed_as_shortlisted(team: Studio, job: Job)
     client.post(address, {"action": "withdraw", "lineup": 7})
     assert table(fetch(team, job, "csv", "?rows=7"))[0]["Shortlisted because"] == ""
     assert table(fetch(team, job, "csv", "?listed=1")) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["=1", "\u202e=1", "\uff1d1+1", "\u200b\uff20x", "\ufe66x", " -1", "\u00a0+1", "\ufeff=1", "\t1"], ids=ascii
+)
+def test_no_cell_begins_like_a_formula_in_any_width_and_behind_nothing_that_shows(text: str) -> None:
+    assert safe(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["", "Frost Duke", "\u2212 3", "\u0416=1", "3 - 1"], ids=ascii)
+def test_other_cells_stay_as_they_are(text: str) -> None:
+    assert safe(text) == text

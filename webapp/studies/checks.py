@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from engine.config import LineupConfig, ObjectiveSetConfig, PastedBaselines
+from django.conf import settings
+
+from engine.config import LineupConfig, ObjectiveSetConfig, PastedBaselines, Study
 from engine.config.algorithms import MAPElitesConfig, NSGA3Config, SearchAlgorithm
 from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError, Problem
@@ -14,8 +16,26 @@ from engine.formula import parse
 from engine.lineups.rules import feasibility
 from engine.lineups.schema import team_row, unreachable_lines, variables
 from engine.simulators.contract import GameSpec
-from webapp.lib.words import number
+from webapp.lib.words import number, plural
 from webapp.studies.methods import Menu, Method
+
+WORKERS_A_PROCESSOR = 4
+"""Workers, or samplers, that somebody can mean to have for each processor: two find room, others wait for theirs."""
+
+
+def most_workers() -> int:
+    """Workers that one job may ask for."""
+    return int(settings.CPUS) * WORKERS_A_PROCESSOR
+
+
+def crowded(study: Study) -> Iterator[Problem]:
+    """More workers, or samplers, than this site has processors for."""
+    asked = {"pool.workers": getattr(getattr(study, "pool", None), "workers", 0)}
+    for place, count in {**asked, "samplers": getattr(study, "samplers", 0)}.items():
+        if count > most_workers():
+            yield Problem(
+                place, f"must be {most_workers()} or less: this site has {plural(settings.CPUS, 'processor')}"
+            )
 
 
 def lineups(rules: LineupConfig, spec: GameSpec) -> Iterator[Problem]:

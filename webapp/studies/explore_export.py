@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,7 +86,9 @@ class Taken:
 def safe(text: str) -> str:
     """Text that every spreadsheet program opens and none runs as a formula."""
     text = plain(text)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    seen = next((each for each in text if unicodedata.category(each)[0] not in "CZ"), "")
+    begins_one = unicodedata.normalize("NFKC", seen).startswith(("=", "+", "-", "@"))  # in any width
+    return f"'{text}" if begins_one or text.startswith(("\t", "\r")) else text
 
 
 def provenance(taken: Taken) -> list[tuple[str, Cell]]:

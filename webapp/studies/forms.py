@@ -135,6 +135,13 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
             self._check_whole()
         return cleaned
 
+    def clean_workers(self) -> int | None:
+        """No more than would ever begin to work."""
+        count: int | None = self.cleaned_data["workers"]
+        if count and count > (most := checks.most_workers()):
+            raise forms.ValidationError(f"This site has processors for {most} workers. Type {most} or fewer.")
+        return count
+
     def _count_lineups(self, cleaned: dict[str, Any]) -> None:
         """Find out how many lineups there are, where they can be counted; no round is larger."""
         if "rules" in self.errors:

@@ -17,6 +17,7 @@ from engine.errors import ConfigError
 from engine.studies import load
 from webapp.accounts.models import User
 from webapp.projects.models import Project
+from webapp.studies import checks
 from webapp.studies.models import Job
 
 Table = Mapping[str, Any]
@@ -56,7 +57,8 @@ class Body:
         except ConfigError as error:
             return None, [*error.problems]
         elsewhere = getattr(getattr(study, "pool", None), "address", "")
-        return study, [("pool.address", "jobs of this site run on its own Ray: leave it out")] if elsewhere else []
+        wrong: Wrong = [("pool.address", "jobs of this site run on its own Ray: leave it out")] if elsewhere else []
+        return study, [*wrong, *checks.crowded(study)]
 
     def refuse(self, found: Iterable[tuple[str, str]]) -> None:
         """Raise ConfigError for whatever was found, at its place in the body."""

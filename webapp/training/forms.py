@@ -20,6 +20,7 @@ from webapp.games.numbers import field_text
 from webapp.games.simulators import by_moves, obstacle
 from webapp.lib.whole import whole
 from webapp.projects.models import Project
+from webapp.studies import checks
 from webapp.studies.models import Job
 from webapp.training import games, methods, settings, trials
 from webapp.training.games import ATARI, ATARI_NAME, GYMNASIUM, GYMNASIUM_ID, OFFERS, SIMULATOR, Offer
@@ -205,11 +206,14 @@ class TrainForm(forms.Form):
     def _loaded(self, cleaned: dict[str, Any]) -> Study | None:
         """The study; None after each problem was said at its field."""
         try:
-            return load(self._data(cleaned))
+            study = load(self._data(cleaned))
+            if wrong := [*checks.crowded(study)]:
+                raise ConfigError(wrong)
         except ConfigError as error:
             for problem in error.problems:
                 self.point_at(problem.place, problem.message)
             return None
+        return study
 
     def _data(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         """The engine's settings as nested data, defaults included."""
