@@ -37,12 +37,24 @@ def without_command(text: str, reference: str) -> str:
         return text
     target = reference.partition(":")[2]
     program, *arguments = _argv(reference)
-    base = program.rpartition("/")[2]
-    for label in {target, program, base}:
-        text = re.sub(rf"\b([Tt]he) (?:simulator|game) “{re.escape(label)}”", rf"\1 {ITS_PROGRAM[4:]}", text)
+    text = _label(reference).sub(rf"\1 {ITS_PROGRAM[4:]}", text)
     for whole in (reference, target, program if "/" in program else ""):
         text = text.replace(whole, ITS_PROGRAM) if whole else text
     return _FOLDERS.sub("", _without(text, _telling(arguments)))
+
+
+def with_name(text: str, reference: str, name: str) -> str:
+    """A message in which the engine calls a program by its file, such as python, with its registered name instead."""
+    if not is_program(reference):
+        return text
+    return _label(reference).sub(lambda found: f"{found[1]} {found[2]} “{name}”", text)
+
+
+def _label(reference: str) -> re.Pattern[str]:
+    """What the engine's messages call a program: the article, then whether it is a simulator or a game."""
+    target, program = reference.partition(":")[2], _argv(reference)[0]
+    names = "|".join(re.escape(each) for each in (target, program, program.rpartition("/")[2]))
+    return re.compile(rf"\b([Tt]he) (simulator|game) “(?:{names})”")
 
 
 def _argv(reference: str) -> list[str]:

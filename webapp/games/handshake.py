@@ -25,8 +25,8 @@ from django.utils import timezone
 from engine.errors import ConfigError
 from engine.lineups.schema import spec_from_json
 from engine.simulators.contract import GameSpec
-from engine.simulators.loaders import describe_reference, label
 from webapp.accounts.models import User
+from webapp.games.commands import with_name
 from webapp.games.models import Simulator
 from webapp.games.simulators import record
 from webapp.games.specs import keep
@@ -135,24 +135,14 @@ def run(pk: int, deadline: float = DEADLINE) -> bool:
                     continue
                 line = {"level": "error", "check": "description", "message": problem}
             if line:
-                said_of = {key: _called(str(line.get(key, "")), simulator) for key in ("level", "check", "message")}
-                findings.append({key: _short(text) for key, text in said_of.items()})
+                told = {key: str(line.get(key, "")) for key in ("level", "check", "message")}
+                told["message"] = with_name(told["message"], simulator.reference, simulator.name)
+                findings.append({key: _short(text) for key, text in told.items()})
             if not mine.update(findings=findings[:MOST_LINES]):
                 return True  # somebody stopped the test
     verdict = _verdict(findings[:MOST_LINES], described)
     mine.update(test=Simulator.Test.NONE, awaited="", checked_at=timezone.now(), **verdict)
     return True
-
-
-def _called(text: str, simulator: Simulator) -> str:
-    """``text`` with the name that the program is registered under: the engine knows only its file's, such as python."""
-    try:
-        argv = describe_reference(simulator.reference).argv
-    except ConfigError:  # what is registered as a game for agents may be named otherwise
-        return text
-    for what in ("simulator", "game") if argv else ():
-        text = text.replace(label(what, argv), f"The {what} “{simulator.name}”")
-    return text
 
 
 def _short(text: str) -> str:
