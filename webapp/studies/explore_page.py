@@ -108,4 +108,10 @@ def modules() -> list[str]:
     static = settings.BASE_DIR / "static"
     folders = [static / "js" / name for name in ("charts", "explore")]
     found = sorted(path for folder in folders for path in folder.glob("*.js"))
-    return ["js/marks.js", "js/toast.js", "js/events.js", *(str(path.relative_to(static)) for path in found)]
+    return [
+        "js/elements.js",
+        "js/marks.js",
+        "js/toast.js",
+        "js/events.js",
+        *(str(path.relative_to(static)) for path in found),
+    ]
