@@ -53,4 +53,5 @@ class Command(BaseCommand):
         for sign_in in sign_ins:
             self.stdout.write(f"  {sign_in.username:<{width}}  {sign_in.password or '(the password they chose)'}")
         if settings.DEMO_PASSWORDS:
-            self.stdout.write("These passwords work at this machine only.")
+            self.stdout.write("These passwords are for this machine alone.")
+            self.stdout.write("Before others reach the site through a proxy, set EQUIPOISE_HOSTS (deploy/README.md).")
