@@ -1,10 +1,10 @@
-// Numbers typed into the game data and not saved: kept on this device until they are, whatever is opened meanwhile.
+// What is typed into the game data, lineup rules or objectives and not saved: kept on this device until they are, whatever is opened meanwhile.
 /** @typedef {{table: string, version: number, texts: Record<string, string>, sent?: number}} TypedRow */
 
 export class TypedNumbers {
   /** @param {DOMStringMap} page */
-  constructor({ person, project }) {
-    this.key = `equipoise-numbers:${person}:${project}`;
+  constructor({ person, project, kind = "numbers" }) {
+    this.key = `equipoise-${kind}:${person}:${project}`;
     /** @type {Record<string, TypedRow>} where the browser keeps nothing, at least while the page is open */
     this.rows = {};
     this.lasts = true;

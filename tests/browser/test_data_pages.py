@@ -243,6 +243,36 @@ def test_impossible_rules_are_told_while_they_are_typed(enter: Enter, team: Stud
     assert (saved.config["banned"], len(saved.config["baselines"]["teams"])) == (["marrow-duke"], 2)
 
 
+def test_rules_that_were_typed_and_not_saved_are_offered_to_whoever_comes_back(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"{LINEUPS}new/")
+    page.get_by_label("Teams compared together").fill("2")
+    page.get_by_text("Choose pieces").last.click()
+    banned = page.get_by_role("group", name="Banned pieces")
+    banned.get_by_placeholder("Find a piece").fill("duke")
+    banned.get_by_role("checkbox", name="Marrow Duke").check()
+    page.goto(LINEUPS)
+    page.goto(f"{LINEUPS}new/")
+    expect(page.get_by_text("Typed earlier, not saved")).to_be_visible()
+    expect(page.get_by_label("Teams compared together")).to_have_value("2")
+    expect(banned.locator("[data-chosen]")).to_have_text("Marrow Duke")
+    looks_right(page)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_label("Teams compared together")).not_to_have_value("2")
+    expect(banned.locator("[data-chosen]")).to_have_text("None")
+    page.get_by_label("Name", exact=True).fill("Duels")
+    page.get_by_label("Teams compared together").fill("5")
+    with page.expect_event("load"):
+        page.get_by_role("button", name="Save the rules").click()
+    page.goto(f"{LINEUPS}new/")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Duels")
+    page.get_by_label("Teams compared together").fill("2")
+    page.get_by_role("button", name="Save the rules").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Duels")
+    page.goto(f"{LINEUPS}new/")
+    expect(page.get_by_label("Name", exact=True)).not_to_have_value("Duels")
+    expect(page.get_by_text("Typed earlier, not saved")).to_be_hidden()
+
+
 def test_a_formula_shows_its_value_while_it_is_typed(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, f"{OBJECTIVES}new/")
     first = page.locator("section.objective").first
@@ -271,6 +301,28 @@ def test_objectives_are_moved_and_removed_without_dragging(enter: Enter, team: S
     assert [(o["name"], o["toward"], o["strength"]) for o in saved] == [
         ("gap", "much wider", False), ("weakest", "stronger", True),
     ]  # fmt: skip
+
+
+def test_objectives_that_were_typed_and_not_saved_are_offered_to_whoever_comes_back(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, f"{OBJECTIVES}new/")
+    objectives = page.locator("section.objective")
+    expect(objectives).to_have_count(3)
+    page.get_by_role("button", name="Add an objective").click()
+    expect(objectives).to_have_count(4)
+    objectives.nth(3).get_by_label("Formula").fill("strongest(strength)")
+    page.goto(OBJECTIVES)
+    page.goto(f"{OBJECTIVES}new/")
+    expect(page.get_by_text("Typed earlier, not saved")).to_be_visible()
+    expect(objectives.nth(3).get_by_label("Formula")).to_have_value("strongest(strength)")
+    looks_right(page)
+    page.get_by_role("button", name="Undo").click()
+    expect(objectives).to_have_count(3)
+    page.get_by_label("Name of the set").fill("Duels")
+    page.get_by_role("button", name="Save the objectives").click()
+    expect(page.get_by_text("is saved.")).to_be_visible()
+    page.goto(f"{OBJECTIVES}new/")
+    expect(page.get_by_label("Name of the set")).not_to_have_value("Duels")
+    expect(page.get_by_text("Typed earlier, not saved")).to_be_hidden()
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ interface Window {
   Plotly?: Plotly.Library;
   htmx: {
     trigger(place: Element | string, event: string): void;
-    ajax(method: string, address: string, how: { target: Element; swap: string }): Promise<void>;
+    ajax(method: string, address: string, how: { target: Element; swap: string; values?: Record<string, string> }): Promise<void>;
   };
   equipoiseTheme: { choice(): string; choose(value: string): void };
 }

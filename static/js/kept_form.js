@@ -1,0 +1,82 @@
+// The pages of lineup rules and objectives: what is typed is kept until it is saved or given up, and offered back.
+import { closest, find, findAll, findOptional } from "./elements.js";
+import { TypedNumbers, warnWhereNothingIsKept } from "./typed_numbers.js";
+
+const form = find(document, "[data-typed-form]", HTMLFormElement);
+const note = find(form, "[data-typed-note]");
+const { keys: listed = "", kind = "" } = form.dataset;
+const keys = listed.split(" "); // this version's, then those of the versions before it
+const version = Number(form.dataset.version);
+const typed = new TypedNumbers(form.dataset);
+const refused = "refused" in form.dataset; // the page shows what was typed and could not be saved
+if (!refused) form.reset(); // a browser that goes back fills the fields by itself
+
+/** What the fields say; pieces that are ticked under one name stand on a line each. */
+function texts() {
+  const data = new FormData(form);
+  const names = [...new Set(data.keys())].filter((name) => name !== "csrfmiddlewaretoken" && name !== "base");
+  return Object.fromEntries(names.map((name) => [name, data.getAll(name).join("\n")]));
+}
+
+const atFirst = texts();
+/** @param {Record<string, string>} found */
+const isAtFirst = (found) =>
+  [...new Set([...Object.keys(found), ...Object.keys(atFirst)])].every((name) => (found[name] ?? "") === (atFirst[name] ?? ""));
+
+function keep() {
+  const now = texts();
+  typed.forget(keys.slice(1));
+  typed.keep(keys[0], { table: kind, version, texts: isAtFirst(now) && !refused ? {} : now });
+}
+
+/** Fill the fields. The server draws a set of objectives, since one may have been added, moved or removed.
+ * @param {Record<string, string>} found */
+function fill(found) {
+  const set = findOptional(form, "#objective-set");
+  if (set) void window.htmx.ajax("POST", location.pathname, { target: set, swap: "outerHTML", values: found });
+  else fillFields(found);
+}
+
+/** @param {Record<string, string>} found */
+function fillFields(found) {
+  for (const input of findAll(form, "input[type=checkbox], input[type=radio]", HTMLInputElement)) {
+    input.checked = (found[input.name] ?? "").split("\n").includes(input.value);
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  for (const text of findAll(form, "input:not([type=checkbox], [type=radio])", HTMLInputElement)) text.value = found[text.name] ?? text.value;
+  for (const text of findAll(form, "textarea", HTMLTextAreaElement)) text.value = found[text.name] ?? text.value;
+  for (const choice of findAll(form, "select", HTMLSelectElement)) choice.value = found[choice.name] ?? choice.value;
+  form.dispatchEvent(new Event("change")); // the verdict is about what the fields say now
+}
+
+function offer() {
+  const key = keys.find((each) => typed.rows[each]);
+  if (!key) return;
+  const kept = typed.rows[key];
+  if (isAtFirst(kept.texts)) {
+    typed.forget([key]);
+    return;
+  }
+  find(note, "span").textContent = `Typed earlier${key === keys[0] ? "" : " on an earlier version"}, not saved`;
+  note.hidden = false;
+  fill(kept.texts);
+}
+
+find(note, "button").addEventListener("click", () => {
+  fill(atFirst);
+  typed.forget(keys);
+  note.hidden = true;
+  find(form, "input.form-control").focus();
+});
+form.addEventListener("input", keep);
+form.addEventListener("change", keep);
+document.addEventListener("htmx:afterSwap", keep); // an objective was added, moved or removed
+form.addEventListener("submit", () => typed.sent(keys, version));
+form.addEventListener("click", ({ target }) => closest(target, "[data-give-up]") && typed.forget(keys));
+warnWhereNothingIsKept(typed);
+const [arrival] = performance.getEntriesByType("navigation");
+// Only what was saved is redirected from its form to a newer version.
+if (arrival instanceof PerformanceNavigationTiming && arrival.redirectCount) typed.forgetSaved(version);
+typed.sent(keys, 0);
+if (refused) keep();
+else offer();
