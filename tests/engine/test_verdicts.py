@@ -60,7 +60,7 @@ def verdict(found: Sample, goals: Goals = LINE) -> Verdict:
 def test_a_lineup_far_over_the_line_is_confirmed_and_one_far_under_it_refuted() -> None:
     assert verdict(noisy(2.6, 0.2)).finding == "confirmed"
     assert verdict(noisy(1.4, 0.2)).finding == "refuted"
-    assert mark(verdict(noisy(1.4, 0.2))) == UNDER
+    assert mark(verdict(noisy(1.4, 0.2)).finding) == UNDER
 
 
 def test_equal_values_are_no_certainty() -> None:
