@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import redis
@@ -23,6 +24,37 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 # On a busy machine a generated example may take its time: no test fails for that.
 hypothesis_settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("calm")
+
+
+SLOW_FOLDERS = ("browser", "workers")
+SLOW_FILES = {
+    "engine": {
+        "baselines", "channels", "confidence", "evolution", "evolution_genes", "evolution_lineups",
+        "evolve", "fair_queue", "game_conformance", "herobattle", "lineups", "match_memory", "mdp_external",
+        "objectives", "pbt", "peers", "piping", "pool_ray", "pool_ray_lost", "racing", "racing_lineups",
+        "rl_learners", "shared_learner", "simulator_client", "simulator_conformance", "simulator_tcp",
+        "study", "supervisor", "termination", "train", "train_policies", "train_ray", "verdicts", "wesnoth",
+    },
+    "webapp": {
+        "accounts", "api_access", "api_jobs", "bodies", "deadline", "demo", "evolve_form", "games_limits",
+        "games_simulators", "jobs_methods", "jobs_new", "pages_access", "redis_away", "stream",
+        "web_server", "whole",
+    },
+}  # fmt: skip
+"""Those that took five seconds and more, all tests of a file together, or that start Ray."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What ``make quick`` asks for."""
+    parser.addoption("--quick", action="store_true", help="leave out what needs Ray, a browser or a site, or long")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is slow where only the quick tests are asked for."""
+    if not config.getoption("--quick"):
+        return None
+    folder, name = collection_path.parent.name, collection_path.stem.removeprefix("test_")
+    return True if folder in SLOW_FOLDERS or name in SLOW_FILES.get(folder, ()) else None
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """Makes or repairs ``.venv``, then becomes the command that was asked for. Needs the standard library only.
 
-``python3.11 -m deploy.up.bootstrap run|test|lint|bench ...``, in the project's folder.
+``python3.11 -m deploy.up.bootstrap run|test|quick|lint|bench ...``, in the project's folder.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ COMMANDS = {
     "run": ("base", ["-m", "deploy.up"]),
     "test": ("test", ["-m", "deploy.up.testing", "test"]),
     "lint": ("test", ["-m", "deploy.up.testing", "lint"]),
+    "quick": ("test", ["-m", "deploy.up.testing", "quick"]),
     "bench": ("test", ["-m", "engine.bench"]),
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Finds Python 3.11 and hands over to bootstrap.py: `start.sh run`, `test`, `lint` or `bench …`.
+# Finds Python 3.11 and hands over to bootstrap.py: `start.sh run`, `test`, `quick`, `lint` or `bench …`.
 cd "$(dirname "$0")/../.." || exit 1
 for python in "$PYTHON" python3.11 python3 python; do
     if [ -n "$python" ] && "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then

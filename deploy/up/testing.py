@@ -1,4 +1,5 @@
-"""What ``make test`` and ``make lint`` run once ``.venv`` is ready: ``python -m deploy.up.testing test|lint``."""
+"""What ``make test``, ``make quick`` and ``make lint`` run once ``.venv`` is ready:
+``python -m deploy.up.testing test|quick|lint``."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ LINT = (
 )
 # Two processes for two processors. A file stays in one of them, so its tests can share a running site.
 PYTEST = ("-m", "pytest", "-n", "2", "--dist", "loadfile")
+QUICK = (*PYTEST, "--quick")
 ALONE = ("-m", "pytest", "--last-failed", "--last-failed-no-failures", "none")
 FAILED, FEW = 1, 3
 """pytest's exit status when tests failed, and so many that a machine too busy for them may explain it."""
@@ -102,9 +104,11 @@ def failures() -> list[str]:
 
 
 def main(which: str, arguments: list[str]) -> int:
-    """Lint only, or lint and the whole suite; further arguments go to pytest."""
+    """Lint, or the quick tests, or lint and the whole suite; further arguments go to pytest."""
     if which == "lint":
         return lint()
+    if which == "quick":
+        return run([*QUICK, *arguments])
     install_system_packages()
     found = lint()
     return max(found, min(1, suite(arguments)))
