@@ -239,6 +239,8 @@ def export(request: HttpRequest, slug: str, pk: int, kind: str) -> HttpResponse:
         return _sentence(f"This address cannot be read: {error}.", 400)
     except (StoreError, ConfigError) as error:
         return _sentence(str(error), 503)
+    if not explored.lineups:
+        return _sentence("This job has measured no lineups yet.", 404)
     if kind in WHOLE and len(rows) > FILE_ROWS:
         most = f"Filter to at most {FILE_ROWS:,}, or take CSV."
         return _sentence(f"{len(rows):,} lineups are too many for {WHOLE[kind]}. {most}", 400)
