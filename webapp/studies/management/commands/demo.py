@@ -14,14 +14,14 @@ from webapp.studies.models import Job
 from workers import runner
 
 LONGEST_S = 600.0
-"""Seconds to wait for a job that a worker of the site has taken."""
+"""Seconds to wait for a job that a worker of the site has taken. One that people paused is theirs."""
 
 
 def play(number: int) -> None:
     """Run a job to its end, here or wherever it has been taken meanwhile."""
     runner.run(number)
     deadline = time.monotonic() + LONGEST_S
-    while not Job.objects.get(pk=number).terminal and time.monotonic() < deadline:
+    while Job.objects.get(pk=number).active and time.monotonic() < deadline:
         time.sleep(0.2)
 
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             self.stdout.write(made.obstacle)
         elif not options["without_search"]:
             job = first_job(made.project, made.designer, play)
-            if not job.terminal:
+            if job.active:
                 play(job.pk)
 
     def _tell(self, sign_ins: list[SignIn]) -> None:
