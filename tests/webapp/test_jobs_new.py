@@ -481,7 +481,7 @@ def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(clie
     assert (answer["sample"]["advice"]["level"], answer["sample"]["advice"]["better"]) == ("few", None)
     assert plain(answer["before"]["time"]) == "about 14 min"
     rows = dict(answer["before"]["rows"])
-    battles, edge = int(rows["Battles"].replace(",", "")), int(rows["At the end"].split()[1].replace(",", ""))
+    battles, edge = int(rows["Battles"].replace(",", "")), int(rows["At the end"].split()[3].replace(",", ""))
     assert 12 * 2 * 600 < battles + edge < 12 * 2 * 1200
     assert 0.2 * battles < edge < battles, "the edge costs much where a search is small"
     assert answer["before"]["long"] == ""

@@ -270,7 +270,7 @@ def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str:
     if not form.fresh_replicates:
         return "the edge is not played again"
     assert form.spec is not None
-    edge = f"about {number(_said(_edge(form, plan)))} more for the edge"
+    edge = f"up to about {number(_said(_edge(form, plan)))} more for the edge"
     further = f"{FURTHER} times as many for each lineup that these leave open, where so many may tell"
     return f"{edge}; {further}" if form.spec.reproducible else edge
 

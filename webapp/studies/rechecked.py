@@ -24,7 +24,7 @@ PLAYING, NOT_YET, LOST = "Being played again on fresh battles", "Not re-checked 
 MARKS: dict[Finding, str] = {"confirmed": "strong", "refuted": "fair", "measured": ""}
 """The verdict marks of findings; any other is ``unsure``."""
 VERDICTS = {"strong": STRONG, "unsure": UNSURE, "fair": UNDER}
-NEEDS: dict[Finding, str] = {"more": "needs more battles", "close": "too close to tell"}
+NEEDS: dict[Finding, str] = {"more": "left open", "close": "too close to tell"}
 """What is not told yet, behind a number of lineups."""
 
 
