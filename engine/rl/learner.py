@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -145,7 +146,7 @@ def device() -> torch.device:
     return torch.device("cuda")
 
 
-class BaseLearner:
+class BaseLearner(ABC):
     """Weights, scales, counters and their checkpoint; the algorithm is the subclass."""
 
     takes: ClassVar[tuple[Data, ...]] = ("fragments",)
@@ -187,12 +188,12 @@ class BaseLearner:
         return self._learn(trajectory) if trajectory.steps else self.skip(trajectory.versions)
 
     def apply(self, gradient: Gradient) -> Metrics:
-        """Only of learners that take gradients."""
-        raise NotImplementedError
+        """Take a step along a gradient that a sampler computed. Raises EngineError where the algorithm has none."""
+        raise EngineError(f"{self.config.kind} learns from batches of decisions and takes no gradients.")
 
+    @abstractmethod
     def _learn(self, trajectory: Trajectory) -> Metrics:
         """The algorithm, on a batch in which some decision counts."""
-        raise NotImplementedError
 
     def skip(self, versions: NDArray[np.int64]) -> Metrics:
         """Count an update that learned nothing. Raises EngineError when nothing else happens."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ from webapp.lib.words import number
 from webapp.studies.models import Job
 
 
-class Comparing:
+class Comparing(ABC):
     """How searches of one kind are compared.
 
     - ``searched``: what they search. ``all_aims``, ``other_game``, ``other_aims``: words for sentences about them.
@@ -26,13 +27,13 @@ class Comparing:
     work: ClassVar[tuple[tuple[str, str], ...]]
     judged: ClassVar[bool] = False
 
+    @abstractmethod
     def game(self, job: Job) -> tuple[Any, ...]:
         """What must be the same of the game that was played."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cautions(self, jobs: Sequence[Job], better: str) -> list[str]:
         """What makes a difference besides how the searches looked; ``better`` is what a better one has."""
-        raise NotImplementedError
 
     def effort(self, job: Job) -> str:
         """How much it did, where one chooses it."""
