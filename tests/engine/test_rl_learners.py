@@ -21,7 +21,7 @@ from engine.config.rl import (
     PPOConfig,
     RewardConfig,
 )
-from engine.errors import ConfigError
+from engine.errors import ConfigError, EngineError
 from engine.games.pong import ImagePong, VectorPong
 from engine.rl import tensors
 from engine.rl.a3c import A3C
@@ -186,6 +186,14 @@ def test_an_asynchronous_gradient_is_the_synchronous_update_when_weights_are_the
         alone.update(seen)
         assert metrics["staleness_max"] == 1.0
         np.testing.assert_array_equal(alone.weights(), server.weights())
+
+
+def test_a_learner_that_learns_from_batches_refuses_a_gradient_in_words() -> None:
+    one = learner(PPOConfig(network=SMALL), Signals())
+    before = one.weights()
+    with pytest.raises(EngineError, match="ppo learns from batches of decisions and takes no gradients"):
+        one.apply(Gradient(np.ones_like(before), 0, 1, {}))
+    np.testing.assert_array_equal(one.weights(), before)
 
 
 def test_late_gradients_are_applied_in_the_order_they_arrive_and_counted_as_late() -> None:
