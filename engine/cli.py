@@ -29,7 +29,7 @@ from engine.errors import ActorLost, ConfigError, EngineError
 from engine.events import AnyEvent, Counters, Failed, Finished, Paused, Progressed, Started, Stopped, encode
 
 STUDIES = Path("var/studies")
-_wish: dict[str, str] = {"now": ""}
+_command: dict[str, str] = {"now": ""}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -147,7 +147,7 @@ def _execute(
     _listen_to_signals()
     write = _to_descriptor(events) if events is not None else _to_folder(folder, config.model_dump(mode="json"))
     code = 1
-    for event in run(config, FolderStore(store), resume, control=lambda: _wish["now"]):  # type: ignore[arg-type,return-value]
+    for event in run(config, FolderStore(store), resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
         write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
         if isinstance(event, Finished | Stopped | Paused):
             code = 0
@@ -180,16 +180,16 @@ def _config(data: Mapping[str, Any]) -> Any:
 def _listen_to_signals() -> None:
     """SIGTERM and SIGINT stop and keep results, SIGUSR1 pauses; a second SIGINT ends at once."""
 
-    def wish(word: str) -> Callable[[int, Any], None]:
+    def command(word: str) -> Callable[[int, Any], None]:
         def note(number: int, frame: Any) -> None:
             if number == signal.SIGINT:
                 signal.signal(signal.SIGINT, signal.SIG_DFL)
-            _wish["now"] = word
+            _command["now"] = word
 
         return note
 
     for number, word in ((signal.SIGTERM, "stop"), (signal.SIGINT, "stop"), (signal.SIGUSR1, "pause")):
-        signal.signal(number, wish(word))
+        signal.signal(number, command(word))
 
 
 def _to_descriptor(descriptor: int) -> Callable[[AnyEvent], None]:

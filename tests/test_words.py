@@ -24,6 +24,7 @@ RETIRED = {
     "paces": "throughput",
     "stamps": "glyphs",
     "barren": "stalled attempts",
+    "wish": "command",
     "untold": "what is unknown",
     "unsaid": "what is pending",
 }

@@ -71,9 +71,9 @@ class Claim:
         if not _patiently(lambda: self._row().update(lease_until=timezone.now() + LEASE)):
             raise Superseded
 
-    def wish(self) -> str:
+    def command(self) -> str:
         """What people want of the job now. Raises Superseded when the claim is over."""
-        found = _patiently(lambda: self._row().values_list("wish", flat=True).first())
+        found = _patiently(lambda: self._row().values_list("command", flat=True).first())
         if found is None:
             raise Superseded
         return found
@@ -106,7 +106,7 @@ def _refuse(job: Job, reason: str) -> None:
     """The job fails before anything of it is started."""
     entry = Entry("failed", {"error": "SimulatorError", "message": reason, "permanent": True}, job.tick)
     where = {"status": job.status, "attempt": job.attempt}
-    failed = {"status": Status.FAILED, "message": reason, "error": "SimulatorError", "wish": ""}
+    failed = {"status": Status.FAILED, "message": reason, "error": "SimulatorError", "command": ""}
     journal.append(job, where, [entry], **failed, finished_at=timezone.now())
 
 
@@ -136,7 +136,7 @@ def pool_obstacle(job: Job) -> str:
 
 
 def expire(job: Job) -> bool:
-    """Take a running job from a holder that died or fell silent: it goes on from its last checkpoint, or as wished."""
+    """Take a running job from a holder that died or fell silent: on from its checkpoint, or as commanded."""
     where: Mapping[str, Any] = {"status": Status.RUNNING, "attempt": job.attempt, "lease_until": job.lease_until}
     silent = job.worker and not process.gone(job.worker)
     gone = "The part of the site that ran this job stopped."
@@ -151,18 +151,18 @@ def after_death(job: Job, what: str, *, blameless: bool = False) -> tuple[list[E
     ``blameless``: the attempt is not counted (Ray went away, or the site was shut down).
     """
     now = timezone.now()
-    if job.wish == Job.Wish.STOP:
+    if job.command == Job.Command.STOP:
         message = job.stopped_words(job.tick)
         changes = {
             "status": Status.STOPPED,
-            "wish": "",
+            "command": "",
             "message": message,
             "finished_at": now,
             "stalled_attempts": 0,
         }
         return [Entry("stopped", {"reason": message, "artifacts": {}, "summary": {}}, job.tick)], changes
-    if job.wish == Job.Wish.PAUSE:
-        changes = {"status": Status.PAUSED, "wish": "", "message": "", "stalled_attempts": 0}
+    if job.command == Job.Command.PAUSE:
+        changes = {"status": Status.PAUSED, "command": "", "message": "", "stalled_attempts": 0}
         return [Entry("paused", {"artifacts": {}}, job.tick)], changes
     if job.stalled_attempts >= MOST_STALLED_ATTEMPTS and not blameless:
         which = ORDINAL.get(job.stalled_attempts, f"{job.stalled_attempts}th")

@@ -13,7 +13,7 @@ from workers.app import app
 
 @app.task(name="workers.tasks.handshake")  # type: ignore[untyped-decorator]  # Celery has no types
 def run_handshake(simulator: int) -> bool:
-    """Test the simulator's handshake if somebody asked for it; False for a second delivery of the same wish."""
+    """Test the simulator's handshake if somebody asked for it; False for a second delivery of the same message."""
     return handshake.run(simulator)
 
 

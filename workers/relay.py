@@ -147,20 +147,20 @@ class Relay:
 
     def _pause(self, event: events.Paused) -> None:
         self._keep(event.artifacts)
-        if self.claim.wish() == Job.Wish.NONE:  # resumed before it had paused, or the disk was full
+        if self.claim.command() == Job.Command.NONE:  # resumed before it had paused, or the disk was full
             if disk.shortage():
                 self._entries.append(Entry("logged", {"message": disk.PUT_ASIDE}, self.tick))
             self._entries.append(status_entry(Status.QUEUED))
             self._end(status=Status.QUEUED, message="", enqueued_at=None, stalled_attempts=0)
             return
         self._note(event)
-        self._end(status=Status.PAUSED, wish="", message="")
+        self._end(status=Status.PAUSED, command="", message="")
 
     def _stop(self, event: events.Stopped) -> None:
         self._keep(event.artifacts)
         if self.time_is_up:
             self._finish(event, Status.STOPPED, TIME_IS_UP)
-        elif self.claim.wish() == Job.Wish.STOP:
+        elif self.claim.command() == Job.Command.STOP:
             self._finish(event, Status.STOPPED, self.claim.job.stopped_words(self.tick))
         else:  # a signal from outside: nobody wanted the job to end
             self._die(f"Something outside the site asked the {self.claim.job.study.noun} to stop.")
@@ -173,7 +173,7 @@ class Relay:
             status=status,
             summary=event.summary,
             message=message,
-            wish="",
+            command="",
             stalled_attempts=0,
             finished_at=timezone.now(),
         )
@@ -188,7 +188,7 @@ class Relay:
         places = {"places": event.message[:4000]} if event.error == "ConfigError" else {}
         event = msgspec.structs.replace(event, message=message)
         self._note(event, places)
-        ended = {"status": Status.FAILED, "message": event.message, "error": event.error[:40], "wish": ""}
+        ended = {"status": Status.FAILED, "message": event.message, "error": event.error[:40], "command": ""}
         self._end(**ended, finished_at=timezone.now())
 
     def _die(self, what: str) -> None:

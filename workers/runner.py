@@ -1,4 +1,4 @@
-"""One attempt at a job: claim it, run its study, relay what it says, pass on what people wish, leave nothing behind."""
+"""One attempt at a job: claim it, run its study, relay what it says, pass on commands, leave nothing behind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OBEY = 30.0
 SAMPLE_TIME, SAMPLE_LONGEST = 10.0, 150.0
 """Seconds a sample plays. Where the game is slow it goes on until it tells enough, or for so many seconds in all; after
 the first ten it makes room whenever other quick work waits, and goes on from its place afterwards."""
-SIGNALS = {Job.Wish.STOP: signal.SIGTERM, Job.Wish.PAUSE: signal.SIGUSR1}
+SIGNALS = {Job.Command.STOP: signal.SIGTERM, Job.Command.PAUSE: signal.SIGUSR1}
 
 
 class ShuttingDown(Exception):
@@ -116,25 +116,25 @@ def _relay_all(claim: Claim, study: Study, relay: Relay, obey: float) -> bool:
             claim.renew()
             renewed = now
         if now - polled > POLL and not relay.ended:
-            wish, polled = _wanted(claim, relay), now
-            if wish and wish != asked:
-                study.ask(SIGNALS[Job.Wish(wish)])
-                asked, asked_at = wish, now
+            command, polled = _wanted(claim, relay), now
+            if command and command != asked:
+                study.ask(SIGNALS[Job.Command(command)])
+                asked, asked_at = command, now
     return True
 
 
 def _wanted(claim: Claim, relay: Relay) -> str:
-    """What people wish of the job, the disk needs, or the clock says."""
-    wish = claim.wish() or (Job.Wish.PAUSE if disk.full() else "")
-    if wish or not claim.job.for_form or relay.began is None:
-        return wish
+    """The command that people gave the job, the disk needs, or the clock gives."""
+    command = claim.command() or (Job.Command.PAUSE if disk.full() else "")
+    if command or not claim.job.for_form or relay.began is None:
+        return command
     if time.monotonic() - relay.began < SAMPLE_TIME:
         return ""
     job = claim.job
     if kinds.of(job).tells_enough(job, relay.counters) or _played(relay) > SAMPLE_LONGEST:
         relay.time_is_up = True
-        return Job.Wish.STOP
-    return Job.Wish.PAUSE if relay.moved and _others_wait(job) else ""
+        return Job.Command.STOP
+    return Job.Command.PAUSE if relay.moved and _others_wait(job) else ""
 
 
 def _played(relay: Relay) -> float:

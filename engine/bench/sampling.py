@@ -17,7 +17,7 @@ from engine.events import Failed, Progressed
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from engine.study.control import Wish
+from engine.study.control import Command
 
 
 class Limit(NamedTuple):
@@ -63,17 +63,17 @@ def speed(study: dict[str, Any], seconds: float) -> Speed:
     config = load({"kind": "train", "evaluate_every": 0, "episodes": 2, "steps": 10**12, **study})
     marks: list[tuple[float, int]] = []
     rounds: list[Progressed] = []
-    wish: list[Wish] = [""]
+    command: list[Command] = [""]
     with tempfile.TemporaryDirectory(prefix="eqp-bench-") as folder:
-        for event in run(config, FolderStore(folder), control=lambda: wish[0]):
+        for event in run(config, FolderStore(folder), control=lambda: command[0]):
             if isinstance(event, Failed):
                 raise EngineError(event.message)
-            if not isinstance(event, Progressed) or wish[0]:
+            if not isinstance(event, Progressed) or command[0]:
                 continue
             marks.append((time.perf_counter(), event.counters.steps))
             rounds.append(event)
             if len(marks) > 4 and marks[-1][0] - marks[1][0] > seconds:
-                wish[0] = "stop"
+                command[0] = "stop"
     rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(marks[1:])]
     oldest = max(event.metrics["staleness_max"] for event in rounds[1:])
     dropped = rounds[-1].metrics["dropped"] - rounds[1].metrics["dropped"]

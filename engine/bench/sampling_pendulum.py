@@ -22,7 +22,7 @@ from engine.events import Progressed, Started
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run as run_study
-from engine.study.control import Wish
+from engine.study.control import Command
 
 NAME = "sampling-pendulum"
 CASES = ("limit", "rllib", "sb3", "learn")
@@ -94,14 +94,14 @@ def _ours(seed: int, cap: float) -> float:
         "kind": "train", "game": "gym:Pendulum-v1", "learner": "pendulum-ppo", "seed": seed, "steps": 10**7,
         "samplers": 2, "environments": 8, "checkpoint_every": 8192, "evaluate_every": 1, "episodes": 40,
     })  # fmt: skip
-    began, found, wish = time.perf_counter(), cap, list[Wish]([""])
+    began, found, command = time.perf_counter(), cap, list[Command]([""])
     with tempfile.TemporaryDirectory(prefix="eqp-bench-") as folder:
-        for event in run_study(config, FolderStore(folder), control=lambda: wish[0]):
+        for event in run_study(config, FolderStore(folder), control=lambda: command[0]):
             if isinstance(event, Started):
                 began = time.perf_counter()
             spent = time.perf_counter() - began
-            if isinstance(event, Progressed) and event.metrics["evaluation_return"] >= BEST and not wish[0]:
-                found, wish[0] = spent, "stop"
+            if isinstance(event, Progressed) and event.metrics["evaluation_return"] >= BEST and not command[0]:
+                found, command[0] = spent, "stop"
             if spent >= cap:
-                wish[0] = "stop"
+                command[0] = "stop"
     return found

@@ -109,8 +109,8 @@ class ExternalSimulator(Program[GameSpec]):
     def _batch(self, spec: GameSpec, fidelity: str, wanted: int) -> int:
         row_bytes = 8 * max(2 * len(spec.side_metrics), len(spec.battle_metrics), len(spec.slots), 1)
         most = [wanted, self._pace.get(fidelity, FIRST_BATCH), protocol.MAX_FRAME_BYTES // row_bytes]
-        wish = self._connection().max_batch
-        return min([*most, wish] if wish else most)
+        limit = self._connection().max_batch
+        return min([*most, limit] if limit else most)
 
     def _reject(self, what: str) -> NoReturn:
         self._connection().reject(what)

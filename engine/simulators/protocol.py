@@ -62,7 +62,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 class Hello(Message, frozen=True, kw_only=True, tag="HELLO"):
     """First message each way. The simulator offers every version it speaks and echoes the key it was given; the
     engine answers with the one version it chose. ``capabilities``: replay, cancel, heartbeat (answers PING while it
-    plays). ``max_batch``: most battles the simulator wants in one message, 0 for no wish."""
+    plays). ``max_batch``: most battles the simulator wants in one message, 0 for no limit of its own."""
 
     protocol: str = PROTOCOL
     versions: tuple[int, ...] = VERSIONS

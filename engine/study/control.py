@@ -1,9 +1,9 @@
-"""What whoever runs a study may wish from it."""
+"""What whoever runs a study may command from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal
 
-Wish = Literal["", "stop", "pause"]
-Control = Callable[[], Wish]
+Command = Literal["", "stop", "pause"]
+Control = Callable[[], Command]

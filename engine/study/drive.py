@@ -28,7 +28,7 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.algorithm_views import off_the_edge, remapped
 from engine.study.checkpoint import Checkpoint, named
-from engine.study.control import Control, Wish
+from engine.study.control import Command, Control
 from engine.study.progress_throttle import ProgressThrottle
 
 FRESH = 1_000_000
@@ -110,17 +110,17 @@ class Drive(ABC):
             yield self.say(Started, workers=workers, pool=pool.kind, resumed=bool(saved), **self.plan()._asdict())
             self.throttle.restart()
             try:
-                wish = yield from self._drive(opened)
-                yield from self._end(opened, wish)
+                command = yield from self._drive(opened)
+                yield from self._end(opened, command)
             except EngineError:
                 yield from self._troubles(opened)
                 raise
 
-    def _end(self, pool: Pool, wish: Wish) -> Iterator[AnyEvent]:
-        if wish == "pause":
+    def _end(self, pool: Pool, command: Command) -> Iterator[AnyEvent]:
+        if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved})
             return
-        if wish == "stop":
+        if command == "stop":
             results, summary = self._results(), self._summary()
             yield self.say(Stopped, reason="Stopped by request.", artifacts=results, summary=summary)
             return
@@ -129,12 +129,12 @@ class Drive(ABC):
         fresh = yield from self._fresh(pool)
         yield self.say(Finished, artifacts=self._results() | fresh, summary=self._summary())
 
-    def _drive(self, pool: Pool) -> Generator[AnyEvent, None, Wish]:
-        """The one loop. Returns the wish that ended it, or nothing when the algorithm is done."""
+    def _drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
+        """The one loop. Returns the command that ended it, or nothing when the algorithm is done."""
         while not self.algorithm.done and not self._stopped():
-            if wish := self.control():
+            if command := self.control():
                 yield from self.put_aside()
-                return wish
+                return command
             self._hand_out(pool)
             finished = self.finished(pool)
             for evaluation in finished:
@@ -153,7 +153,7 @@ class Drive(ABC):
         return ""
 
     def finished(self, pool: Pool) -> list[Evaluation]:
-        """What the pool has finished. One that dies after somebody wished the study to end was asked to end with it."""
+        """What the pool has finished. One that dies after the study was commanded to end was asked to end with it."""
         try:
             return pool.finished(_POLL_S)
         except ActorLost:
@@ -226,7 +226,7 @@ class Drive(ABC):
     def _measured(
         self, pool: Pool, requests: Sequence[Request], what: str
     ) -> Generator[AnyEvent, None, list[Individual]]:
-        """The answers to requests, once people are told ``what`` is played; none where somebody wished otherwise."""
+        """The answers to requests, once people are told ``what`` is played; none where a command came."""
         asked = {request.id: request for request in requests}
         yield self.say(Logged, message=what)
         pool.submit(requests)

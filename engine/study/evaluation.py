@@ -1,4 +1,4 @@
-"""The evaluations of a training study: whole fresh episodes, played beside the thread that hears wishes.
+"""The evaluations of a training study: whole fresh episodes, played beside the thread that hears commands.
 
 A game in the learner's own process may hang, and nothing can end it there. So it is played in a thread of its own, and
 the study waits for that thread only as long as the game answers (one that also keeps Python's lock cannot be left).
@@ -29,7 +29,7 @@ from engine.study.control import Control
 SILENT_S = 120.0
 """Without an answer of the game before it is given up: more than a program of its own has, which says more about it."""
 PATIENT_S = 5.0
-"""The same after somebody wished the study to end."""
+"""The same after the study was commanded to end."""
 _POLL_S = 0.2
 
 
@@ -45,7 +45,7 @@ class Measured(NamedTuple):
 
 def evaluate(measured: Measured, first: int, control: Control) -> dict[str, Examination] | None:
     """Fresh episodes against each of its opponents ("": whoever is drawn), whose seeds are numbered from ``first``;
-    None when somebody wished otherwise before they were over. Raises SimulatorError when the game does not answer any
+    None when a command came before they were over. Raises SimulatorError when the game does not answer any
     more, and whatever the game raises."""
     try:
         return _Evaluation(measured, first, control).examination()

@@ -34,7 +34,7 @@ _TICKS_OF_A_LIST = 20
 
 def run(config: SearchConfig, store: Store, resume: str = "", control: Control = lambda: "") -> Iterator[AnyEvent]:
     """Run a search to its end. ``resume``: hash of the checkpoint to go on from; ``control`` is asked often and may
-    wish to stop or pause. Expected errors end in a Failed event; ActorLost is raised: another attempt can go on."""
+    command a stop or a pause. Expected errors end in a Failed event; ActorLost is raised: another attempt can go on."""
     return told_as_events(_Search(config, store, control), resume)
 
 

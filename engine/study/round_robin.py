@@ -77,10 +77,10 @@ class _RoundRobin:
                             resumed=bool(resume))  # fmt: skip
             while self.tick < self.config.ticks and not self.control():
                 yield from self._pair(*self.config.pairs[self.tick], game, players)
-        wish = self.control() if self.tick < self.config.ticks else ""
-        if wish == "pause":
+        command = self.control() if self.tick < self.config.ticks else ""
+        if command == "pause":
             yield self._say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
-        elif wish == "stop":
+        elif command == "stop":
             yield self._say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary={})
         else:
             yield self._say(Finished, artifacts=self._results(), summary={})
@@ -97,7 +97,7 @@ class _RoundRobin:
         return {name: player_of(name, policy, seats[0], self.store) for name, policy in self.config.policies.items()}
 
     def _pair(self, first: str, second: str, game: VectorMDP, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
-        """A round: what the two did, unless somebody wishes otherwise before they are done."""
+        """A round: what the two did, unless a command comes before they are done."""
         self.throttle.restart()
         found, moves = np.empty((2, self.seeds, 2)), 0
         seeds = battle_seeds(self.config.seed, np.array([combine64(EVALUATION, self.tick)]), 0, self.seeds)[0]

@@ -25,7 +25,7 @@ from engine.rl.onnx import exported
 from engine.rl.policy import Policy
 from engine.store import Store
 from engine.study import checkpoint
-from engine.study.control import Control, Wish
+from engine.study.control import Command, Control
 from engine.study.curve import nothing_to_learn, too_short
 from engine.study.evaluation import Measured, evaluate
 from engine.study.learner_factory import make_learners
@@ -74,15 +74,15 @@ class _Train:
                             resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self._checkpoint()
             try:
-                wish = yield from self._drive(samplers)
+                command = yield from self._drive(samplers)
             except EngineError:
                 yield from self._troubles(samplers)
                 raise
-        if wish:
-            yield from self._kept(wish)
-        if wish == "pause":
+        if command:
+            yield from self._kept(command)
+        if command == "pause":
             yield self._say(Paused, artifacts={"checkpoint": self.saved})
-        elif wish == "stop":
+        elif command == "stop":
             yield self._say(
                 Stopped, reason="Stopped by request.", artifacts=self._results(), summary=self.curve.summary(self.steps)
             )
@@ -94,15 +94,15 @@ class _Train:
         """Decisions learned from, of all policies."""
         return sum(policy.learner.steps for policy in self.policies.values())
 
-    def _kept(self, wish: Wish) -> Iterator[AnyEvent]:
-        """What was learned since the last round, as somebody wishes otherwise: kept, but where a study in step is to go
+    def _kept(self, command: Command) -> Iterator[AnyEvent]:
+        """What was learned since the last round, as a command comes: kept, but where a study in step is to go
         on as if it had never been interrupted. That begins with the round again."""
         since = self.steps - self.kept
         if not since:
             return
         if not self.waiting:
             self.saved = self._checkpoint()
-        elif wish == "stop":
+        elif command == "stop":
             told = (
                 f"The agent has learned from all of it; whoever goes on begins {since:,} moves earlier, with the round."
             )
@@ -112,16 +112,16 @@ class _Train:
             told = f"In step a training goes on from its last round: the {since:,} moves since then are played again."
             yield self._say(Logged, message=told)
 
-    def _drive(self, samplers: SamplerPool) -> Generator[AnyEvent, None, Wish]:
-        """Until all steps are learned from or the time is up, or somebody wishes otherwise."""
+    def _drive(self, samplers: SamplerPool) -> Generator[AnyEvent, None, Command]:
+        """Until all steps are learned from or the time is up, or a command comes."""
         self._publish(samplers, self.policies)
         self.curve.restart()
         self.throttle.restart()
         if self.pending:
             yield from self._told(self.pending, due=True)
         while not self.over:
-            if wish := self.control():
-                return wish
+            if command := self.control():
+                return command
             if missing := sum(policy.need - len(policy.held) for policy in self.policies.values()):
                 for arrival in self._gathered(samplers, missing):
                     self.policies[arrival.policy].hold(arrival, self.epoch)
@@ -135,7 +135,7 @@ class _Train:
         return self.control() if self.pending else ""
 
     def _gathered(self, samplers: SamplerPool, missing: int) -> list[Arrival]:
-        """What has arrived. A pool that dies after somebody wished the study to end was asked to end with it."""
+        """What has arrived. A pool that dies after the study was commanded to end was asked to end with it."""
         try:
             return samplers.gather(_POLL_S, missing)
         except ActorLost:
@@ -236,7 +236,7 @@ class _Train:
         yield from self._told(metrics, due)
 
     def _told(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
-        """Say what the round that is over was like, after an evaluation where that is ``due``. A wish ends the
+        """Say what the round that is over was like, after an evaluation where that is ``due``. A command ends the
         evaluation: the checkpoint of then holds the pending numbers, and who goes on from it evaluates again."""
         self.pending = metrics if due else {}
         if due and not self._examine(self.over):
@@ -256,7 +256,7 @@ class _Train:
         return role if len(self.policies) == 1 else f"{role}/{policy}"
 
     def _examine(self, last: bool) -> bool:
-        """Measure the policies; False when somebody wished otherwise before that was done."""
+        """Measure the policies; False when a command came before that was done."""
         present = {name: policy.learner.policy() for name, policy in self.policies.items()}
         snapshots = {name: policy.snapshots for name, policy in self.policies.items()}
         for name, policy in self.policies.items():

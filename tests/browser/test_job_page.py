@@ -226,8 +226,8 @@ def test_pause_resume_and_stop_without_leaving_the_page(enter: Enter, team: Stud
     expect(page.get_by_role("button", name="Go on after all")).to_be_visible(timeout=SOON)
     page.get_by_role("button", name="Stop and keep results").click()
     expect(page.locator("[data-doing]")).to_contain_text("stopping", timeout=SOON)
-    assert Job.objects.get(pk=job.pk).wish == "stop"
-    journal.append(job, {}, [Entry("stopped", {"reason": "Stopped."}, 8)], status=Status.STOPPED, wish="")
+    assert Job.objects.get(pk=job.pk).command == "stop"
+    journal.append(job, {}, [Entry("stopped", {"reason": "Stopped."}, 8)], status=Status.STOPPED, command="")
     expect(page.get_by_role("button", name="Ask again with changes")).to_be_visible(timeout=SOON)
     expect(page.get_by_role("link", name="Explore what was found")).to_be_visible()
 

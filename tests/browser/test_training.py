@@ -169,7 +169,7 @@ def test_after_a_pause_the_curve_goes_on_as_one(enter: Enter, team: Studio) -> N
     expect(page.locator("[data-left]")).to_contain_text("left (", timeout=SOON)
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("[data-doing]")).to_contain_text("pausing", timeout=SOON)
-    journal.append(job, {}, [Entry("paused", {"artifacts": {}}, 10)], status=Status.PAUSED, wish="")
+    journal.append(job, {}, [Entry("paused", {"artifacts": {}}, 10)], status=Status.PAUSED, command="")
     page.get_by_role("button", name="Resume").click()
     expect(page.locator("[data-chip]")).to_contain_text("Waiting", timeout=SOON)
     Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)

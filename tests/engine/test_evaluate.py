@@ -114,10 +114,10 @@ def test_a_pause_keeps_the_pairs_that_have_played_and_a_stop_tells_them(store: F
     whole: Any = run(study(), store)[-1]
     done: list[AnyEvent] = []
 
-    def after_one(wish: str) -> list[AnyEvent]:
+    def after_one(command: str) -> list[AnyEvent]:
         done.clear()
         for event in STUDIES["evaluate"].load()(
-            study(), store, "", lambda: wish if any(isinstance(e, Progressed) for e in done) else ""
+            study(), store, "", lambda: command if any(isinstance(e, Progressed) for e in done) else ""
         ):
             done.append(event)
         return [*done]

@@ -171,15 +171,15 @@ def test_another_seed_gives_another_front(store: FolderStore, undisturbed: dict[
     assert results(events(store, seed=4))["front"] != undisturbed["front"]
 
 
-@pytest.mark.parametrize("wish", ["pause", "stop"])
+@pytest.mark.parametrize("command", ["pause", "stop"])
 def test_stopped_or_paused_it_keeps_what_was_found_and_goes_on_to_the_same_front(
-    wish: str, tmp_path: Path, undisturbed: dict[str, str]
+    command: str, tmp_path: Path, undisturbed: dict[str, str]
 ) -> None:
     store, seen = FolderStore(tmp_path), []
-    for event in run(load(STUDY), store, control=lambda: wish if len(seen) > 5 else ""):  # type: ignore[arg-type,return-value]
+    for event in run(load(STUDY), store, control=lambda: command if len(seen) > 5 else ""):  # type: ignore[arg-type,return-value]
         seen.append(event)
     end = seen[-1]
-    assert isinstance(end, Paused if wish == "pause" else Stopped)
+    assert isinstance(end, Paused if command == "pause" else Stopped)
     assert end.tick < 12
     if isinstance(end, Stopped):
         assert len(unpack(store.get(end.artifacts["archive"])).arrays["id"]) >= 30 * end.tick

@@ -89,20 +89,20 @@ def told(config: Study, store: FolderStore, **more: Any) -> tuple[list[AnyEvent]
 
 
 @pytest.mark.parametrize("kind", ["train", "search"])
-@pytest.mark.parametrize(("wish", "end"), [("stop", Stopped), ("pause", Paused)])
-def test_workers_that_die_after_the_wish_were_asked_to_end_with_the_study(
-    store: FolderStore, monkeypatch: pytest.MonkeyPatch, kind: str, wish: str, end: type[AnyEvent]
+@pytest.mark.parametrize(("command", "end"), [("stop", Stopped), ("pause", Paused)])
+def test_workers_that_die_after_the_command_were_asked_to_end_with_the_study(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch, kind: str, command: str, end: type[AnyEvent]
 ) -> None:
     """Whoever stops a service sends the signal to all its processes."""
     monkeypatch.setattr("engine.study.train.open_samplers", Dying)
     monkeypatch.setattr("engine.study.drive.open_pool", DyingPool)
     config = study() if kind == "train" else load(STUDY)
-    found, interrupted = told(config, store, control=control(wish, 2))
+    found, interrupted = told(config, store, control=control(command, 2))
     assert [type(event) for event in found] == [Started, end]
     assert not interrupted
     found, interrupted = told(config, store)
     assert [type(event) for event in found] == [Started]
-    assert interrupted.startswith("Ray, which runs the workers, has ended"), "nobody wished for that"
+    assert interrupted.startswith("Ray, which runs the workers, has ended"), "nobody commanded that"
 
 
 def test_what_befell_candidates_is_told_before_a_search_ends_for_it(

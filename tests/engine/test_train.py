@@ -208,14 +208,14 @@ def test_a_gradient_survives_its_journey() -> None:
     np.testing.assert_equal(again.episodes, [episode])
 
 
-def control(wish: str, after: int) -> Callable[[], str]:
-    """Wishes at the ``after``-th time it is asked."""
+def control(command: str, after: int) -> Callable[[], str]:
+    """Commands it at the ``after``-th time it is asked."""
     asked = 0
 
     def ask() -> str:
         nonlocal asked
         asked += 1
-        return wish if asked >= after else ""
+        return command if asked >= after else ""
 
     return ask
 
@@ -237,7 +237,7 @@ def test_a_study_that_was_paused_anywhere_goes_on_with_the_same_curve(store: Fol
 
 
 @pytest.mark.parametrize("evaluation", [1, 2])
-def test_a_wish_interrupts_an_evaluation_and_going_on_repeats_it(
+def test_a_command_interrupts_an_evaluation_and_going_on_repeats_it(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch, evaluation: int
 ) -> None:
     """The second is the last one of all."""

@@ -20,7 +20,7 @@ from django.urls import reverse  # noqa: E402
 
 from webapp.accounts.models import User  # noqa: E402
 from webapp.api import tokens  # noqa: E402
-from webapp.studies.models import Job, Status  # noqa: E402
+from webapp.studies.models import Job, JobEvent, Status  # noqa: E402
 from workers import runner  # noqa: E402
 
 LINK = re.compile(r'(?:href|data-(?:front|around|course|grid|rounds))="(/[^"#?]*)')
@@ -81,6 +81,7 @@ def look() -> dict[str, Any]:
         "pages": walk(client),
         "explored": {job.pk: explore(client, job) for job in searches},
         "api": {path: status for job in jobs for path, status in ask_api(job).items()},
+        "commands": list(JobEvent.objects.filter(body__has_key="command").values_list("body__command", flat=True)),
         "gone on": {job.pk: go_on(client, job) for job in jobs if job.status == Status.PAUSED},
     }
 

@@ -145,7 +145,7 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
     [
         ({}, {"kind"}),
         ({"kind": "recheck"}, {"kind"}),
-        ({"kind": "search", "wish": 1, "game_version": 0}, {"wish", "game_version"}),
+        ({"kind": "search", "hope": 1, "game_version": 0}, {"hope", "game_version"}),
         ({"kind": "search", "game_version": 3}, {"game_version"}),
         ({"kind": "search", "lineup_rules": 2**30, "question": "why"}, {"lineup_rules", "question"}),
         ({"kind": "search", "lineup_rules": 1, "config": {"lineups": {}}}, {"lineup_rules"}),

@@ -103,9 +103,9 @@ def test_a_running_job_is_asked_and_asked_once(team: Studio) -> None:
     Job.objects.update(status=Status.RUNNING)
     actions.pause(job)
     actions.pause(job)
-    assert (now(job).status, now(job).wish) == (Status.RUNNING, "pause")
+    assert (now(job).status, now(job).command) == (Status.RUNNING, "pause")
     actions.stop(job)
-    assert now(job).wish == "stop"
+    assert now(job).command == "stop"
     assert told(job)[1:] == ["status running", "status running"]
 
 
@@ -114,7 +114,7 @@ def test_a_pause_can_be_taken_back(team: Studio) -> None:
     Job.objects.update(status=Status.RUNNING)
     actions.pause(job)
     actions.resume(job)
-    assert (now(job).status, now(job).wish) == (Status.RUNNING, "")
+    assert (now(job).status, now(job).command) == (Status.RUNNING, "")
 
 
 @pytest.mark.parametrize("status", [Status.PAUSED, Status.FAILED])

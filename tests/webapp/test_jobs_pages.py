@@ -176,7 +176,7 @@ def test_events_become_sentences(team: Studio) -> None:
         status_entry("queued"),
         status_entry("running", attempt=1),
         Entry("started", {"workers": 2, "resumed": False}),
-        status_entry("running", wish="pause"),
+        status_entry("running", command="pause"),
         Entry("paused", {}, 12),
         Entry("started", {"workers": 1, "resumed": True}, 12),
         Entry("incident", {"what": "lost-worker", "message": "A worker stopped. No result changed."}, 13),

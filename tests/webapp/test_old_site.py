@@ -79,3 +79,7 @@ def test_a_study_paused_in_its_middle_says_why_it_cannot_go_on(seen: dict[str, A
 def test_a_search_paused_before_its_first_round_goes_on_to_its_end(seen: dict[str, Any]) -> None:
     ended = seen["gone on"][NOT_BEGUN]
     assert (ended["status"], ended["tick"], ended["message"]) == ("finished", 3, "")
+
+
+def test_its_histories_still_say_when_somebody_asked_for_a_pause(seen: dict[str, Any]) -> None:
+    assert seen["commands"] == ["pause", "pause"]

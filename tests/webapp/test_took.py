@@ -61,7 +61,7 @@ def test_pauses_and_waits_are_no_part_of_it(team: Studio) -> None:
         (-5, "status", QUEUED),
         (0, "status", RUNNING),
         (3, "started", {"workers": 2}),
-        (20, "status", {"status": "running", "wish": "pause", "message": ""}),
+        (20, "status", {"status": "running", "command": "pause", "message": ""}),
         (30, "paused", {}),
         (400, "status", QUEUED),
         (500, "status", RUNNING),

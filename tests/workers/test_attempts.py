@@ -221,7 +221,7 @@ def test_a_long_round_moves_the_jobs_counters_and_adds_no_line_to_its_history(ma
 def test_stop_keeps_what_was_found(make_job: MakeJob) -> None:
     job = make_job(ticks=1000, pace=0.02)
     ended = beside(job, lambda: actions.stop(job))
-    assert (ended.status, ended.wish, ended.message) == (Status.STOPPED, "", "Stopped. What was found stays.")
+    assert (ended.status, ended.command, ended.message) == (Status.STOPPED, "", "Stopped. What was found stays.")
     assert set(ended.artifacts) == {"front", "archive"}
     assert ended.tick < 1000
 
@@ -229,7 +229,7 @@ def test_stop_keeps_what_was_found(make_job: MakeJob) -> None:
 def test_pause_and_resume_end_like_an_undisturbed_run(make_job: MakeJob) -> None:
     calm, job = run(make_job(ticks=60)), make_job(ticks=60, pace=0.05)
     paused = beside(job, lambda: actions.pause(job))
-    assert (paused.status, paused.wish, paused.worker) == (Status.PAUSED, "", "")
+    assert (paused.status, paused.command, paused.worker) == (Status.PAUSED, "", "")
     assert 3 <= paused.tick < 60
     actions.resume(paused)
     ended = run(job)
@@ -243,7 +243,7 @@ def test_a_study_that_ignores_a_signal_is_ended_and_its_rounds_stay(make_job: Ma
     assert "front" in ended.artifacts
 
 
-def test_a_signal_from_outside_is_nobodys_wish_to_stop(make_job: MakeJob, settings: Any) -> None:
+def test_a_signal_from_outside_is_nobodys_command_to_stop(make_job: MakeJob, settings: Any) -> None:
     job = make_job(ticks=40, pace=0.05)
     beside(job, lambda: os.kill(pid_of_study(job, settings.JOBS_DIR), signal.SIGTERM))
     again = run_to_the_end(job)

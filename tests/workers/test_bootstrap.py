@@ -125,7 +125,7 @@ def test_a_full_disk_is_a_sentence(venv: Path, tmp_path: Path, monkeypatch: pyte
         ("LISTEN", "my-laptop", "LISTEN is “my-laptop”"),
     ],
 )
-def test_a_wish_that_cannot_be_met_is_a_sentence_before_anything_is_installed(
+def test_a_setting_that_cannot_be_met_is_a_sentence_before_anything_is_installed(
     venv: Path,
     name: str,
     value: str,

@@ -54,7 +54,7 @@ def test_a_claim_writes_numbered_events_and_renews_its_lease(make_job: MakeJob) 
     assert Job.objects.get(pk=claim.job.pk).lease_until > before
 
 
-@pytest.mark.parametrize("act", [lambda c: c.write(LINE), Claim.renew, Claim.wish, lambda c: c.give_back(LINE)])
+@pytest.mark.parametrize("act", [lambda c: c.write(LINE), Claim.renew, Claim.command, lambda c: c.give_back(LINE)])
 def test_a_worker_that_wakes_after_its_lease_writes_nothing(make_job: MakeJob, act: object) -> None:
     claim = claimed(make_job())
     end_lease(claim.job)
@@ -155,14 +155,14 @@ def test_waiting_jobs_are_sent_oldest_first_as_places_come_free(make_job: MakeJo
     assert (second.status, third.status) == (Status.QUEUED, Status.WAITING)
 
 
-@pytest.mark.parametrize(("wish", "ends"), [("stop", Status.STOPPED), ("pause", Status.PAUSED)])
-def test_a_wish_is_granted_when_its_worker_died(make_job: MakeJob, wish: str, ends: Status) -> None:
+@pytest.mark.parametrize(("command", "ends"), [("stop", Status.STOPPED), ("pause", Status.PAUSED)])
+def test_a_command_is_carried_out_when_its_worker_died(make_job: MakeJob, command: str, ends: Status) -> None:
     claim = claimed(make_job())
-    Job.objects.update(wish=wish)
+    Job.objects.update(command=command)
     end_lease(claim.job)
     reconcile.release()
     job = Job.objects.get()
-    assert (job.status, job.wish) == (ends, "")
+    assert (job.status, job.command) == (ends, "")
 
 
 def test_the_third_attempt_without_a_round_fails_the_job(make_job: MakeJob) -> None:

@@ -37,7 +37,7 @@ def test_a_job_is_put_aside_while_the_disk_is_full_and_goes_on_afterwards(
         patched.setattr(disk, "full", lambda: True)
         runner.run(job.pk, MADE_UP)
     job.refresh_from_db()
-    assert (job.status, job.stalled_attempts, job.wish) == (Status.QUEUED, 0, "")
+    assert (job.status, job.stalled_attempts, job.command) == (Status.QUEUED, 0, "")
     played = job.tick
     enough, settings.DISK_RESERVE = settings.DISK_RESERVE, 2**60
     reconcile.reconcile()

@@ -163,7 +163,7 @@ def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
         ("EQUIPOISE_CPUS", "0", "EQUIPOISE_CPUS is “0”"),
     ],
 )
-def test_a_wrong_wish_is_a_sentence(tmp_path: Path, name: str, value: str, sentence: str) -> None:
+def test_a_wrong_setting_is_a_sentence(tmp_path: Path, name: str, value: str, sentence: str) -> None:
     said = WholeSite(tmp_path / "var", **{name: value}).refuse()
     assert sentence in said
     assert "Traceback" not in said

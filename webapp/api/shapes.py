@@ -74,7 +74,7 @@ class JobShape(Schema):
     title: str
     link: str = Field(description="Its page.")
     status: str = Field(description="queued, waiting, running, paused, stopped, finished or failed.")
-    wish: str = Field(description="pause or stop, where one was asked for and has not happened yet.")
+    command: str = Field(description="pause or stop, where one was asked for and has not happened yet.")
     message: str = Field(description="A sentence: why it waits, stopped or failed.")
     sequence: int = Field(description="Number of its last event.")
     tick: int = Field(description="Rounds done.")

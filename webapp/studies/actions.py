@@ -116,12 +116,12 @@ def stop(job: Job) -> None:
         [ended],
         status=Status.STOPPED,
         message=message,
-        wish="",
+        command="",
         stalled_attempts=0,
         finished_at=timezone.now(),
     ):
         return
-    if not _wish(job, Job.Wish.STOP):
+    if not _command(job, Job.Command.STOP):
         raise Refused("This job has ended already.")
 
 
@@ -129,26 +129,26 @@ def pause(job: Job) -> None:
     """Put the job aside: its place is free for others, and Resume goes on where it was. Raises Refused."""
     where = {"status__in": (Status.QUEUED, Status.WAITING)}
     entry = Entry("paused", {"artifacts": {}}, job.tick)
-    if journal.append(job, where, [entry], status=Status.PAUSED, message="", wish="", enqueued_at=None):
+    if journal.append(job, where, [entry], status=Status.PAUSED, message="", command="", enqueued_at=None):
         return
-    if not _wish(job, Job.Wish.PAUSE):
+    if not _command(job, Job.Command.PAUSE):
         raise Refused("Only a job that runs or waits can be paused.")
 
 
-def _wish(job: Job, wish: Job.Wish) -> bool:
+def _command(job: Job, command: Job.Command) -> bool:
     """Tell the worker of a running job what is wanted; it looks every second."""
-    entry = status_entry(Status.RUNNING, wish=wish.value)
+    entry = status_entry(Status.RUNNING, command=command.value)
     where = {"status": Status.RUNNING}
-    if Job.objects.filter(pk=job.pk, wish=wish, **where).exists():
+    if Job.objects.filter(pk=job.pk, command=command, **where).exists():
         return True  # said already, perhaps in another browser
-    return journal.append(job, where, [entry], wish=wish)
+    return journal.append(job, where, [entry], command=command)
 
 
 def resume(job: Job) -> None:
     """Let a paused job go on, or a failed one try again; takes back a pause that has not happened yet. Raises Refused,
     also where its game cannot be played now, or where it asks for what no study does any more."""
     where = {"status__in": (Status.PAUSED, Status.FAILED)}
-    changes = {"status": Status.QUEUED, "message": "", "error": "", "wish": "", "stalled_attempts": 0}
+    changes = {"status": Status.QUEUED, "message": "", "error": "", "command": "", "stalled_attempts": 0}
     if job.status == Status.FAILED:
         changes["awaits"] = None  # what failed to be found out is tried again as well
     with transaction.atomic():
@@ -161,8 +161,8 @@ def resume(job: Job) -> None:
             else:
                 transaction.on_commit(lambda: queue.send(fresh), robust=True)
             return
-    waiting = {"status": Status.RUNNING, "wish": Job.Wish.PAUSE}
-    if not journal.append(job, waiting, [status_entry(Status.RUNNING, wish="")], wish=""):
+    waiting = {"status": Status.RUNNING, "command": Job.Command.PAUSE}
+    if not journal.append(job, waiting, [status_entry(Status.RUNNING, command="")], command=""):
         raise Refused("Only a paused job, or one that failed, can be resumed.")
 
 

@@ -42,7 +42,7 @@ class Job(models.Model):
     """One study of a project. ``attempt`` is the fencing token: claiming raises it, every write depends on it.
     ``kind`` is the kind of its study, but of what is played for a form, which is a ``sample`` whatever it plays."""
 
-    class Wish(models.TextChoices):
+    class Command(models.TextChoices):
         NONE = "", "Go on"
         PAUSE = "pause", "Pause"
         STOP = "stop", "Stop and keep results"
@@ -73,7 +73,7 @@ class Job(models.Model):
     )
 
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
-    wish = models.CharField(max_length=10, choices=Wish.choices, default=Wish.NONE, blank=True)
+    command = models.CharField(max_length=10, choices=Command.choices, default=Command.NONE, blank=True)
     message = models.TextField(blank=True, help_text="One sentence for people: why it failed, stopped or waits.")
     error = models.CharField(max_length=40, blank=True)
 

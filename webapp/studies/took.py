@@ -37,8 +37,8 @@ def _running(job: Job, end: datetime) -> float:
     total, since = 0.0, None
     for kind, at, body in told:
         runs = kind == STATUS and body.get("status") == Status.RUNNING
-        if runs and "wish" in body:
-            continue  # somebody wished something of a job that runs
+        if runs and "command" in body:
+            continue  # a command for a job that runs
         if since is not None:
             total += (at - since).total_seconds()
         since = at if runs else None

@@ -25,7 +25,7 @@ ENDS = {
 }
 """Events of a study that put its job in a new state."""
 
-WISHES = {"stop": "Stop was asked for.", "pause": "Pause was asked for.", "": "The pause was taken back."}
+COMMANDS = {"stop": "Stop was asked for.", "pause": "Pause was asked for.", "": "The pause was taken back."}
 OVER = frozenset({"stopped", "finished", "failed"})
 SERIOUS = frozenset({"incident", "failed"})
 SHORT = "waiting-for-capacity"
@@ -40,7 +40,7 @@ def state(job: Job) -> dict[str, Any]:
         "title": job.title,
         "link": reverse("studies:job", args=[job.project.slug, job.pk]),
         "status": job.status,
-        "wish": job.wish,
+        "command": job.command,
         "message": job.message,
         "sequence": job.sequence,
         "tick": job.tick,
@@ -76,7 +76,7 @@ def message(event: JobEvent) -> dict[str, Any]:
         "serious": event.kind in SERIOUS and body.get("what") != SHORT,
         "waits": body.get("what") == SHORT or body.get("status") == Status.WAITING,
     }
-    told |= {key: body[key] for key in ("counters", "metrics", "ticks", "wish", "attempt") if key in body}
+    told |= {key: body[key] for key in ("counters", "metrics", "ticks", "command", "attempt") if key in body}
     if event.kind == "started":
         told["planned"] = body.get("battles", 0)
     if event.kind == "finished":
@@ -120,8 +120,8 @@ def _status_words(event: JobEvent) -> str:
     body = event.body
     if body.get("status") == Status.WAITING:
         return str(body.get("message", ""))
-    if body.get("status") == Status.RUNNING and "wish" in body:
-        return WISHES.get(body["wish"], "")
+    if body.get("status") == Status.RUNNING and "command" in body:
+        return COMMANDS.get(body["command"], "")
     if body.get("status") == Status.RUNNING:
         return "Its turn came: its program and its workers start."
     return "Put in the queue." if event.sequence == 1 else ""

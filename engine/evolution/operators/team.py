@@ -49,8 +49,8 @@ class TeamSpace(TwoStep):
             taken[row, t] = new[row, t] = True
         moved_in = np.any(father & injected[:, :, None], axis=1)
         twice = np.take_along_axis(moved_in, mothers.reshape(len(mothers), -1), axis=1).reshape(mothers.shape)
-        wish = mother.sum(axis=1) + father.sum(axis=1) + 0.5 * rng.random(moved_in.shape)
-        return self._refilled(children, ~new[:, :, None] & twice, wish)
+        preference = mother.sum(axis=1) + father.sum(axis=1) + 0.5 * rng.random(moved_in.shape)
+        return self._refilled(children, ~new[:, :, None] & twice, preference)
 
     def _chosen(self, rng: np.random.Generator, possible: Bools) -> Bools:
         """Some of the possible teams of each row: at least one, and where there are several not all."""
@@ -59,13 +59,13 @@ class TeamSpace(TwoStep):
         order = np.argsort(np.argsort(np.where(possible, rng.random(possible.shape), 2.0), axis=1), axis=1)
         return np.asarray(possible & (order < several[:, None]))
 
-    def _refilled(self, children: Teams, gaps: Bools, wish: Reals) -> Teams:
-        """Gaps go to those who are in no team, by their ``wish`` float64[n, size]."""
+    def _refilled(self, children: Teams, gaps: Bools, preference: Reals) -> Teams:
+        """Gaps go to those who are in no team, by their ``preference`` float64[n, size]."""
         n = len(children)
         seated = np.zeros((n, self.size), dtype=bool)
         row, team, place = np.nonzero(~gaps)
         seated[row, children[row, team, place]] = True
-        queue = np.argsort(np.where(seated, np.inf, -wish), axis=1)
+        queue = np.argsort(np.where(seated, np.inf, -preference), axis=1)
         number = np.cumsum(gaps.reshape(n, -1), axis=1) - 1
         newcomers = np.take_along_axis(queue, np.maximum(number, 0), axis=1).reshape(children.shape)
         return self._canonical(np.where(gaps, newcomers, children))

@@ -107,7 +107,7 @@ async function show(found) {
 }
 
 let busy = false;
-/** @param {{ again?: boolean }} [wish] @returns {Promise<void>} */
+/** @param {{ again?: boolean }} [options] @returns {Promise<void>} */
 async function look({ again = false } = {}) {
   const seen = card.getBoundingClientRect().top < innerHeight + 400 && document.visibilityState === "visible";
   card.hidden = !state.tick;

@@ -13,10 +13,10 @@ function byWork() {
   return found.map((left) => Math.max(0, left - since));
 }
 
-/** {left: [low, middle, high]} in seconds, or {why}; neither for a job that does not run, or that ends by a wish.
+/** {left: [low, middle, high]} in seconds, or {why}; neither for a job that does not run, or that is about to end by a command.
  * @returns {Ending} */
 export function ending() {
-  if (state.status !== "running" || state.wish) return {};
+  if (state.status !== "running" || state.command) return {};
   if (!page.moving) return { why: "It is starting: too early to say when it ends" };
   if (state.ticks && state.tick >= state.ticks && !page.steps) return { why: "Its last measurements are under way" };
   const clock = page.minutes ? Math.max(0, 60 * page.minutes - (state.counters.seconds ?? 0)) : Infinity;

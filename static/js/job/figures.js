@@ -2,7 +2,7 @@
 import { whole } from "../charts/format.js";
 import { find, make } from "../elements.js";
 import { toldOf, valueText } from "./parts.js";
-import { placeBeam, placeTimes, showState, sparkline, WISHED } from "./head.js";
+import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "./head.js";
 import { ending } from "./ending.js";
 import { speeds, speedTold } from "./pace.js";
 import { at, atIfAny, done, ended, page, rounds, search, state, totals, underWay, y } from "./state.js";
@@ -16,7 +16,7 @@ export function showStatus() {
   const [played] = underWay();
   const searching = !search ? "playing lineups again on fresh battles" : played ? `searching, ${whole(played)} of ${whole(page.population)} lineups of round ${whole(state.tick + 1)} played` : "searching";
   const ready = replaying ? "playing the edge again on fresh battles" : searching;
-  const busy = WISHED[state.wish] ?? (page.moving ? ready : state.tick ? "starting its workers again" : "getting ready");
+  const busy = COMMANDED[state.command] ?? (page.moving ? ready : state.tick ? "starting its workers again" : "getting ready");
   showState(step, busy);
   const move = atIfAny("other-game");
   if (move) move.hidden = state.status !== "failed" || !state.message.toLowerCase().includes(page.other_game);

@@ -8,7 +8,7 @@ const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-dig
 /** @param {number} seconds */
 const time = (seconds) => clock.format(new Date(seconds * 1000));
 /** @type {Record<string, string>} */
-export const WISHED = { stop: "stopping, the round under way is given up", pause: "pausing" };
+export const COMMANDED = { stop: "stopping, the round under way is given up", pause: "pausing" };
 /** @type {Record<string, string>} */
 const DOING = { queued: "waits for a worker", waiting: "waits for its turn", paused: "set aside", stopped: "ended early", finished: "", failed: "could not go on" };
 
@@ -20,7 +20,7 @@ export function showState(step, busy) {
   at("job").dataset.status = state.status;
   const actions = at("job-actions");
   actions.dataset.status = state.status;
-  actions.dataset.wish = state.wish;
+  actions.dataset.command = state.command;
   at("round").textContent = state.ticks ? `${step} ${whole(state.tick)} of ${whole(state.ticks)}` : state.tick ? `${step} ${whole(state.tick)}` : "";
   const ready = page.unfinished && state.status === "waiting" ? "gets ready" : DOING[state.status];
   at("doing").textContent = state.status === "running" ? busy : ready;

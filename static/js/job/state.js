@@ -17,7 +17,7 @@ import { embedded, find, findOptional } from "../elements.js";
  * @property {string} kind
  * @property {number} sequence
  * @property {string} status
- * @property {string} wish
+ * @property {string} command
  * @property {string} message
  * @property {number} attempt
  * @property {number} tick
@@ -135,7 +135,7 @@ function addRound(event, tick) {
   for (const [name, column] of Object.entries(rounds)) column.push(told[name] ?? null);
 }
 
-const CARRIED = /** @type {const} */ (["counters", "metrics", "status", "wish", "attempt", "message"]);
+const CARRIED = /** @type {const} */ (["counters", "metrics", "status", "command", "attempt", "message"]);
 /** Bring the state on by the next event; the sentence that is worth a line beside the event's own, or nothing.
  * @param {JobEvent} event */
 export function apply(event) {
@@ -144,7 +144,7 @@ export function apply(event) {
   for (const name of CARRIED) if (name in event) Object.assign(state, { [name]: event[name] });
   if ("attempt" in event) page.moving = false;
   if (event.kind === "progressed" || event.kind === "logged") page.moving = true;
-  if (event.status && event.status !== "running") state.wish = "";
+  if (event.status && event.status !== "running") state.command = "";
   if (event.status === "running") state.started ??= event.at;
   if (event.kind === "started") {
     state.ticks = event.ticks || state.ticks;

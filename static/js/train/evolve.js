@@ -6,7 +6,7 @@ import { closest, find, findAll, make } from "../elements.js";
 import { drawFront } from "../job/charts.js";
 import { cellText, drawBests, drawGrid, drawLineage, drawVolume, heightOf } from "../job/course_charts.js";
 import { edgeAt, edgeRows, roundEntries } from "../job/edge.js";
-import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
+import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "../job/head.js";
 import { follow } from "../job/live.js";
 import { ending } from "../job/ending.js";
 import { speeds, speedTold } from "../job/pace.js";
@@ -44,7 +44,7 @@ function fill(head, body, heads, rows) {
 
 /* ---------- figures ---------- */
 function busy() {
-  if (WISHED[state.wish]) return WISHED[state.wish];
+  if (COMMANDED[state.command]) return COMMANDED[state.command];
   if (!page.moving) return state.tick ? "starting its workers again" : "getting ready";
   return "players learn and are measured";
 }

@@ -1,7 +1,7 @@
 // The figures of a training's page, written into the server's markup.
 import { decimals, plural, whole } from "../charts/format.js";
 import { make } from "../elements.js";
-import { placeBeam, placeTimes, showState, sparkline, WISHED } from "../job/head.js";
+import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "../job/head.js";
 import { ending } from "../job/ending.js";
 import { speeds, speedTold } from "../job/pace.js";
 import { at, done, ended, page, rounds, state } from "../job/state.js";
@@ -55,7 +55,7 @@ export function latest(name) {
 }
 
 function busy() {
-  if (WISHED[state.wish]) return WISHED[state.wish];
+  if (COMMANDED[state.command]) return COMMANDED[state.command];
   if (!page.moving) return state.tick ? "starting its samplers again" : "getting ready";
   return state.counters.steps ? "playing and learning" : "playing its first moves";
 }
