@@ -156,7 +156,7 @@ def test_the_line_is_a_filter_that_one_sees(explore: Callable[..., Page]) -> Non
     page.get_by_label("Resource advantage, at least").fill("0")
     matching = f"{over:,} of the {over:,} that are or may be over the line match"
     expect(page.locator("[data-count]")).to_have_text(matching)
-    page.get_by_label("Under the line").check()
+    page.get_by_label("On average under the line").check()
     expect(page.locator("[data-count]")).to_have_text(f"{ROWS:,} of {ROWS:,} lineups match")
     expect(page.locator("[data-show='0']")).to_have_attribute("aria-pressed", "true")
 
@@ -281,7 +281,7 @@ def test_parallel_lines_draw_some_of_each_verdict_and_say_so(explore: Callable[.
     page = explore("?view=lines&show=under,unsure,strong")
     note = page.locator("[data-chart-note]").inner_text()
     assert re.search(r"over the line and strong (all \d+|160 of [\d,]+)", note)
-    assert re.search(r"under the line 160 of [\d,]+", note)
+    assert re.search(r"on average under the line 160 of [\d,]+", note)
     expect(page.locator("[data-lines] .panel-axes")).to_contain_text("more unfair")
 
 

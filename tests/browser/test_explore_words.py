@@ -139,7 +139,7 @@ def test_head_and_shortlist_follow_a_moved_line_and_say_so(enter: Enter, team: S
     line_box(page).fill("2.9")
     expect(head).to_contain_text(f"; by the moved line {legend.inner_text()} over the line and strong: 0 on fresh")
     assert "confirmed" not in page.locator(".facts").inner_text().lower()
-    expect(shortlist).to_contain_text("Under the line by the moved line, on 768 fresh battles")
+    expect(shortlist).to_contain_text("On average under the line by the moved line, on 768 fresh battles")
     expect(shortlist).to_contain_text("A re-check is judged by the job’s own, 2.0×.")
     expect(shortlist.locator(".vm-under")).to_be_visible()
     assert "Confirmed" not in shortlist.inner_text()
@@ -172,7 +172,7 @@ def test_a_re_check_that_ends_while_the_line_is_moved_is_told_by_that_line(enter
     expect(page.locator("[data-shortlist]")).to_contain_text("Being played again on fresh battles")
     ended = [Entry("finished", {"artifacts": found})]
     journal.append(child, {}, ended, status=Status.FINISHED, artifacts=found)
-    told = "Under the line by the moved line, on 768 fresh battles"
+    told = "On average under the line by the moved line, on 768 fresh battles"
     expect(page.locator("[data-shortlist]")).to_contain_text(told, timeout=20_000)
 
 

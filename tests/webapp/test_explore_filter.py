@@ -34,7 +34,7 @@ def test_an_empty_address_means_everything_over_the_line_surest_and_worst_first(
 
 def test_over_the_line_but_weak_is_told_from_not_sure_yet(explored: Explored) -> None:
     core = explored.core
-    words = np.array(build.SURE)[core["sure"]]
+    words = np.array(explored.meta["sure"])[core["sure"]]
     theirs = half_width(np.array([0.4]), 64)[0]
     weak = core["value"][2] + np.hypot(core["half"][2], theirs) < MEDIAN_BASELINE
     assert (core["verdict"][words == "Found by the search"] == 2).all()

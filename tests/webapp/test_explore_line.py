@@ -14,14 +14,18 @@ from django.test import Client
 
 from engine.config import ObjectiveSetConfig
 from tests.factories import Studio, search_job
+from tests.webapp.test_explore_shortlist import finished_recheck
 from webapp.accounts.models import User
 from webapp.balance.models import KeptLine, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, newest
+from webapp.lib.words import lower_first
 from webapp.studies import explore_build as build
+from webapp.studies import explore_source as source
 from webapp.studies.explore_line import asked, moved
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.models import Job
 from webapp.studies.questions import QUESTIONS, verdict_words
+from webapp.studies.result_rows import Lineups
 from webapp.studies.verdict_words import BELOW_ALONE, LINE_ALONE
 
 pytestmark = pytest.mark.django_db
@@ -143,6 +147,39 @@ def test_each_question_has_words_of_its_own_for_its_verdicts(question: str) -> N
     assert not any("the line" in text for text in (*words.verdicts, words.over, words.weak, words.corner))
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_only_a_whole_range_under_the_line_is_called_under_it_without_on_average(team: Studio, question: str) -> None:
+    job = search_job(team.project, rows=200)
+    Job.objects.filter(pk=job.pk).update(template=question)
+    job.refresh_from_db()
+    before = build.build(job)
+    value, half = before.core["value"][0], before.core["half"][0]
+    across = int(np.flatnonzero((before.core["verdict"] == 0) & (value + half >= 2.0))[0])
+    finished_recheck(job, [30], [1.7, 30.0, 28.0], [0.05, 1.0, 1.0])
+    words, address = verdict_words(question, source.objectives(job)), f"/p/herobattle/jobs/{job.pk}"
+    assert words.under == f"On average {lower_first(words.refuted)}"
+    read = by(team.producer).get(f"{address}/export.csv?show=under").content.decode("utf-8-sig")
+    how = {int(line["Lineup"]): line["How sure"] for line in csv.DictReader(io.StringIO(read))}
+    assert how.pop(30) == words.refuted
+    assert how[across] == words.under
+    assert set(how.values()) == {words.under}
+    rows = {row["lineup"]: row["sure"] for row in Lineups(job, "all", team.producer).page(0, 200)}
+    assert {lineup: rows[lineup] for lineup in how} == how
+    page = unescape(by(team.producer).get(f"{address}/explore/").content.decode())
+    assert page.count(f"<span>{words.under}") == 2, "in the legend and in the filter"
+    assert f"<span>{words.refuted}" not in page
+    offline = by(team.producer).get(f"{address}/export.html?show=under").content.decode()
+    assert f'"verdicts": ["{words.under}"' in offline
+
+
+def test_programs_are_told_no_verdict_where_there_is_no_line(team: Studio, job: Job) -> None:
+    for objective in job.config["objectives"]["objectives"]:
+        objective["threshold"] = None
+    job.save()
+    row = Lineups(job, "all", team.producer).page(0, 1)[0]
+    assert (row["verdict"], row["sure"]) == (None, None)
+
+
 def test_words_speak_of_strength_only_where_it_is_measured(job: Job) -> None:
     objectives = ObjectiveSetConfig.model_validate(job.config["objectives"])
     without = objectives.model_copy(update={"objectives": objectives.objectives[:2]})
@@ -155,7 +192,7 @@ def test_where_the_line_is_the_most_what_counts_is_below_it(job: Job) -> None:
     down = [o.model_copy(update={"direction": "min"}) for o in objectives.objectives]
     most = objectives.model_copy(update={"objectives": tuple(down)})
     words = verdict_words("own", most)
-    assert (words.over, words.under) == ("below the line", "Above the line")
+    assert (words.over, words.refuted) == ("below the line", "Above the line")
     assert verdict_words("useless", most) is QUESTIONS["useless"].words
     both = objectives.model_copy(update={"objectives": (*down[:1], *objectives.objectives[1:])})
     assert verdict_words("own", both).over == "below the line", "the objective without a line says nothing of it"

@@ -232,7 +232,7 @@ def test_fresh_numbers_stand_in_the_place_of_the_searchs_which_are_kept_beside_t
     after = build.build(job)
     assert source.key(job) != state
     assert after.core["value"][:, 12].tolist() == pytest.approx(mean)
-    assert (after.core["verdict"][12], build.SURE[after.core["sure"][12]]) == (verdict, sure)
+    assert (after.core["verdict"][12], after.meta["sure"][after.core["sure"][12]]) == (verdict, sure)
     assert after.searched[12].mean == pytest.approx(before.core["value"][:, 12].tolist())
     others = np.arange(200) != 12
     assert (after.core["value"][:, others] == before.core["value"][:, others]).all()
@@ -262,7 +262,7 @@ def test_what_fresh_battles_confirm_is_counted_for_every_page(job: Job) -> None:
     finished_recheck(job, [12, 30, 31], [2.6, 50.0, 28.0], [0.05, 1.0, 1.0])
     finished_recheck(job, [40], [1.7, 30.0, 28.0], [0.05, 1.0, 1.0])
     assert confirmed_count(job) == 3
-    assert (np.array(build.SURE)[build.build(job).core["sure"]] == "Confirmed").sum() == 3
+    assert (np.array(LINE.sure)[build.build(job).core["sure"]] == "Confirmed").sum() == 3
 
 
 def test_the_head_splits_what_is_confirmed_from_what_the_search_found_and_adds_up_to_the_legend(job: Job) -> None:

@@ -42,13 +42,10 @@ KEPT = 6
 
 NO_FAMILY = 0
 
-SURE = ("Under the line", "Under the line", "Over, weak", "Over, weak", "Not sure yet", "Needs more",
-        "Found by the search", "Confirmed")  # fmt: skip
-"""How sure each lineup is, from surely no problem to surely one; column ``sure`` holds places in it. What fresh battles
-say stands further out than what the search says: 0, 2, 5 and 7 are theirs."""
 _BY_SEARCH = (1, 4, 6)
 _FAINT = 3
 _BY_FRESH = {"refuted": 0, "weak": 2, "more": 5, "close": 5, "confirmed": 7}
+"""Column ``sure`` holds places in ``Words.sure``."""
 EXPECTED_FROM = 20_000
 """Lineups under the line that say how usual a piece is; more of them change nothing but the time it takes."""
 
@@ -66,6 +63,18 @@ class Explored(NamedTuple):
     def genome(self) -> NDArray[np.int32]:
         """int32[n, teams, slots] as the engine has them: -1 is an empty slot. Files hold one more, without a sign."""
         return self.lineups["genome"].astype(np.int32) - 1
+
+    @property
+    def lined(self) -> bool:
+        """Whether there is a line that lineups can be over."""
+        return any(o["threshold"] is not None for o in self.meta["objectives"])
+
+    def how_sure(self, row: int) -> str:
+        """How sure a lineup is, in the words of the question; empty where nothing judges it."""
+        fresh = self.meta["fresh"].get(str(self.core["id"][row]))
+        if fresh and not self.meta.get("moved"):
+            return str(fresh["short"])
+        return str(self.meta["sure"][self.core["sure"][row]]) if self.lined else ""
 
     @property
     def fresh(self) -> dict[int, Fresh]:
@@ -121,7 +130,7 @@ def _sure(
     objectives: tuple[ObjectiveConfig, ...],
     median: source.Median,
 ) -> NDArray[np.uint8]:
-    """Places in SURE by the search's numbers: what is over the line is weak when its whole range says so."""
+    """Places in ``Words.sure`` by the search's numbers: what is over the line is weak when its whole range says so."""
     sure = np.array(_BY_SEARCH, dtype=np.uint8)[verdict]
     j = strength_index(objectives)
     if j is not None and median.value is not None:
@@ -208,7 +217,7 @@ def _meta(
         "battles_each": meta.get("battles_each", 0),
         "battles_of_replicate": each,
         "median": _median(meta),
-        "sure": [{"Under the line": words.under, "Over, weak": words.weak}.get(how, how) for how in SURE],
+        "sure": words.sure,
         "words": words.plain(),
         "moved_sure": words.moved_sure,
         "fresh": {str(lineup): what for lineup, what in known.items()},

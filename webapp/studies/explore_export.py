@@ -73,11 +73,6 @@ class Taken:
         return self.explored.searched
 
     @property
-    def lined(self) -> bool:
-        """Whether the job has a line that lineups can be over."""
-        return any(o["threshold"] is not None for o in self.explored.meta["objectives"])
-
-    @property
     def stem(self) -> str:
         """File name without its ending."""
         return f"{self.job.project.slug}-job-{self.job.pk}-lineups"
@@ -168,11 +163,7 @@ def _line(taken: Taken, row: int) -> list[Cell]:
     cells: list[Cell] = [
         lineup,
         " · ".join(schema.team_name(taken.spec, team) for team in genome),
-        meta["fresh"][str(lineup)]["short"]
-        if fresh and not meta.get("moved")
-        else meta["sure"][core["sure"][row]]
-        if taken.lined
-        else "",
+        taken.explored.how_sure(row),
     ]
     for j, objective in enumerate(meta["objectives"]):
         cells += _range(objective, float(core["value"][j, row]), float(core["half"][j, row]))

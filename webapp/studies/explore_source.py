@@ -21,7 +21,7 @@ from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
 from webapp.studies.verdict_words import Words
 
-BUILD = 9
+BUILD = 10
 """Raise it when what is built from the same artifacts changes: browsers and the cache keep a build for good."""
 
 ROLES = ("archive", "result", "sample")
@@ -157,7 +157,16 @@ def key(job: Job) -> str:
     """Names the present state of what was evaluated: equal key, equal rows and equal numbers."""
     artifact = next((job.artifacts[role] for role in ROLES if role in job.artifacts), f"tick {job.tick}")
     version = job.game_version.content_hash if job.game_version else ""
-    parts = [BUILD, job.pk, artifact, job.artifacts.get("front", ""), replayed(job), version, job.config["objectives"]]
+    parts = [
+        BUILD,
+        job.pk,
+        job.template,
+        artifact,
+        job.artifacts.get("front", ""),
+        replayed(job),
+        version,
+        job.config["objectives"],
+    ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -53,7 +53,7 @@ class Fresh(NamedTuple):
         return {
             "confirmed": f"Confirmed on {battles}",
             "weak": f"{words.over.capitalize() if self.over else 'Near the line'} but weak, on {battles}",
-            "refuted": f"{words.under} on {battles}",
+            "refuted": f"{words.refuted} on {battles}",
             "more": f"Needs about {number(self.needs)} more battles to tell {open_}",
             "close": f"Too close on {battles} to tell {open_}",
             "measured": f"Measured on {battles}",
@@ -64,7 +64,7 @@ class Fresh(NamedTuple):
         return {
             "confirmed": "Confirmed",
             "weak": words.weak if self.over else "Near, weak",
-            "refuted": words.under,
+            "refuted": words.refuted,
             "more": "Needs more",
             "close": "Close call",
             "measured": "Measured",

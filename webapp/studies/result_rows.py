@@ -65,8 +65,8 @@ class Lineups:
         }
         return {
             "lineup": lineup,
-            "verdict": SHOWN[core["verdict"][row]],
-            "sure": build.SURE[core["sure"][row]],
+            "verdict": SHOWN[core["verdict"][row]] if self.explored.lined else None,
+            "sure": self.explored.how_sure(row) or None,
             "front": bool(core["best"][row]),
             "fresh": lineup in self.fresh,
             "finding": self.fresh[lineup].finding if lineup in self.fresh else None,

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+
+from webapp.lib.words import lower_first
 
 
 @dataclass(frozen=True)
 class Words:
     """``strong``, ``unsure`` and ``under`` name the three verdicts: what fresh battles leave open may be unsure and, by
-    its mean, close under the line; ``over`` ends the sentence "the lineup is …", and
-    ``weak`` is over in few words, but weak. ``corner`` says what the tinted part of a chart is, ``family`` whose pieces
-    families share."""
+    its mean, close under the line. ``refuted`` is what fresh battles say whose whole range is under it; ``over`` ends
+    the sentence "the lineup is …", and ``weak`` is over in few words, but weak. ``corner`` says what the tinted part of
+    a chart is, ``family`` whose pieces families share."""
 
     strong: str
     unsure: str
-    under: str
+    refuted: str
     over: str
     weak: str
     corner: str
     family: str
+
+    @property
+    def under(self) -> str:
+        """A mean is all that has to be under the line, and the range may reach across it."""
+        return f"On average {lower_first(self.refuted)}"
 
     @property
     def verdicts(self) -> tuple[str, str, str]:
@@ -26,56 +33,53 @@ class Words:
         return self.under, self.unsure, self.strong
 
     @property
+    def sure(self) -> list[str]:
+        """How sure lineups are, from surely no problem to surely one. What fresh battles say stands further out than
+        what the search says: places 0, 2, 5 and 7 are theirs."""
+        near = [self.refuted, self.under, self.weak, self.weak, "Not sure yet"]
+        return [*near, "Needs more", "Found by the search", "Confirmed"]
+
+    @property
     def moved_sure(self) -> list[str]:
-        """How sure lineups are by a line moved in the explorer, from surely no problem to surely one; the first and the
-        last on fresh battles."""
+        """The same by a line moved in the explorer; the first and the last on fresh battles, which also may reach
+        across that line."""
         return [self.under, self.under, self.weak, "Not sure yet", "Found by the search", "On fresh battles"]
 
     def plain(self) -> dict[str, str]:
         """For scripts."""
-        return asdict(self)
+        return {**vars(self), "under": self.under}
 
 
-LINE = Words(
-    strong="Over the line and strong",
-    unsure="Over or close, weak or unsure",
-    under="Under the line",
-    over="over the line",
-    weak="Over, weak",
-    corner="The tinted corner is the problem area: over the line, and even the weakest team beats a typical one.",
-    family="the strongest teams of what the search found unfair",
-)
-LINE_ALONE = replace(
-    LINE,
-    strong="Found over the line",
-    unsure="Over or close, not sure yet",
-    corner="The tinted part is the problem area: over the line.",
-    family="the strongest teams of what the search found over the line",
-)
-"""Where no objective says how strong a team is."""
+def _of_line(side: str, refuted: str) -> tuple[Words, Words]:
+    """Of lineups ``side`` a line, such as "over": where an objective says how strong a team is, and where none does."""
+    over, corner = f"{side} the line", f"is the problem area: {side} the line"
+    strength = Words(
+        strong=f"{over.capitalize()} and strong",
+        unsure=f"{side.capitalize()} or close, weak or unsure",
+        refuted=refuted,
+        over=over,
+        weak=f"{side.capitalize()}, weak",
+        corner=f"The tinted corner {corner}, and even the weakest team beats a typical one.",
+        family="the strongest teams of what the search found unfair",
+    )
+    alone = replace(
+        strength,
+        strong=f"Found {over}",
+        unsure=f"{side.capitalize()} or close, not sure yet",
+        corner=f"The tinted part {corner}.",
+        family=f"the strongest teams of what the search found {over}",
+    )
+    return strength, alone
 
-BELOW = Words(
-    strong="Below the line and strong",
-    unsure="Below or close, weak or unsure",
-    under="Above the line",
-    over="below the line",
-    weak="Below, weak",
-    corner="The tinted corner is the problem area: below the line, and even the weakest team beats a typical one.",
-    family="the strongest teams of what the search found unfair",
-)
+
+LINE, LINE_ALONE = _of_line("over", "Under the line")
+BELOW, BELOW_ALONE = _of_line("below", "Above the line")
 """Where the line is the most that a lineup may have to count."""
-BELOW_ALONE = replace(
-    BELOW,
-    strong="Found below the line",
-    unsure="Below or close, not sure yet",
-    corner="The tinted part is the problem area: below the line.",
-    family="the strongest teams of what the search found below the line",
-)
 
 TOO_GOOD = Words(
     strong="Too good and strong",
     unsure="Too good or close, weak or unsure",
-    under="Not too good",
+    refuted="Not too good",
     over="too good for the price",
     weak="Too good, weak",
     corner="The tinted corner is the problem area: too good for the price, and stronger than a typical team.",
@@ -84,7 +88,7 @@ TOO_GOOD = Words(
 USELESS = Words(
     strong="Found useless",
     unsure="Perhaps useless",
-    under="Not useless",
+    refuted="Not useless",
     over="useless",
     weak="Useless",
     corner="The tinted strip is the problem area: so little strength is left that the team is useless.",
@@ -93,7 +97,7 @@ USELESS = Words(
 DECIDED = Words(
     strong="Decided and strong",
     unsure="Decided or close, weak or unsure",
-    under="Not decided",
+    refuted="Not decided",
     over="decided by going first",
     weak="Decided, weak",
     corner="The tinted corner is the problem area: going first decides, and even the weakest team beats a typical one.",

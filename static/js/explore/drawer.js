@@ -20,7 +20,7 @@ const ADVICE = {
   strong: [({ over }) => `Found by the search: ${over}`, "advice advice-over"],
   weak: [({ over }) => `${capital(over)}, but weak`, "advice advice-unsure"],
   unsure: [({ over }) => `${capital(over)}, but not sure yet`, "advice advice-unsure"],
-  near: [({ under }) => `${under} on average; the 95 % range reaches across the line`, "advice"],
+  near: [({ under }) => `${under}; the 95 % range reaches across the line`, "advice"],
   under: [({ under }) => under, "advice"],
 };
 /** @type {Record<string, "strong" | "unsure" | "fair">} */
