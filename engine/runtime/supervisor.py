@@ -22,7 +22,7 @@ from engine.runtime.channels import TO_HUB, Hub
 from engine.runtime.codec import Beat, Broken, Crashed, Done, Ready, Stream, Work
 from engine.runtime.ledger import HELD, Ledger
 from engine.runtime.members import Limits, Member, Recruiter
-from engine.runtime.pool import Closed, Streams, Trouble, Verdicts
+from engine.runtime.outcomes import Closed, Streams, Trouble, Verdicts
 
 STILLBORN = 3
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -13,7 +13,7 @@ from engine.catalog import SAMPLERS
 from engine.channel import Weights, encode_weights
 from engine.config.train import TrainConfig
 from engine.rl.collector import Arrival, Producer, arrivals, unpack
-from engine.runtime.pool import Closed, Trouble
+from engine.runtime.outcomes import Closed, Trouble
 from engine.store import Store
 from engine.study.sampling import Order, sampler
 
@@ -28,7 +28,7 @@ PATIENCE = {"beat_s": 0.5, "silence_s": 60.0, "progress_s": 60.0, "start_s": 180
 """With samplers, in seconds (``engine.runtime.members.Limits``): a game that hangs makes no progress."""
 
 
-class SamplerPool(Protocol):
+class SamplerPool(AbstractContextManager["SamplerPool"], Protocol):
     """Samplers of one study. Use it as a context manager, or call ``close``."""
 
     def publish(self, weights: Weights) -> None:
@@ -52,12 +52,6 @@ class SamplerPool(Protocol):
     def close(self) -> None:
         """End all samplers and leave nothing behind. Safe to call twice."""
         ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 class _Member(NamedTuple):

@@ -20,7 +20,8 @@ from engine.events import AnyEvent, Failed, Incident, Paused, Progressed, Starte
 from engine.problem import Evaluation
 from engine.rl.collector import Arrival
 from engine.runtime.answering import build
-from engine.runtime.pool import LocalPool, Trouble
+from engine.runtime.outcomes import Trouble
+from engine.runtime.pool import LocalPool
 from engine.store import FolderStore, Store
 from engine.studies import load
 from engine.study import evaluation, run

@@ -1,0 +1,104 @@
+"""What every pool shares, whoever does the work: what went wrong, what was streamed, what becomes of lost requests."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from engine.channel import UNASKED, Streamed
+from engine.errors import EvaluationError
+from engine.problem import Evaluation, failed
+from engine.runtime.ledger import Condemned
+
+HOPELESS = 5
+"""Requests that end every process in a row, with none answered, before the work is given up."""
+
+
+class Trouble(NamedTuple):
+    """Something went wrong and was dealt with; becomes an Incident event. ``what``: ``lost-worker``,
+    ``lost-simulator``, ``waiting-for-capacity``, ``failed-candidate``."""
+
+    what: str
+    message: str
+
+
+class Closed:
+    """The context manager of every pool."""
+
+    def close(self) -> None:
+        """Stop the work and leave nothing behind."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Verdicts:
+    """Turns condemned requests into failed evaluations, tells about them, and sees when nothing works at all."""
+
+    def __init__(self, noun: str = "candidate") -> None:
+        self.noun = noun
+        self._succeeded = False
+        self._condemned = 0
+        self.troubles: list[Trouble] = []
+
+    def told(self) -> list[Trouble]:
+        """Troubles since the last call."""
+        told, self.troubles = self.troubles, []
+        return told
+
+    def passed(self, evaluations: Sequence[Evaluation]) -> None:
+        """Remember that evaluations do succeed."""
+        self._succeeded = self._succeeded or any(evaluation.status == "ok" for evaluation in evaluations)
+
+    def condemn(self, condemned: Sequence[Condemned], objectives: int, metrics: int) -> list[Evaluation]:
+        """The failed evaluations. Raises EvaluationError when five requests in a row died and none ever succeeded:
+        then it is not the candidates."""
+        evaluations = []
+        for request, reason in condemned:
+            self._condemned += 1
+            if self._condemned >= HOPELESS and not self._succeeded:
+                raise EvaluationError(
+                    f"Not one {self.noun} could be evaluated; {self._condemned} of them ended every process that "
+                    f"tried. The last one: {reason}"
+                )
+            why = f"Three processes in a row ended while they evaluated this {self.noun} alone. The last one: {reason}"
+            self.troubles.append(
+                Trouble("failed-candidate", f"{self.noun.capitalize()} {request.id} is left out. {why}")
+            )
+            evaluations.append(failed(request, why, objectives, metrics))
+        return evaluations
+
+
+class Streams:
+    """What was streamed and not gathered yet: of each request everything once, however often it is begun."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Streamed] = deque()
+        self._next: dict[int, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def add(self, streamed: Streamed) -> None:
+        """Keep it, unless it came before, from a worker that was lost over the request."""
+        if streamed.request != UNASKED:
+            if streamed.place < self._next.get(streamed.request, 0):
+                return
+            self._next[streamed.request] = streamed.place + 1
+        self._waiting.append(streamed)
+
+    def answered(self, evaluations: Sequence[Evaluation]) -> None:
+        """These requests are over; they may be asked again."""
+        for evaluation in evaluations:
+            self._next.pop(evaluation.id, None)
+
+    def take(self, most: int) -> list[Streamed]:
+        """Up to ``most``, in their order."""
+        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
