@@ -5,7 +5,7 @@ evolution (``engine.config.genes``); a learner is made of a configuration withou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
@@ -26,6 +26,11 @@ Layers = Annotated[tuple[Annotated[int, Evolvable(1, 8192, whole=True)], ...], F
 Channels = Annotated[int, Evolvable(1, 1024, whole=True)]
 Pixels = Annotated[int, Evolvable(1, 16, whole=True)]
 Schedule = Literal["constant", "linear"]
+ACTIONS = {
+    "discrete": "a single choice", "continuous": "numbers", "hybrid": "choices and numbers together",
+    "parameterised": "a choice with numbers of its own",
+}  # fmt: skip
+"""The kinds of action (``engine.mdp.interface``), in words."""
 
 
 class ConvConfig(Config):
@@ -85,7 +90,9 @@ class RewardConfig(Config):
 
 
 class LearnerConfig(Config):
-    """What every learner has."""
+    """What every learner has. ``actions``: the kinds of ``ACTIONS`` that its policy can do."""
+
+    actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
 
     network: NetworkConfig = Field(default_factory=NetworkConfig)
     discount: Share = Field(0.99, title="Discount", description="γ, a step")
@@ -173,6 +180,8 @@ class IMPALAConfig(ActorCriticConfig):
 
 class DQNConfig(LearnerConfig):
     """Deep Q-network with its extensions, each of which can be switched off."""
+
+    actions: ClassVar[frozenset[str]] = frozenset({"discrete"})
 
     kind: Literal["dqn"] = "dqn"
     rate: Rate = Field(2.3e-3, title="Learning rate")

@@ -39,7 +39,6 @@ class DQN(BaseLearner):
     """θ the weights, θ⁻ the target's, ε exploration, w importance weights, δ errors (the papers' symbols)."""
 
     takes: ClassVar[tuple[Data, ...]] = ("transitions",)
-    actions: ClassVar[frozenset[str]] = frozenset({"discrete"})
     config: DQNConfig
 
     def __init__(

@@ -1,9 +1,9 @@
 """The contract of every learner, and what all share.
 
-A learner says as class attributes what it takes and gives: which actions, which data, which named vectors it publishes.
-It is given trajectories of exactly ``fragment`` steps, or gradients that samplers made of them, and its weights have a
-version, the number of updates behind them. It draws from its own generator only, so on one thread the same seed and the
-same trajectories give the same weights, bit for bit.
+A learner says as class attributes which data it takes and which named vectors it publishes. It is given trajectories of
+exactly ``fragment`` steps, or gradients that samplers made of them, and its weights have a version, the number of
+updates behind them. It draws from its own generator only, so on one thread the same seed and the same trajectories give
+the same weights, bit for bit.
 
 Staleness of a sample = (version that the update makes) − (version that acted): exactly 1 when sampling waits for
 learning.
@@ -25,7 +25,7 @@ from torch import Tensor
 
 from engine.arrays import Bundle
 from engine.config.genes import express
-from engine.config.rl import ActorCriticConfig, AnyLearner, LearnerConfig
+from engine.config.rl import ACTIONS, ActorCriticConfig, AnyLearner, LearnerConfig
 from engine.errors import ConfigError, EngineError
 from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
@@ -47,22 +47,16 @@ IDLE = 10_000
 Data = Literal["fragments", "transitions", "gradients"]
 """What a learner learns from: fragments of the present policy, or a recent one; transitions of any age, which it keeps
 and replays; gradients that samplers compute of their own fragments."""
-ACTIONS = {
-    "discrete": "a single choice", "continuous": "numbers", "hybrid": "choices and numbers together",
-    "parameterised": "a choice with numbers of its own",
-}  # fmt: skip
-"""The kinds of action (``ActionSpec.kind``), in words."""
 
 
 class Learner(Protocol):
     """Learns from trajectories. ``version`` counts updates, ``steps`` the decisions learned from.
 
     ``takes``: the data it learns from; where it takes gradients too, those when samplers do not wait for it.
-    ``actions``: kinds of ``ACTIONS`` that its policy can do; ``vectors``: names of what it publishes, ``actor`` (what
-    samplers play with) among them."""
+    ``vectors``: names of what it publishes, ``actor`` (what samplers play with) among them. What its policy can do
+    stands in its configuration (``LearnerConfig.actions``)."""
 
     takes: ClassVar[tuple[Data, ...]]
-    actions: ClassVar[frozenset[str]]
     vectors: ClassVar[tuple[str, ...]]
     version: int
     steps: int
@@ -150,7 +144,6 @@ class BaseLearner(ABC):
     """Weights, scales, counters and their checkpoint; the algorithm is the subclass."""
 
     takes: ClassVar[tuple[Data, ...]] = ("fragments",)
-    actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
     vectors: ClassVar[tuple[str, ...]] = ("actor",)
     optimiser: Optimiser
 
@@ -160,8 +153,8 @@ class BaseLearner(ABC):
         """``steps``: how many the whole training has, for what changes over time; ``on``: the device. Raises
         ConfigError at the setting that does not fit the seat."""
         express(config, {})  # a range that is left is an error at its place
-        if seat.action.kind not in self.actions:
-            able = " or ".join(words for kind, words in ACTIONS.items() if kind in self.actions)
+        if seat.action.kind not in config.actions:
+            able = " or ".join(words for kind, words in ACTIONS.items() if kind in config.actions)
             why = f"{type(self).__name__} needs {able} as action, and here it is {ACTIONS[seat.action.kind]}; take PPO"
             raise ConfigError([("kind", why)])
         spec = self.policy_spec(seat, config)

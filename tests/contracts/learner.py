@@ -154,7 +154,7 @@ class LearnerContract(ABC):
             assert np.isfinite(list(update.metrics.values())).all()
 
     def test_every_kind_of_action_is_learned_from_or_refused(self) -> None:
-        line, able = Continuous((-2.0,), (2.0,), (1,)), learner_class(self.config()).actions
+        line, able = Continuous((-2.0,), (2.0,), (1,)), self.config().actions
         for action in (Discrete(K), line, Hybrid((Discrete(K), line)), Parameterised((1, 0, 2))):
             game = Signals(action)
             if action.kind not in able:

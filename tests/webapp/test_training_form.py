@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from engine.config import TrainConfig, parse, study_hash
-from engine.config.rl import PRESETS
+from engine.config.rl import PRESETS, PPOConfig
 from tests.factories import Studio
 from tests.webapp.trainings import config, finished, training
 from webapp.games.models import Simulator
@@ -18,6 +18,7 @@ from webapp.studies.journal import TIME_IS_UP, Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
 from webapp.training.forms import TrainForm, values_of
+from webapp.training.methods import ALGORITHMS, Algorithm
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -118,6 +119,18 @@ def test_dqn_is_refused_where_the_game_is_steered_and_the_page_says_why(client: 
     dqn = html[html.index('value="dqn"') :]
     assert "disabled" in dqn[: dqn.index(">")]
     assert "steered with numbers" in html
+
+
+def test_an_algorithm_that_only_steers_is_refused_where_moves_are_chosen(
+    client: Client, team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Steering(PPOConfig):
+        actions: ClassVar[frozenset[str]] = frozenset({"continuous"})
+
+    monkeypatch.setitem(ALGORITHMS, "ppo", Algorithm("ppo", "Steers.", Steering))
+    assert "moves is chosen" in wrong(team, game="cartpole", algorithm="ppo")["algorithm"][0]
+    assert not wrong(team, game="pendulum", algorithm="ppo").get("algorithm")
+    assert not wrong(team, game="gymnasium", gymnasium="Unheard-v0", algorithm="ppo").get("algorithm")
 
 
 def test_every_preset_makes_a_training(team: Studio) -> None:
