@@ -131,7 +131,7 @@ class DQN(BaseLearner):
         )
         parts = network.parts(self.theta)
         y = self._targets(parts, after, c)
-        Q = self.model.q(network(parts, now)).gather(1, c["action"][:, None])[:, 0]
+        Q = self._q(parts, now).gather(1, c["action"][:, None])[:, 0]
         delta = y - Q
         loss = (torch.from_numpy(w).to(self.device) * nn.huber_loss(Q, y, reduction="none")).mean()
         g = self.descend(loss)
@@ -147,12 +147,16 @@ class DQN(BaseLearner):
         """y [n]."""
         network = self.model.network
         with torch.no_grad():
-            theirs = self.model.q(network(network.parts(self.target), after))
-            chooser = self.model.q(network(parts, after)) if self.config.double else theirs
+            theirs = self._q(network.parts(self.target), after)
+            chooser = self._q(parts, after) if self.config.double else theirs
             if "mask" in c:
                 chooser = torch.where(c["mask"], chooser, -torch.inf)
             best = chooser.argmax(dim=1, keepdim=True)
             return c["reward"] + c["factor"] * theirs.gather(1, best)[:, 0]
+
+    def _q(self, parts: Mapping[str, Tensor], seen: Mapping[str, Tensor]) -> Tensor:
+        """Q(s, ·) [n, K] of scaled observations."""
+        return self.model.head.numbers(self.model.network(parts, seen))
 
     def state(self) -> State:
         """With the target and the replay."""

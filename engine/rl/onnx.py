@@ -1,8 +1,9 @@
 """The policy's network as an ONNX graph, written node by node from its description: the same layers, nothing traced.
 
 Inputs: every observation by name [N, …] (uint8 or float32) and, with an LSTM, ``h`` and ``c`` [N, units]. Outputs:
-``policy`` [N, K] (logits, then means in units in which the bounds are ±1; for DQN the values of all choices),
-``values`` [N, R], and the new ``h`` and ``c`` as ``h_next`` and ``c_next``. Observations are scaled by the graph.
+``policy`` [N, K] (the ``numbers`` of its head: logits, then means in units in which the bounds are ±1; for DQN the
+values of all choices), ``values`` [N, R], and the new ``h`` and ``c`` as ``h_next`` and ``c_next``. Observations are
+scaled by the graph.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class _Graph:
     """Nodes, constants, inputs and outputs as they are put together."""
 
     def __init__(self, policy: Policy) -> None:
-        self.spec, self.model = policy.spec, policy.spec.model()
+        self.model = policy.spec.model()
         self.tensors = self.model.tensors(policy.weights)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
@@ -67,10 +68,7 @@ class _Graph:
             x = self._lstm(x, network.config.lstm)
         critic = self._layers("critic", x if network.config.sharing == "top" else entry)
         policy, values = self._linear("action.0", x), self._linear("value.0", critic)
-        if self.spec.duelling:
-            mean = self._add("ReduceMean", [policy], axes=[1], keepdims=1)
-            policy = self._add("Add", [values, self._add("Sub", [policy, mean])])
-        self._output("policy", policy, network.outputs)
+        self._output("policy", self.model.head.graph(self._add, policy, values), network.outputs)
         self._output("values", values, self.tensors["value.0.bias"].shape[0])
 
     def _add(self, kind: str, inputs: list[str], outputs: int = 0, **attributes: Any) -> Any:

@@ -1,8 +1,8 @@
 """A policy: how one kind of seat is played. On disk it is ``policy.json`` (what is seen and done, the network, the
 normaliser, the recurrent state) and ``policy.safetensors`` (the numbers); ONNX is derived from them.
 
-In memory its numbers are one float32 vector: θ, then the means and spreads of observations, then the chance of a random
-action where there is one. That vector is what learners publish and samplers load.
+In memory its numbers are one float32 vector: θ, then the means and spreads of observations, then ε, how much
+it explores, where its head has one. That vector is what learners publish and samplers load.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,8 +26,8 @@ from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError, StoreError
 from engine.mdp.interface import Array, SeatSpec
 from engine.mdp.trajectory import Batch, Decision
-from engine.rl.distributions import Distribution, uniforms
-from engine.rl.networks import Network, Outputs, Parts, Recurrent, Scaling
+from engine.rl.heads import HEADS
+from engine.rl.networks import Network, Parts, Recurrent, Scaling
 from engine.store import Store
 
 F32 = NDArray[np.float32]
@@ -36,12 +36,12 @@ JSON, TENSORS = "policy.json", "policy.safetensors"
 
 
 class PolicySpec(NamedTuple):
-    """What is fixed about a policy. ``kind``: ``actor-critic`` draws from its distribution; ``q`` takes the choice of
-    highest value, or a random one. ``values``: named values a state has."""
+    """What is fixed about a policy. ``kind``: what it makes of its network's outputs, by its name in
+    ``engine.rl.heads.HEADS``."""
 
     seat: SeatSpec
     network: NetworkConfig
-    kind: Literal["actor-critic", "q"] = "actor-critic"
+    kind: str = "actor-critic"
     normalise: bool = False
     duelling: bool = False
 
@@ -55,27 +55,20 @@ class Model:
 
     def __init__(self, spec: PolicySpec) -> None:
         self.spec = spec
-        self.distribution = Distribution(spec.seat.action)
-        values = 1 if spec.kind == "q" else len(spec.seat.rewards)
-        d = self.distribution
-        self.network = Network(spec.seat, spec.network, d.outputs, values, d.D)
+        self.head = HEADS[spec.kind](spec.seat, spec.duelling)
+        self.distribution = self.head.distribution
+        self.network = Network(spec.seat, spec.network, self.distribution.outputs, self.head.values, self.head.spreads)
         self.scaling = Scaling(spec.seat, spec.normalise)
-        self.extra = 1 if spec.kind == "q" else 0
+        self.extra = int(self.head.explores)
         self.size = self.network.size + self.scaling.size + self.extra
 
     def initial(self, rng: np.random.Generator) -> F32:
         """First weights float32[size]."""
         return np.concatenate([self.network.initial(rng), self.scaling.initial(), np.ones(self.extra, np.float32)])
 
-    def q(self, outputs: Outputs) -> Tensor:
-        """Q(s, ·) [N, K]: V + A − mean A (Wang et al. 2016, eq 9) when duelling, the outputs themselves otherwise."""
-        if not self.spec.duelling:
-            return outputs.policy
-        return outputs.values + outputs.policy - outputs.policy.mean(dim=1, keepdim=True)
-
     def log_std(self, parts: Parts) -> Tensor | None:
-        """The log standard deviations of continuous parameters, kept within [−5, 2]."""
-        return parts["log_std"].clamp(-5.0, 2.0) if self.distribution.D else None
+        """The log standard deviations of continuous parameters that are learned, kept within [−5, 2]."""
+        return parts["log_std"].clamp(-5.0, 2.0) if self.head.spreads else None
 
     def tensors(self, weights: F32) -> dict[str, F32]:
         """The numbers by name, as they are stored; copies."""
@@ -137,25 +130,14 @@ class Actor:
             seen = {name: torch.from_numpy(array) for name, array in batch.observations.items()}
             state = batch.state
             before = Recurrent(torch.from_numpy(state["h"]), torch.from_numpy(state["c"])) if state else None
-            scaled, valued = self.model.scaling(self._scales, seen), self.model.spec.duelling
-            outputs = self.model.network(self._parts, scaled, before, critic=valued)
+            scaled, head = self.model.scaling(self._scales, seen), self.model.head
+            outputs = self.model.network(self._parts, scaled, before, critic=head.valued)
             after = outputs.state
             kept: dict[str, Array] = {} if after is None else {"h": after.h.numpy(), "c": after.c.numpy()}
-            if self.model.spec.kind == "q":
-                return Decision(self._choose(self.model.q(outputs).numpy(), batch), state=kept)
-            numbers = outputs.policy.numpy()
-        if not self.explore:
-            return Decision(self.model.distribution.best(numbers, batch.masks), state=kept)
-        drawn = self.model.distribution.draw(numbers, self._log_std, batch.masks, batch.keys)
-        return Decision(drawn.actions, drawn.log_probs, state=kept)
-
-    def _choose(self, q: F32, batch: Batch) -> Array:
-        """The choice of highest value, or with probability ε any legal one."""
-        greedy = self.model.distribution.best(q, batch.masks)
-        if not self.explore or not self._epsilon:
-            return greedy
-        anything = self.model.distribution.draw(np.zeros_like(q), self._log_std, batch.masks, batch.keys).actions
-        return np.where(uniforms(batch.keys, 1) < self._epsilon, anything, greedy)
+            numbers = head.numbers(outputs).numpy()
+        if self.explore:
+            return head.decide(numbers, self._log_std, self._epsilon, batch)._replace(state=kept)
+        return head.best(numbers, batch)._replace(state=kept)
 
 
 class Policy(NamedTuple):

@@ -228,7 +228,7 @@ def test_illegal_choices_are_never_in_a_dqn_target() -> None:
     dqn = learner(config, Signals(masked=True))
     assert isinstance(dqn, DQN)
     signal = torch.eye(3)
-    q = dqn.model.q(dqn.model.network(dqn.model.network.parts(dqn.theta), {"signal": signal})).detach()
+    q = dqn.model.head.numbers(dqn.model.network(dqn.model.network.parts(dqn.theta), {"signal": signal})).detach()
     mask = torch.tensor([[True, False, False], [False, True, False], [False, False, True]])
     columns = {"mask": mask, "reward": torch.zeros(3), "factor": torch.ones(3)}
     y = dqn._targets(dqn.model.network.parts(dqn.theta), {"signal": signal}, columns)
@@ -240,7 +240,9 @@ def test_double_dqn_values_with_the_target_what_the_network_chose() -> None:
     assert isinstance(dqn, DQN)
     dqn.target.copy_(torch.from_numpy(np.random.default_rng(1).standard_normal(len(dqn.target)).astype(np.float32)))
     network, signal = dqn.model.network, torch.eye(3)
-    mine, theirs = (dqn.model.q(network(network.parts(theta), {"signal": signal})) for theta in (dqn.theta, dqn.target))
+    mine, theirs = (
+        dqn.model.head.numbers(network(network.parts(theta), {"signal": signal})) for theta in (dqn.theta, dqn.target)
+    )
     columns = {"reward": torch.ones(3), "factor": torch.full((3,), 0.5)}
     y = dqn._targets(network.parts(dqn.theta), {"signal": signal}, columns)
     expected = 1 + 0.5 * theirs.gather(1, mine.argmax(dim=1, keepdim=True))[:, 0]

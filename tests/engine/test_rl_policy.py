@@ -20,6 +20,7 @@ from engine.mdp.interface import ActionSpec, ArraySpec, Continuous, Discrete, Hy
 from engine.mdp.trajectory import Batch
 from engine.mdp.vector import noise_keys
 from engine.rl.distributions import Distribution, uniforms
+from engine.rl.heads import HEADS
 from engine.rl.networks import Network, Recurrent
 from engine.rl.onnx import exported
 from engine.rl.policy import JSON, TENSORS, Policy, PolicySpec
@@ -263,6 +264,10 @@ def test_a_policy_saved_and_loaded_is_the_same_to_the_last_bit(name: str, tmp_pa
     assert described["seat"]["action"]["kind"] == first.spec.seat.action.__struct_config__.tag
 
 
+def test_every_kind_of_policy_is_saved_and_exported_here() -> None:
+    assert {spec.kind for spec in POLICIES.values()} == HEADS.keys()
+
+
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_onnx_model_says_what_the_network_says(name: str) -> None:
     p = policy(name)
@@ -276,7 +281,7 @@ def test_the_onnx_model_says_what_the_network_says(name: str) -> None:
     session = onnxruntime.InferenceSession(exported(p), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     found = dict(zip(names, session.run(None, {**seen.observations, **seen.state}), strict=True))
-    mine = model.q(expected) if p.spec.kind == "q" else expected.policy
+    mine = model.head.numbers(expected)
     np.testing.assert_allclose(found["policy"], mine.numpy(), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found["values"], expected.values.numpy(), rtol=1e-4, atol=1e-5)
     if expected.state is not None:
@@ -291,6 +296,7 @@ def test_files_that_are_no_policy_are_refused_with_words(tmp_path: Path) -> None
         (json.dumps(data | {"format": "other/9"}).encode(), "other/9"),
         (json.dumps({k: v for k, v in data.items() if k != "seat"}).encode(), "seat"),
         (json.dumps(data | {"network": data["network"] | {"policy": [4]}}).encode(), "begin with"),
+        (json.dumps(data | {"kind": "oracle"}).encode(), "oracle"),
         (json.dumps(data | {"normalise": False}).encode(), "do not fit"),
     ):
         with pytest.raises(StoreError, match=why):

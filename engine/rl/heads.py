@@ -1,0 +1,107 @@
+"""What a policy makes of its network's outputs: actions where it acts, the numbers that its learner differentiates, and
+the same numbers as nodes of the exported graph. One class a kind of policy; ``HEADS`` names them.
+
+A head has three sides that must agree: ``numbers`` (torch), ``graph`` (ONNX) and ``decide``, which is given what
+``numbers`` made. A learner names its head in ``PolicySpec.kind``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.mdp.interface import SeatSpec
+from engine.mdp.trajectory import Batch, Decision
+from engine.rl.distributions import Distribution, uniforms
+from engine.rl.networks import Outputs
+
+F32 = NDArray[np.float32]
+Node = Callable[..., str]
+"""Adds a node to a graph: (operator, names of its inputs, attributes) to the name of what it makes."""
+
+
+class Head(ABC):
+    """``values``: how many the critic gives; ``spreads``: log standard deviations that are learned with θ; ``valued``:
+    acting needs the critic too. ``explores``: a number ε travels with the weights that says how much it explores; it
+    begins as 1."""
+
+    explores: ClassVar[bool] = False
+    valued = False
+
+    def __init__(self, seat: SeatSpec, duelling: bool) -> None:
+        self.distribution = Distribution(seat.action)
+        self.values, self.spreads, self.duelling = len(seat.rewards), self.distribution.D, duelling
+
+    @abstractmethod
+    def numbers(self, outputs: Outputs) -> Tensor:
+        """What actions are made of, [N, K]; differentiable."""
+
+    @abstractmethod
+    def graph(self, add: Node, policy: str, values: str) -> str:
+        """``numbers`` as nodes behind those of the network's outputs; the name of what they make."""
+
+    @abstractmethod
+    def decide(self, numbers: F32, log_std: F32, epsilon: float, batch: Batch) -> Decision:
+        """What it does while it explores; noise comes from the keys of the batch alone."""
+
+    def best(self, numbers: F32, batch: Batch) -> Decision:
+        """What it does when it does not explore."""
+        return Decision(self.distribution.best(numbers, batch.masks))
+
+
+class Stochastic(Head):
+    """Draws from its distribution: logits, then means (``engine.rl.distributions``)."""
+
+    def numbers(self, outputs: Outputs) -> Tensor:
+        """As they are."""
+        return outputs.policy
+
+    def graph(self, add: Node, policy: str, values: str) -> str:
+        """As they are."""
+        return policy
+
+    def decide(self, numbers: F32, log_std: F32, epsilon: float, batch: Batch) -> Decision:
+        """Drawn, with its log-probability."""
+        drawn = self.distribution.draw(numbers, log_std, batch.masks, batch.keys)
+        return Decision(drawn.actions, drawn.log_probs)
+
+
+class Greedy(Head):
+    """Takes the choice of highest value Q(s, ·), or with probability ε any legal one.
+    ``duelling``: Q = V + A − mean A (Wang et al. 2016, eq 9)."""
+
+    explores = True
+
+    def __init__(self, seat: SeatSpec, duelling: bool) -> None:
+        super().__init__(seat, duelling)
+        self.values, self.valued = 1, duelling
+
+    def numbers(self, outputs: Outputs) -> Tensor:
+        """Q(s, ·)."""
+        if not self.duelling:
+            return outputs.policy
+        return outputs.values + outputs.policy - outputs.policy.mean(dim=1, keepdim=True)
+
+    def graph(self, add: Node, policy: str, values: str) -> str:
+        """Q(s, ·)."""
+        if not self.duelling:
+            return policy
+        mean = add("ReduceMean", [policy], axes=[1], keepdims=1)
+        return add("Add", [values, add("Sub", [policy, mean])])
+
+    def decide(self, numbers: F32, log_std: F32, epsilon: float, batch: Batch) -> Decision:
+        """ε-greedily."""
+        greedy = self.best(numbers, batch)
+        if not epsilon:
+            return greedy
+        anything = self.distribution.draw(np.zeros_like(numbers), log_std, batch.masks, batch.keys).actions
+        return Decision(np.where(uniforms(batch.keys, 1) < epsilon, anything, greedy.actions))
+
+
+HEADS: dict[str, type[Head]] = {"actor-critic": Stochastic, "q": Greedy}
+"""By the name that a policy's description has (``PolicySpec.kind``)."""
