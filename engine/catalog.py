@@ -5,6 +5,7 @@ first use. Importing it loads neither torch nor ray nor numba.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from engine.config.algorithms import (
@@ -71,6 +72,28 @@ class StudyKind(NamedTuple):
 
     def load(self) -> Any:
         """The runner, imported now: each kind loads only what it needs, and so do its actors."""
+        return imported(self.path)
+
+
+class AgentGame(NamedTuple):
+    """A built-in game for agents: what people read, where its ``VectorMDP`` is, and what pages know before it is made.
+
+    ``sees`` and ``does``: what the agent is given and how it acts (a kind of ``engine.config.rl.ACTIONS``);
+    ``longest``: decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: what the
+    agents are called where several learn, one on each seat; ``given``: with what it is always made."""
+
+    label: str
+    explanation: str
+    path: str
+    sees: Literal["numbers", "pictures"]
+    does: Literal["discrete", "continuous", "hybrid", "parameterised"]
+    longest: int
+    settings: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
+    given: Mapping[str, Any] = {}
+
+    def load(self) -> Any:
+        """The class or function that makes it, imported now."""
         return imported(self.path)
 
 
@@ -180,6 +203,22 @@ LEARNERS: dict[str, Entry] = {
         "engine.rl.dqn:DQN",
     ),
 }
+_PONG = ("points", "max_ticks", "frame_skip", "rewards")
+GAMES: dict[str, AgentGame] = {
+    "pong": AgentGame(
+        "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
+        "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
+    ),
+    "pong-two-seats": AgentGame(
+        "Pong, both sides learn", "Two agents, one on each side, learn from the same battles.",
+        "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"), {"seats": (0, 1)},
+    ),
+    "image-pong": AgentGame(
+        "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
+        "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
+    ),
+}  # fmt: skip
+"""Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
 PLAYERS: dict[str, Entry] = {
     "random": Entry(
         "Random", "Does anything that is legal, at random: the least to be beaten.", Config,

@@ -24,7 +24,7 @@ FAMILIES: dict[str, set[str]] = {
     "mdp": LEAVES | {"problem", "population", "mdp"},
     "evolution": LEAVES | {"problem", "columns", "evolution"},
     "games": LEAVES | {"problem", "population", "mdp", "games", "simulators.contract"},
-    "simulators": LEAVES | {"simulators", "games", "problem", "mdp"},
+    "simulators": LEAVES | {"simulators", "games", "problem", "mdp", "catalog"},
     "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},

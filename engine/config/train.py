@@ -17,8 +17,8 @@ Setting = Annotated[bool | int | float | str | tuple[str, ...], OpenSetting(-1e1
 
 
 class TrainGame(Config):
-    """Which game: ``pong``, ``image-pong``, ``cartpole``, ``pendulum``, or any reference: ``gym:ID``, ``ale:NAME``,
-    ``python:module:factory``, ``command:program …``."""
+    """Which game: one of ``engine.catalog.GAMES``, ``cartpole``, ``pendulum``, or any reference: ``gym:ID``,
+    ``ale:NAME``, ``python:module:factory``, ``command:program …``."""
 
     name: str = Field(min_length=1, max_length=500, title="Game", description="Such as pong or gym:Pendulum-v1.")
     settings: dict[str, Setting] = Field(default_factory=dict, title="Settings of the game")

@@ -1,9 +1,7 @@
 """From a reference to a game that is played tick by tick, in one place.
 
 =====================================  ==========================================================================
-``builtin:pong``                       our Pong with numbers as input; settings are ``VectorPong``'s
-``builtin:image-pong``                 the same with pictures; settings are ``ImagePong``'s
-``builtin:pong-two-seats``             Pong whose two seats are both played from outside
+``builtin:NAME``                       a game of ``engine.catalog.GAMES``, such as pong; settings are its maker's
 ``gymnasium:CartPole-v1``              an environment of Gymnasium; settings are its own
 ``atari:pong``                         an Atari game, in ALE's C++ vector environment; settings are ``atari``'s
 ``python:package.module:factory``      a Python game (``entry_points`` says which), in a process of its own
@@ -19,6 +17,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from engine.catalog import GAMES, AgentGame
 from engine.errors import ConfigError
 from engine.mdp.vector import VectorMDP
 from engine.simulators.conversation import Limits
@@ -28,7 +27,6 @@ from engine.simulators.loaders import describe_reference, label
 
 PROGRAMS = ("python", "command", "python+tcp", "command+tcp")
 KINDS = ("builtin", "gymnasium", "atari", *PROGRAMS)
-BUILTINS = ("pong", "image-pong", "pong-two-seats")
 
 
 def load_game(
@@ -39,17 +37,15 @@ def load_game(
     ("settings" or "settings.NAME"), SimulatorError (permanent) when something is not installed."""
     kind, _, rest = reference.strip().partition(":")
     settings = dict(settings or {})
-    if kind == "builtin" and rest in BUILTINS:
-        return _builtin(rest, settings)
+    if kind == "builtin" and rest in GAMES:
+        return _builtin(GAMES[rest], settings)
     if kind == "gymnasium" and rest:
         return _gymnasium(rest, settings)
     if kind == "atari" and rest:
         return _atari(rest, battles, settings)
     if kind in PROGRAMS:
         return _program(reference, settings, limits)
-    known = (
-        f"builtin:{', builtin:'.join(BUILTINS)}, gymnasium:NAME, atari:NAME, python:module:factory or command:program"
-    )
+    known = f"builtin:{', builtin:'.join(GAMES)}, gymnasium:NAME, atari:NAME, python:module:factory or command:program"
     raise ConfigError([("game", f"{reference[:200]!r}: a game is named like {known}")])
 
 
@@ -59,15 +55,14 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f". The nearest names: {', '.join(found)}" if found else ""
 
 
-def _builtin(name: str, settings: dict[str, Any]) -> VectorMDP:
-    from engine.games.pong import ImagePong, VectorPong
-
-    maker, both = ImagePong if name == "image-pong" else VectorPong, name == "pong-two-seats"
-    check_settings(settings, maker, taken=("seats",) if both else ())
+def _builtin(game: AgentGame, settings: dict[str, Any]) -> VectorMDP:
+    maker = game.load()
+    check_settings(settings, maker, taken=tuple(game.given))
     try:
-        return maker(**settings, seats=(0, 1)) if both else maker(**settings)
+        made: VectorMDP = maker(**settings, **game.given)
     except ConfigError as error:
         raise ConfigError((f"settings.{p.place}", p.message) for p in error.problems) from error
+    return made
 
 
 def _gymnasium(name: str, settings: dict[str, Any]) -> VectorMDP:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.catalog import GAMES
 from engine.config.train import TrainGame
 from engine.errors import ConfigError, SimulatorError
 from engine.mdp.checks import check_batch
@@ -12,12 +13,10 @@ from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_loaders import KINDS, load_game, nearest
 
 SHORT = {
-    "pong": "builtin:pong",
+    **{name: f"builtin:{name}" for name in GAMES},
     "vector-pong": "builtin:pong",
-    "image-pong": "builtin:image-pong",
     "cartpole": "gymnasium:CartPole-v1",
     "pendulum": "gymnasium:Pendulum-v1",
-    "pong-two-seats": "builtin:pong-two-seats",
 }
 PREFIXES = {"gym": "gymnasium", "ale": "atari"}
 NAMES = (

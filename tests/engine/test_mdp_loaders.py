@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.catalog import GAMES
+from engine.config.train import TrainGame
 from engine.errors import ConfigError
 from engine.mdp.checks import check_batch
 from engine.simulators.game_loaders import load_game
+from engine.simulators.references import make
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,24 @@ def test_a_reference_becomes_a_game(reference: str, settings: dict[str, Any]) ->
     try:
         check_batch(reference, game.spec, 3, game.reset(np.arange(3, dtype=np.uint64)))
         check_batch(reference, game.spec, 3, game.step([seat.action.idle(3) for seat in game.spec.seats]))
+    finally:
+        game.close()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_the_catalog_says_of_a_game_is_what_the_game_says_of_itself(name: str) -> None:
+    row = GAMES[name]
+    game = make(TrainGame(name=name), 1)
+    try:
+        spec = game.spec
+        assert len(spec.seats) == max(1, len(row.sides))
+        assert {seat.action.kind for seat in spec.seats} == {row.does}
+        images = any(len(seen.shape) == 3 for seen in spec.seats[0].observations)
+        assert images == (row.sees == "pictures")
+        assert spec.max_ticks == row.longest
+        with pytest.raises(ConfigError, match="no such setting") as refused:
+            make(TrainGame(name=name, settings={"colour": "red"}), 1)
+        assert all(setting in str(refused.value) for setting in row.settings)
     finally:
         game.close()
 

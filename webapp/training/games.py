@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from engine.catalog import GAMES
 from webapp.games.models import Simulator
 from webapp.games.simulators import by_moves, obstacle
 from webapp.projects.models import Project
 
 NUMBERS, PICTURES = "numbers", "pictures"
-CHOICE, STEERING = "choice", "steering"
+CHOICE, STEERING = "discrete", "continuous"
+"""How an agent acts, as ``engine.config.rl.ACTIONS`` calls it."""
 GYMNASIUM, ATARI, SIMULATOR = "gymnasium", "atari", "simulator"
 
 GYMNASIUM_ID = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_.-]*/)?[A-Za-z0-9][A-Za-z0-9_.-]*-v\d{1,3}")
@@ -54,21 +56,12 @@ class Offer:
         return {side: {"seats": [seat]} for seat, side in enumerate(self.sides)}
 
 
-_PONG = ("points", "max_ticks", "frame_skip", "rewards")
 OFFERS = {
     offer.key: offer
     for offer in (
-        Offer(
-            "pong", "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
-            "pong", NUMBERS, CHOICE, 6000, _PONG,
-        ),
-        Offer(
-            "pong-two-seats", "Pong, both sides learn", "Two agents, one on each side, learn from the same battles.",
-            "pong-two-seats", NUMBERS, CHOICE, 6000, _PONG, ("left", "right"),
-        ),
-        Offer(
-            "image-pong", "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
-            "image-pong", PICTURES, CHOICE, 6000, _PONG,
+        *(
+            Offer(name, g.label, g.explanation, name, g.sees, g.does, g.longest, g.settings, g.sides)
+            for name, g in GAMES.items()
         ),
         Offer(
             "cartpole", "CartPole", "Keep a pole upright on a cart. Learned in a minute: the one to try first.",

@@ -8,7 +8,7 @@ from typing import Any, cast
 from engine.catalog import LEARNERS
 from engine.config.genes import genes
 from engine.config.rl import K4S2, PRESETS, AnyLearner, LearnerConfig, NetworkConfig
-from webapp.training.games import CHOICE, NUMBERS, PICTURES, STEERING
+from webapp.training.games import NUMBERS, PICTURES, STEERING
 
 _PONGS = ("pong", "pong-two-seats")
 USUAL, SEEN = "usual", "pictures"
@@ -52,14 +52,10 @@ class Algorithm:
 ALGORITHMS = {kind: Algorithm(kind, entry.explanation, entry.config) for kind, entry in LEARNERS.items()}  # type: ignore[arg-type]
 
 
-_ACTIONS = {CHOICE: "discrete", STEERING: "continuous"}
-"""How an agent acts, as the engine calls it."""
-
-
 def misfit(kind: str, does: str) -> str:
     """Why an algorithm cannot play a game; empty when it can, or when only trying tells."""
     algorithm = ALGORITHMS.get(kind)
-    if algorithm is None or _ACTIONS.get(does, "") in ("", *algorithm.settings.actions):
+    if algorithm is None or does in ("", *algorithm.settings.actions):
         return ""
     if does == STEERING:
         return f"{algorithm.title} chooses one of several moves, and this game is steered with numbers."
