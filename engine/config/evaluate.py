@@ -41,7 +41,7 @@ class EvaluateConfig(Study):
 
     no_ranges = "an evaluation measures policies as they are; a study of kind evolve searches settings of trainings"
     kind: Literal["evaluate"] = "evaluate"
-    name: str = Field("evaluation", min_length=1, max_length=120, title="Name")
+    name: str = Field("Evaluation", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: Game
     policies: dict[PolicyName, EntrantConfig] = Field(

@@ -182,11 +182,14 @@ def too_short(config: TrainConfig, steps: int, longest: int) -> str:
     ``longest``: moves of the longest episode, or 0."""
     battles = config.samplers * config.environments
     sure = f", {longest * battles:,} or more (an episode can last {longest:,} moves)" if longest else ""
+    now = (
+        f"Make its rounds longer, now {config.checkpoint_every:,} moves" if config.checkpoint_every else "Train longer"
+    )
     return (
         f"No episode ended in this round: at its end all battles begin afresh, and {steps // battles:,} moves of each "
-        "were too few for a whole one. So no return is shown, and how episodes end is not learned. Set "
-        f"checkpoint_every (steps in a round, now {config.checkpoint_every or 'left to us'}) to several episodes of "
-        f"all {battles:,} battles{sure}, or play fewer battles together, or sample asynchronously, where battles go on."
+        f"were too few for a whole one. So no return is shown, and how episodes end is not learned. {now}: several "
+        f"episodes of all {battles:,} battles{sure}. Or play fewer battles together, or let samplers not wait for each "
+        "update: then battles go on."
     )
 
 

@@ -133,7 +133,7 @@ class _RoundRobin:
     def _told(self, first: str, second: str) -> Iterator[AnyEvent]:
         """The round is over: say who won, and write everything down."""
         share, ends = float(self.shares[-1].mean()), range_of(self.shares[-1], 0.0, 1.0, DOUBT)
-        percent = f"{share:.0%} ({ends.low:.0%} to {ends.high:.0%})"
+        percent = f"{100 * share:.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
         told = f"{self._title(first)} won {percent} of {self.config.episodes:,} episodes against {self._title(second)}."
         yield self._say(Logged, message=told)
         state = {"shares": self.shares, "drawn": self.drawn}
@@ -208,4 +208,4 @@ class Told:
     def round(self, metrics: Mapping[str, float]) -> str:
         """How the pair did."""
         m = metrics
-        return f"share of the first {m['share']:.1%} ({m['low']:.1%} to {m['high']:.1%})"
+        return f"share of the first {100 * m['share']:.1f} % ({100 * m['low']:.1f} to {100 * m['high']:.1f} %)"

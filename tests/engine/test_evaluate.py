@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
 from engine.errors import ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Stopped
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
 from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
@@ -62,6 +63,12 @@ def test_who_plays_better_stands_first_and_its_range_says_so(store: FolderStore)
             assert 0 <= low[i, j] <= share[i, j] <= high[i, j] <= 1
             assert share[i, j] == pytest.approx(1 - share[j, i])
             assert low[i, j] == pytest.approx(1 - high[j, i], abs=1e-6)
+
+
+def test_what_a_round_says_has_its_percent_as_pages_do(store: FolderStore) -> None:
+    said = [event.message for event in run(study(), store) if isinstance(event, Logged) and " won " in event.message]
+    assert len(said) == 3
+    assert all(re.search(r" won \d+ % \(\d+ to \d+ %\) of 40 episodes against ", text) for text in said), said
 
 
 def test_players_that_are_the_same_are_told_as_equal(store: FolderStore) -> None:

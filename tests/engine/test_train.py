@@ -33,7 +33,7 @@ from engine.simulators.references import make
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from engine.study.curve import PolicyCurve
+from engine.study.curve import PolicyCurve, too_short
 
 HOME = Path(__file__).parents[2]
 TIMES = {"steps_per_second", "sampling_seconds", "learning_seconds"}
@@ -287,10 +287,14 @@ def test_rounds_too_short_for_an_episode_are_said_to_be(store: FolderStore, samp
     (message,) = said
     assert "No episode ended in this round" in message
     assert "32 moves of each were too few" in message
-    assert (
-        "Set checkpoint_every (steps in a round, now 256) to several episodes of all 8 battles, 4,800 or more"
-        in message
-    )
+    assert "Make its rounds longer, now 256 moves: several episodes of all 8 battles, 4,800 or more" in message
+
+
+def test_what_a_training_without_a_whole_episode_says_has_no_names_of_settings() -> None:
+    for every, advice in ((0, "Train longer: several"), (256, "Make its rounds longer, now 256 moves: several")):
+        said = too_short(study(checkpoint_every=every), 512, 0)
+        assert advice in said
+        assert "_" not in said
 
 
 @pytest.mark.parametrize("kind", [kind for kind, entry in LEARNERS.items() if "discrete" in entry.config.actions])

@@ -123,7 +123,7 @@ def test_the_help_page_lists_every_address_of_the_description(designer: Client) 
 def test_both_help_pages_say_which_line_a_script_s_search_has(designer: Client) -> None:
     for address in ("/help/", "/help/api/"):
         page = " ".join(unescape(designer.get(address).content.decode()).split())
-        assert "the line that the project keeps for" in page
+        assert "the line that its newest search was started with" in page
         assert "or else the question’s usual" in page
         assert re.search("(scripts do|a script does) not wait for random lineups", page)
 

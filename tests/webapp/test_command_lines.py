@@ -243,6 +243,20 @@ def test_parts_of_an_argument_are_hidden_wherever_a_program_prints_them(said: st
     assert without_command(said, "command:play --db=sql://anna:hunter2@db.example.org/game -n 12") == told
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("skirmish: bad option", "the simulator’s program: bad option"),
+        ("usage: skirmish [-h]", "usage: the simulator’s program [-h]"),
+        ('File "/srv/other/rules.lua", line 3', 'File "[hidden]", line 3'),
+        ("rules.lua:12: nil", "[hidden]:12: nil"),
+        ("a skirmishes-2 round in skirmish-mode", "a skirmishes-2 round in skirmish-mode"),
+    ],
+)
+def test_the_names_of_its_files_are_hidden_where_a_program_prints_them_without_folders(said: str, told: str) -> None:
+    assert without_command(said, "command:/opt/games/skirmish --play=lib/rules.lua") == told
+
+
 def test_words_that_only_look_like_a_program_stay() -> None:
     assert without_command("play ended", "command:play") == "the simulator’s program ended"
     assert without_command("play ended", "builtin:herobattle") == "play ended"

@@ -109,8 +109,23 @@ def test_a_line_where_none_can_be_is_refused_by_the_explorer_and_by_the_form(tea
         NewJobForm.base_fields["line"].clean(line)
 
 
-def test_a_far_line_and_zero_are_kept(team: Studio, job: Job) -> None:
-    for line in ("0", "-1e12", "1e12", "0.000001"):
+def test_a_line_with_every_lineup_on_one_side_is_refused_in_a_sentence(team: Studio, job: Job) -> None:
+    objectives = job.config["objectives"]["objectives"]
+    objectives[2] |= {"threshold": 50.0}  # a share of strength that is left
+    job.save()
+    for objective, line, why in (
+        ("weakest", "-1", "0 at least"), ("weakest", "100.5", "100 at most"), ("advantage", "-1", "0 at least"),
+    ):  # fmt: skip
+        sent = {"objective": objective, "line": line}
+        answer = by(team.designer).post(f"/p/herobattle/jobs/{job.pk}/explore/line/", sent)
+        assert answer.status_code == 400
+        assert why in answer.json()["error"], answer.json()
+    assert not KeptLine.objects.exists()
+    assert keep(team.designer, job, "weakest", "99") == 200
+
+
+def test_a_line_at_or_near_zero_is_kept(team: Studio, job: Job) -> None:
+    for line in ("0", "0.000001", "3.5"):
         assert keep(team.designer, job, line=line) == 200
         assert NewJobForm.base_fields["line"].clean(line) == KeptLine.objects.get().line == float(line)
 

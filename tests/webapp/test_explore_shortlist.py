@@ -155,7 +155,9 @@ def test_a_re_check_plays_what_is_due_on_battles_nobody_played_before(
     assert answer["due"] == []
     assert answer["checking"] is True
     again = client.post(reverse("studies:explore-recheck", args=[team.project.slug, job.pk]))
-    assert again.status_code == 400
+    assert again.status_code == 200, "a second click is no mistake"
+    assert "being played now" in again.json()["said"]
+    assert job.children.filter(status=Status.QUEUED).count() == 1
 
 
 @pytest.mark.parametrize(
@@ -208,12 +210,20 @@ def test_what_is_settled_is_played_again_when_asked_and_as_often_as_before(
     client = Client()
     client.force_login(team.designer)
     address = reverse("studies:explore-recheck", args=[team.project.slug, job.pk])
-    assert client.post(address).status_code == 400
+    assert "settled all" in client.post(address).json()["said"]
     answer = client.post(address, {"again": "1"}).json()
     started = Job.objects.get(pk=answer["started"])
     assert len(started.config["genomes"]) == 2
     assert started.config["replicates"] == 48
-    assert client.post(address, {"again": "1"}).status_code == 400  # they are being played
+    assert "being played now" in client.post(address, {"again": "1"}).json()["said"]
+    assert job.children.count() == 2
+
+
+def test_a_re_check_of_an_empty_shortlist_is_refused_in_a_sentence(team: Studio, job: Job) -> None:
+    client = Client()
+    client.force_login(team.designer)
+    answer = client.post(reverse("studies:explore-recheck", args=[team.project.slug, job.pk]))
+    assert (answer.status_code, answer.json()["error"]) == (400, "Nothing is on the shortlist.")
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,7 @@ def test_a_sensible_line_is_called_so_with_its_interval() -> None:
     sample = sample_with([1.0] * 187 + [2.5] * 13)
     advice = sampling.advice(sample, MEASURE, 2.0)
     assert advice["level"] == "good"
-    assert "13 of 200 random lineups are over it: 6.5 % (4 to 11 %)." in plain(advice["text"])
+    assert "Of 200 random lineups, 13 are over it: 6.5 % (4 to 11 %)." in plain(advice["text"])
 
 
 @pytest.mark.parametrize(("over", "level"), [(50, "good"), (51, "many"), (1, "good"), (0, "none")])
@@ -296,15 +296,6 @@ def test_lineups_at_the_cap_are_counted_and_no_line_is_proposed_there() -> None:
     assert plain(sampling.at_the_cap(sample, MEASURE)).startswith("At the cap of 4.0×: 80 of 200 (33 to 47 %).")
     advice = sampling.advice(sample, MEASURE, 2.0)
     assert (advice["level"], advice["better"]) == ("many", None)
-
-
-@pytest.mark.parametrize(("teams", "objectives", "real"), [(1, 2, 1_152), (1, 2, 1_536), (3, 3, 33_792), (1, 1, 96)])
-def test_the_edge_of_two_numbers_is_a_curve_and_costs_less_than_one_of_three(
-    teams: int, objectives: int, real: int
-) -> None:
-    rules = LineupConfig(teams=teams)
-    told = plans.edge_battles(plans.EFFORTS["quick"].plan, rules, plans.FRESH, objectives)
-    assert 0.7 < told / real < 1.4
 
 
 @pytest.mark.parametrize("line", [None, 0.97, 2.0, 3.99, 7.0])
@@ -346,7 +337,7 @@ def test_what_lies_under_a_line_that_is_the_most_is_told_so() -> None:
     down = MEASURE.model_copy(update={"direction": "min", "high": None, "low": 0.0, "toward": "more useless"})
     sample = sample_with([5.0] * 10 + [50.0] * 190)
     text = plain(sampling.advice(sample, down, 12.0)["text"])
-    assert text.startswith("10 of 200 random lineups are under it: 5 %")
+    assert text.startswith("Of 200 random lineups, 10 are under it: 5 %")
     many = plain(sampling.advice(sample_with([0.0] * 120 + [50.0] * 80), down, 0.0)["text"])
     assert "over" not in many
     assert "many are at the floor" in many
@@ -481,7 +472,7 @@ def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(clie
     assert (answer["sample"]["advice"]["level"], answer["sample"]["advice"]["better"]) == ("few", None)
     assert plain(answer["before"]["time"]) == "about 14 min"
     rows = dict(answer["before"]["rows"])
-    battles, edge = int(rows["Battles"].replace(",", "")), int(rows["At the end"].split()[3].replace(",", ""))
+    battles, edge = int(rows["Battles"].replace(",", "")), int(rows["At the end"].split()[9].replace(",", ""))
     assert 12 * 2 * 600 < battles + edge < 12 * 2 * 1200
     assert 0.2 * battles < edge < battles, "the edge costs much where a search is small"
     assert answer["before"]["long"] == ""

@@ -121,7 +121,9 @@ def again(job: Job, battles: int) -> tuple[float, float]:
     """Shortest and longest time of a search of so many battles and the edge, by what is known."""
     pace = throughput.known(sample(job))
     size = plans.Plan(int(job.config["algorithm"]["population"]), 1, 2)
-    edge = plans.edge_battles(size, LineupConfig.model_validate(job.config["lineups"]), job.config["fresh"], 3)
+    edge = plans.edge_battles(
+        size, LineupConfig.model_validate(job.config["lineups"]), job.config["fresh"], plans.edge_of(job.template, 3)
+    )
     found = throughput.seconds(battles + edge, WORKERS, pace)
     assert found is not None
     return found
@@ -142,7 +144,9 @@ def test_a_search_of_one_round_tells_how_long_another_takes_in_all(team: Studio)
     pace = throughput.known(asked)
     assert pace.sampled == 50_000
     size = plans.Plan(int(job.config["algorithm"]["population"]), 1, 2)
-    edge = plans.edge_battles(size, LineupConfig.model_validate(job.config["lineups"]), job.config["fresh"], 3)
+    edge = plans.edge_battles(
+        size, LineupConfig.model_validate(job.config["lineups"]), job.config["fresh"], plans.edge_of(job.template, 3)
+    )
     found = throughput.seconds(TINY + edge, WORKERS, pace)
     assert found is not None
     assert found[0] < 22 < found[1] < 30

@@ -17,6 +17,7 @@ HIDDEN = "[hidden]"
 SHORTEST = 4
 """Characters of the shortest part of an argument that is hidden: shorter ones are in every message by chance."""
 _FOLDERS = re.compile(r"(?<![\w:/.~])~?/(?:[^\s/“”\"'`:;,()<>]+/)+")
+_FILE = re.compile(r"/[^/]+\.\w+$")
 _PARTS = re.compile(r"[\s=:,;@?&'\"\\|{}\[\]()]+")
 
 
@@ -40,6 +41,8 @@ def without_command(text: str, reference: str) -> str:
     text = _label(reference).sub(rf"\1 {ITS_PROGRAM[4:]}", text)
     for whole in (reference, target, program if "/" in program else ""):
         text = text.replace(whole, ITS_PROGRAM) if whole else text
+    if len(name := program.rpartition("/")[2]) >= SHORTEST and name != program:  # as programs call themselves
+        text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", ITS_PROGRAM, text)
     return _FOLDERS.sub("", _without(text, _telling(arguments)))
 
 
@@ -69,11 +72,14 @@ def _argv(reference: str) -> list[str]:
 
 def _telling(arguments: Iterable[str]) -> Iterator[str]:
     """The arguments, and the parts of them that tell something by themselves: of ``--key=SECRET`` also SECRET, which a
-    program may print alone."""
+    program may print alone, and of a file its name without the folders."""
     for argument in arguments:
         yield argument
         name, _, value = argument.partition("=") if argument.startswith("-") else ("", "", argument)
-        yield from (part.strip("/") for part in _PARTS.split(value or name.lstrip("-")))
+        for part in _PARTS.split(value or name.lstrip("-")):
+            yield part.strip("/")
+            if _FILE.search(part):
+                yield part.rpartition("/")[2]
 
 
 def _without(text: str, words: Iterable[str]) -> str:

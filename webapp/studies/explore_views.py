@@ -20,15 +20,17 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
 from django.views.decorators.http import require_safe
 
+from engine.config import LineupConfig, ObjectiveConfig, ObjectiveSetConfig
 from engine.errors import ConfigError, StoreError
 from webapp.balance import lines
+from webapp.balance.forms import sentence
 from webapp.balance.saving import Replaced
 from webapp.games.numbers import field_text, sensible
 from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.posts import posts_only
 from webapp.lib.whole import fraction, whole
 from webapp.projects.access import Need, allowed, project_for, role_in
-from webapp.studies import actions, kinds
+from webapp.studies import actions, checks, kinds
 from webapp.studies import explore_build as build
 from webapp.studies import explore_filter as narrowing
 from webapp.studies import explore_line as drawing
@@ -43,6 +45,8 @@ from webapp.studies.looks import looked
 from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD, person
 
+PLAYING = "These battles are being played now; the verdicts come by themselves."
+SETTLED = "Fresh battles have settled all of the shortlist already."
 LOOPBACK = ("127.0.0.1", "::1")
 WHOLE = {"xlsx": "Excel", "html": "one page"}
 TYPES = {
@@ -191,8 +195,11 @@ def recheck(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except (StoreError, ConfigError) as error:
         return JsonResponse({"error": str(error)}, status=400)
     plan = replay(listed, again=bool(request.POST.get("again")))
-    if not plan.lineups:
-        return JsonResponse({"error": "Nothing on the shortlist waits for a re-check."}, status=400)
+    if not plan.lineups and not listed.on:
+        return JsonResponse({"error": "Nothing is on the shortlist."}, status=400)
+    if not plan.lineups:  # asked twice: the first time did it
+        playing = any(each.checking for each in listed.on)
+        return JsonResponse({**_state(request, job), "said": PLAYING if playing else SETTLED})
     genomes, anchors = [d.genome for d in plan.lineups], [d.anchors for d in plan.lineups]
     try:
         started, said = actions.recheck(job, person(request), genomes, anchors, plan.times), plan.started
@@ -214,15 +221,23 @@ def keep_line(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if not sensible(line):
         return JsonResponse({"error": "No line can be there: the number is too large or too near to zero."}, status=400)
     try:
+        _check_line(job, objective.model_copy(update={"threshold": line}))
         if job.objective_set is not None:
             lines.keep_in_set(job.objective_set, person(request), objective.name, line)
         else:
             lines.keep(job.project, person(request), job.template, objective.name, line)
-    except (Replaced, ValueError) as error:
+    except (Replaced, ValueError, StoreError) as error:
         return JsonResponse({"error": str(error)}, status=400)
     kept = f"{field_text(line)} {objective.unit}".strip()
     said = f"Later searches that ask this begin with a line at {kept}. This one keeps its own."
     return JsonResponse({"said": said, "later": later(job, source.objectives(job))})
+
+
+def _check_line(job: Job, objective: ObjectiveConfig) -> None:
+    """Raises ValueError where every lineup is on one side of an objective's line, and StoreError."""
+    alone = ObjectiveSetConfig(objectives=(objective,))
+    for problem in checks.lines(alone, source.spec(job), LineupConfig.model_validate(job.config["lineups"])):
+        raise ValueError(f"{sentence(problem.message)} Later searches begin where they did.")
 
 
 @may_take(FILE_SECONDS)

@@ -43,7 +43,7 @@ from webapp.studies.line_origin import OWN as OWN_OBJECTIVES
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
-from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Plan, effort_of, plan
+from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Edge, Plan, edge_of, effort_of, plan
 from webapp.studies.questions import QUESTIONS, Question, main_measure, with_line
 
 SAMPLE_SIZE = 200
@@ -230,9 +230,14 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
     def plan(self, pace: float | None) -> Plan:
         """The plan of the chosen effort, with what was typed for specialists in its place."""
         effort = EFFORTS.get(self.cleaned_data["effort"], EFFORTS["usual"])
-        found = plan(effort, self.lineups, pace, self.there_are)
+        found = plan(effort, self.lineups, pace, self.there_are, self.edge)
         usual = {**found.numbers, "population": found.population + found.population % self._step}
         return replace(found, **{name: self.cleaned_data.get(name) or value for name, value in usual.items()})
+
+    @property
+    def edge(self) -> Edge:
+        """How many lineups the final edge has, as a rule."""
+        return edge_of(self.asked.key, len(self.measured.objectives) if self.measured else 0)
 
     @property
     def _step(self) -> int:

@@ -12,13 +12,13 @@ from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
-from webapp.balance import lines
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, lineup_config, objective_config
 from webapp.games.called import reference_of
 from webapp.games.models import GameVersion
 from webapp.games.specs import patched_spec
 from webapp.games.versions import obstacle
+from webapp.studies.accepted_line import accepted
 from webapp.studies.intake import Body
 from webapp.studies.models import Job
 from webapp.studies.questions import QUESTIONS, Question, with_line
@@ -61,15 +61,17 @@ class Pins:
 
     @cached_property
     def _own(self) -> ObjectiveSetConfig:
-        return objective_config(self.objectives)
+        objectives = objective_config(self.objectives)
+        found = accepted(self.version.project, OWN, objectives, self.objectives.created_at)
+        return with_line(objectives, found.objective, found.line, keep=True) if found else objectives
 
     @cached_property
     def _asked(self) -> ObjectiveSetConfig:
-        """With the line that the project keeps for the question; a script does not wait for random lineups."""
-        objectives, kept = self.asked.objectives(self.spec), lines.kept(self.version.project, self.asked.key)
-        if kept is None or kept.objective not in [o.name for o in objectives.objectives]:
-            return objectives
-        return with_line(objectives, kept.objective, kept.line)
+        """With the line that the project accepted for the question, as the New job page has it; a script does not wait
+        for random lineups."""
+        objectives = self.asked.objectives(self.spec)
+        found = accepted(self.version.project, self.asked.key, objectives)
+        return with_line(objectives, found.objective, found.line) if found else objectives
 
     def changed(self, config: SearchConfig) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's, or in a way that the game has not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -46,10 +47,28 @@ class Plan:
 
 FRESH = 16
 """Fresh replicates of the final edge, unless somebody typed another number."""
-EDGE = 0.5
-"""Share of a round's lineups that the final edge has, as a rule, with three objectives or more."""
-CURVE = 0.07
-"""The same with two."""
+
+
+class Edge(NamedTuple):
+    """How many lineups the final edge has, as a rule: so many ``lineups`` of any round, and a ``share`` of its."""
+
+    lineups: int = 0
+    share: float = 0.0
+
+    def of(self, population: int) -> int:
+        return max(1, min(population, self.lineups + round(self.share * population)))
+
+
+EDGES = {
+    "unfair": Edge(share=0.5),
+    "fielded": Edge(share=0.35),
+    "price": Edge(14),  # of three objectives, but price and strength for it nearly make one
+    "useless": Edge(6),
+    "first": Edge(13),
+}
+"""By the question that is asked; measured on the built-in game."""
+POINT, CURVE, SURFACE = Edge(1), Edge(12), Edge(share=0.5)
+"""The same of any other question with one objective, with two, and with more."""
 PLAN = ("population", "rounds", "replicates")
 """The numbers of a plan, by the names that their fields have in the form."""
 
@@ -96,17 +115,24 @@ def battles_each(rules: LineupConfig, replicates: int) -> int:
     return replicates * schema.battles_of_replicate(rules.teams, others)
 
 
-def edge_battles(plan: Plan, rules: LineupConfig, fresh: int, objectives: int) -> int:
-    """Battles that the final edge in so many objectives takes on fresh seeds, as a rule; what it leaves open not
-    counted. In one objective it is one lineup."""
-    share = {1: 0.0, 2: CURVE}.get(objectives, EDGE)
-    return max(1, round(share * plan.population)) * battles_each(rules, fresh) if fresh else 0
+def edge_of(question: str, objectives: int) -> Edge:
+    """The edge of a search for so many objectives that asks ``question``."""
+    if objectives == 1:  # one lineup, but for those that are as good
+        return POINT
+    return EDGES.get(question, CURVE if objectives == 2 else SURFACE)
 
 
-def plan(effort: Effort, rules: LineupConfig, pace: float | None, most: int | None = None) -> Plan:
+def edge_battles(plan: Plan, rules: LineupConfig, fresh: int, edge: Edge) -> int:
+    """Battles that a final edge takes on fresh seeds, as a rule; what it leaves open not counted."""
+    return edge.of(min(plan.population, plan.lineups)) * battles_each(rules, fresh) if fresh else 0
+
+
+def plan(
+    effort: Effort, rules: LineupConfig, pace: float | None, most: int | None = None, edge: Edge = SURFACE
+) -> Plan:
     """The plan of an effort for a game of which one worker plays ``pace`` battles a second (None: not known), and whose
-    rules leave ``most`` lineups (None: too many to be counted)."""
-    found = _paced(effort, rules, pace)
+    rules leave ``most`` lineups (None: too many to be counted). ``edge``: see ``edge_of``."""
+    found = _paced(effort, rules, pace, edge)
     if most is None or found.lineups < most:
         return replace(found, most=most)
     # Everything is played, in one round where that can be; what is left of the battles makes ranges narrower.
@@ -116,13 +142,14 @@ def plan(effort: Effort, rules: LineupConfig, pace: float | None, most: int | No
     return Plan(population, -(-most // population) or 1, replicates, most)
 
 
-def _paced(effort: Effort, rules: LineupConfig, pace: float | None) -> Plan:
+def _paced(effort: Effort, rules: LineupConfig, pace: float | None, edge: Edge) -> Plan:
     if pace is None or pace >= SLOW:
         return effort.plan
     battles = SHARED * pace * settings.CPUS * 60 * effort.minutes
     # The edge of a population of sqrt(n) lineups is played FRESH / 2 times as often: n + 2 c sqrt(n) is what there is.
-    c = EDGE * FRESH / 4
-    affordable = ((c * c + battles / battles_each(rules, 2)) ** 0.5 - c) ** 2
+    c = edge.share * FRESH / 4
+    there_is = max(0.0, battles / battles_each(rules, 2) - edge.lineups * FRESH / 2)
+    affordable = ((c * c + there_is) ** 0.5 - c) ** 2
     lineups = min(float(effort.plan.lineups), max(32.0, affordable))
     population = int(min(100, max(8, 2 * round((lineups / 4) ** 0.5))))
     return Plan(population, max(4, int(lineups / population)), 2)

@@ -172,7 +172,8 @@ def _times(form: NewJobForm, plan: plans.Plan, pace: Pace) -> tuple[float, float
 def _efforts(form: NewJobForm, pace: Pace) -> dict[str, Any]:
     """What each effort would be; the numbers that somebody typed are one of their own."""
     offered = {
-        effort.key: plans.plan(effort, form.lineups, pace.sampled, form.there_are) for effort in plans.EFFORTS.values()
+        effort.key: plans.plan(effort, form.lineups, pace.sampled, form.there_are, form.edge)
+        for effort in plans.EFFORTS.values()
     }
     if form.own_numbers:
         offered[plans.OWN] = form.plan(pace.sampled)
@@ -261,8 +262,13 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
 
 def _edge(form: NewJobForm, plan: plans.Plan) -> int:
     """Battles that the final edge takes, as a rule."""
-    assert form.measured is not None
-    return plans.edge_battles(plan, form.lineups, form.fresh_replicates, len(form.measured.objectives))
+    return plans.edge_battles(plan, form.lineups, form.fresh_replicates, form.edge)
+
+
+def _most_of_edge(form: NewJobForm, plan: plans.Plan) -> int:
+    """Battles of the largest edge that there can be: the last round, or of MAP-Elites whatever its map holds."""
+    lineups = plan.lineups if form.method.kind == "map-elites" else min(plan.population, plan.lineups)
+    return lineups * plans.battles_each(form.lineups, form.fresh_replicates)
 
 
 def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str:
@@ -270,7 +276,9 @@ def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str:
     if not form.fresh_replicates:
         return "the edge is not played again"
     assert form.spec is not None
-    edge = f"up to about {number(_said(_edge(form, plan)))} more for the edge"
+    usual, most = _edge(form, plan), _most_of_edge(form, plan)
+    each = number(plans.battles_each(form.lineups, form.fresh_replicates))
+    edge = f"{each} more for each lineup of the edge: about {number(_said(usual))} as a rule, {number(most)} at most"
     further = f"{FURTHER} times as many for each lineup that these leave open, where so many may tell"
     return f"{edge}; {further}" if form.spec.reproducible else edge
 

@@ -172,33 +172,31 @@ def advice(sample: Sample, objective: ObjectiveConfig, line: float | None) -> di
     better = suggestion(values, objective)
     few_lineups = len(values) < FEW and not sample.whole
     if flat(values) and not few_lineups:
-        return {"level": "none", "head": "Nothing to part.", "text": _all_alike(sample, objective), "better": None}
+        return {"level": "none", "head": "No line parts these.", "text": _all_alike(sample, objective), "better": None}
     if line is None and few_lineups:
         few = plural(len(values), "random lineup")
         text = f"{few} cannot say where it should be. Type the value you would call too far."
-        return {"level": "few", "head": "No line yet.", "text": text, "better": None}
+        return {"level": "few", "head": "There is no line yet.", "text": text, "better": None}
     if line is None:
         text = "Without a line the search still finds the most extreme lineups; nothing is marked."
-        return {"level": "none", "head": "No line yet.", "text": text, "better": better}
+        return {"level": "none", "head": "There is no line yet.", "text": text, "better": better}
     count, total = over(values, objective, line), len(values)
     if few_lineups:
-        are = "is" if count == 1 else "are"
-        text = f"{count} of {plural(total, 'random lineup')} {are} {beyond(objective)} it: {_share(count, sample)}."
-        return {"level": "few", "head": "Too few to say.", "text": text, "better": None}
-    are = "is" if count == 1 else "are"
-    counted = f"{count} of {sample.noun} {are} {beyond(objective)} it: {_share(count, sample)}."
+        text = _counted(count, sample, objective)
+        return {"level": "few", "head": "These are too few to say.", "text": text, "better": None}
+    counted = _counted(count, sample, objective)
     if count == 0:
         text = f"The search has little to climb; a line at {with_unit(better, objective.unit)} gives it more."
-        return {"level": "none", "head": "A far line.", "text": f"{counted} {text}", "better": better}
+        return {"level": "none", "head": "This line is far out.", "text": f"{counted} {text}", "better": better}
     near = f"Above {percent(TOO_MANY)} nearly everything looks {_looks(objective)}"
     if count > TOO_MANY * total:
         if over(values, objective, better) > TOO_MANY * total / 2:  # they pile up: no line parts them
             text = f"{counted} {near}, {_piled_up(values, objective)}"
-            return {"level": "many", "head": "A near line.", "text": text, "better": None}
+            return {"level": "many", "head": "This line is very near.", "text": text, "better": None}
         text = f"{counted} {near}; try {with_unit(better, objective.unit)}."
-        return {"level": "many", "head": "A near line.", "text": text, "better": better}
+        return {"level": "many", "head": "This line is very near.", "text": text, "better": better}
     text = f"{counted} {near}, at {percent(0)} the search has little to climb."
-    return {"level": "good", "head": "A sensible line.", "text": text, "better": None}
+    return {"level": "good", "head": "This line is sensible.", "text": text, "better": None}
 
 
 def _all_alike(sample: Sample, objective: ObjectiveConfig) -> str:
@@ -230,6 +228,12 @@ def _looks(objective: ObjectiveConfig) -> str:
 
 def _end(objective: ObjectiveConfig) -> str:
     return "cap" if objective.direction == "max" else "floor"
+
+
+def _counted(count: int, sample: Sample, objective: ObjectiveConfig) -> str:
+    """ "Of 200 random lineups, 13 are over it: 6.5 % (4 to 11 %)." """
+    are = "is" if count == 1 else "are"
+    return f"Of {sample.noun}, {count} {are} {beyond(objective)} it: {_share(count, sample)}."
 
 
 def _share(count: int, sample: Sample) -> str:

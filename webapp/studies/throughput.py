@@ -97,7 +97,9 @@ def _edge(job: Job) -> int:
     """Battles that were planned for the edge of a search."""
     size = plans.Plan(int(job.config.get("algorithm", {}).get("population", 0)), 1, 2)
     rules, objectives = LineupConfig.model_validate(job.config["lineups"]), job.config["objectives"]["objectives"]
-    return plans.edge_battles(size, rules, int(job.config.get("fresh", 0)), len(objectives))
+    return plans.edge_battles(
+        size, rules, int(job.config.get("fresh", 0)), plans.edge_of(job.template, len(objectives))
+    )
 
 
 def pace_of(sample: Job | None) -> float | None:

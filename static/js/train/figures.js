@@ -95,7 +95,8 @@ function showSpeed() {
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("steps").textContent = whole(steps);
   const minutes = page.minutes ? `${decimals(page.minutes, Number.isInteger(page.minutes) ? 0 : 1)}\u00a0min` : "";
-  at("of").textContent = `of ${[page.steps ? whole(page.steps) : "", minutes].filter(Boolean).join(", or ")}`;
+  const more = page.steps && steps > page.steps ? ": the last batch is learned from as a whole" : "";
+  at("of").textContent = `of ${[page.steps ? whole(page.steps) : "", minutes].filter(Boolean).join(", or ")}${more}`;
 }
 
 function showReturn() {

@@ -1,0 +1,60 @@
+"""What the New job page says of the battles at a search's end, against what such searches play."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.arrays import unpack
+from engine.config import LineupConfig
+from engine.events import Finished, Progressed
+from engine.games.herobattle import HeroBattle
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run
+from tests.factories import game_version, studio
+from webapp.studies import plans, previews
+from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.questions import QUESTIONS, with_line
+
+POPULATION, ROUNDS = 40, 8
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_edge_takes_about_what_is_told_of_its_question_and_never_more_than_the_most(
+    tmp_path: Path, question: str
+) -> None:
+    asked, store = QUESTIONS[question], FolderStore(tmp_path)
+    objectives, rules = asked.objectives(HeroBattle().describe()), asked.lineups(LineupConfig())
+    for objective in objectives.objectives:  # without a line nothing is left open, and played further
+        objectives = with_line(objectives, objective.name, None)
+    study: dict[str, Any] = {
+        "kind": "search", "name": question, "game": {"simulator": "builtin:herobattle-planted:1"}, "ticks": ROUNDS,
+        "replicates": 2, "fresh": plans.FRESH, "lineups": rules.model_dump(), "objectives": objectives.model_dump(),
+        "algorithm": {"kind": "nsga2", "population": POPULATION}, "pool": {"kind": "local", "batch_ms": 50},
+    }  # fmt: skip
+    found = list(run(load(study), store, ""))
+    end, last = found[-1], [event for event in found if isinstance(event, Progressed)][-1]
+    assert isinstance(end, Finished), end
+    played = end.counters.battles - last.counters.battles
+    each = plans.battles_each(rules, plans.FRESH)
+    assert played == each * len(unpack(store.get(end.artifacts["fresh"])).arrays["id"])
+    edge = plans.edge_of(question, len(objectives.objectives))
+    told = plans.edge_battles(plans.Plan(POPULATION, ROUNDS, 2), rules, plans.FRESH, edge)
+    assert 0.4 < told / played < 2.5
+    assert played <= POPULATION * each
+
+
+@pytest.mark.django_db
+def test_the_page_tells_the_usual_and_the_largest_edge_and_no_guess_as_a_bound() -> None:
+    team = studio()
+    game_version(team.project)
+    NewJobForm(None, project=team.project, user=team.designer)
+    typed = {**first_values(team.project), "question": "price", "measure": "", "line": ""}
+    numbers = {"population": "200", "rounds": "10", "replicates": "2", "fresh": "16"}
+    form = NewJobForm({**typed, **numbers}, project=team.project, user=team.designer)
+    said = dict(previews.preview(form, None)["before"]["rows"])["At the end"]
+    assert said.startswith("96 more for each lineup of the edge: about 1,300 as a rule, 19,200 at most")
+    assert "up to about" not in said
