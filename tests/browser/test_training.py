@@ -160,6 +160,14 @@ def test_the_page_follows_a_training_in_two_browsers_one_of_them_offline_for_a_w
     other_context.close()
 
 
+def test_a_training_of_more_moves_than_were_asked_for_says_why(enter: Enter, team: Studio) -> None:
+    job = trained(team.project, 6)
+    Job.objects.filter(pk=job.pk).update(config={**job.config, "steps": 14_000})
+    page = enter(team.designer, path(job))
+    expect(page.locator("[data-steps]")).to_have_text("15,000", timeout=SOON)
+    expect(page.locator("[data-of]")).to_have_text("of 14,000: the last batch is learned from as a whole")
+
+
 def test_after_a_pause_the_curve_goes_on_as_one(enter: Enter, team: Studio) -> None:
     job = trained(team.project, 1)
     page = enter(team.designer, path(job))
