@@ -619,7 +619,7 @@ def test_a_share_of_all_lineups_is_not_called_random_and_has_no_range(
     assert line_origin.WORDS["all"] == "Proposed from all lineups that there are."
     near = client.post(address("preview", team), filled(team, measure="advantage", line="1.0")).json()["sample"]
     told = plain(near["advice"]["text"])
-    assert told.startswith("20 of 20 lineups are over it: 100 %. ")
+    assert told.startswith("Of 20 lineups, 20 are over it: 100 %. ")
     for words in (told, near["text"], plain(near["cap"])):
         assert "random" not in words
     assert plain(near["cap"]) == "At the cap of 4.0×: 0 of 20."
