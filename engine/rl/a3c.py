@@ -21,16 +21,15 @@ from typing import ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from engine.config.rl import A3CConfig
-from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl import returns
-from engine.rl.actor_critic import ActorCritic, mean
+from engine.rl.actor_critic import ActorCritic, forward_all, mean
 from engine.rl.gradient import Gradient
 from engine.rl.learner import Data, Metrics, numbers
 from engine.rl.optimisers import RMSprop
-from engine.rl.tensors import whole
 
 F32 = NDArray[np.float32]
 
@@ -41,18 +40,14 @@ class A3C(ActorCritic):
     takes: ClassVar[tuple[Data, ...]] = ("fragments", "gradients")
     config: A3CConfig
 
-    def __init__(
-        self, seat: SeatSpec, config: A3CConfig, seed: int, steps: int, on: torch.device | None = None
-    ) -> None:
-        super().__init__(seat, config, seed, steps, on)
-        self.optimiser = RMSprop(self.theta.detach(), config.decay, config.epsilon)
+    def make_optimiser(self, theta: Tensor) -> RMSprop:
+        """With this algorithm's own decay and ε."""
+        return RMSprop(theta, self.config.decay, self.config.epsilon)
 
     def follow(self, weights: F32, version: int) -> None:
         """A worker takes over what the learner published."""
-        n = self.model.network.size
-        with torch.no_grad():
-            self.theta.copy_(torch.from_numpy(np.array(weights[:n])))
-        self._rest, self.version = np.array(weights[n:]), version
+        self.start_from(weights)
+        self.version = version
 
     def gradient(self, trajectory: Trajectory) -> tuple[F32, Metrics]:
         """dθ float32[size] of one batch at the present θ; changes nothing but the spread of rewards. Zeros where no
@@ -61,17 +56,18 @@ class A3C(ActorCritic):
             return np.zeros(self.model.network.size, np.float32), {}
         batch = self.batch(trajectory)
         parts = self.model.network.parts(self.theta)
-        found = whole(self.model, parts, batch)
+        found = forward_all(self.model, parts, batch)
         r, V, after = self.rewards(trajectory, found)
         targets = returns.gae(r, V, after, trajectory.ended, self.terms.gamma, self.terms.lam)
         v, A = (torch.from_numpy(x).to(self.device).flatten(0, 1) for x in (targets.values, targets.advantages))
         log_std, distribution = self.model.log_std(parts), self.model.distribution
         log_pi = distribution.log_prob(found.policy, log_std, batch.actions, batch.masks)
-        policy = -mean(log_pi * self.advantage(A, batch.valid, normalise=False), batch.valid)
-        critic = self.critic_loss(found.values[:-1].flatten(0, 1), v, batch.valid)
+        policy = -mean(log_pi * self.weighed(A, batch.valid), batch.valid)
+        critic = mean(((v - found.values[:-1].flatten(0, 1)) ** 2).sum(dim=1), batch.valid)
         H = mean(distribution.entropy(found.policy, log_std, batch.masks), batch.valid)
-        gradient = self.descend(self.loss(policy, critic, H)).cpu().numpy()
-        return gradient, numbers(policy_loss=policy, critic_loss=critic, entropy=H)
+        c = self.config
+        g = self.descend(c.policy_weight * policy + c.critic_weight * critic - c.entropy_weight * H)
+        return g.cpu().numpy(), numbers(policy_loss=policy, critic_loss=critic, entropy=H)
 
     def apply(self, gradient: Gradient) -> Metrics:
         """One step of the shared RMSprop with what a worker sent; none where that was of no decision."""

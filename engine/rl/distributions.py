@@ -19,27 +19,21 @@ choice (a seat that is out) counts as one where everything is legal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.mdp.interface import ActionSpec, Array, Parameterised
+from engine.rl.compiled import compiled
 from engine.rng import GOLDEN
 from engine.splitmix import mix
 
-F = TypeVar("F", bound=Callable[..., Any])
 F32 = NDArray[np.float32]
 Mask = NDArray[np.bool_] | None
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-
-
-def _compiled(function: F) -> F:
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 class Drawn(NamedTuple):
@@ -146,13 +140,13 @@ class Distribution:
         return found
 
 
-@_compiled
+@compiled
 def uniform(key: np.uint64, i: int) -> float:
     """The i-th number of a key's stream, uniform in [0, 1): SplitMix64 (Steele et al. 2014)."""
     return float(mix(key + np.uint64(i + 1) * GOLDEN) >> np.uint64(11)) * 2.0**-53
 
 
-@_compiled
+@compiled
 def uniforms(keys: NDArray[np.uint64], i: int) -> NDArray[np.float64]:
     """The i-th number of each key's stream [n]."""
     found = np.empty(len(keys))
@@ -161,13 +155,13 @@ def uniforms(keys: NDArray[np.uint64], i: int) -> NDArray[np.float64]:
     return found
 
 
-@_compiled
+@compiled
 def _normal(key: np.uint64, i: int) -> float:
     """A standard normal number from two uniform ones (Box & Muller 1958)."""
     return math.sqrt(-2 * math.log(1 - uniform(key, i))) * math.cos(2 * math.pi * uniform(key, i + 1))
 
 
-@_compiled
+@compiled
 def _choose(outputs: F32, mask: NDArray[np.bool_], n: int, at: int, k: int, mark: float) -> tuple[int, float]:
     """(choice, log-probability) of one discrete part: columns at … at + k of row n. ``mark`` in [0, 1) falls into the
     choice's share of the probability; below 0: the likeliest."""
@@ -190,7 +184,7 @@ def _choose(outputs: F32, mask: NDArray[np.bool_], n: int, at: int, k: int, mark
     return chosen, outputs[n, at + chosen] - largest - math.log(weight)
 
 
-@_compiled
+@compiled
 def _decide(
     outputs: F32, log_std: F32, mask: NDArray[np.bool_], keys: NDArray[np.uint64], choices: NDArray[np.int64],
     centre: F32, half: F32, owner: NDArray[np.int64], rows: F32, log_probs: F32,

@@ -49,7 +49,6 @@ class DQN(BaseLearner):
                 [("network.lstm", "DQN learns from single transitions; take an actor-critic for an LSTM")]
             )
         super().__init__(seat, config, seed, steps, on)
-        self.optimiser = Adam(self.theta.detach(), epsilon=1e-8)
         self.target = self.theta.detach().clone()
         self.replay = (
             PrioritisedReplay(config.capacity, self.rng, config.alpha)
@@ -63,6 +62,10 @@ class DQN(BaseLearner):
     def policy_spec(cls, seat: SeatSpec, config: DQNConfig) -> PolicySpec:
         """One that takes the choice of highest value."""
         return super().policy_spec(seat, config)._replace(kind="q", duelling=config.duelling)
+
+    def make_optimiser(self, theta: Tensor) -> Adam:
+        """Adam as its paper has it."""
+        return Adam(theta, epsilon=1e-8)
 
     @property
     def epsilon(self) -> float:

@@ -145,7 +145,6 @@ class BaseLearner(ABC):
 
     takes: ClassVar[tuple[Data, ...]] = ("fragments",)
     vectors: ClassVar[tuple[str, ...]] = ("actor",)
-    optimiser: Optimiser
 
     def __init__(
         self, seat: SeatSpec, config: AnyLearner, seed: int, steps: int, on: torch.device | None = None
@@ -166,6 +165,7 @@ class BaseLearner(ABC):
         first = self.model.initial(generator(seed, "weights"))
         n = self.model.network.size
         self.theta = torch.from_numpy(first[:n].copy()).to(self.device).requires_grad_()
+        self.optimiser = self.make_optimiser(self.theta.detach())
         self._rest = first[n:].copy()
         self.running = {s.name: Running(s.shape) for s in self.model.scaling.running}
         self.spread = Running((len(spec.seat.rewards),))
@@ -183,6 +183,10 @@ class BaseLearner(ABC):
     def apply(self, gradient: Gradient) -> Metrics:
         """Take a step along a gradient that a sampler computed. Raises EngineError where the algorithm has none."""
         raise EngineError(f"{self.config.kind} learns from batches of decisions and takes no gradients.")
+
+    @abstractmethod
+    def make_optimiser(self, theta: Tensor) -> Optimiser:
+        """What takes steps on θ; ``config`` is set."""
 
     @abstractmethod
     def _learn(self, trajectory: Trajectory) -> Metrics:

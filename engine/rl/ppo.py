@@ -22,16 +22,15 @@ import torch
 from torch import Tensor
 
 from engine.config.rl import PPOConfig
-from engine.mdp.interface import SeatSpec
 from engine.mdp.trajectory import Trajectory
 from engine.rl import returns
-from engine.rl.actor_critic import ActorCritic
+from engine.rl.actor_critic import ActorCritic, Pass, Tensors, forward_all, maximum_rows, scaled, through_time
 from engine.rl.learner import Metrics, averaged
-from engine.rl.networks import Parts
+from engine.rl.networks import Outputs, Parts, Recurrent
 from engine.rl.optimisers import Adam
-from engine.rl.tensors import Pass, Tensors, room, rows_of, some, whole
 
-_TOLD = ("policy_loss", "critic_loss", "entropy", "kl", "clipped", "ratio")
+_NORMAL_EPSILON = 1e-8
+_REPORTED = ("policy_loss", "critic_loss", "entropy", "kl", "clipped", "ratio")
 
 
 class Piece(NamedTuple):
@@ -48,11 +47,9 @@ class PPO(ActorCritic):
 
     config: PPOConfig
 
-    def __init__(
-        self, seat: SeatSpec, config: PPOConfig, seed: int, steps: int, on: torch.device | None = None
-    ) -> None:
-        super().__init__(seat, config, seed, steps, on)
-        self.optimiser = Adam(self.theta.detach())
+    def make_optimiser(self, theta: Tensor) -> Adam:
+        """Adam as PPO is usually run."""
+        return Adam(theta)
 
     @property
     def epsilon(self) -> float:
@@ -64,16 +61,16 @@ class PPO(ActorCritic):
         """``reuse`` passes over one batch."""
         batch = self.batch(trajectory)
         n = batch.T * batch.B
-        at_once = len(batch.observations[self.model.network.inputs[0].name]) <= room(batch)
-        steps = self._whole if at_once and not 0 < self.config.minibatch < n else self._parts
+        at_once = len(batch.observations[self.model.network.inputs[0].name]) <= maximum_rows(batch)
+        steps = self._in_whole_batches if at_once and not 0 < self.config.minibatch < n else self._in_minibatches
         return self.finish(trajectory, averaged(list(steps(trajectory, batch))))
 
-    def _whole(self, trajectory: Trajectory, batch: Tensors) -> Iterator[Metrics]:
+    def _in_whole_batches(self, trajectory: Trajectory, batch: Tensors) -> Iterator[Metrics]:
         """Passes over the whole batch; the first also gives the values that A and v are made from."""
         rows = torch.arange(batch.T * batch.B, device=self.device)
         for k in range(self.config.reuse):
             parts = self.model.network.parts(self.theta)
-            found = whole(self.model, parts, batch)
+            found = forward_all(self.model, parts, batch)
             if k == 0:
                 A, v = self._targets(trajectory, batch, parts, found)
             V = found.values[:-1].flatten(0, 1)
@@ -82,31 +79,24 @@ class PPO(ActorCritic):
             if self._too_far(metrics):
                 return
 
-    def _parts(self, trajectory: Trajectory, batch: Tensors) -> Iterator[Metrics]:
+    def _in_minibatches(self, trajectory: Trajectory, batch: Tensors) -> Iterator[Metrics]:
         """Passes in shuffled minibatches of decisions, or with an LSTM of whole streams, that cover every one."""
         with torch.no_grad():
             parts = self.model.network.parts(self.theta)
-            A, v = self._targets(trajectory, batch, parts, whole(self.model, parts, batch))
+            A, v = self._targets(trajectory, batch, parts, forward_all(self.model, parts, batch))
         units, size = batch.T * batch.B, self.config.minibatch
         if batch.state is not None:
             units, size = batch.B, max(1, size // batch.T)
         for _ in range(self.config.reuse):
             order = torch.from_numpy(self.rng.permutation(units)).to(self.device)
             for chosen in torch.split(order, size or units):
-                rows = rows_of(batch, chosen)
+                rows = self._rows(batch, chosen)
                 if batch.valid is not None and not batch.valid[rows].any():
                     continue  # nothing to learn from: no step, so the optimiser's averages stay too
                 metrics = self._step(batch, rows, A, v, self._pieces(batch, chosen))
                 yield metrics
             if self._too_far(metrics):
                 return
-
-    def _pieces(self, batch: Tensors, chosen: Tensor) -> Iterator[Piece]:
-        """The network's answers on a minibatch, a part at a time where it is too large for one."""
-        for some_of_them in torch.split(chosen, room(batch)):
-            parts = self.model.network.parts(self.theta)
-            outputs = some(self.model, parts, batch, some_of_them)
-            yield Piece(rows_of(batch, some_of_them), parts, outputs.policy, outputs.values)
 
     def _targets(self, trajectory: Trajectory, batch: Tensors, parts: Parts, found: Pass) -> tuple[Tensor, Tensor]:
         """(A, v) [T · B, R]."""
@@ -130,21 +120,30 @@ class PPO(ActorCritic):
 
     def _step(self, batch: Tensors, rows: Tensor, A: Tensor, v: Tensor, pieces: Iterable[Piece]) -> Metrics:
         """One step of gradient descent on L over ``rows``, of which some count; its gradient is the pieces' sum."""
-        valid = None if batch.valid is None else batch.valid[rows]
+        c, valid = self.config, None if batch.valid is None else batch.valid[rows]
         count = len(rows) if valid is None else int(valid.sum())
         normal = A.new_zeros(len(A))
-        normal[rows] = self.advantage(A[rows], valid, self.config.normalise_advantages)
-        g, sums = torch.zeros_like(self.theta), A.new_zeros(len(_TOLD))
+        normal[rows] = self._advantage(A[rows], valid)
+        g, sums = torch.zeros_like(self.theta), A.new_zeros(len(_REPORTED))
         for piece in pieces:
-            told = self._sums(batch, piece, normal[piece.rows], v[piece.rows])
-            g += self.descend(self.loss(told[0], told[1], told[2]) / count)
-            sums += told.detach()
+            found = self._sums(batch, piece, normal[piece.rows], v[piece.rows])
+            policy, critic, H = found[:3]
+            g += self.descend((c.policy_weight * policy + c.critic_weight * critic - c.entropy_weight * H) / count)
+            sums += found.detach()
         norm = self.clip(g)
         self.optimiser.step(g, self.eta)
-        return dict(zip(_TOLD, (sums / count).tolist(), strict=True)) | {"gradient": norm}
+        return dict(zip(_REPORTED, (sums / count).tolist(), strict=True)) | {"gradient": norm}
+
+    def _advantage(self, A: Tensor, valid: Tensor | None) -> Tensor:
+        """One number [N] from the named advantages [N, R]: each normalised over the decisions that count (of which
+        there must be one), weighted, then added."""
+        if self.config.normalise_advantages:
+            std, mean = torch.std_mean(A if valid is None else A[valid], dim=0, correction=0)
+            A = (A - mean) / (std + _NORMAL_EPSILON)
+        return self.weighed(A, valid)
 
     def _sums(self, batch: Tensors, piece: Piece, A: Tensor, v: Tensor) -> Tensor:
-        """Sums over the decisions of a piece that count, in the order of ``_TOLD``."""
+        """Sums over the decisions of a piece that count, in the order of ``_REPORTED``."""
         rows, parts, policy, V = piece
         masks = None if batch.masks is None else batch.masks[rows]
         rho, epsilon = self._ratio(batch, rows, parts, policy), self.epsilon
@@ -153,8 +152,31 @@ class PPO(ActorCritic):
         with torch.no_grad():
             # Schulman's estimator of KL(μ ‖ π), never negative: E[(ρ − 1) − log ρ].
             kl, clipped = rho - 1 - rho.log(), ((rho - 1).abs() > epsilon).float()
-        told = torch.stack([-gain, ((v - V) ** 2).sum(dim=1), H, kl, clipped, rho.detach()])
-        return told.sum(dim=1) if batch.valid is None else told[:, batch.valid[rows]].sum(dim=1)
+        found = torch.stack([-gain, ((v - V) ** 2).sum(dim=1), H, kl, clipped, rho.detach()])
+        return found.sum(dim=1) if batch.valid is None else found[:, batch.valid[rows]].sum(dim=1)
+
+    def _pieces(self, batch: Tensors, chosen: Tensor) -> Iterator[Piece]:
+        """The network's answers on a minibatch, a part at a time where it is too large for one."""
+        for part in torch.split(chosen, maximum_rows(batch)):
+            parts = self.model.network.parts(self.theta)
+            outputs = self._forward_rows(batch, parts, part)
+            yield Piece(self._rows(batch, part), parts, outputs.policy, outputs.values)
+
+    def _rows(self, batch: Tensors, chosen: Tensor) -> Tensor:
+        """The rows of chosen decisions: themselves, or with an LSTM all those of chosen streams, in time's order."""
+        if batch.state is None:
+            return chosen
+        return (torch.arange(batch.T, device=chosen.device)[:, None] * batch.B + chosen).flatten()
+
+    def _forward_rows(self, batch: Tensors, parts: Parts, chosen: Tensor) -> Outputs:
+        """The network on the rows of what is chosen, with an LSTM through their streams."""
+        if batch.state is None:
+            return self.model.network(parts, scaled(self.model, batch, chosen))
+        T, B = batch.T, batch.B
+        seen = scaled(self.model, batch, slice(0, T * B))
+        through = {name: through_time(rows, B)[:, chosen] for name, rows in seen.items()}
+        state = Recurrent(batch.state.h[chosen], batch.state.c[chosen])
+        return self.model.network.unroll(parts, through, state, batch.ended[:, chosen])[0]
 
     def _too_far(self, metrics: Metrics) -> bool:
         return bool(self.config.target_kl) and metrics["kl"] > self.config.target_kl

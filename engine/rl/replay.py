@@ -10,22 +10,17 @@ is left of the episode or of the fragment (the last states of a fragment bootstr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from engine.errors import ConfigError
+from engine.rl.compiled import compiled
 
-F = TypeVar("F", bound=Callable[..., Any])
 Arrays = dict[str, NDArray[Any]]
 _LEAST = 1e-6  # ε: what was learned perfectly can still be drawn
-
-
-def _compiled(function: F) -> F:
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 class Sample(NamedTuple):
@@ -144,7 +139,7 @@ def n_steps(
     return found
 
 
-@_compiled
+@compiled
 def _n_steps(
     rewards: NDArray[np.float32], terminated: NDArray[np.bool_], truncated: NDArray[np.bool_], gamma: np.float32,
     n: int, sums: NDArray[np.float32], factors: NDArray[np.float32], last: NDArray[np.int64],
@@ -164,7 +159,7 @@ def _n_steps(
             last[t, b] = s
 
 
-@_compiled
+@compiled
 def _put(
     sums: NDArray[np.float64], least: NDArray[np.float64], rows: NDArray[np.int64], values: NDArray[np.float64]
 ) -> None:
@@ -181,7 +176,7 @@ def _put(
             node //= 2
 
 
-@_compiled
+@compiled
 def _find(sums: NDArray[np.float64], marks: NDArray[np.float64]) -> NDArray[np.int64]:
     """The leaf at which the running total passes each mark."""
     leaves = len(sums) // 2

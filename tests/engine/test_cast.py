@@ -17,13 +17,13 @@ from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.interface import Continuous, Discrete, Hybrid, Parameterised, SeatSpec
 from engine.mdp.trajectory import Batch, Trajectory, join
 from engine.mdp.vector import episode_seeds
+from engine.rl.actor_critic import forward_all
 from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import examine
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.ppo import PPO
 from engine.rl.sampler import Episode, Sampler
 from engine.rl.seats import Player
-from engine.rl.tensors import whole
 from engine.rng import battle_seeds
 from tests.engine.rl_game import Signals
 from tests.engine.sample_games import fallers
@@ -221,7 +221,7 @@ def test_learners_recompute_what_a_policy_did_between_episodes_of_others(network
     seen = made.sample()["agent"]
     assert seen.valid is not None
     batch, parts = learner.batch(seen), learner.model.network.parts(learner.theta)
-    found = whole(learner.model, parts, batch)
+    found = forward_all(learner.model, parts, batch)
     log_pi = learner.model.distribution.log_prob(found.policy, None, batch.actions, None).detach().numpy()
     count = seen.valid.ravel()
     assert 50 < count.sum() < len(count)

@@ -23,7 +23,7 @@ from engine.config.rl import (
 )
 from engine.errors import ConfigError, EngineError
 from engine.games.pong import ImagePong, VectorPong
-from engine.rl import tensors
+from engine.rl import actor_critic
 from engine.rl.a3c import A3C
 from engine.rl.dqn import DQN
 from engine.rl.factory import gradient_worker
@@ -127,7 +127,7 @@ def test_a_batch_that_is_too_large_for_one_pass_is_learned_from_in_pieces(
 ) -> None:
     found = []
     for numbers in (10**6, 3 * 7):  # all rows at once, and seven
-        monkeypatch.setattr(tensors, "_NUMBERS", numbers)
+        monkeypatch.setattr(actor_critic, "_NUMBERS", numbers)
         config = PPOConfig(network=SMALL, fragment=16, batch=128, minibatch=minibatch, reuse=3)
         run = training(config, lambda: Signals(masked=True), steps=256)
         curve(run)

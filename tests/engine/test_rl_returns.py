@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engine.rl import returns
+from engine.rl.impala import vtrace
 
 T, B, R = 23, 3, 2
 F32 = NDArray[np.float32]
@@ -85,33 +86,18 @@ def test_gae_of_zero_is_the_one_step_error(fragment: Fragment) -> None:
     close(found.advantages, f.r + f.gamma * f.after - f.values)
 
 
-def test_n_steps_are_one_step_returns_or_reach_the_end(fragment: Fragment) -> None:
-    f = fragment
-    close(returns.n_step(f.r, f.after, f.ended, f.gamma, 1), f.r + f.gamma * f.after)
-    close(returns.n_step(f.r, f.after, f.ended, f.gamma, T), f.monte_carlo())
-
-
-@pytest.mark.parametrize("n", [2, 3, 7])
-def test_n_step_returns_recur(fragment: Fragment, n: int) -> None:
-    f = fragment
-    longer, shorter = (returns.n_step(f.r, f.after, f.ended, f.gamma, k) for k in (n, n - 1))
-    inner = ~f.ended[:-1]
-    close(longer[:-1][inner], (f.r[:-1] + f.gamma * shorter[1:])[inner])
-
-
-def test_vtrace_of_ratio_one_is_the_n_step_return(fragment: Fragment) -> None:
+def test_vtrace_of_ratio_one_is_monte_carlo(fragment: Fragment) -> None:
     f = fragment
     ones, lam = np.ones((T, B), np.float32), np.ones(R, np.float32)
-    found = returns.vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, ones)
-    whole = returns.n_step(f.r, f.after, f.ended, f.gamma, T)
-    close(found.values, whole)
-    close(found.advantages, whole - f.values)
+    found = vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, ones)
+    close(found.values, f.monte_carlo())
+    close(found.advantages, f.monte_carlo() - f.values)
 
 
 def test_vtrace_of_ratio_zero_is_the_value(fragment: Fragment) -> None:
     f = fragment
     zeros, lam = np.zeros((T, B), np.float32), np.ones(R, np.float32)
-    found = returns.vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, zeros)
+    found = vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, zeros)
     np.testing.assert_array_equal(found.values, f.values)
     assert not found.advantages.any()
 
@@ -119,7 +105,7 @@ def test_vtrace_of_ratio_zero_is_the_value(fragment: Fragment) -> None:
 def test_vtrace_s_recursion_is_its_explicit_sum(fragment: Fragment) -> None:
     f = fragment
     lam = np.array([1.0, 0.9], np.float32)
-    found = returns.vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, f.ratio, 1.2, 0.9)
+    found = vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, f.ratio, 1.2, 0.9)
     rho, c = np.minimum(f.ratio, 1.2), np.minimum(f.ratio, 0.9)
     for t in range(T):
         for b in range(B):
@@ -149,7 +135,7 @@ def test_clipped_traces_have_the_values_of_vtrace(fragment: Fragment) -> None:
     f = fragment
     lam, c = np.ones(R, np.float32), np.minimum(f.ratio, 1)
     mine = returns.clipped_traces(f.r, f.values, f.after, f.ended, f.gamma, lam, c)
-    theirs = returns.vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, f.ratio)
+    theirs = vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, f.ratio)
     close(mine.values, theirs.values)
 
 
@@ -178,8 +164,7 @@ def test_nothing_reaches_over_the_end_of_an_episode(seed: int, at: int) -> None:
         arguments = (r, f.values, after, f.ended, f.gamma)
         return [
             returns.gae(*arguments, lam).advantages[:at],
-            returns.vtrace(*arguments, lam, f.ratio).values[:at],
-            returns.n_step(r, after, f.ended, f.gamma, 5)[:at],
+            vtrace(*arguments, lam, f.ratio).values[:at],
         ]
 
     other = f.r.copy()
@@ -195,7 +180,7 @@ def test_a_larger_clip_never_moves_vtrace_s_first_correction_back(seed: int, cli
     f = Fragment(seed)
     lam = np.ones(R, np.float32)
     moved = [
-        np.abs(returns.vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, f.ratio, bar, 0.0).values - f.values)
+        np.abs(vtrace(f.r, f.values, f.after, f.ended, f.gamma, lam, f.ratio, bar, 0.0).values - f.values)
         for bar in (clip, clip + more)
     ]
     assert (moved[1] >= moved[0] - 1e-5).all()

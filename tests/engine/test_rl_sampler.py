@@ -18,7 +18,7 @@ from engine.mdp.driver import Driver
 from engine.mdp.roles import Trainee
 from engine.mdp.trajectory import Batch, Trajectory, join
 from engine.mdp.vector import noise_keys
-from engine.rl.actor_critic import ActorCritic
+from engine.rl.actor_critic import ActorCritic, forward_all, tensors_of
 from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import examine
 from engine.rl.networks import Recurrent
@@ -26,7 +26,6 @@ from engine.rl.policy import Actor, Policy, PolicySpec
 from engine.rl.ppo import PPO
 from engine.rl.sampler import Sampler
 from engine.rl.seats import Keys
-from engine.rl.tensors import tensors_of, whole
 from engine.rl.training import Training
 from engine.rng import battle_seeds
 from tests.engine.rl_game import Signals
@@ -148,7 +147,7 @@ def test_learners_recompute_what_samplers_said() -> None:
         seen = join([made.one(), made.one()])
         batch = learner.batch(seen)
         parts = learner.model.network.parts(learner.theta)
-        found = whole(learner.model, parts, batch)
+        found = forward_all(learner.model, parts, batch)
         log_pi = learner.model.distribution.log_prob(found.policy, None, batch.actions, batch.masks)
         np.testing.assert_allclose(log_pi.detach().numpy(), seen.log_probs.ravel(), rtol=1e-4, atol=1e-5)
 
@@ -172,7 +171,7 @@ def test_a_truncated_episode_is_valued_by_what_it_saw_last_with_the_memory_it_ha
     seen = made.one()
     assert seen.final_index[:, 0].tolist() == [4, 4, 4, 9, 9, 9]
     parts = learner.model.network.parts(learner.theta)
-    found = whole(learner.model, parts, learner.batch(seen))
+    found = forward_all(learner.model, parts, learner.batch(seen))
     state = Recurrent(torch.zeros(3, 4), torch.zeros(3, 4))
     for t in range(5):
         step = learner.model.network(parts, {"signal": torch.from_numpy(seen.observations["signal"][t])}, state)
@@ -315,7 +314,7 @@ def test_memory_begins_afresh_after_a_battle_whose_seat_had_gone_out() -> None:
     seen = made.one()
     assert seen.valid is not None
     batch, parts = learner.batch(seen), learner.model.network.parts(learner.theta)
-    found = whole(learner.model, parts, batch)
+    found = forward_all(learner.model, parts, batch)
     log_pi = learner.model.distribution.log_prob(found.policy, None, batch.actions, None)
     np.testing.assert_allclose(log_pi.detach().numpy(), seen.log_probs.ravel(), rtol=1e-4, atol=1e-5)
 
@@ -331,7 +330,7 @@ def test_rewards_are_scaled_by_the_spread_of_their_returns() -> None:
         made.begin(1)
         seen = made.one()
         seen = seen._replace(rewards=seen.rewards * np.float32(factor))
-        answer = whole(learner.model, learner.model.network.parts(learner.theta * 0), learner.batch(seen))
+        answer = forward_all(learner.model, learner.model.network.parts(learner.theta * 0), learner.batch(seen))
         found.append(learner.rewards(seen, answer)[0])
     np.testing.assert_allclose(found[0], found[1], rtol=1e-4)
     assert 0.05 < found[0].max() < 10
