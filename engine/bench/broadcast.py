@@ -8,21 +8,24 @@ time for one copy over one link is measured in the same run (TCP with encryption
 
 from __future__ import annotations
 
+import heapq
+import math
 import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.synchronize import Semaphore
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.bench.row import row
 from engine.channel import Weights, decode_weights, encode_weights
 from engine.runtime.channels import Source
 from engine.runtime.cluster import connected, load_ray
-from engine.runtime.tree import plan, spread
+from engine.runtime.tree import HEAD, Tree, plan
 from engine.runtime.zmq_channels import ZmqPublisher, ZmqSubscriber
 
 NAME = "broadcast"
@@ -155,3 +158,64 @@ def _simulated(quick: bool) -> Iterator[dict[str, Any]]:
             f"lag by {tree.staleness_mean:.1f} versions (at most {tree.staleness_max}), flat {flat.staleness_mean:.1f} "
             f"({flat.staleness_max})",
         )  # fmt: skip
+
+
+class Spread(NamedTuple):
+    """What a simulated broadcast does: ``seconds`` until one version has reached every host, and by how many versions
+    hosts lag behind the head while it keeps publishing (mean over hosts and time, and the largest)."""
+
+    seconds: float
+    staleness_mean: float
+    staleness_max: int
+
+
+def spread(tree: Tree, link_s: float, period_s: float) -> Spread:
+    """Simulate ``tree`` with links of ``link_s`` seconds a copy and a new version every ``period_s`` seconds, for as
+    long as six broadcasts take and 30 versions at least. Lag is sampled at every publication of the second half."""
+    children = tree.children()
+    seconds = _one_version(children, link_s)
+    versions = max(30, math.ceil(6 * seconds / period_s))
+    holds = np.zeros(len(tree.parent), dtype=np.int64)
+    turn = [0] * len(tree.parent)
+    busy = [False] * len(tree.parent)
+    events: list[tuple[float, int, int, int]] = [(v * period_s, HEAD, v, -1) for v in range(1, versions + 1)]
+    heapq.heapify(events)
+    lags: list[NDArray[np.int64]] = []
+    while events:
+        now, host, version, sender = heapq.heappop(events)
+        if host == HEAD and version > versions // 2:
+            lags.append(version - 1 - holds[1:])
+        if host == HEAD and version == versions:
+            break
+        holds[host] = max(holds[host], version)
+        for idle in {host, sender} - {-1}:
+            if idle == sender:
+                busy[idle] = False
+            if not busy[idle]:
+                _send_next(children[idle], idle, now, link_s, holds, turn, busy, events)
+    lag = np.concatenate(lags) if lags and len(holds) > 1 else np.zeros(1, dtype=np.int64)
+    return Spread(seconds, float(lag.mean()), int(lag.max()))
+
+
+def _send_next(
+    mine: list[int], host: int, now: float, link_s: float, holds: NDArray[np.int64], turn: list[int], busy: list[bool],
+    events: list[tuple[float, int, int, int]],
+) -> None:  # fmt: skip
+    """The next child, in turn, that does not have what ``host`` has."""
+    held = int(holds[host])
+    for k in range(len(mine)):
+        child = mine[(turn[host] + k) % len(mine)]
+        if holds[child] < held:
+            turn[host] = (turn[host] + k + 1) % len(mine)
+            busy[host] = True
+            heapq.heappush(events, (now + link_s, child, held, host))
+            return
+
+
+def _one_version(children: list[list[int]], link_s: float) -> float:
+    """Seconds until a single version is everywhere: copies leave one after another, relays first."""
+    arrived = np.zeros(len(children))
+    for host, mine in enumerate(children):
+        for k, child in enumerate(mine):
+            arrived[child] = arrived[host] + (k + 1) * link_s
+    return float(arrived.max())

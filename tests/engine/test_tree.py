@@ -9,8 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.bench.broadcast import spread
 from engine.errors import ConfigError
-from engine.runtime.tree import plan, spread
+from engine.runtime.tree import Tree, plan
+
+
+def hops(tree: Tree) -> int:
+    """How many copies stand one behind the other between the head and the host farthest from it."""
+    parent, reached = tree.parent, np.arange(len(tree.parent))
+    steps = 0
+    while (reached > 0).any():
+        reached, steps = np.where(reached > 0, parent[reached], 0), steps + 1
+    return steps
 
 
 def test_every_size_up_to_ten_thousand_keeps_the_papers_promises() -> None:
@@ -20,7 +30,7 @@ def test_every_size_up_to_ten_thousand_keeps_the_papers_promises() -> None:
         assert (tree.parent[1:] >= 0).all()
         sent = np.bincount(tree.parent[1:], minlength=hosts)
         assert sent.sum() == hosts - 1  # every other host once
-        assert tree.hops.max() <= 2  # three layers
+        assert hops(tree) <= 2  # three layers
         assert abs(sent[0] - isqrt(hosts)) <= 1
         assert sent.max() <= isqrt(hosts) + 2
 
@@ -42,7 +52,7 @@ def test_children_and_parents_say_the_same(hosts: int, flat: bool) -> None:
 def test_a_flat_plan_sends_everything_from_the_head() -> None:
     tree = plan(50, flat=True)
     assert len(tree.children()[0]) == 49
-    assert tree.hops.max() == 1
+    assert hops(tree) == 1
 
 
 def test_no_host_at_all_is_an_error_that_names_the_field() -> None:
