@@ -156,11 +156,6 @@ class Parameterised(_Action, frozen=True, tag="parameterised"):
         total = sum(self.sizes)
         return np.array(self.low or (-1.0,) * total, np.float32), np.array(self.high or (1.0,) * total, np.float32)
 
-    @property
-    def offsets(self) -> tuple[int, ...]:
-        """The column of a row where each choice's parameters begin."""
-        return tuple(1 + sum(self.sizes[:i]) for i in range(len(self.sizes)))
-
 
 ActionSpec = Discrete | Continuous | Hybrid | Parameterised
 

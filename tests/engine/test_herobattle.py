@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from engine.bench.herobattle_teams import equal_cost_pairs
 from engine.bench.lineup_battles import planted_worth
 from engine.errors import SimulatorError
 from engine.games.herobattle import HeroBattle, kernel
 from engine.games.herobattle.planted import planted_pieces
-from engine.games.herobattle.sampling import equal_cost_pairs
 from engine.simulators.contract import Battles, content_hash
 from tests.contracts.simulator import SimulatorContract
 

@@ -180,10 +180,6 @@ def test_actions_are_laid_out_as_documented(spec: Any, row: Any, choices: Any, i
     assert spec.idle(2).dtype == spec.dtype
 
 
-def test_a_parameterised_choice_knows_where_its_parameters_are() -> None:
-    assert Parameterised((2, 0, 1)).offsets == (1, 3, 3)
-
-
 def test_the_first_episode_has_the_battle_s_own_seed_and_later_ones_a_hash() -> None:
     seeds = np.array([5, 5, 6], np.uint64)
     first, second = episode_seeds(seeds, np.zeros(3, np.int64)), episode_seeds(seeds, np.array([1, 2, 1]))
