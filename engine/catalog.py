@@ -106,77 +106,88 @@ def imported(path: str) -> Any:
 ALGORITHMS: dict[str, Entry] = {
     "nsga2": Entry(
         "NSGA-II",
-        "Keeps the lineups nobody beats in everything, and combines and changes them round after round.",
+        "Finds the whole edge between two or three objectives and seldom disappoints. Not the first choice for four "
+        "objectives or more.",
         NSGA2Config,
         "engine.evolution.nsga2:NSGA2",
     ),
-    "random": Entry(
-        "Random search",
-        "Only draws lineups at random: the control that shows what searching adds.",
-        RandomConfig,
-        "engine.evolution.random_search:RandomSearch",
-    ),
-    "ga": Entry(
-        "Genetic algorithm",
-        "The simplest of its kind: the best become parents, and the best of old and new stay.",
-        GAConfig,
-        "engine.evolution.ga:GA",
-    ),
     "nsga3": Entry(
         "NSGA-III",
-        "NSGA-II for four objectives and more: keeps lineups along directions spread evenly between the objectives.",
+        "Spreads lineups evenly along many directions: for four objectives and more. With two or three, NSGA-II gives "
+        "as much.",
         NSGA3Config,
         "engine.evolution.nsga3:NSGA3",
     ),
     "agemoea": Entry(
         "AGE-MOEA",
-        "Finds out the shape of the edge while it searches, and spreads lineups evenly over it.",
+        "Learns the shape of the edge while it searches and spreads lineups evenly over it. Of little use where the "
+        "edge has only a few points.",
         AGEMOEAConfig,
         "engine.evolution.agemoea:AGEMOEA",
     ),
-    "pso": Entry(
-        "Particle swarm",
-        "Candidates fly through the settings, drawn to the best place each has seen and to the best of all.",
-        PSOConfig,
-        "engine.evolution.pso:PSO",
-    ),
-    "cso": Entry(
-        "Competitive swarm",
-        "Candidates meet in pairs; the loser moves towards the winner. For many settings at once.",
-        CSOConfig,
-        "engine.evolution.cso:CSO",
+    "ga": Entry(
+        "Genetic algorithm",
+        "The simplest: the best become parents. Good when one number says it all; it shows no trade-offs.",
+        GAConfig,
+        "engine.evolution.ga:GA",
     ),
     "cmaes": Entry(
         "CMA-ES",
-        "For real numbers: learns which changes go together and takes steps of the right size.",
+        "Learns which changes go together. Good in the last stretch towards one goal; slow to start where pieces have "
+        "nothing to do with each other.",
         CMAESConfig,
         "engine.evolution.cma:CMAES",
     ),
     "cem": Entry(
         "Cross-entropy method",
-        "For real numbers: draws around the best of the last round, a little more narrowly each time.",
+        "Draws around the best of the last round, ever more narrowly. Quick and sturdy; it settles on one kind of "
+        "lineup and does not look back.",
         CEMConfig,
         "engine.evolution.cem:CEM",
     ),
     "openai-es": Entry(
         "OpenAI evolution strategy",
-        "For very many real numbers, such as network weights: follows the slope that many small changes show.",
+        "Follows the slope that many small changes show. Made for thousands of smooth settings; lineups jump from "
+        "piece to piece, so expect little.",
         OpenAIESConfig,
         "engine.evolution.es:OpenAIES",
     ),
-    "pbt": Entry(
-        "Population based training",
-        "For evaluations that train: members that lag copy better ones, weights and settings, and vary the settings.",
-        PBTConfig,
-        "engine.evolution.pbt:PBT",
+    "pso": Entry(
+        "Particle swarm",
+        "A swarm drawn to the best place it has seen. Good with few lineups in a round; weak when battles are very "
+        "noisy.",
+        PSOConfig,
+        "engine.evolution.pso:PSO",
+    ),
+    "cso": Entry(
+        "Competitive swarm",
+        "Lineups meet in pairs and the loser moves towards the winner. Good for large teams with many slots; slow "
+        "when there are few.",
+        CSOConfig,
+        "engine.evolution.cso:CSO",
     ),
     "map-elites": Entry(
         "MAP-Elites",
-        "Fills a map of behaviours, keeping the best of each kind: for variety rather than a trade-off.",
+        "Keeps the best of every kind on a map. Good for seeing how differently a game can break; not for the "
+        "sharpest edge, and it needs two objectives.",
         MAPElitesConfig,
         "engine.evolution.map_elites:MAPElites",
     ),
+    "random": Entry(
+        "Random search",
+        "Only draws valid lineups. Shows what searching adds; never the way to find the worst.",
+        RandomConfig,
+        "engine.evolution.random_search:RandomSearch",
+    ),
+    "pbt": Entry(
+        "Population based training",
+        "Players train side by side; those that lag go on from a better one’s network and settings, a little changed. "
+        "The usual choice: it ends with a trained player, and settings may change on the way.",
+        PBTConfig,
+        "engine.evolution.pbt:PBT",
+    ),
 }
+"""In the order of menus; an explanation says what it is good for, and when not."""
 LEARNERS: dict[str, Entry] = {
     "ppo": Entry(
         "PPO",

@@ -1,7 +1,7 @@
 """Every search algorithm's settings: one model a ``kind``, in the order in which the algorithms were built.
 
 To add one: a model here (and in ``AlgorithmConfig``), a row in ``engine.catalog.ALGORITHMS``, a file in
-``engine/evolution`` whose class takes the model's fields as keyword arguments of the same names.
+``engine/evolution`` whose class names the model as its ``Settings``, and a row in ``engine/bench/ec.py``.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ OPERATORS = ("crossover", "mutation", *LINEUP_OPERATORS, *SETTING_OPERATORS)
 class SearchAlgorithm(Config):
     """What every algorithm has: a tick is ``population`` evaluations.
 
-    ``needs``: what it asks of a space (``engine.problem.Capabilities``). ``remeasures``: members stay as they are, so
-    its best can be measured again. ``races``: the best by front, then crowding, survive, so a race can foresee who
-    stays. The engine, the forms and the API read these from here."""
+    ``finds``: the front of several objectives, the best in one, many different candidates, or ones that went on being
+    trained while it searched. ``needs``: what it asks of a space (``engine.problem.Capabilities``). ``remeasures``:
+    members stay as they are, so its best can be measured again. ``races``: the best by front, then crowding, survive,
+    so a race can foresee who stays. The engine, the forms and the API read these from here."""
 
+    finds: ClassVar[Literal["front", "best", "variety", "trained"]] = "front"
     needs: ClassVar[tuple[Need, ...]] = ()
     remeasures: ClassVar[bool] = True
     races: ClassVar[bool] = False
@@ -134,6 +136,7 @@ class RandomConfig(SearchAlgorithm):
     """Random search: the control for every claim."""
 
     kind: Literal["random"] = "random"
+    finds = "variety"
     races: ClassVar[bool] = True
 
 
@@ -141,6 +144,7 @@ class GAConfig(Breeding):
     """The genetic algorithm: tournaments, crossover, mutation, elitism."""
 
     kind: Literal["ga"] = "ga"
+    finds = "best"
     races: ClassVar[bool] = True
     elites: float = Field(
         1.0,
@@ -177,6 +181,7 @@ class PSOConfig(Steady):
     """Particle swarm optimisation (Kennedy & Eberhart 1995; coefficients: Clerc & Kennedy 2002)."""
 
     kind: Literal["pso"] = "pso"
+    finds = "best"
     needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     remeasures: ClassVar[bool] = False
     inertia: float = Field(0.7298, ge=0, le=1, title="Inertia", description="Share of the speed that is kept.")
@@ -188,6 +193,7 @@ class CSOConfig(Steady):
     """The competitive swarm optimiser (Cheng & Jin 2015)."""
 
     kind: Literal["cso"] = "cso"
+    finds = "best"
     needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     remeasures: ClassVar[bool] = False
     population: int = Field(200, ge=2, le=10_000, multiple_of=2, title="Lineups in a round")
@@ -198,6 +204,7 @@ class CMAESConfig(Steady):
     """CMA-ES (Hansen's tutorial): learns which changes go together. For real numbers."""
 
     kind: Literal["cmaes"] = "cmaes"
+    finds = "best"
     needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     population: int = Field(16, ge=4, le=10_000, title="Candidates in a round")
     sigma: float = Field(0.3, gt=0, le=10, title="First step size", description="As a share of each number's range.")
@@ -207,6 +214,7 @@ class CEMConfig(Steady):
     """The cross-entropy method as CEM-RL uses it (Pourchot & Sigaud 2019). For real numbers."""
 
     kind: Literal["cem"] = "cem"
+    finds = "best"
     needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     population: int = Field(20, ge=2, le=10_000, title="Candidates in a round")
     sigma: float = Field(0.3, gt=0, le=10, title="First spread", description="As a share of each number's range.")
@@ -222,6 +230,7 @@ class OpenAIESConfig(Steady):
     """OpenAI's evolution strategy (Salimans et al. 2017). For many real numbers, such as network weights."""
 
     kind: Literal["openai-es"] = "openai-es"
+    finds = "best"
     needs: ClassVar[tuple[Need, ...]] = ("numbers",)
     population: int = Field(40, ge=2, le=10_000, multiple_of=2, title="Candidates in a round")
     sigma: float = Field(0.05, gt=0, le=10, title="Spread", description="As a share of each number's range.")
@@ -234,6 +243,7 @@ class PBTConfig(Steady):
     """Population based training (Jaderberg et al. 2017). For evaluations that train."""
 
     kind: Literal["pbt"] = "pbt"
+    finds = "trained"
     needs: ClassVar[tuple[Need, ...]] = ("perturb",)
     remeasures: ClassVar[bool] = False
     population: int = Field(20, ge=2, le=10_000, title="Members")
@@ -265,6 +275,7 @@ class MAPElitesConfig(Breeding):
     """MAP-Elites (Mouret & Clune 2015): quality diversity."""
 
     kind: Literal["map-elites"] = "map-elites"
+    finds = "variety"
     bins: int = Field(16, ge=1, le=1000, title="Cells in each direction")
     low: tuple[float, ...] = Field(
         (), max_length=6, title="Lower bounds of behaviour", description="Empty: found by the first round."

@@ -22,6 +22,7 @@ from webapp.studies.forms import NewJobForm, values_of
 from webapp.studies.method_menu import lineups
 from webapp.studies.methods import LINEUPS, METHODS
 from webapp.studies.models import Job
+from webapp.training.searching import PLAYERS
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +58,13 @@ def test_a_method_s_text_says_what_it_is_good_for_and_when_not(kind: str) -> Non
 
 def test_only_the_method_that_needs_training_is_left_out() -> None:
     assert ALGORITHMS.keys() - METHODS.keys() == {"pbt"}
+    assert list(METHODS) == [kind for kind in ALGORITHMS if kind != "pbt"]
+
+
+def test_every_method_of_a_menu_stands_in_one_of_its_groups() -> None:
+    for menu in (LINEUPS, PLAYERS):
+        assert {method.group for method in menu.methods.values()} == menu.groups.keys()
+    assert PLAYERS.methods.keys() == ALGORITHMS.keys()
 
 
 def test_nobody_who_leaves_the_menu_closed_gets_anything_but_the_usual(team: Studio) -> None:

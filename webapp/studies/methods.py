@@ -16,7 +16,8 @@ from engine.config.noise import BattlesRule, EvaluationsRule, MinutesRule, Noise
 from webapp.lib.words import number
 from webapp.studies.setting_fields import Setting, settings_of
 
-TOGETHER, SINGLE, OTHER = "together", "single", "other"
+TOGETHER, SINGLE, OTHER = "front", "best", "variety"
+"""What an algorithm ``finds``, as its settings say."""
 GROUPS = {
     TOGETHER: "Best trade-offs between several objectives",
     SINGLE: "The best in one objective",
@@ -27,17 +28,24 @@ _STEADY = ("steady", "fair")
 
 @dataclass(frozen=True)
 class Method:
-    """An algorithm on the menu; what it can do, its settings say. ``text``: what it is good for, and when not.
-    ``also``: parts of the form that a page adds for it."""
+    """An algorithm on the menu; what it finds and can do, its settings say. ``words``: a page's own for what it is good
+    for, and when not; ``also``: parts of the form that a page adds for it."""
 
     kind: str
-    group: str
-    text: str
+    words: str = ""
     also: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         return ALGORITHMS[self.kind].label
+
+    @property
+    def text(self) -> str:
+        return self.words or ALGORITHMS[self.kind].explanation
+
+    @property
+    def group(self) -> str:
+        return self.model.finds
 
     @property
     def model(self) -> type[SearchAlgorithm]:
@@ -67,76 +75,8 @@ class Method:
         return " ".join((*(name for name, has in found.items() if has), *self.also))
 
 
-METHODS = {
-    method.kind: method
-    for method in (
-        Method(
-            "nsga2",
-            TOGETHER,
-            "Finds the whole edge between two or three objectives and seldom disappoints. "
-            "Not the first choice for four objectives or more.",
-        ),
-        Method(
-            "nsga3",
-            TOGETHER,
-            "Spreads lineups evenly along many directions: for four objectives and more. "
-            "With two or three, NSGA-II gives as much.",
-        ),
-        Method(
-            "agemoea",
-            TOGETHER,
-            "Learns the shape of the edge while it searches and spreads lineups evenly over it. "
-            "Of little use where the edge has only a few points.",
-        ),
-        Method(
-            "ga",
-            SINGLE,
-            "The simplest: the best become parents. Good when one number says it all; it shows no trade-offs.",
-        ),
-        Method(
-            "cmaes",
-            SINGLE,
-            "Learns which changes go together. Good in the last stretch towards one goal; "
-            "slow to start where pieces have nothing to do with each other.",
-        ),
-        Method(
-            "cem",
-            SINGLE,
-            "Draws around the best of the last round, ever more narrowly. Quick and sturdy; "
-            "it settles on one kind of lineup and does not look back.",
-        ),
-        Method(
-            "openai-es",
-            SINGLE,
-            "Follows the slope that many small changes show. Made for thousands of smooth settings; "
-            "lineups jump from piece to piece, so expect little.",
-        ),
-        Method(
-            "pso",
-            SINGLE,
-            "A swarm drawn to the best place it has seen. Good with few lineups in a round; "
-            "weak when battles are very noisy.",
-        ),
-        Method(
-            "cso",
-            SINGLE,
-            "Lineups meet in pairs and the loser moves towards the winner. Good for large teams with many slots; "
-            "slow when there are few.",
-        ),
-        Method(
-            "map-elites",
-            OTHER,
-            "Keeps the best of every kind on a map. Good for seeing how differently a game can break; "
-            "not for the sharpest edge, and it needs two objectives.",
-        ),
-        Method(
-            "random",
-            OTHER,
-            "Only draws valid lineups. Shows what searching adds; never the way to find the worst.",
-        ),
-    )
-}
-"""By kind, in the menu's order. Population based training is not here: it needs evaluations that train."""
+METHODS = {kind: method for kind in ALGORITHMS if "perturb" not in (method := Method(kind)).model.needs}
+"""By kind, in the menu's order. Those that need evaluations which train are not here."""
 
 
 @dataclass(frozen=True)

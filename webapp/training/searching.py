@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from engine.catalog import ALGORITHMS
 from engine.config.algorithms import LINEUP_OPERATORS
 from engine.config.noise import EvaluationsRule, MinutesRule, PlateauRule, StepsRule
 from webapp.studies.methods import GROUPS, METHODS, OTHER, SINGLE, TOGETHER, Menu, Method
 
-LEARNING, NETWORK, BEHAVIOUR = "learning", "network", "behaviour"
+LEARNING, NETWORK, BEHAVIOUR = "trained", "network", "behaviour"
 _WORDS = {
     "lineup": "player", "battle": "episode", "replicate": "episode", "objective": "goal", "candidate": "player",
     "question": "search",
@@ -90,21 +91,16 @@ def in_players(text: str) -> str:
 
 
 def _method(method: Method) -> Method:
-    text = _TEXTS.get(method.kind) or in_players(method.text)
+    words = _TEXTS.get(method.kind) or in_players(method.text)
     also = (NETWORK, BEHAVIOUR) if method.kind == "map-elites" else (NETWORK,)
-    return replace(method, text=text, also=also)
+    return replace(method, words=words, also=also)
 
 
-PBT = Method(
-    "pbt",
-    LEARNING,
-    "Players train side by side; those that lag go on from a better one’s network and settings, a little changed. The "
-    "usual choice: it ends with a trained player, and settings may change on the way.",
-)
+PBT = Method("pbt")
 PLAYERS = Menu(
     "method",
     PBT.kind,
-    {PBT.kind: PBT, **{kind: _method(METHODS[kind]) for kind in METHODS}},
+    {k: _method(METHODS[k]) if k in METHODS else Method(k) for k in sorted(ALGORITHMS, key=METHODS.__contains__)},
     {
         LEARNING: "Settings that change while players learn",
         SINGLE: "One best set of settings",
