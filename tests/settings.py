@@ -17,3 +17,5 @@ _sqlite = DATABASES["default"]["ENGINE"].endswith("sqlite3")  # noqa: F405
 _name = f"{_folder}/test.sqlite3" if _sqlite else os.path.basename(_folder)
 DATABASES["default"]["TEST"] = {"NAME": _name}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Each test client loads the middleware, which would list every static file first; test_static.py has it as on a site.
+WHITENOISE_AUTOREFRESH = True

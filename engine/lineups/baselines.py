@@ -73,14 +73,14 @@ def resolve(
     median = float(np.median(sums.mean(axis=1)))
     strength = next(m for m in spec.side_metrics if m.name == spec.strength)
     battles = replicates * max(1, battles_between(rows))
-    error = median_error(sums, battles, strength) if spec.chance else 0.0
+    error = float(median_error(sums, battles, strength)) if spec.chance else 0.0
     return BaselineTeams(names, rows, drawn, median, error if np.isfinite(error) else None, replicates)
 
 
-def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> float:
+def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> NDArray[np.float64]:
     """The standard error of the median of the teams' means, such that Student's two-sided 95 % interval holds, and so
-    does its one-sided bound of 99 %. ``sums`` float64[teams, replicates], each a mean over a share of the ``battles``
-    of a team; infinite where a team never varied and the metric has no range.
+    does its one-sided bound of 99 %. ``sums`` float64[..., teams, replicates], each a mean over a share of the
+    ``battles`` of a team; gives float64[...], infinite where a team never varied and the metric has no range.
 
     Should the median of the lower ends be above the true median, then one of the teams up to the middle, of which there
     are k // 2 + 1, has its own lower end above its mean: so they share one level (Bonferroni), however their results
@@ -92,43 +92,46 @@ def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> flo
     on its replicates leave open, which is wide. Tests hold this for normal, exponential and 0-or-1 results, and for
     log-normal ones of a standard deviation of 1 in the logarithm, or of 1.5 from 32 replicates on.
     """
-    freedom = sums.shape[1] - 1
-    return max(_half(sums, battles, metric, error) / float(stdtrit(freedom, 1 - error)) for error in (0.025, 0.01))
+    freedom = sums.shape[-1] - 1
+    two, one = (_half(sums, battles, metric, error) / stdtrit(freedom, 1 - error) for error in (0.025, 0.01))
+    return np.asarray(np.maximum(two, one))
 
 
-def _half(sums: NDArray[np.float64], battles: int, metric: Metric, error: float) -> float:
+def _half(sums: NDArray[np.float64], battles: int, metric: Metric, error: float) -> NDArray[np.float64]:
     """How far the true median may lie on either side, each with this ``error``."""
-    mean = sums.mean(axis=1)
-    alpha = error / (len(sums) // 2 + 1)
+    mean, teams = sums.mean(axis=-1), sums.shape[-2]
+    alpha = error / (teams // 2 + 1)
     below, above = _reach(sums, alpha)
     if metric.low is not None and metric.high is not None:
         unseen = np.log(1 / alpha) / battles
         below = np.maximum(below, unseen * (mean - metric.low))
         above = np.maximum(above, unseen * (metric.high - mean))
-    elif not np.ptp(sums, axis=1).all():
-        return float("inf")
-    elif len(sums) == 1:
-        below, above = (np.maximum(x, _open_reach(side * sums[0], alpha)) for x, side in ((below, 1.0), (above, -1.0)))
-    middle = np.median(mean)
-    return float(max(middle - np.median(mean - below), np.median(mean + above) - middle))
+    elif teams == 1:
+        below, above = (np.maximum(x, _open_reach(side * sums, alpha)) for x, side in ((below, 1.0), (above, -1.0)))
+    middle = np.median(mean, axis=-1)
+    half = np.maximum(middle - np.median(mean - below, axis=-1), np.median(mean + above, axis=-1) - middle)
+    open_ended = metric.low is None or metric.high is None
+    return np.where(open_ended & ~np.ptp(sums, axis=-1).all(axis=-1), np.inf, half)
 
 
-def _open_reach(values: NDArray[np.float64], alpha: float) -> float:
-    """How far below the mean of the values the true one may lie where nobody says how low it can be: by bets within
-    what they show (``confidence.seen``)."""
-    mean = float(values.mean())
+def _open_reach(values: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+    """How far below the mean of each row of values the true one may lie where nobody says how low it can be: by bets
+    within what they show (``confidence.seen``)."""
 
-    def evidence(line: float) -> float:
-        return confidence.seen(values, line, True)
+    def reach(row: NDArray[np.float64]) -> float:
+        mean = float(row.mean())
+        return mean - confidence.lowest(
+            lambda line: confidence.seen(row, line, True), mean, float(np.ptp(row)), -np.inf, alpha
+        )
 
-    return mean - confidence.lowest(evidence, mean, float(np.ptp(values)), -np.inf, alpha)
+    return np.apply_along_axis(reach, -1, values)
 
 
 def _reach(sums: NDArray[np.float64], alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How far below and above its mean each row's true one may lie, with an error of ``alpha`` on either side."""
-    n, deviation = sums.shape[1], sums - sums.mean(axis=1, keepdims=True)
-    t, spread = stdtrit(n - 1, 1 - alpha), np.sqrt((deviation**2).mean(axis=1))
-    skew = (deviation**3).mean(axis=1) / np.where(spread > 0, spread, 1) ** 3
+    n, deviation = sums.shape[-1], sums - sums.mean(axis=-1, keepdims=True)
+    t, spread = stdtrit(n - 1, 1 - alpha), np.sqrt((deviation**2).mean(axis=-1))
+    skew = (deviation**3).mean(axis=-1) / np.where(spread > 0, spread, 1) ** 3
     moved = skew * (1 + 2 * t**2) / (6 * np.sqrt(n))
     error = spread / np.sqrt(n - 1)
     return error * (t + np.maximum(-moved, 0)), error * (t + np.maximum(moved, 0))

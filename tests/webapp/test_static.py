@@ -10,11 +10,17 @@ import pytest
 from django.conf import settings
 from django.templatetags.static import static
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from webapp.lib.finders import unwrapped
 from webapp.studies.explore_page import modules
 
 SCRIPTS = Path(settings.BASE_DIR, "static", "js")
+
+
+@pytest.fixture(autouse=True)
+def files_are_listed_at_the_start(settings: Settings) -> None:
+    settings.WHITENOISE_AUTOREFRESH = False
 
 
 def imported(script: Path, seen: set[Path]) -> set[Path]:
