@@ -43,6 +43,13 @@ SLOW_FILES = {
 }  # fmt: skip
 """Those that took five seconds and more, all tests of a file together, or that start Ray."""
 
+LONGEST = (
+    "workers/test_full_disk", "workers/test_whole_site_kills", "browser/test_job_page", "browser/test_explore",
+    "engine/test_lineups", "browser/test_explore_hands", "browser/test_data_pages", "engine/test_train_ray",
+    "engine/test_pool_ray", "browser/test_frame", "engine/test_rl_learners", "workers/test_kills",
+)  # fmt: skip
+"""Those that took a minute and more, the longest first: of several processes, nobody begins one when all others end."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What ``make quick`` asks for."""
@@ -55,6 +62,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     folder, name = collection_path.parent.name, collection_path.stem.removeprefix("test_")
     return True if folder in SLOW_FOLDERS or name in SLOW_FILES.get(folder, ()) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first; the order of all else stays."""
+    rank = {f"{name}.py": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get("/".join(item.path.parts[-2:]), len(rank)))
 
 
 @pytest.fixture(scope="session")

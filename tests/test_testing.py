@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from deploy.up import testing
+from tests import conftest
 
 Ran = list[tuple[str, ...]]
 
@@ -59,3 +61,26 @@ def test_a_run_that_ended_otherwise_is_not_repeated(ran: Ran, tmp_path: Path, mo
     leave(tmp_path, "tests/a.py::test_a")
     monkeypatch.setattr(testing, "run", lambda command: 3)
     assert testing.suite([]) == 3
+
+
+@pytest.mark.parametrize(("tests", "linters", "code"), [(0, 0, 0), (0, 1, 1), (5, 0, 1), (5, 1, 1)])
+def test_whatever_linters_or_tests_find_fails_and_what_linters_say_is_told_after_the_tests(
+    tests: int, linters: int, code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def work() -> int:
+        print("the tests", flush=True)
+        return tests
+
+    python = testing.subprocess.Popen
+    says = f"print('the linters'); raise SystemExit({linters})"
+    monkeypatch.setattr(testing.subprocess, "Popen", lambda command, **more: python([command[0], "-c", says], **more))
+    assert testing.beside_linters(work) == code
+    assert capfd.readouterr().out == "the tests\nthe linters\n"
+
+
+def test_the_longest_files_are_there_and_come_first() -> None:
+    files = [Path(__file__).parent / f"{name}.py" for name in conftest.LONGEST]
+    assert all(file.is_file() for file in files)
+    others = [SimpleNamespace(path=Path(__file__)), *(SimpleNamespace(path=file) for file in reversed(files))]
+    conftest.pytest_collection_modifyitems(others)
+    assert [item.path for item in others] == [*files, Path(__file__)]

@@ -66,7 +66,8 @@ def _attempt(claim: Claim, engine: Sequence[str], obey: float) -> None:
     if what:
         pool_gone = ray.address() != pool or bool(claims.pool_obstacle(claim.job))
         what = f"The {claim.job.study.hands} went away." if pool_gone else what
-        record_death(claim, what, blameless=blameless or pool_gone)
+        # On a full disk a study is told to pause, of which it dies while it still starts; or it finds no room.
+        record_death(claim, what, blameless=blameless or pool_gone or disk.full())
 
 
 def record_death(claim: Claim, what: str, *, blameless: bool = False) -> None:

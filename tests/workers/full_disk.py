@@ -16,19 +16,21 @@ import urllib.request
 from http.cookiejar import CookieJar
 from pathlib import Path
 
+from engine.config import GameConfig, PoolConfig, SearchConfig
 from tests.workers.whole_site import WholeSite, until
 
-DISK = "700m"
+DISK, GAME = "700m", "builtin:herobattle-planted:1"
+SEARCH = SearchConfig(
+    name="full disk", seed=4242, game=GameConfig(simulator=GAME), ticks=20, replicates=16, pool=PoolConfig(kind="local")
+)
 START = """
-import sys, django
+import json, sys, django
 django.setup()
 from engine.studies import load
 from webapp.studies import actions
-from webapp.studies.models import Job
-made = Job.objects.filter(kind="search").order_by("pk").first()
-study = load({**made.config, "ticks": 20, "replicates": 16, "seed": 4242, "name": "full disk"})
-refers = {"game_version": made.game_version, "lineup_rules": made.lineup_rules, "objective_set": made.objective_set}
-print(actions.submit(made.project, made.created_by, study, title="Full disk", **refers).pk)
+from webapp.studies.demo import make_demo
+made = make_demo()
+print(actions.submit(made.project, made.designer, load(json.load(sys.stdin)), title="Full disk").pk)
 """
 
 
@@ -51,16 +53,11 @@ class Browser:
 
 
 def start_search(site: WholeSite) -> int:
+    """A search of the demo project, which is made where it is missing; gives its number."""
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "webapp.settings", "EQUIPOISE_VAR": str(site.layout.var)}
-    done = subprocess.run([sys.executable, "-c", START], env=environment, capture_output=True, text=True, check=True)
+    command, config = [sys.executable, "-c", START], SEARCH.model_dump_json()
+    done = subprocess.run(command, env=environment, input=config, stdout=subprocess.PIPE, text=True, check=True)
     return int(done.stdout)
-
-
-def first_search(site: WholeSite) -> str:
-    """Its status; nothing before it is made."""
-    with sqlite3.connect(f"file:{site.layout.var}/db.sqlite3?mode=ro", uri=True, timeout=30) as database:
-        row = database.execute("SELECT status FROM studies_job WHERE kind = 'search'").fetchone()
-    return row[0] if row else ""
 
 
 def job(site: WholeSite, number: int) -> tuple[str, int, str]:
@@ -84,7 +81,7 @@ def fill(file: Path) -> None:
 
 def main(folder: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", folder], check=True)
-    site = WholeSite(folder / "var", EQUIPOISE_DEMO="1")
+    site = WholeSite(folder / "var")
     site.output = folder.with_suffix(".output")
     try:
         site.start()
@@ -95,11 +92,9 @@ def main(folder: Path) -> None:
 
 
 def full_and_free_again(site: WholeSite, filling: Path) -> None:
+    disturbed = start_search(site)
     browser = Browser(site)
     browser.sign_in()
-    # The new search is another run of the demo project's first one, which the site plays once it is up.
-    until(lambda: first_search(site) == "finished", "the demo project's first search to end")
-    disturbed = start_search(site)
     until(lambda: job(site, disturbed)[1] >= 2, "the search to play two rounds")
     fill(filling)
     until(lambda: "full" in site.health()["parts"].get("disk", ""), "the health page to say that the disk is full")

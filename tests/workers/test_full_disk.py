@@ -57,6 +57,16 @@ def test_a_checkpoint_that_found_no_room_is_nobody_s_fault(make_job: MakeJob, mo
     assert Job.objects.get(pk=job.pk).status == Status.QUEUED
 
 
+def test_a_study_that_died_while_the_disk_was_full_is_not_to_blame(
+    make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = make_job(ticks=3, deeds=[{"tick": 0, "do": "die"}], row={"stalled_attempts": 2})
+    monkeypatch.setattr(disk, "full", lambda: True)
+    runner.run(job.pk, MADE_UP)
+    job.refresh_from_db()
+    assert (job.status, job.stalled_attempts) == (Status.QUEUED, 2)
+
+
 def test_the_supervisor_outlives_a_note_that_it_cannot_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layout = Layout(tmp_path)
     layout.make_folders()
