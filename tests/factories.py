@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from django.conf import settings
+from django.test import Client
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -21,6 +22,7 @@ from engine.store import FolderStore
 from webapp.accounts.models import User
 from webapp.games.models import GameVersion, Simulator
 from webapp.projects.models import Membership, Project, Role
+from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job, Status
 
 PASSWORD = "correct horse"
@@ -63,6 +65,21 @@ def studio(slug: str = "herobattle") -> Studio:
     people = {role: person(f"{slug}-{role}") for role in Role.values}
     Membership.objects.bulk_create(Membership(project=project, user=user, role=role) for role, user in people.items())
     return Studio(project=project, stranger=person(f"{slug}-stranger"), **people)
+
+
+def signed_in(user: User) -> Client:
+    """A browser in which somebody is signed in."""
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+def ready_studio() -> Studio:
+    """A studio with game data, and the rules and objectives that New job proposes to it."""
+    made = studio()
+    game_version(made.project)
+    NewJobForm(None, project=made.project, user=made.designer)
+    return made
 
 
 def maker(name: str = "maker") -> User:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from tests.factories import Studio, studio
+from tests.factories import Studio, signed_in, studio
 
 
 @pytest.fixture
@@ -17,6 +17,4 @@ def team() -> Studio:
 @pytest.fixture
 def designer(team: Studio) -> Client:
     """A browser in which the designer is signed in."""
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)

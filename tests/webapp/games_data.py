@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-from django.test import Client
 from openpyxl import Workbook
 
 from engine.lineups.schema import spec_to_json
@@ -20,7 +19,6 @@ from engine.simulators.contract import (
     Rules,
     Slot,
 )
-from webapp.accounts.models import User
 from webapp.games import versions
 from webapp.games.models import GameVersion, SheetImport, Simulator
 from webapp.games.specs import keep
@@ -111,9 +109,3 @@ def an_import(project: Project) -> SheetImport:
     return SheetImport.objects.create(
         project=project, name="Pasted cells", digest=store().put(b"Name,Cost\nPikes,99\n"), pasted=True
     )
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.config import FAIRNESS
-from tests.factories import Studio, game_version, studio
+from tests.factories import Studio, ready_studio, signed_in
 from tests.webapp.test_jobs_new import finished_sample
 from webapp.balance import lines
 from webapp.balance.models import Draft, ObjectiveSet
@@ -22,17 +22,12 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def team() -> Studio:
-    made = studio()
-    game_version(made.project)
-    NewJobForm(None, project=made.project, user=made.designer)
-    return made
+    return ready_studio()
 
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def newer(team: Studio) -> GameVersion:

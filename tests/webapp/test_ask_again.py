@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import Studio, search_job, studio
-from tests.webapp.games_data import client_of, simulator
+from tests.factories import Studio, search_job, signed_in, studio
+from tests.webapp.games_data import simulator
 from webapp.balance.models import Draft
 from webapp.games.models import GameVersion
 from webapp.studies.asked import last_search
@@ -62,7 +62,7 @@ def test_a_draft_that_was_there_is_kept_beside_it(designer: Client, team: Studio
 
 def test_who_only_reads_and_who_looks_at_an_earlier_version_is_offered_nothing(designer: Client, team: Studio) -> None:
     imported(designer)
-    assert OFFER not in client_of(team.producer).get(DATA).content.decode()
+    assert OFFER not in signed_in(team.producer).get(DATA).content.decode()
     assert OFFER not in designer.get(reverse("games:version", args=[team.project.slug, 14])).content.decode()
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.lineups.size import Size
-from tests.factories import Studio, studio
-from tests.webapp.games_data import SPEC, client_of, with_data
+from tests.factories import Studio, signed_in, studio
+from tests.webapp.games_data import SPEC, with_data
 from webapp.balance import feasible, saving, teams
 from webapp.balance.models import LineupRules
 from webapp.games import versions
@@ -61,7 +61,7 @@ def test_saving_what_did_not_change_makes_no_version(designer: Client, team: Stu
 def test_a_colleagues_change_is_not_overwritten_unasked(designer: Client, team: Studio) -> None:
     designer.post(f"{LINEUPS}new/", RULES)
     first = rules(team)
-    client_of(team.owner).post(f"{LINEUPS}{first.pk}/", {**RULES, "teams": "4", "base": first.pk})
+    signed_in(team.owner).post(f"{LINEUPS}{first.pk}/", {**RULES, "teams": "4", "base": first.pk})
     answer = designer.post(f"{LINEUPS}{first.pk}/", {**RULES, "teams": "3", "base": first.pk})
     assert answer.status_code == 422
     assert "in the meantime" in answer.content.decode()
@@ -201,7 +201,7 @@ def test_no_text_breaks_the_reader_of_teams(text: str) -> None:
 
 def test_a_producer_reads_the_rules_and_cannot_save(team: Studio) -> None:
     row, _ = saving.ensure_defaults(team.project, team.designer)
-    page = client_of(team.producer).get(f"{LINEUPS}{row.pk}/").content.decode()
+    page = signed_in(team.producer).get(f"{LINEUPS}{row.pk}/").content.decode()
     assert "disabled" in page
     assert "Save as a new version" not in page
 

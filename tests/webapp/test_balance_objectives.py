@@ -17,8 +17,8 @@ from engine.config import FAIRNESS, SampleConfig
 from engine.config.study import GameConfig
 from engine.errors import ConfigError
 from engine.store import FolderStore
-from tests.factories import Studio, studio
-from tests.webapp.games_data import SPEC, client_of, with_data
+from tests.factories import Studio, signed_in, studio
+from tests.webapp.games_data import SPEC, with_data
 from webapp.balance import samples
 from webapp.balance.models import ObjectiveSet
 from webapp.balance.objectives import ObjectiveSetForm, checked, fairness, short_name
@@ -132,7 +132,7 @@ def test_a_change_is_a_new_version_and_a_colleagues_is_not_overwritten(designer:
     post(designer, form(ONE))
     first = ObjectiveSet.objects.get()
     page = f"{OBJECTIVES}{first.pk}/"
-    client_of(team.owner).post(page, {**form({**ONE, "unit": "pts"}), "action": "save", "base": first.pk})
+    signed_in(team.owner).post(page, {**form({**ONE, "unit": "pts"}), "action": "save", "base": first.pk})
     answer = designer.post(page, {**form({**ONE, "unit": "%"}), "action": "save", "base": first.pk})
     assert answer.status_code == 422
     assert "in the meantime" in answer.content.decode()
@@ -210,6 +210,6 @@ def test_a_short_name_is_made_from_the_title() -> None:
 def test_a_producer_reads_objectives_and_cannot_change_them(team: Studio, designer: Client) -> None:
     post(designer, form(ONE))
     row = ObjectiveSet.objects.get()
-    page = client_of(team.producer).get(f"{OBJECTIVES}{row.pk}/").content.decode()
+    page = signed_in(team.producer).get(f"{OBJECTIVES}{row.pk}/").content.decode()
     assert "disabled" in page
     assert "Save as a new version" not in page

@@ -20,9 +20,8 @@ from engine import events
 from engine.errors import SimulatorError
 from engine.simulators import loaders
 from engine.simulators.game_loaders import load_game
-from tests.factories import Studio, person, search_job, studio
+from tests.factories import Studio, person, search_job, signed_in, studio
 from tests.webapp import trainings
-from tests.webapp.games_data import client_of
 from webapp.accounts import rights
 from webapp.accounts.models import User
 from webapp.api import tokens
@@ -88,7 +87,7 @@ def pages(team: Studio) -> list[str]:
 
 @pytest.mark.parametrize("role", EVERYBODY)
 def test_no_page_of_a_project_tells_a_command_line(team: Studio, role: str) -> None:
-    client = client_of(getattr(team, role))
+    client = signed_in(getattr(team, role))
     shown = {page: client.get(page) for page in pages(team)}
     told = [page for page, answer in shown.items() if answer.status_code == 200 and SECRET in text_of(answer)]
     assert not told
@@ -127,7 +126,7 @@ def test_the_api_lists_a_game_of_the_project_exactly_where_a_training_of_it_star
     assert (made.status_code == 201) is listed, made.content
     usable = status in (Simulator.Status.READY, Simulator.Status.UNTESTED)
     assert listed is usable
-    page = client_of(team.designer).get("/p/herobattle/train/").content.decode()
+    page = signed_in(team.designer).get("/p/herobattle/train/").content.decode()
     assert (f">{row.name}, cannot be played now<" in page) is not usable
 
 
@@ -153,10 +152,10 @@ def test_operators_and_who_typed_it_see_the_command_line_and_others_with_the_rig
     listing, page = "/admin-tools/simulators/", f"/admin-tools/simulators/{row.pk}/"
     for user, knows in ((operator, True), (author, True), (team.engineer, False)):
         for address in (listing, page):
-            assert (SECRET in text_of(client_of(user).get(address))) == knows, (user, address)
-    assert row.called in text_of(client_of(team.engineer).get(page))
+            assert (SECRET in text_of(signed_in(user).get(address))) == knows, (user, address)
+    assert row.called in text_of(signed_in(team.engineer).get(page))
     Membership.objects.create(project=team.project, user=operator, role=Role.PRODUCER)
-    assert SECRET in text_of(client_of(operator).get("/p/herobattle/data/"))
+    assert SECRET in text_of(signed_in(operator).get("/p/herobattle/data/"))
 
 
 @pytest.mark.parametrize("command", [COMMAND, COMMAND.replace("command:", "command+tcp:")])
@@ -221,7 +220,7 @@ def test_a_finding_of_the_handshake_is_told_without_the_words_of_the_command(tmp
     rights.grant(author, operator)
     rights.grant(team.engineer, operator)
     page = f"/admin-tools/simulators/{row.pk}/"
-    told, known = (text_of(client_of(user).get(page)) for user in (team.engineer, author))
+    told, known = (text_of(signed_in(user).get(page)) for user in (team.engineer, author))
     assert "ended by itself with exit code 3" in told
     assert SECRET not in told
     assert str(tmp_path) not in told
@@ -289,7 +288,7 @@ def test_messages_that_an_earlier_version_wrote_down_lose_their_command_lines(te
     unlike = team.project.jobs.create(kind="search", title="Other", config=builtin, message=f"{SECRET} ended")
     migration = import_module("webapp.studies.migrations.0006_messages_without_commands")
     migration.hide_commands(apps, None)
-    address, client = reverse("studies:job", args=["herobattle", job.pk]), client_of(team.designer)
+    address, client = reverse("studies:job", args=["herobattle", job.pk]), signed_in(team.designer)
     told = text_of(client.get(address)) + text_of(script(team.designer).get(f"{API}/jobs/{job.pk}"))
     assert "it stopped" in told
     assert SECRET not in told
@@ -304,7 +303,7 @@ def test_why_a_game_cannot_be_chosen_is_told_without_the_command_line(team: Stud
     Simulator.objects.update(status="missing", spec={}, message=f"{COMMAND}: not on this machine")
     other = studio("other")
     Simulator.objects.get().projects.add(other.project)
-    page = text_of(client_of(other.designer).get("/p/other/data/"))
+    page = text_of(signed_in(other.designer).get("/p/other/data/"))
     assert "not on this machine" in page
     assert SECRET not in page
 
@@ -336,7 +335,7 @@ def test_the_api_calls_data_playable_exactly_where_the_page_starts_a_job_on_it(t
     says = script(team.designer).get(API).json()["game_versions"][0]["playable"]
     by_api = script(team.designer).post(f"{API}/jobs", {"kind": "search"}, content_type="application/json")
     form = {**first_values(team.project), "population": "50", "rounds": "20", "replicates": "4", "fresh": "16"}
-    by_page = client_of(team.designer).post("/p/herobattle/jobs/new/", form)
+    by_page = signed_in(team.designer).post("/p/herobattle/jobs/new/", form)
     search = team.project.jobs.filter(kind="search").earliest("pk")
     again = script(team.designer).post(
         f"{API}/jobs/{search.pk}/recheck", {"lineups": [0]}, content_type="application/json"

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import pack, unpack
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job, signed_in, studio
 from tests.webapp.evolutions import config, evolved
 from tests.webapp.rounds import played
 from webapp.games.models import GameVersion
@@ -29,9 +29,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.producer)
-    return signed_in
+    return signed_in(team.producer)
 
 
 def another(job: Job, path: str = "", value: Any = None, **changes: Any) -> Job:

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import pack, unpack
-from tests.factories import Studio, archive, bundle, search_job
+from tests.factories import Studio, archive, bundle, search_job, signed_in
 from tests.webapp.test_compare import address, another
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
@@ -25,9 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.producer)
-    return signed_in
+    return signed_in(team.producer)
 
 
 def edge(median: float, error: float = 0.2, *, fresh: bool = True) -> dict[str, str]:

@@ -15,7 +15,7 @@ from engine.games.herobattle.spec import game_spec
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
-from tests.factories import Studio, archive, bundle, search_job
+from tests.factories import Studio, archive, bundle, search_job, signed_in
 from tests.webapp.rounds import grid_artifact, lineage_artifact, played
 from webapp.lib.storage import store
 from webapp.studies import course
@@ -26,9 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.producer)
-    return signed_in
+    return signed_in(team.producer)
 
 
 def address(name: str, job: Job, query: str = "") -> str:

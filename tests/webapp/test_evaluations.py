@@ -15,7 +15,7 @@ from django.utils import timezone
 from engine.events import Finished, Progressed
 from engine.studies import load
 from engine.study import round_robin
-from tests.factories import Studio, studio
+from tests.factories import Studio, signed_in, studio
 from tests.webapp.trainings import config, training
 from webapp.api import tokens
 from webapp.lib.storage import store
@@ -33,9 +33,7 @@ def team(db: None) -> Studio:
 
 @pytest.fixture
 def designer(team: Studio) -> Client:
-    client = Client()
-    client.force_login(team.designer)
-    return client
+    return signed_in(team.designer)
 
 
 def form(team: Studio) -> str:

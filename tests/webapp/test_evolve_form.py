@@ -14,7 +14,7 @@ from django.urls import reverse
 from engine.arrays import Bundle
 from engine.config import EvolveConfig
 from engine.config.genes import genes
-from tests.factories import Studio, search_job
+from tests.factories import Studio, search_job, signed_in
 from tests.webapp.evolutions import config, evolution, evolved
 from tests.webapp.trainings import training
 from webapp.lib.storage import store
@@ -35,9 +35,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def form(team: Studio, **typed: str) -> EvolveForm:

@@ -15,7 +15,7 @@ from engine.arrays import unpack
 from engine.games.herobattle.spec import game_spec
 from engine.indicators import Family, half_width, verdicts
 from engine.lineups.schema import presence
-from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job
+from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job, signed_in
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
@@ -26,9 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.producer)
-    return signed_in
+    return signed_in(team.producer)
 
 
 def running_job(team: Studio, chunks: list[dict[str, NDArray[Any]]]) -> Job:

@@ -13,7 +13,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from engine.config import ObjectiveSetConfig
-from tests.factories import Studio, search_job
+from tests.factories import Studio, search_job, signed_in
 from tests.webapp.test_explore_shortlist import finished_recheck
 from webapp.accounts.models import User
 from webapp.balance.models import KeptLine, ObjectiveSet
@@ -40,9 +40,7 @@ NOT_SENSIBLE = ("1e308", "-1e308", "1e13", "1e-320", "-1e-320")
 
 
 def by(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
+    return signed_in(user)
 
 
 def keep(user: User, job: Job, objective: str = "advantage", line: str = "2.65") -> int:

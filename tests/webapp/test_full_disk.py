@@ -11,7 +11,7 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 
 from engine.errors import DiskFull
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, search_job, signed_in, studio
 from webapp.api import tokens
 from webapp.lib import disk
 from webapp.lib.sessions import SessionStore
@@ -30,9 +30,7 @@ def team(settings: Settings) -> Studio:
 
 @pytest.fixture
 def browser(team: Studio) -> Client:
-    client = Client()
-    client.force_login(team.designer)
-    return client
+    return signed_in(team.designer)
 
 
 @pytest.mark.parametrize("name", ["projects:home", "projects:help"])

@@ -9,8 +9,7 @@ from engine.config import TeamRow
 from engine.games.herobattle import HeroBattle
 from engine.lineups.schema import team_row
 from engine.simulators.contract import Battles
-from tests.factories import Studio, game_version, studio
-from tests.webapp.games_data import client_of
+from tests.factories import Studio, game_version, signed_in, studio
 from webapp.games import versions
 from webapp.games.specs import keep, version_spec
 
@@ -44,7 +43,7 @@ def battles(patch: dict[str, float]) -> Battles:
 
 @pytest.mark.parametrize(("column", "value", "metric"), [("HP", "3000", "strength"), ("Cost", "900", "resources")])
 def test_an_imported_hit_point_or_cost_changes_the_battles(team: Studio, column: str, value: str, metric: str) -> None:
-    client = client_of(team.designer)
+    client = signed_in(team.designer)
     answer = client.post(f"{DATA}import/", {"text": f"Hero\t{column}\nFrost Captain\t{value}\n"})
     page = answer["Location"]
     key = "attribute:hit_points" if column == "HP" else "cost"

@@ -20,8 +20,8 @@ from defusedxml.common import DTDForbidden
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from tests.factories import Studio, studio
-from tests.webapp.games_data import SPEC, client_of, with_data
+from tests.factories import Studio, signed_in, studio
+from tests.webapp.games_data import SPEC, with_data
 from tests.webapp.raw_workbooks import HEADER, MAIN, PIKES, raw_workbook, strings, styles, worksheet
 from webapp.games import columns, importing, limits, reader, reading, safexml, sheets, xlsxedit, xlsxfile
 from webapp.games.errors import SheetError
@@ -391,9 +391,9 @@ def test_the_pages_script_is_answered_in_json_and_nothing_is_kept_of_a_bad_sheet
 def test_an_import_is_cancelled_by_the_person_who_began_it_only(designer: Client, team: Studio) -> None:
     address = f"{IMPORT}progress/?ticket=t-9"
     assert designer.get(address).json() == {"share": 0}
-    assert client_of(team.owner).post(address).status_code == 200
-    assert client_of(team.producer).post(address).status_code == 403
-    assert client_of(studio("other").designer).post(address).status_code == 404
+    assert signed_in(team.owner).post(address).status_code == 200
+    assert signed_in(team.producer).post(address).status_code == 403
+    assert signed_in(studio("other").designer).post(address).status_code == 404
     fields = {"text": "Name\tCost\nPikes\t95\n", "ticket": "t-9"}
     assert designer.post(IMPORT, fields).status_code == 302, "a colleague's ticket of the same name is another"
     designer.post(address)

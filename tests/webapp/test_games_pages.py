@@ -12,8 +12,8 @@ from django.urls import reverse
 from openpyxl import Workbook, load_workbook
 
 from engine.simulators.contract import Piece
-from tests.factories import Studio, studio
-from tests.webapp.games_data import SPEC, client_of, saved, simulator, with_data, workbook
+from tests.factories import Studio, signed_in, studio
+from tests.webapp.games_data import SPEC, saved, simulator, with_data, workbook
 from webapp.games import exports, limits, versions
 from webapp.games.models import GameVersion, SheetImport, SheetMapping, Simulator
 from webapp.games.specs import keep
@@ -61,7 +61,7 @@ def save(client: Client, row: SheetImport, base: int) -> None:
 def test_a_project_without_data_chooses_a_game_and_gets_rules_to_start_with() -> None:
     team = studio()
     game = simulator()
-    client = client_of(team.designer)
+    client = signed_in(team.designer)
     assert "Which game is this?" in client.get(DATA).content.decode()
     client.post(f"{DATA}choose/", {"simulator": game.pk})
     version = newest(team)
@@ -74,7 +74,7 @@ def test_a_project_without_data_chooses_a_game_and_gets_rules_to_start_with() ->
 def test_a_game_that_is_granted_to_others_cannot_be_chosen() -> None:
     team = studio()
     game = simulator(everybody=False)
-    client = client_of(team.designer)
+    client = signed_in(team.designer)
     client.post(f"{DATA}choose/", {"simulator": game.pk})
     assert not team.project.versions.exists()
     game.projects.add(team.project)
@@ -85,7 +85,7 @@ def test_a_game_that_is_granted_to_others_cannot_be_chosen() -> None:
 def test_an_untested_game_says_so_and_cannot_be_chosen() -> None:
     team = studio()
     game = simulator(spec={}, spec_hash="", status=Simulator.Status.UNTESTED)
-    client = client_of(team.designer)
+    client = signed_in(team.designer)
     assert "not tested yet" in client.get(DATA).content.decode()
     client.post(f"{DATA}choose/", {"simulator": game.pk})
     assert not team.project.versions.exists()
@@ -96,7 +96,7 @@ def test_a_game_that_cannot_be_played_any_more_says_why_and_cannot_be_chosen(sta
     team = studio()
     told = f"It ends with an error ({status})."
     game = simulator(status=status, message=told)
-    client = client_of(team.designer)
+    client = signed_in(team.designer)
     page = client.get(DATA).content.decode()
     assert told in page
     assert "disabled" in page.partition(f'name="simulator" value="{game.pk}"')[2].partition(">")[0]
@@ -127,7 +127,7 @@ def test_an_unknown_table_or_version_is_not_found(designer: Client, query: str) 
 
 
 def test_a_producer_sees_the_data_and_no_way_to_change_it(team: Studio) -> None:
-    page = client_of(team.producer).get(DATA).content.decode()
+    page = signed_in(team.producer).get(DATA).content.decode()
     assert "Frost Captain" in page
     assert "Import a sheet" not in page
     assert "row-edit" not in page
@@ -523,7 +523,7 @@ def test_a_table_and_everything_can_be_taken_away_and_imported_again(designer: C
 def test_a_sheet_of_another_project_cannot_be_taken_away(designer: Client, team: Studio) -> None:
     other = studio("other")
     with_data(other.project)
-    theirs = client_of(other.designer)
+    theirs = signed_in(other.designer)
     answer = theirs.post("/p/other/data/import/", {"text": "Name\tCost\nPikes\t99\n"})
     row = SheetImport.objects.get()
     assert answer.status_code == 302

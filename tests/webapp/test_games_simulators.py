@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from engine.simulators.contract import content_hash
 from tests.engine.sample_simulators import SPEC
-from tests.factories import Studio, person, studio
-from tests.webapp.games_data import client_of, simulator
+from tests.factories import Studio, person, signed_in, studio
+from tests.webapp.games_data import simulator
 from webapp.accounts import rights
 from webapp.games import handshake
 from webapp.games.models import Simulator, SimulatorAudit
@@ -40,7 +40,7 @@ def bad(name: str) -> str:
 @pytest.fixture
 def engineer(team: Studio) -> Client:
     rights.grant(team.engineer, None)
-    return client_of(team.engineer)
+    return signed_in(team.engineer)
 
 
 def after_a_test(reference: str, deadline: float = handshake.DEADLINE) -> Simulator:
@@ -138,7 +138,7 @@ def test_a_long_wait_is_told_with_the_seconds_left_and_can_be_stopped() -> None:
     row, thread = under_test("hang")
     try:
         until(row, lambda row: bool(row.awaited))
-        client = client_of(person("operator", is_staff=True))
+        client = signed_in(person("operator", is_staff=True))
         page = client.get(f"{LIST}{row.pk}/", headers={"HX-Request": "true"}).content.decode()
         assert re.search(r"Waiting for the answer to BATTLES of 8 battles. The program has <b>\d+\W+s</b> left", page)
         assert "Stop the test" in page
@@ -162,7 +162,7 @@ def test_a_test_that_waits_for_a_worker_can_be_stopped_and_asked_for_again(engin
     engineer.post(f"{LIST}{row.pk}/stop/")
     assert not run_handshake(row.pk)
     assert handshake.ask(row)
-    assert client_of(team.stranger).post(f"{LIST}{row.pk}/stop/").status_code == 403
+    assert signed_in(team.stranger).post(f"{LIST}{row.pk}/stop/").status_code == 403
     row.refresh_from_db()
     assert row.test == Simulator.Test.ASKED
 
@@ -344,8 +344,8 @@ def test_an_engineer_sees_own_and_granted_simulators_only(engineer: Client, team
     assert engineer.get(f"{LIST}{secret.pk}/").status_code == 404
     assert engineer.get(f"{LIST}{own.pk}/change/").status_code == 200
     assert engineer.get(f"{LIST}{granted.pk}/change/").status_code == 403
-    assert client_of(team.designer).get(LIST).status_code == 403
-    assert client_of(team.stranger).get(f"{LIST}{own.pk}/").status_code == 403
+    assert signed_in(team.designer).get(LIST).status_code == 403
+    assert signed_in(team.stranger).get(f"{LIST}{own.pk}/").status_code == 403
 
 
 def test_an_engineer_cannot_grant_to_everybody_or_to_other_projects(engineer: Client, team: Studio) -> None:
@@ -360,7 +360,7 @@ def test_a_changed_program_is_written_down_and_has_to_be_tested_again(team: Stud
     other = studio("other")
     row = simulator(everybody=False)
     row.projects.add(other.project)
-    client = client_of(person("operator", is_staff=True))
+    client = signed_in(person("operator", is_staff=True))
     client.post(f"{LIST}{row.pk}/change/", {
         "name": "Skirmish 2", "kind": "command", "target": "command:skirmish --fast",
         "projects": [team.project.pk, other.project.pk],
@@ -376,6 +376,6 @@ def test_built_in_games_are_made_once_and_keep_their_program() -> None:
     ensure_builtin_simulators()
     assert Simulator.objects.filter(kind=Simulator.Kind.BUILTIN).count() == 2
     row = Simulator.objects.get(reference="builtin:wesnoth")
-    client = client_of(person("operator", is_staff=True))
+    client = signed_in(person("operator", is_staff=True))
     page = client.get(f"{LIST}{row.pk}/change/").content.decode()
     assert 'name="target"' not in page

@@ -13,7 +13,7 @@ from engine.config import FAIRNESS, ObjectiveSetConfig, SearchConfig
 from engine.events import Finished, Progressed
 from engine.store import FolderStore
 from engine.study import run
-from tests.factories import Studio, game_version, studio
+from tests.factories import Studio, ready_studio
 from tests.webapp.test_jobs_new import address, client, filled, form_of, ids  # noqa: F401 - client is a fixture
 from webapp.balance.models import ObjectiveSet
 from webapp.balance.saving import save
@@ -29,10 +29,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def team() -> Studio:
-    made = studio()
-    game_version(made.project)
-    NewJobForm(None, project=made.project, user=made.designer)
-    return made
+    return ready_studio()
 
 
 def search_of(form: NewJobForm) -> SearchConfig:

@@ -23,7 +23,7 @@ from engine.lineups.rules import feasibility
 from engine.simulators.contract import Metric
 from engine.store import FolderStore
 from engine.study.lineups import planned, sample
-from tests.factories import Studio, game_version, studio
+from tests.factories import Studio, game_version, ready_studio, signed_in, studio
 from webapp.balance import lines
 from webapp.balance.models import Draft, LineupRules, ObjectiveSet
 from webapp.balance.saving import save
@@ -40,17 +40,12 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def team() -> Studio:
-    made = studio()
-    game_version(made.project)
-    NewJobForm(None, project=made.project, user=made.designer)
-    return made
+    return ready_studio()
 
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def filled(team: Studio, **typed: Any) -> dict[str, Any]:

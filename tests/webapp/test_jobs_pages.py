@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.arrays import unpack
-from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job
+from tests.factories import MEDIAN_BASELINE, Studio, archive, bundle, search_job, signed_in
 from tests.webapp.rounds import played
 from webapp.lib.storage import store
 from webapp.studies import front, journal, progress, wire
@@ -24,9 +24,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def address(name: str, job: Job, query: str = "") -> str:

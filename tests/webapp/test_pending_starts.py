@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import Studio, game_version, studio
+from tests.factories import Studio, ready_studio, signed_in
 from tests.webapp.test_jobs_new import finished_sample
 from webapp.balance.models import Draft
 from webapp.games.models import Simulator
 from webapp.studies import actions, journal, pending
-from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.forms import first_values
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, Status
 from webapp.training import trials
@@ -30,17 +30,12 @@ MEASURED = {"sampling_seconds": 0.5, "learning_seconds": 0.3, "steps_per_second"
 
 @pytest.fixture
 def team() -> Studio:
-    made = studio()
-    game_version(made.project)
-    NewJobForm(None, project=made.project, user=made.designer)
-    return made
+    return ready_studio()
 
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def unlined(team: Studio, **typed: str) -> dict[str, Any]:

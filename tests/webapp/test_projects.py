@@ -11,8 +11,7 @@ from django.http import Http404, HttpResponseBase
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from tests.factories import Studio, game_version, person, search_job, studio
-from tests.webapp.games_data import client_of
+from tests.factories import Studio, game_version, person, search_job, signed_in, studio
 from webapp.accounts.models import User
 from webapp.projects.access import project_for
 from webapp.projects.members import invite, open_invitations
@@ -89,7 +88,7 @@ def invitations(person: User) -> list[Invitation]:
 
 
 def answer(person: User, invitation: Invitation, how: str = "accept") -> HttpResponseBase:
-    return client_of(person).post(f"/invitations/{invitation.pk}/", {"answer": how})
+    return signed_in(person).post(f"/invitations/{invitation.pk}/", {"answer": how})
 
 
 def test_an_owner_invites_changes_and_removes_members(client: Client, team: Studio) -> None:
@@ -99,7 +98,7 @@ def test_an_owner_invites_changes_and_removes_members(client: Client, team: Stud
     page = client.get("/p/herobattle/members/").content.decode()
     assert team.stranger.email.upper() in page
     assert team.stranger.email not in page  # only what was typed: a stranger's address is not told for their name
-    home = client_of(team.stranger).get("/").content.decode()
+    home = signed_in(team.stranger).get("/").content.decode()
     assert "herobattle-owner asks you to be producer" in home
     answer(team.stranger, invitations(team.stranger)[0])
     membership = Membership.objects.get(user=team.stranger)
@@ -182,7 +181,7 @@ def test_an_owner_who_cannot_sign_in_is_none_to_leave_a_project_to(client: Clien
 
 
 def test_a_member_may_leave(team: Studio) -> None:
-    client = client_of(team.producer)
+    client = signed_in(team.producer)
     assert "Leave</button>" in client.get("/p/herobattle/members/").content.decode()
     assert client.post("/p/herobattle/members/leave/").headers["Location"] == "/"
     assert client.get("/p/herobattle/").status_code == 404

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.indicators import STRONG
-from tests.factories import Studio, archive, bundle, search_job, studio
+from tests.factories import Studio, archive, bundle, search_job, signed_in, studio
 from tests.webapp.test_explore_shortlist import finished_recheck, shortlist
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
@@ -38,9 +38,7 @@ def search(team: Studio) -> Job:
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def rechecked_as(search: Job, rows: list[int], mean: list[float], error: float = 0.05, **row: Any) -> Job:

@@ -9,8 +9,7 @@ import pytest
 from django.http import HttpResponseBase
 from django.test import Client
 
-from tests.factories import PASSWORD, Studio, maker, person, studio
-from tests.webapp.games_data import client_of
+from tests.factories import PASSWORD, Studio, maker, person, signed_in, studio
 from webapp.accounts import rights
 from webapp.accounts.models import CodeRight, PersonAudit, User
 from webapp.games import handshake
@@ -33,7 +32,7 @@ def register(client: Client, **more: object) -> HttpResponseBase:
     return client.post(f"{LIST}new/", {**EVIL, **more})
 
 
-def signed_in(name: str) -> Client:
+def through_the_door(name: str) -> Client:
     """A browser in which this person signed in as everybody does."""
     client = Client()
     assert client.post("/sign-in/", {"username": name, "password": PASSWORD}).status_code == 302
@@ -42,7 +41,7 @@ def signed_in(name: str) -> Client:
 
 def test_no_detour_over_a_project_of_one_s_own_lets_anybody_register_a_command(team: Studio) -> None:
     friend = person("friend")
-    mine, theirs = signed_in("herobattle-producer"), signed_in("friend")
+    mine, theirs = through_the_door("herobattle-producer"), through_the_door("friend")
     mine.post("/projects/new/", {"name": "Lair"})
     lair = Project.objects.get(slug="lair")
     mine.post("/p/lair/members/", {"person": "friend", "role": "owner"})
@@ -60,7 +59,7 @@ def test_no_detour_over_a_project_of_one_s_own_lets_anybody_register_a_command(t
 
 @pytest.mark.parametrize("role", Role.values)
 def test_no_role_in_a_project_brings_the_right(team: Studio, role: str) -> None:
-    client = client_of(getattr(team, role))
+    client = signed_in(getattr(team, role))
     assert register(client).status_code == 403
     assert "Simulators</a>" not in client.get("/").content.decode()
 
@@ -68,25 +67,25 @@ def test_no_role_in_a_project_brings_the_right(team: Studio, role: str) -> None:
 def test_nobody_can_make_another_person_act_for_them(team: Studio, operator: User) -> None:
     """A stranger invites somebody who has the right: before that person says yes, neither has anything of the other."""
     rights.grant(team.engineer, operator)
-    stranger = client_of(maker())
+    stranger = signed_in(maker())
     stranger.post("/p/maker-own/members/", {"person": "herobattle-engineer", "role": "owner"})
     assert not Membership.objects.filter(project__slug="maker-own", user=team.engineer).exists()
-    form = client_of(team.engineer).get(f"{LIST}new/").content.decode()
+    form = signed_in(team.engineer).get(f"{LIST}new/").content.decode()
     assert "maker-own" not in form
-    assert client_of(team.engineer).get("/p/maker-own/").status_code == 404
+    assert signed_in(team.engineer).get("/p/maker-own/").status_code == 404
 
 
 def test_an_operator_gives_and_withdraws_the_right_and_both_are_written_down(team: Studio, operator: User) -> None:
-    client, page = client_of(operator), f"/admin-tools/people/{team.engineer.pk}/"
+    client, page = signed_in(operator), f"/admin-tools/people/{team.engineer.pk}/"
     assert "Let herobattle-engineer register simulators" in client.get(page).content.decode()
     client.post(f"{page}simulators/", {"right": "grant"})
     right = CodeRight.objects.get(person=team.engineer)
     assert right.granted_by == operator
     assert "Given by operator" in client.get(page).content.decode()
     assert "May register simulators" in client.get("/admin-tools/people/").content.decode()
-    assert client_of(team.engineer).get(LIST).status_code == 200
+    assert signed_in(team.engineer).get(LIST).status_code == 200
     client.post(f"{page}simulators/", {"right": "withdraw"})
-    assert client_of(team.engineer).get(LIST).status_code == 403
+    assert signed_in(team.engineer).get(LIST).status_code == 403
     lines = PersonAudit.objects.order_by("pk").values_list("name", "action", "user__username")
     assert list(lines) == [
         ("herobattle-engineer", "may register simulators", "operator"),
@@ -97,7 +96,7 @@ def test_an_operator_gives_and_withdraws_the_right_and_both_are_written_down(tea
 
 def test_who_has_the_right_cannot_pass_it_on(team: Studio, operator: User) -> None:
     rights.grant(team.engineer, operator)
-    client = client_of(team.engineer)
+    client = signed_in(team.engineer)
     for who in (team.designer, team.engineer):
         assert client.post(f"/admin-tools/people/{who.pk}/simulators/", {"right": "grant"}).status_code == 403
     assert CodeRight.objects.count() == 1
@@ -106,8 +105,8 @@ def test_who_has_the_right_cannot_pass_it_on(team: Studio, operator: User) -> No
 def test_rights_that_an_operator_gives_with_the_account_are_written_down_too(team: Studio, operator: User) -> None:
     fields = {"first_name": "", "last_name": "", "username": "herobattle-designer", "email": team.designer.email}
     address = f"/admin-tools/people/{team.designer.pk}/"
-    client_of(operator).post(address, {**fields, "is_active": "on", "is_staff": "on", "password": "lantern-thief-22"})
-    client_of(operator).post(address, fields)
+    signed_in(operator).post(address, {**fields, "is_active": "on", "is_staff": "on", "password": "lantern-thief-22"})
+    signed_in(operator).post(address, fields)
     assert set(PersonAudit.objects.values_list("action", flat=True)) == {
         "is a site operator", "has a new password", "is no site operator any more", "may not sign in any more"
     }  # fmt: skip
@@ -117,7 +116,7 @@ def test_who_has_the_right_and_makes_a_project_uses_their_simulators_in_it(
     team: Studio, operator: User, redis_server: str
 ) -> None:
     rights.grant(team.engineer, operator)
-    client = client_of(team.engineer)
+    client = signed_in(team.engineer)
     client.post("/projects/new/", {"name": "Side project"})
     project = Project.objects.get(slug="side-project")
     assert "Side project" in client.get(f"{LIST}new/").content.decode()
@@ -136,7 +135,7 @@ def test_where_they_are_designer_or_stranger_they_bring_nothing(team: Studio, op
     rights.grant(team.designer, operator)
     other = studio("other")
     for project in (team.project, other.project):
-        assert register(client_of(team.designer), projects=str(project.pk)).status_code == 422
+        assert register(signed_in(team.designer), projects=str(project.pk)).status_code == 422
     assert not Simulator.objects.filter(name=EVIL["name"]).exists()
 
 
@@ -153,8 +152,8 @@ def test_without_the_right_their_simulators_go_on_but_are_no_longer_theirs_to_ch
 ) -> None:
     row = of_the_engineer(team)
     rights.grant(team.engineer, operator)
-    client_of(operator).post(f"/admin-tools/people/{team.engineer.pk}/simulators/", {"right": "withdraw"})
-    client = client_of(team.engineer)
+    signed_in(operator).post(f"/admin-tools/people/{team.engineer.pk}/simulators/", {"right": "withdraw"})
+    client = signed_in(team.engineer)
     for address, method in (("", "get"), ("change/", "get"), ("change/", "post"), ("test/", "post")):
         assert getattr(client, method)(f"{LIST}{row.pk}/{address}").status_code == 403
     row.refresh_from_db()
@@ -167,18 +166,18 @@ def test_an_operator_can_switch_their_simulators_off_with_the_right(
 ) -> None:
     row, address = of_the_engineer(team), f"/admin-tools/people/{team.engineer.pk}/"
     rights.grant(team.engineer, operator)
-    assert "Switch these off as well" in client_of(operator).get(address).content.decode()
-    client_of(operator).post(f"{address}simulators/", {"right": "withdraw", "switch_off": "on"})
+    assert "Switch these off as well" in signed_in(operator).get(address).content.decode()
+    signed_in(operator).post(f"{address}simulators/", {"right": "withdraw", "switch_off": "on"})
     row.refresh_from_db()
     assert "switched it off" in obstacle(row)
     rights.grant(team.designer, operator)
     Membership.objects.filter(user=team.designer).update(role=Role.ENGINEER)
-    client_of(team.designer).post(f"{LIST}{row.pk}/test/")
+    signed_in(team.designer).post(f"{LIST}{row.pk}/test/")
     assert not handshake.ask(row)
-    assert client_of(team.designer).post(f"{LIST}{row.pk}/switch/").status_code == 403
+    assert signed_in(team.designer).post(f"{LIST}{row.pk}/switch/").status_code == 403
     row.refresh_from_db()
     assert row.status == Simulator.Status.OFF
-    client_of(operator).post(f"{LIST}{row.pk}/switch/")
+    signed_in(operator).post(f"{LIST}{row.pk}/switch/")
     row.refresh_from_db()
     assert (row.status, row.test) == ("untested", "asked")
     assert list(SimulatorAudit.objects.order_by("pk").values_list("action", flat=True)) == [
@@ -193,7 +192,7 @@ def test_a_test_that_is_under_way_does_not_switch_a_simulator_on_again(
     assert handshake.ask(row)
 
     def meanwhile(reference: str, deadline: float) -> Iterator[dict[str, str]]:
-        client_of(operator).post(f"{LIST}{row.pk}/switch/")
+        signed_in(operator).post(f"{LIST}{row.pk}/switch/")
         yield {"level": "ok", "check": "description", "message": "a game"}
 
     monkeypatch.setattr(handshake, "_lines", meanwhile)
@@ -205,7 +204,7 @@ def test_a_test_that_is_under_way_does_not_switch_a_simulator_on_again(
 def test_a_changed_program_of_a_simulator_that_is_switched_off_stays_off(team: Studio, operator: User) -> None:
     row = of_the_engineer(team)
     rights.grant(team.engineer, operator)
-    client_of(operator).post(f"{LIST}{row.pk}/switch/")
-    client_of(team.engineer).post(f"{LIST}{row.pk}/change/", {"name": "Own", "kind": "command", "target": "other"})
+    signed_in(operator).post(f"{LIST}{row.pk}/switch/")
+    signed_in(team.engineer).post(f"{LIST}{row.pk}/change/", {"name": "Own", "kind": "command", "target": "other"})
     row.refresh_from_db()
     assert (row.reference, row.status) == ("command:other", "off")

@@ -11,12 +11,12 @@ from django.urls import reverse
 
 from engine.config import LineupConfig
 from tests.engine.test_small_spaces import FEW, size_of_few
-from tests.factories import Studio, game_version, studio
+from tests.factories import Studio, ready_studio, signed_in
 from tests.webapp.test_jobs_new import finished_sample
 from tests.webapp.test_pending_starts import rows
 from webapp.balance.models import LineupRules
 from webapp.studies import plans
-from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.forms import first_values
 from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -24,9 +24,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def team() -> Studio:
-    made = studio()
-    game_version(made.project)
-    NewJobForm(None, project=made.project, user=made.designer)
+    made = ready_studio()
     few = LineupRules.objects.get(project=made.project)
     few.config = {**few.config, **FEW}
     few.save()
@@ -35,9 +33,7 @@ def team() -> Studio:
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def asked(client: Client, team: Studio, **typed: str) -> dict[str, Any]:

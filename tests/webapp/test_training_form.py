@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from engine.config import TrainConfig, parse, study_hash
 from engine.config.rl import PRESETS, PPOConfig
-from tests.factories import Studio
+from tests.factories import Studio, signed_in
 from tests.webapp.trainings import config, finished, training
 from webapp.games.models import Simulator
 from webapp.studies import journal
@@ -26,9 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def form(team: Studio, **typed: str) -> TrainForm:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.store import StoreError
-from tests.factories import Studio
+from tests.factories import Studio, signed_in
 from tests.webapp.trainings import EACH, finished, learn, trained, training, two_sided
 from webapp.lib.storage import store
 from webapp.studies import actions, overview, wire
@@ -27,9 +27,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client(team: Studio) -> Client:
-    signed_in = Client()
-    signed_in.force_login(team.designer)
-    return signed_in
+    return signed_in(team.designer)
 
 
 def address(name: str, job: Job) -> str:

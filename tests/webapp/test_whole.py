@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from tests.factories import Studio, search_job, studio
-from tests.webapp.games_data import client_of, with_data
+from tests.factories import Studio, search_job, signed_in, studio
+from tests.webapp.games_data import with_data
 from webapp.lib.whole import MOST, fraction, whole
 from webapp.studies.models import Job
 
@@ -47,7 +47,7 @@ def team() -> Studio:
 
 @pytest.fixture
 def owner(team: Studio) -> Client:
-    return client_of(team.owner)
+    return signed_in(team.owner)
 
 
 @pytest.mark.parametrize("number", ["²", "9" * 5000, str(2**63)], ids=["a power", "endless", "too large for a row"])
