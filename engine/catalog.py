@@ -268,6 +268,6 @@ STUDIES: dict[str, StudyKind] = {
     ),
     "evaluate": StudyKind(
         "Evaluation", "evaluation", EvaluateConfig, "engine.study.round_robin:evaluate",
-        "engine.study.round_robin:Told", "battles", "table", tick="pair", gained="played",
+        "engine.study.round_robin:Words", "battles", "table", tick="pair", gained="played",
     ),
 }  # fmt: skip

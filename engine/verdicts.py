@@ -77,7 +77,7 @@ class Sample(NamedTuple):
         low, high, mean = float(self.low[j]), float(self.high[j]), float(self.mean[j])
         if self.exact[j]:
             return Range(mean, mean)
-        if not self._told(j):
+        if not self._replicates_known(j):
             ends = confidence.t_bounds(mean, self._spread(j), self.samples, error)
             return Range(max(ends.low, low), min(ends.high, high))
         if (parts := self._made(j)) and parts.formula is None:
@@ -100,7 +100,7 @@ class Sample(NamedTuple):
         -1."""
         if self.exact[j]:
             return math.inf if sign * (float(self.mean[j]) - line) >= 0 else -math.inf
-        if not self._told(j):
+        if not self._replicates_known(j):
             return confidence.log_t_evidence(sign * float(self.mean[j]), self._spread(j), self.samples, sign * line)
         parts = self._made(j)
         if parts is None:
@@ -115,7 +115,7 @@ class Sample(NamedTuple):
         gap = sign * (float(self.mean[j]) - line)
         if gap <= 0:
             return 0.0
-        if not self._told(j):
+        if not self._replicates_known(j):
             variance = self.samples * self._spread(j) ** 2
             return 0.5 * math.log1p(gap**2 / variance) if variance > 0 else 0.0
         parts = self._made(j)
@@ -124,8 +124,8 @@ class Sample(NamedTuple):
         claim = claims.beyond(parts.formula, line, sign)
         return claims.growth(claim, lambda sum_: self._of_sum(j, parts, sum_).growth(0.0))
 
-    def _told(self, j: int) -> bool:
-        """Whether it is known what each replicate has."""
+    def _replicates_known(self, j: int) -> bool:
+        """Whether the value of each replicate is known."""
         return self.values is not None and bool(self.plain[j] or self._made(j))
 
     def _made(self, j: int) -> Parts | None:

@@ -1,4 +1,4 @@
-"""Everything evaluated, and who of it nobody beats: a front kept up to date one individual at a time.
+"""Everything evaluated and its Pareto front, which is kept up to date one individual at a time.
 
 The front is a contiguous matrix of costs that compiled loops walk from the newest member back, so taking in an
 individual costs one pass at most. Each individual that is beaten remembers one that beats it (its witness). When an

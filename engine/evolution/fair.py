@@ -18,7 +18,8 @@ from engine.problem import Evaluation, Genome, Request
 
 
 class FairQueue:
-    """``search`` told in the order of its requests. ``queue``: id to genome of what was asked and not passed on yet."""
+    """Passes evaluations to ``search`` in the order of its requests. ``queue``: genomes by id, of requests whose answer
+    was not passed on yet."""
 
     def __init__(self, search: Algorithm) -> None:
         self.search = search

@@ -1,6 +1,6 @@
-"""What a study remembers beside its algorithm: everything evaluated, who of it nobody beats, and totals.
+"""The record of a study beside its algorithm: everything evaluated, the Pareto front of it, and totals.
 
-Columns go to the store tick by tick (chunks); in memory stays the ``Archive`` of their objectives. A candidate that is
+Columns go to the store tick by tick (chunks); the ``Archive`` of their objectives stays in memory. A candidate that is
 measured further comes again in the chunk of that tick, as one row with its merged estimate: of each id the last row
 counts, and the ``archive`` that a study leaves has one row for each candidate.
 """
@@ -90,8 +90,8 @@ class Record:
         return self.put(members)
 
     def archive(self) -> str:
-        """Store everything evaluated as one artifact, by id; its hash. ``edge`` says who nobody beats (1), and who of
-        them is on the short list (2)."""
+        """Store everything evaluated as one artifact, by id; its hash. ``edge`` is 1 for members of the
+        front and 2 for those of them on the short list."""
         if self.waiting or self.further:
             self.close_chunk()
         parts = [unpack(self.store.get(digest)).arrays for digest in self.chunks]

@@ -36,13 +36,13 @@ class Survival:
         self._outstanding: set[int] = set()
 
     def before(self, candidate: int, seconds: float) -> None:
-        """An answer that took so long is about to be told."""
+        """The search is about to be told of an answer that took ``seconds``."""
         self._outstanding = set(self.search.outstanding)
         if candidate in self._outstanding:
             self.seconds[candidate] = seconds
 
     def after(self) -> list[tuple[float, bool]]:
-        """It was told; (seconds, survived) of those whose fate is known by now."""
+        """The search was told: (seconds, survived) of the candidates whose fate is now known."""
         learnt = sorted(self._outstanding - set(self.search.outstanding))
         self.waiting.extend(learnt)
         found: list[tuple[float, bool]] = []

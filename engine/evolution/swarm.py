@@ -1,9 +1,9 @@
 """What swarms share: particles that keep their number, their positions and their velocities.
 
 A particle is idle once its evaluation arrived, and moves when it is proposed again. Particles move in the numbers that
-stand for genomes ; one that would leave the box stops at its wall and comes back at half the speed
+stand for genomes; one that would leave the box stops at its wall and comes back at half the speed
 (Standard PSO 2011). With one objective particles are compared by it; with several, by front and then by crowding.
-``steady``: a particle that was evaluated moves on among those that were, whoever else is still on the first way.
+``steady``: an evaluated particle moves on among the others that are evaluated, and waits for none under way.
 """
 
 from __future__ import annotations

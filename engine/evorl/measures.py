@@ -1,4 +1,4 @@
-"""What is measured of a player's episodes."""
+"""The measures of a player's episodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study of players searches, and whether its game can be played so."""
+"""The problem of a study of players, and the check that its game can be played that way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What evolution of players remembers: beside what every record has, what the best reach, and where the time goes.
+"""The record of evolved players: what every record has, what the best ones reach, and where the time goes.
 
 Artifacts show genes in the units of their settings (``genome`` float64[n, genes]), every measure, and the hash of what
 training made of each candidate; ``low`` and ``high`` float64[n, goals] are the ends of 95 % ranges (``engine.means``),

@@ -1,4 +1,4 @@
-"""What evolution of players searches: genes of settings, and the weights of networks where those are bred."""
+"""The space of evolved players: genes of settings, and the weights of networks where those are bred."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PlayerSpace(MixtureSpace):
     def __init__(self, config: EvolveConfig, spec: PolicySpec, store: Artifacts) -> None:
         self.task, self.spec = config.task, spec
         self.genes: tuple[Gene, ...] = genes(config.task)
-        self.settings = GeneSpace(self.genes, **_ways(config.algorithm))
+        self.settings = GeneSpace(self.genes, **_operators_of_settings(config.algorithm))
         self.bred, self.lamarckian, self.store = config.networks != "fresh", config.learnt_is_inherited, store
         parts: dict[str, Coding] = {_GENES: self.settings} if self.genes else {}
         if config.networks != "fresh":
@@ -81,7 +81,7 @@ class PlayerSpace(MixtureSpace):
         return np.asarray(self.row({**parts, _NETWORK: weights[None]})[0])
 
 
-def _ways(algorithm: SearchAlgorithm) -> dict[str, Any]:
+def _operators_of_settings(algorithm: SearchAlgorithm) -> dict[str, Any]:
     """How settings cross and mutate, where the algorithm says so."""
     if not isinstance(algorithm, Breeding):
         return {}

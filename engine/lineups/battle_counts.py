@@ -1,4 +1,4 @@
-"""Of how many different battles a lineup's numbers are made.
+"""How many different battles lie behind the numbers of a lineup.
 
 The seed of a battle is a hash of who meets whom and of the replicate (``engine.lineups.matches``). So where a team
 stands twice in a lineup, or is a baseline team as well, its opponents meet it in the same battle twice; and a team that

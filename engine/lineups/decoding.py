@@ -1,4 +1,4 @@
-"""Lineups told by numbers, for searches that only move through numbers (random keys, Bean 1994).
+"""Lineups decoded from numbers, for searches that only move through numbers (random keys, Bean 1994).
 
 Each slot's number picks a piece from its pool (or nothing) or a count. What would stand twice gives way to the next of
 the pool; what then breaks a budget is mended by the operators' repair, whose random walk always begins alike: the same

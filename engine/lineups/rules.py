@@ -1,4 +1,4 @@
-"""A project's lineup rules joined with the game's own, as arrays; and why rules cannot be met, told at once."""
+"""A project's lineup rules joined with the game's own, as arrays; all reasons why rules cannot be met, at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between people's words and the engine's rows: teams by piece ids or names, patches by path, names for display."""
+"""People's words to the engine's rows and back: teams by piece ids or names, patches by path, names to show."""
 
 from __future__ import annotations
 

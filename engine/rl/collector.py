@@ -1,7 +1,7 @@
-"""A sampler at work: weights come down one channel, trajectories or their gradients go up another.
+"""A sampler at work: weights come in by one channel, trajectories or gradients go out by another.
 
-Told to wait, it makes as many fragments as a batch needs with each version of the weights and waits for the next, so
-its trajectories are those of the loop in one process, bit for bit. Not told to wait, it plays on, and takes up newer
+A synchronous one makes as many fragments as a batch needs with each version of the weights and waits for the next, so
+its trajectories are those of the loop in one process, bit for bit. An asynchronous one plays on, and takes up newer
 weights between two decisions; only a channel that is full makes it wait.
 """
 
@@ -120,7 +120,7 @@ def _array(values: Sequence[float | None]) -> Any:
 
 class Collector:
     """Runs one sampler until its process ends. ``fragments``: how many a version, then wait; 0: never wait.
-    ``beginning``: of its battles, when it does not wait (a waiting one is told with the weights)."""
+    ``beginning``: of its battles, when it does not wait (a synchronous one gets it with the weights)."""
 
     def __init__(self, sampler: Producer, *, fragments: int = 0, beginning: int = 0) -> None:
         self.sampler, self.fragments, self.beginning = sampler, fragments, beginning

@@ -1,4 +1,4 @@
-"""Players that nobody trains, for any game: a mark to measure against, and company that never changes."""
+"""Players without training, for any game: a mark to measure against, and opponents that never change."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class ReplayBuffer:
         return Sample(rows, self._take(rows), np.ones(n, dtype=np.float32))
 
     def learned(self, rows: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
-        """Told the errors of sampled rows; a uniform buffer has no use for them."""
+        """Take in the errors of sampled rows; a uniform buffer has no use for them."""
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """What is kept, and where the next goes; the generator is the owner's to save."""

@@ -4,7 +4,7 @@ Symbols: r_t rewards, V_t values of the states that were acted in, V'_t values o
 λ trace. Shapes are [T, B, R] (time, environment, named reward) but for ``ended`` and ratios, [T, B]; γ and λ are [R]:
 each named reward has a value head, a discount and a trace of its own.
 
-Episode ends are told apart once, in ``following``: V'_t is 0 where an episode *terminated* (nothing can follow), the
+``following`` alone tells the ends of episodes apart: V'_t is 0 where an episode *terminated* (nothing can follow), the
 value of its last observation where it was *truncated* (something would have followed), and V_{t+1} elsewhere. No trace
 reaches over either end, nor over the end of a fragment, where V'_{T-1} bootstraps.
 

@@ -157,16 +157,16 @@ class _Tape:
         """What the policy decided and what came of it; the fragment, when that completed it."""
         terminated, truncated, valid = (joined([ends[seat][i] for seat in self.places]) for i in range(3))
         rewards = joined([after.rewards[:, seat, : len(self.spec.rewards)] for seat in self.places])
-        decision, sits = self._whole(turn, seats.memory(self.policy))
+        decision, sits = self._in_all_streams(turn, seats.memory(self.policy))
         self._who += [] if self._fixed else [seats.who.copy()]
         fragment = self._recorder.step(
             decision, self.actor.version, rewards, terminated, truncated, self._seen(after), self._masks(after),
             finals=None if after.ended is None else self._finals(after.ended),
             valid=valid if sits is None else valid & sits,
         )  # fmt: skip
-        return None if fragment is None else self._told(fragment, seats)
+        return None if fragment is None else self._labelled(fragment, seats)
 
-    def _whole(self, turn: Turn | None, memory: dict[str, Array]) -> tuple[Decision, NDArray[np.bool_] | None]:
+    def _in_all_streams(self, turn: Turn | None, memory: dict[str, Array]) -> tuple[Decision, NDArray[np.bool_] | None]:
         """A decision for each of its streams, and in which of them it sits (None: all)."""
         if turn is not None and turn.streams is None:
             return turn.decision, None
@@ -178,17 +178,17 @@ class _Tape:
                 log_probs[turn.streams] = turn.decision.log_probs
         return Decision(actions, log_probs, state=memory), sits
 
-    def _told(self, fragment: Trajectory, seats: Seats) -> Trajectory:
+    def _labelled(self, fragment: Trajectory, seats: Seats) -> Trajectory:
         """The fragment with the policy's name and the others', without streams in which it never sat."""
         names, who = seats.names, np.stack(self._who or [seats.who])
         self._who = []
-        others, against = _ways(np.concatenate([np.delete(who, seat, axis=2) for seat in self.places], axis=1))
-        told = fragment._replace(
+        others, against = _distinct_rows(np.concatenate([np.delete(who, seat, axis=2) for seat in self.places], axis=1))
+        labelled = fragment._replace(
             policy=self.policy, others=tuple(tuple(names[i] for i in row) for row in others),
             against=np.broadcast_to(against, fragment.ended.shape).astype(np.int32) if len(others) > 1 else None,
         )  # fmt: skip
-        played = np.ones(self._width, np.bool_) if self._fixed or told.valid is None else told.valid.any(axis=0)
-        return told if played.all() or not played.any() else streams_of(told, np.flatnonzero(played))
+        played = np.ones(self._width, np.bool_) if self._fixed or labelled.valid is None else labelled.valid.any(axis=0)
+        return labelled if played.all() or not played.any() else streams_of(labelled, np.flatnonzero(played))
 
     def _seen(self, step: VectorStep | Ended) -> dict[str, Array]:
         names = step.observations[self.places[0]]
@@ -204,7 +204,7 @@ class _Tape:
         return streams, self._seen(ended), self._masks(ended)
 
 
-def _ways(sides: NDArray[np.int64]) -> tuple[list[list[int]], NDArray[np.int64]]:
+def _distinct_rows(sides: NDArray[np.int64]) -> tuple[list[list[int]], NDArray[np.int64]]:
     """The different rows of int64[T, B, k], and which of them stands at each place [T, B]."""
     rows = sides.reshape(sides.shape[0] * sides.shape[1], sides.shape[2])
     codes = np.zeros(len(rows), np.int64)

@@ -1,6 +1,4 @@
-"""Training in one process: sample, learn, sample. Actors and channels do the same when they are told to wait, so this
-is also what synchronous training must reproduce.
-"""
+"""Training in one process: sample, learn, sample. Synchronous training by actors must reproduce its results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a worker does with a batch, in this process or another: build what it runs, answer every request, name what went
-wrong."""
+"""A worker's work on a batch, in this process or another: it builds its evaluator, answers every request, and says what
+went wrong."""
 
 from __future__ import annotations
 

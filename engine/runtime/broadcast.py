@@ -1,4 +1,4 @@
-"""The driver's end of the way down: weights go to this host directly, and to every other one through its relay.
+"""The driver's end of publishing weights: to this host directly, to every other one through its relay.
 
 Relays are arranged as ``engine.runtime.tree`` plans. Workers of a host whose relay is not there have nowhere to get
 weights from.

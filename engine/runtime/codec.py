@@ -98,15 +98,15 @@ def broken(error: EngineError) -> Broken:
     return Broken(type(error).__name__, str(error), permanent, problems)
 
 
-def as_error(told: Broken) -> EngineError:
+def as_error(broken: Broken) -> EngineError:
     """The error a ``Broken`` message stands for."""
-    if told.error == "ConfigError":
-        return ConfigError(told.problems)
-    if told.error == "SimulatorError":
-        return SimulatorError(told.message, permanent=told.permanent)
-    if told.error == "DiskFull":
-        return DiskFull(told.message)
-    return EngineError(told.message)
+    if broken.error == "ConfigError":
+        return ConfigError(broken.problems)
+    if broken.error == "SimulatorError":
+        return SimulatorError(broken.message, permanent=broken.permanent)
+    if broken.error == "DiskFull":
+        return DiskFull(broken.message)
+    return EngineError(broken.message)
 
 
 def encode_requests(requests: Sequence[Request]) -> bytes:

@@ -1,4 +1,4 @@
-"""Workers as their driver sees them: who starts them, and when one must be given up."""
+"""Workers as their driver sees them: what starts them, and when to give one up."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Closed:
 
 
 class Verdicts:
-    """Turns condemned requests into failed evaluations, tells about them, and sees when nothing works at all."""
+    """Turns condemned requests into failed evaluations, reports them, and gives up once nothing works at all."""
 
     def __init__(self, noun: str = "candidate") -> None:
         self.noun = noun
@@ -48,10 +48,10 @@ class Verdicts:
         self._condemned = 0
         self.troubles: list[Trouble] = []
 
-    def told(self) -> list[Trouble]:
+    def take_troubles(self) -> list[Trouble]:
         """Troubles since the last call."""
-        told, self.troubles = self.troubles, []
-        return told
+        troubles, self.troubles = self.troubles, []
+        return troubles
 
     def passed(self, evaluations: Sequence[Evaluation]) -> None:
         """Remember that evaluations do succeed."""

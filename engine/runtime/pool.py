@@ -110,7 +110,7 @@ class LocalPool(Closed):
 
     def incidents(self) -> list[Trouble]:
         """What went wrong since the last call."""
-        return self._verdicts.told()
+        return self._verdicts.take_troubles()
 
     def close(self) -> None:
         """Release the evaluator where this pool owns it."""

@@ -98,13 +98,13 @@ class RayRecruiter:
         """Ask for a worker, or for a relay, which needs next to no processor."""
         host = self._hosts[post.host]
         placement = self._cluster.on(host) if source else self._cluster.placement()
-        told: tuple[Any, ...] = tuple(ticket), tuple(source) if source else None
+        arguments: tuple[Any, ...] = tuple(ticket), tuple(source) if source else None
         if post.relay:
             return RayWorker(
-                self._cluster, RelayActor, {**placement, "num_cpus": 0}, (*told, host.address, self._beat_s), died
+                self._cluster, RelayActor, {**placement, "num_cpus": 0}, (*arguments, host.address, self._beat_s), died
             )
-        told = (*told, self._factory, self._payload(post.number, life), self._allowed, self._beat_s)
-        return RayWorker(self._cluster, WorkerActor, placement, told, died)
+        arguments = (*arguments, self._factory, self._payload(post.number, life), self._allowed, self._beat_s)
+        return RayWorker(self._cluster, WorkerActor, placement, arguments, died)
 
     def short_of_capacity(self) -> str:
         """Why workers may have to wait; empty when there is room for one."""

@@ -1,5 +1,5 @@
-"""The driver's side of workers at the far end of a channel, whatever starts them: deals them requests, hears what they
-answer and stream, watches them, replaces the lost.
+"""The driver's side of workers at the far end of a channel, whatever starts them. It deals requests to them, receives
+what they answer and stream, watches them, and replaces those that are lost.
 
 Single-threaded: everything happens in its methods. Heartbeats wait in the channel while the driver is busy elsewhere,
 so time away is never held against a worker. Where weights are published, every host but the driver's has a relay, which
@@ -43,9 +43,9 @@ class Supervisor(Closed):
         self._lives = dict.fromkeys(self._vacant, 0)
         self._members: dict[bytes, Member] = {}
         self._deaths: deque[tuple[bytes, str]] = deque()
-        self._told: list[Evaluation] = []
+        self._answers: list[Evaluation] = []
         self._streams = Streams()
-        self._shape, self._stillborn, self._lost, self._waiting_told = (0, 0), 0, "", False
+        self._shape, self._stillborn, self._lost, self._shortage_reported = (0, 0), 0, "", False
         self._error: EngineError | None = None
         self._looked_at = self._checked_at = time.monotonic()
         self._fill()
@@ -68,13 +68,13 @@ class Supervisor(Closed):
     def finished(self, timeout: float) -> list[Evaluation]:
         """Evaluations since the last call; see ``Pool``."""
         until = time.monotonic() + timeout
-        while self._ledger.outstanding or self._told:
+        while self._ledger.outstanding or self._answers:
             left = max(0.0, until - time.monotonic())
-            self._attend(0.0 if self._told else left, TO_HUB)
-            if self._told or left == 0.0:
+            self._attend(0.0 if self._answers else left, TO_HUB)
+            if self._answers or left == 0.0:
                 break
-        told, self._told = self._told, []
-        return told
+        answers, self._answers = self._answers, []
+        return answers
 
     def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
         """What was streamed; see ``Pool``. Also ends when a worker is lost. The rest waits in the channel, which is
@@ -93,7 +93,7 @@ class Supervisor(Closed):
 
     def incidents(self) -> list[Trouble]:
         """What went wrong since the last call."""
-        return self._verdicts.told()
+        return self._verdicts.take_troubles()
 
     def close(self) -> None:
         """Kill every worker and close the channels."""
@@ -172,15 +172,15 @@ class Supervisor(Closed):
             self._deal()  # before the answers are unpacked: the worker waits
             evaluations = codec.decode_evaluations(frames[1])
             self._verdicts.passed(evaluations)
-            self._tell(evaluations)
+            self._take_answers(evaluations)
         elif isinstance(header, Crashed):
             self._verdicts.troubles.append(Trouble("lost-simulator", header.reason))
             condemned = self._ledger.hand_back(name, header.batch, header.reason)
-            self._tell(self._verdicts.condemn(condemned, *self._shape))
+            self._take_answers(self._verdicts.condemn(condemned, *self._shape))
 
-    def _tell(self, evaluations: Sequence[Evaluation]) -> None:
+    def _take_answers(self, evaluations: Sequence[Evaluation]) -> None:
         self._streams.answered(evaluations)
-        self._told += evaluations
+        self._answers += evaluations
 
     def _fail(self, name: bytes, broken: Broken) -> None:
         """A worker cannot go on; another one in its place may, unless that is permanent or none can even begin."""
@@ -237,14 +237,14 @@ class Supervisor(Closed):
             self._checked_at = time.monotonic()
 
     def _late(self, member: Member, now: float) -> str:
-        """Why a worker that has not come must be given up; waiting for a processor is no reason, but is told once."""
+        """Why to give up a worker that has not come; waiting for a processor is no reason, but is reported once."""
         if now - member.heard_at < self._limits.capacity_s:
             return ""
         short = self._recruiter.short_of_capacity()
         if short:
             member.heard_at = max(member.heard_at, now - self._limits.capacity_s)
-            if not self._waiting_told:
-                self._waiting_told = True
+            if not self._shortage_reported:
+                self._shortage_reported = True
                 self._verdicts.troubles.append(Trouble("waiting-for-capacity", short))
             return ""
         return f"it did not start within {self._limits.start_s:g} s" * (now - member.heard_at > self._limits.start_s)
@@ -261,7 +261,7 @@ class Supervisor(Closed):
         self._verdicts.troubles.append(Trouble("lost-worker", f"{who} was lost: {reason}. {rest}"))
         condemned = self._ledger.lose(name, reason)
         self._vacate(name, reason)
-        self._tell(self._verdicts.condemn(condemned, *self._shape))
+        self._take_answers(self._verdicts.condemn(condemned, *self._shape))
         if not member.ready and not counted:
             self._stillborn += 1
             if self._stillborn >= STILLBORN:

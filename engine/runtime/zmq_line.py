@@ -1,4 +1,4 @@
-"""What every end of ours over ZeroMQ is made of: a socket that can be waited for and woken, an address, tickets.
+"""The parts of every ZeroMQ end of ours: a socket that can be waited for and woken, an address, tickets.
 
 On one machine an address is a path in a private folder; with ``host`` a TCP port of that address, where every byte is
 encrypted and only holders of a ticket get in (CURVE).

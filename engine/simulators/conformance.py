@@ -35,10 +35,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 def run(name: str, case: Case) -> Iterator[Finding]:
     """One check of a simulator of lineups; what it raises in it is an error finding, and the check ends there."""
-    return _told(name, CHECKS[name](case))
+    return _as_findings(name, CHECKS[name](case))
 
 
-def _told(name: str, findings: Findings) -> Iterator[Finding]:
+def _as_findings(name: str, findings: Findings) -> Iterator[Finding]:
     try:
         for level, message in findings:
             yield Finding(name, level, message)
@@ -134,7 +134,7 @@ def _check_game(game: ExternalGame, battles: int, seed: int, described: Describe
         yield _handshake(begun, game.capabilities)
         if described is not None:
             described(case.spec)
-        for finding in _in_turn(tuple(GAME_CHECKS), lambda name: _told(name, GAME_CHECKS[name](case))):
+        for finding in _in_turn(tuple(GAME_CHECKS), lambda name: _as_findings(name, GAME_CHECKS[name](case))):
             yield finding
             if finding.level == "error":
                 break

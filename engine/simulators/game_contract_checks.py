@@ -24,11 +24,11 @@ DECISIONS, WALK_S = 300, 10.0
 
 
 class Walk(NamedTuple):
-    """A game played at random: what was done at each decision, what was told at the beginning and after each, how many
+    """A game played at random: what was done at each decision, what was seen at the beginning and after each, how many
     episodes ended in either way, and the seconds it took in all."""
 
     actions: list[list[Array]]
-    told: list[list[NDArray[Any]]]
+    seen: list[list[NDArray[Any]]]
     terminated: int
     truncated: int
     seconds: float
@@ -46,12 +46,12 @@ class GameCase:
     def walk(self) -> Walk:
         """All battles from their beginning, with legal actions drawn at random. Raises SimulatorError."""
         begun, step = time.monotonic(), self.game.reset(self.seeds)
-        walk, terminated, truncated = Walk([], [_told(step)], 0, 0, 0.0), 0, 0
+        walk, terminated, truncated = Walk([], [_copies(step)], 0, 0, 0.0), 0, 0
         while len(walk.actions) < DECISIONS and time.monotonic() - begun < WALK_S:
             seats = zip(self.spec.seats, step.masks, strict=True)
-            walk.actions.append([self._drawn(seat, mask) for seat, mask in seats])
+            walk.actions.append([self._random_actions(seat, mask) for seat, mask in seats])
             step = self.game.step(walk.actions[-1])
-            walk.told.append(_told(step))
+            walk.seen.append(_copies(step))
             terminated, truncated = terminated + int(step.terminated.sum()), truncated + int(step.truncated.sum())
         return walk._replace(terminated=terminated, truncated=truncated, seconds=time.monotonic() - begun)
 
@@ -60,14 +60,14 @@ class GameCase:
         Raises SimulatorError."""
         walk = self.walk
         now = self.game.reset(self.seeds[:battles])
-        for decision, first in enumerate(walk.told):
+        for decision, first in enumerate(walk.seen):
             if decision:
                 now = self.game.step([action[:battles] for action in walk.actions[decision - 1]])
-            if any(not np.array_equal(a, b[:battles]) for a, b in zip(_told(now), first, strict=True)):
+            if any(not np.array_equal(a, b[:battles]) for a, b in zip(_copies(now), first, strict=True)):
                 return decision
         return -1
 
-    def _drawn(self, seat: SeatSpec, mask: NDArray[np.bool_] | None) -> Array:
+    def _random_actions(self, seat: SeatSpec, mask: NDArray[np.bool_] | None) -> Array:
         """Legal actions of one seat in every battle."""
         action, n, columns, start = seat.action, self.battles, [], 0
         for k in action.choices:
@@ -81,7 +81,7 @@ class GameCase:
         return np.stack(columns, axis=1).reshape(n, *action.row).astype(action.dtype)
 
 
-def _told(step: VectorStep) -> list[NDArray[Any]]:
+def _copies(step: VectorStep) -> list[NDArray[Any]]:
     """Copies of everything that a step says of each battle, battles first."""
     seen = [array for observations in step.observations for array in observations.values()]
     masks = [mask for mask in step.masks if mask is not None]

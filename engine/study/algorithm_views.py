@@ -1,4 +1,4 @@
-"""What an algorithm shows of itself beside its front: MAP-Elites its map, population based training who copied whom."""
+"""Views of an algorithm beside its front: the map of MAP-Elites, and who copied whom in population based training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays in a training study: its cast, and the players of policies that do not learn."""
+"""The cast of a training study, and the players of policies that do not learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What whoever runs a study may command from it."""
+"""The commands that a running study takes."""
 
 from __future__ import annotations
 

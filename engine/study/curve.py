@@ -1,4 +1,4 @@
-"""What a training study remembers beside its learners: episodes and metrics of the round, totals over its life."""
+"""The record of a training study: episodes and metrics of the round, totals over the study's life."""
 
 from __future__ import annotations
 

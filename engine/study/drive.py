@@ -1,5 +1,6 @@
-"""The one loop that drives every study that evaluates candidates, synchronous or steady-state, and says what happens as
-events. A study says what is evaluated, by which algorithm, and what of it is remembered.
+"""The one loop that drives every study that evaluates candidates, synchronous or steady-state. It reports as events.
+
+A study chooses what is evaluated, the algorithm, and the record of the results.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from engine.config.algorithms import SearchAlgorithm
 from engine.config.evolve import EvolveConfig
 from engine.config.noise import NoiseConfig
 from engine.config.study import FURTHER, BalanceStudy
-from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError, StoreError
-from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.errors import ActorLost, EngineError
+from engine.events import AnyEvent, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
 from engine.evolution.algorithm import Algorithm, Individual, Parts, Progress
 from engine.evolution.fair import FairQueue
 from engine.evolution.noise import Resampling
@@ -226,7 +227,7 @@ class Drive(ABC):
     def _measured(
         self, pool: Pool, requests: Sequence[Request], what: str
     ) -> Generator[AnyEvent, None, list[Individual]]:
-        """The answers to requests, once people are told ``what`` is played; none where a command came."""
+        """Log ``what`` is played, and play it: the answers in the order of the requests, none once a command comes."""
         asked = {request.id: request for request in requests}
         yield self.say(Logged, message=what)
         pool.submit(requests)
@@ -265,17 +266,6 @@ class Drive(ABC):
 
 def _many(count: int, noun: str) -> str:
     return f"{count} {noun}s" if count > 1 else f"one {noun}"
-
-
-def told_as_events(drive: Drive, resume: str) -> Iterator[AnyEvent]:
-    """The study's events; expected errors end in a Failed one. Raises ActorLost: another attempt can go on."""
-    try:
-        yield from drive.events(resume)
-    except ActorLost:
-        raise
-    except (ConfigError, StoreError, SimulatorError, EngineError) as error:
-        permanent = not isinstance(error, StoreError) and getattr(error, "permanent", True)
-        yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
 
 
 def searching(

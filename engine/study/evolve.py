@@ -1,6 +1,6 @@
-"""Evolution of players (Lamarckian, Fig. 1): mating, variation, training and evaluation of each candidate, independent
-and asynchronous on the pool's workers; the one loop collects, and the algorithm selects when as many have arrived as it
-waits for. Candidates under way carry over from round to round, and over a pause or a kill.
+"""Evolution of players (Lamarckian, Fig. 1). Workers of the pool train and evaluate candidates independently of each
+other; the one loop collects the results, and the algorithm selects once enough of them have arrived. Candidates under
+way carry over from round to round, and over a pause or a kill.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from engine.store import Store
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
-from engine.study.drive import Drive, Plan, searching, told_as_events
+from engine.study.drive import Drive, Plan, searching
+from engine.study.failures import with_failure
 
 
 def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups.run``, for a study that evolves players."""
-    return told_as_events(_Evolve(config, store, control), resume)
+    return with_failure(_Evolve(config, store, control).events(resume))
 
 
 class _Evolve(Drive):

@@ -1,4 +1,4 @@
-"""What a training study learns with, made for its game before anything starts."""
+"""Makes the learners of a training study for its game, before anything starts."""
 
 from __future__ import annotations
 

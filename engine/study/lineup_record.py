@@ -1,4 +1,4 @@
-"""What a study of lineups remembers: beside what every record has, who is over the line, and by how much."""
+"""The record of a study of lineups: what every record has, the lineups over the line, and by how much they are."""
 
 from __future__ import annotations
 

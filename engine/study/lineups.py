@@ -25,7 +25,8 @@ from engine.store import Store
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
-from engine.study.drive import Drive, Plan, searching, told_as_events
+from engine.study.drive import Drive, Plan, searching
+from engine.study.failures import with_failure
 from engine.study.fixed_list import FixedList
 from engine.study.lineup_record import LineupRecord
 
@@ -35,17 +36,17 @@ _TICKS_OF_A_LIST = 20
 def run(config: SearchConfig, store: Store, resume: str = "", control: Control = lambda: "") -> Iterator[AnyEvent]:
     """Run a search to its end. ``resume``: hash of the checkpoint to go on from; ``control`` is asked often and may
     command a stop or a pause. Expected errors end in a Failed event; ActorLost is raised: another attempt can go on."""
-    return told_as_events(_Search(config, store, control), resume)
+    return with_failure(_Search(config, store, control).events(resume))
 
 
 def recheck(config: RecheckConfig, store: Store, resume: str = "", control: Control = lambda: "") -> Iterator[AnyEvent]:
     """The same for a re-check of chosen lineups."""
-    return told_as_events(_Recheck(config, store, control), resume)
+    return with_failure(_Recheck(config, store, control).events(resume))
 
 
 def sample(config: SampleConfig, store: Store, resume: str = "", control: Control = lambda: "") -> Iterator[AnyEvent]:
     """The same for a random sample."""
-    return told_as_events(_Sample(config, store, control), resume)
+    return with_failure(_Sample(config, store, control).events(resume))
 
 
 class _Lineups(Drive):

@@ -1,4 +1,4 @@
-"""When a study says how far a round has come that takes long."""
+"""Limits how often a study reports progress within a long round."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle, pack
 from engine.config.evaluate import EvaluateConfig
-from engine.errors import Cancelled, ConfigError, EngineError
-from engine.events import AnyEvent, Counters, Failed, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.errors import Cancelled, ConfigError
+from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.mdp.vector import VectorMDP
 from engine.means import range_of
 from engine.rl.cast import Candidate, Cast
@@ -32,6 +32,7 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.casting import player_of
 from engine.study.control import Control
+from engine.study.failures import with_failure
 from engine.study.progress_throttle import ProgressThrottle
 
 Floats = NDArray[np.float64]
@@ -45,11 +46,7 @@ DOUBT = 0.05
 
 def evaluate(config: EvaluateConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups``, for policies that play each other."""
-    try:
-        yield from _RoundRobin(config, store, control).events(resume)
-    except EngineError as error:
-        permanent = getattr(error, "permanent", True)
-        yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
+    return with_failure(_RoundRobin(config, store, control).events(resume))
 
 
 class _RoundRobin:
@@ -114,7 +111,7 @@ class _RoundRobin:
         self.moves += moves
         self.shares = np.concatenate([self.shares, found[:, :, 0].mean(axis=0)[None]])
         self.drawn = np.concatenate([self.drawn, (found[:, :, 0] == 0.5).mean(axis=0)[None]])
-        yield from self._told(first, second)
+        yield from self._close_round(first, second)
 
     def _played(
         self, seated: tuple[str, str], seeds: NDArray[np.uint64], game: VectorMDP, players: Mapping[str, Player]
@@ -130,7 +127,7 @@ class _RoundRobin:
             moves += int(ended.lengths[rows].sum())
         return won, moves
 
-    def _told(self, first: str, second: str) -> Iterator[AnyEvent]:
+    def _close_round(self, first: str, second: str) -> Iterator[AnyEvent]:
         """The round is over: say who won, and write everything down."""
         share, ends = float(self.shares[-1].mean()), range_of(self.shares[-1], 0.0, 1.0, DOUBT)
         percent = f"{100 * share:.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
@@ -194,7 +191,7 @@ def _overall(values: Floats) -> tuple[float, float, float]:
     return float(averages.mean()), ends.low, ends.high
 
 
-class Told:
+class Words:
     """What the command line says of evaluations."""
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:

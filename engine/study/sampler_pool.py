@@ -1,4 +1,4 @@
-"""Who samples for a training study: in this process, or actors at the far end of streams."""
+"""The samplers of a training study: in this process, or in actors at the far end of streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one sampler of a training study is: built the same in this process and in an actor."""
+"""Builds one sampler of a training study, in this process as in an actor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.study.casting import cast_of, players_of
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What an actor is told: the study, its store's address, which of its samplers it is, and how its battles begin."""
+    """The order to an actor: the study, its store's address, which of its samplers it is, and how its battles begin."""
 
     config: dict[str, object]
     store: str

@@ -18,7 +18,7 @@ from engine.arrays import Bundle
 from engine.channel import Weights
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError
-from engine.events import AnyEvent, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.events import AnyEvent, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
 from engine.rl.collector import Arrival
 from engine.rl.learner import Metrics, on_threads
 from engine.rl.onnx import exported
@@ -28,6 +28,7 @@ from engine.study import checkpoint
 from engine.study.control import Command, Control
 from engine.study.curve import nothing_to_learn, too_short
 from engine.study.evaluation import Measured, evaluate
+from engine.study.failures import with_failure
 from engine.study.learner_factory import make_learners
 from engine.study.progress_throttle import ProgressThrottle
 from engine.study.sampler_pool import SamplerPool, open_samplers
@@ -45,13 +46,7 @@ STUBBORN = 5
 
 def train(config: TrainConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups``, for a training study."""
-    try:
-        yield from _Train(config, store, control).events(resume)
-    except ActorLost:
-        raise
-    except EngineError as error:
-        permanent = getattr(error, "permanent", True)
-        yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
+    return with_failure(_Train(config, store, control).events(resume))
 
 
 class _Train:
@@ -118,7 +113,7 @@ class _Train:
         self.curve.restart()
         self.throttle.restart()
         if self.pending:
-            yield from self._told(self.pending, due=True)
+            yield from self._close_round(self.pending, due=True)
         while not self.over:
             if command := self.control():
                 return command
@@ -233,11 +228,11 @@ class _Train:
         self.curve.restart()
         self.losses = 0
         due = self.over or (every > 0 and self.tick // every > before // every)
-        yield from self._told(metrics, due)
+        yield from self._close_round(metrics, due)
 
-    def _told(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
-        """Say what the round that is over was like, after an evaluation where that is ``due``. A command ends the
-        evaluation: the checkpoint of then holds the pending numbers, and who goes on from it evaluates again."""
+    def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
+        """Report the round, after an evaluation where one is ``due``. A command ends the evaluation early: then the
+        checkpoint holds the pending numbers, and the attempt that goes on from it evaluates again."""
         self.pending = metrics if due else {}
         if due and not self._examine(self.over):
             self.saved = self._checkpoint()

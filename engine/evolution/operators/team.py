@@ -1,8 +1,8 @@
 """Unordered teams of unordered members, nobody twice.
 
-Grouping crossover (Falkenauer 1994), for teams are what a good genome consists of: some of the father's teams replace
-the mother's most similar ones whole, whoever then stands twice leaves the mother's teams, and their places go to those
-who lost theirs, members of both parents first. Teams that both parents have stay.
+Grouping crossover (Falkenauer 1994), because a good genome consists of good teams: some of the father's teams replace
+the mother's most similar ones whole. Members that now stand twice leave the mother's teams, and members without a place
+fill the gaps, those of both parents first. Teams that both parents have stay.
 """
 
 from __future__ import annotations

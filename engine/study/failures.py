@@ -1,0 +1,21 @@
+"""How a study ends when the engine raises an error on purpose: with an event that says so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from engine.errors import ActorLost, EngineError, StoreError
+from engine.events import AnyEvent, Failed
+
+
+def with_failure(events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
+    """The events of a study. An error of the engine becomes a Failed event, the last one; a store that did not answer
+    is worth another try. Raises ActorLost: another attempt can go on."""
+    try:
+        yield from events
+    except ActorLost:
+        raise
+    except EngineError as error:
+        permanent = not isinstance(error, StoreError) and getattr(error, "permanent", True)
+        yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
