@@ -178,29 +178,14 @@ class IMPALAConfig(ActorCriticConfig):
     epsilon: Rate = Field(0.1, title="ε of RMSprop")
 
 
-class DQNConfig(LearnerConfig):
-    """Deep Q-network with its extensions, each of which can be switched off."""
+class ReplayedConfig(LearnerConfig):
+    """What learners share that remember transitions and learn from them again and again."""
 
-    actions: ClassVar[frozenset[str]] = frozenset({"discrete"})
-
-    kind: Literal["dqn"] = "dqn"
-    rate: Rate = Field(2.3e-3, title="Learning rate")
-    fragment: Steps = Field(32, title="Steps in a fragment", description="of one environment")
-    network: NetworkConfig = Field(default_factory=lambda: NetworkConfig(policy=(256, 256), critic=(256, 256)))
-    double: bool = Field(True, title="Double", description="the network chooses, its target values")
-    duelling: bool = Field(True, title="Duelling", description="a state's value and actions' advantages apart")
-    prioritised: bool = Field(True, title="Prioritised replay")
     n_step: Annotated[int, Evolvable(1, 100, whole=True)] = Field(1, title="Steps before a target's own value")
     capacity: Count = Field(100_000, title="Replay", description="steps kept")
     warmup: Count = Field(1000, title="Steps before learning begins")
     minibatch: Annotated[int, Evolvable(1, 1_000_000, whole=True)] = Field(64, title="Minibatch", description="steps")
     updates: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(0.5, title="Updates a step")
-    target_every: Count = Field(128, title="Updates between copies to the target")
-    alpha: Share = Field(0.6, title="Prioritisation", description="α; 0: uniform")
-    beta: Share = Field(0.4, title="First correction for prioritisation", description="β; 1 at the end")
-    explore: Rate = Field(0.16, title="Share of training over which exploration falls")
-    epsilon: Share = Field(0.04, title="Exploration after that", description="chance of a random action")
-    max_gradient: Norm = Field(10.0, title="Largest norm of a gradient", description="0: any")
 
     def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
         """Of the replay; a range is refused elsewhere."""
@@ -217,10 +202,35 @@ class DQNConfig(LearnerConfig):
     def _unused(self) -> Iterator[tuple[str, str]]:
         """Its targets are of the rewards' weighted sum, in the game's own units."""
         if self.scale_rewards:
-            yield "scale_rewards", "DQN learns from rewards as they are: switch this off"
-        why = "DQN learns the weighted sum of all rewards, with one discount and no trace: give each a weight alone"
+            yield "scale_rewards", f"{self._name} learns from rewards as they are: switch this off"
+        why = "learns the weighted sum of all rewards, with one discount and no trace: give each a weight alone"
         for name, terms in self.rewards.items():
-            yield from ((f"rewards.{name}.{t}", why) for t in ("discount", "trace") if getattr(terms, t) is not None)
+            own = [term for term in ("discount", "trace") if getattr(terms, term) is not None]
+            yield from ((f"rewards.{name}.{term}", f"{self._name} {why}") for term in own)
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__.removesuffix("Config")
+
+
+class DQNConfig(ReplayedConfig):
+    """Deep Q-network with its extensions, each of which can be switched off."""
+
+    actions: ClassVar[frozenset[str]] = frozenset({"discrete"})
+
+    kind: Literal["dqn"] = "dqn"
+    rate: Rate = Field(2.3e-3, title="Learning rate")
+    fragment: Steps = Field(32, title="Steps in a fragment", description="of one environment")
+    network: NetworkConfig = Field(default_factory=lambda: NetworkConfig(policy=(256, 256), critic=(256, 256)))
+    double: bool = Field(True, title="Double", description="the network chooses, its target values")
+    duelling: bool = Field(True, title="Duelling", description="a state's value and actions' advantages apart")
+    prioritised: bool = Field(True, title="Prioritised replay")
+    target_every: Count = Field(128, title="Updates between copies to the target")
+    alpha: Share = Field(0.6, title="Prioritisation", description="α; 0: uniform")
+    beta: Share = Field(0.4, title="First correction for prioritisation", description="β; 1 at the end")
+    explore: Rate = Field(0.16, title="Share of training over which exploration falls")
+    epsilon: Share = Field(0.04, title="Exploration after that", description="chance of a random action")
+    max_gradient: Norm = Field(10.0, title="Largest norm of a gradient", description="0: any")
 
 
 AnyLearner = PPOConfig | A3CConfig | IMPALAConfig | DQNConfig

@@ -14,7 +14,7 @@ on top of the shared layers, plus what the critic's list adds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -22,50 +22,41 @@ import torch.nn.functional as nn
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.arrays import Bundle
 from engine.config.rl import DQNConfig
-from engine.errors import ConfigError
 from engine.mdp.interface import SeatSpec
-from engine.mdp.trajectory import Trajectory
-from engine.rl.learner import BaseLearner, Data, Metrics, State, averaged, numbers
+from engine.rl.learner import Metrics, numbers
 from engine.rl.optimisers import Adam
 from engine.rl.policy import PolicySpec
-from engine.rl.replay import PrioritisedReplay, ReplayBuffer, n_steps
+from engine.rl.replay import PrioritisedReplay, ReplayBuffer
+from engine.rl.replayed import Replayed
 
 F32 = NDArray[np.float32]
 
 
-class DQN(BaseLearner):
+class DQN(Replayed):
     """θ the weights, θ⁻ the target's, ε exploration, w importance weights, δ errors (the papers' symbols)."""
 
-    takes: ClassVar[tuple[Data, ...]] = ("transitions",)
+    kept: ClassVar[tuple[str, ...]] = ("target",)
     config: DQNConfig
 
     def __init__(
         self, seat: SeatSpec, config: DQNConfig, seed: int, steps: int, on: torch.device | None = None
     ) -> None:
-        if config.network.lstm:
-            raise ConfigError(
-                [("network.lstm", "DQN learns from single transitions; take an actor-critic for an LSTM")]
-            )
         super().__init__(seat, config, seed, steps, on)
         self.target = self.theta.detach().clone()
-        self.replay = (
-            PrioritisedReplay(config.capacity, self.rng, config.alpha)
-            if config.prioritised
-            else ReplayBuffer(config.capacity, self.rng)
-        )
-        self.learned = 0
-        self.owed = 0.0
+
+    def make_optimiser(self, theta: Tensor) -> Adam:
+        """Adam as its paper has it."""
+        return Adam(theta, epsilon=1e-8)
 
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: DQNConfig) -> PolicySpec:
         """One that takes the choice of highest value."""
         return super().policy_spec(seat, config)._replace(kind="q", duelling=config.duelling)
 
-    def make_optimiser(self, theta: Tensor) -> Adam:
-        """Adam as its paper has it."""
-        return Adam(theta, epsilon=1e-8)
+    def _buffer(self) -> ReplayBuffer:
+        c = self.config
+        return PrioritisedReplay(c.capacity, self.rng, c.alpha) if c.prioritised else super()._buffer()
 
     @property
     def epsilon(self) -> float:
@@ -84,55 +75,15 @@ class DQN(BaseLearner):
         self._rest[-1] = self.epsilon
         return super().weights()
 
-    def _learn(self, trajectory: Trajectory) -> Metrics:
-        """Keep a trajectory, then as many minibatches as its steps are worth."""
-        self._keep(trajectory)
-        metrics = self.finish(trajectory, {"epsilon": self.epsilon, "kept": float(self.replay.size)})
-        if self.steps < self.config.warmup:
-            return metrics
-        self.owed += self.config.updates * trajectory.steps
-        gathered = []
-        while self.owed >= 1:
-            self.owed -= 1
-            gathered.append(self._minibatch())
-        return metrics | (averaged(gathered) if gathered else {})
-
-    def _keep(self, trajectory: Trajectory) -> None:
-        """Put a trajectory's n-step transitions into the replay."""
-        reward = (trajectory.rewards @ self.terms.weight).astype(np.float32)
-        gamma = float(self.terms.gamma[0])
-        found = n_steps(reward, trajectory.terminated, trajectory.truncated, gamma, self.config.n_step)
-        T, B = reward.shape
-        columns: dict[str, NDArray[Any]] = {
-            "action": trajectory.actions, "reward": found.rewards, "factor": found.factors,
-        }  # fmt: skip
-        for name, seen in trajectory.observations.items():
-            columns[f"s.{name}"] = seen[:T]
-            columns[f"next.{name}"] = self._following(trajectory, seen, trajectory.final_observations[name], found.last)
-        if trajectory.masks is not None and trajectory.final_masks is not None:
-            columns["mask"] = self._following(trajectory, trajectory.masks, trajectory.final_masks, found.last)
-        kept = np.ones((T, B), bool) if trajectory.valid is None else trajectory.valid
-        self.replay.add({name: column[kept] for name, column in columns.items()})
-
-    def _following(
-        self, trajectory: Trajectory, seen: NDArray[Any], final: NDArray[Any], last: NDArray[np.int64]
-    ) -> NDArray[Any]:
-        """What was seen after step ``last[t, b]``: the last of its own episode where that was truncated. [T, B, …]."""
-        follows = seen[1:].copy()
-        t, b = trajectory.final_index.T
-        follows[t, b] = final
-        return follows[last, np.arange(last.shape[1])]
+    def _now(self) -> Metrics:
+        return {"epsilon": self.epsilon, **super()._now()}
 
     def _minibatch(self) -> Metrics:
         """One minibatch."""
         rows, columns, w = self.replay.sample(self.config.minibatch, self.beta)
-        c = {name: torch.from_numpy(column).to(self.device) for name, column in columns.items()}
-        scales, network = self.scales(), self.model.network
-        now, after = (
-            self.model.scaling(scales, {s.name: c[f"{at}.{s.name}"] for s in self.spec.seat.observations})
-            for at in ("s", "next")
-        )
-        parts = network.parts(self.theta)
+        c = self.tensors(columns)
+        now, after = self.seen(c)
+        parts = self.model.network.parts(self.theta)
         y = self._targets(parts, after, c)
         Q = self._q(parts, now).gather(1, c["action"][:, None])[:, 0]
         delta = y - Q
@@ -160,19 +111,3 @@ class DQN(BaseLearner):
     def _q(self, parts: Mapping[str, Tensor], seen: Mapping[str, Tensor]) -> Tensor:
         """Q(s, ·) [n, K] of scaled observations."""
         return self.model.head.numbers(self.model.network(parts, seen))
-
-    def state(self) -> State:
-        """With the target and the replay."""
-        state = super().state()
-        kept, at = self.replay.state()
-        state["learner"].arrays["target"] = self.target.cpu().numpy().copy()
-        state["learner"].meta.update(learned=self.learned, owed=self.owed)
-        return {**state, "replay": Bundle(at, kept)}
-
-    def load(self, state: State) -> None:
-        """Go on from a state."""
-        super().load(state)
-        (meta, arrays), (at, kept) = state["learner"], state["replay"]
-        self.replay.load(kept, at)
-        self.target.copy_(torch.from_numpy(np.array(arrays["target"])))
-        self.learned, self.owed = int(meta["learned"]), float(meta["owed"])

@@ -1,0 +1,126 @@
+"""What learners share that keep transitions and learn from them again and again: the replay, when minibatches are due,
+batches as tensors, checkpoints.
+
+Transitions are n-step and of the named rewards' weighted sum (``engine.rl.replay``): columns ``action``, ``reward``,
+``factor`` (of the value that follows, 0 after termination), ``s.NAME`` and ``next.NAME`` of each observation, and
+``mask``, what is legal then, where not everything is.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.arrays import Bundle
+from engine.config.rl import ReplayedConfig
+from engine.errors import ConfigError
+from engine.mdp.interface import Array, SeatSpec
+from engine.mdp.trajectory import Trajectory
+from engine.rl.learner import BaseLearner, Data, Metrics, State, averaged
+from engine.rl.replay import ReplayBuffer, n_steps
+
+
+class Replayed(BaseLearner):
+    """``kept``: names of tensors that a checkpoint keeps beside those of every learner, such as targets. ``learned``
+    minibatches so far, ``owed`` those that the steps kept are still worth."""
+
+    takes: ClassVar[tuple[Data, ...]] = ("transitions",)
+    kept: ClassVar[tuple[str, ...]] = ()
+    config: ReplayedConfig  # type: ignore[assignment]
+
+    def __init__(self, seat: SeatSpec, config: Any, seed: int, steps: int, on: torch.device | None = None) -> None:
+        if config.network.lstm:
+            why = f"{type(self).__name__} learns from single transitions; take an actor-critic for an LSTM"
+            raise ConfigError([("network.lstm", why)])
+        super().__init__(seat, config, seed, steps, on)
+        self.replay = self._buffer()
+        self.learned = 0
+        self.owed = 0.0
+
+    @abstractmethod
+    def _minibatch(self) -> Metrics:
+        """Learn from one minibatch."""
+
+    def _buffer(self) -> ReplayBuffer:
+        return ReplayBuffer(self.config.capacity, self.rng)
+
+    def _now(self) -> Metrics:
+        """What is reported of an update beside its minibatches."""
+        return {"kept": float(self.replay.size)}
+
+    def _played(self, actions: Array) -> Array:
+        """Actions [T, B, …] as they are kept."""
+        return actions
+
+    def _learn(self, trajectory: Trajectory) -> Metrics:
+        """Keep a trajectory, then as many minibatches as its steps are worth."""
+        self._keep(trajectory)
+        metrics = self.finish(trajectory, self._now())
+        if self.steps < self.config.warmup:
+            return metrics
+        self.owed += self.config.updates * trajectory.steps
+        gathered = []
+        while self.owed >= 1:
+            self.owed -= 1
+            gathered.append(self._minibatch())
+        return metrics | (averaged(gathered) if gathered else {})
+
+    def _keep(self, trajectory: Trajectory) -> None:
+        """Put a trajectory's n-step transitions into the replay."""
+        reward = (trajectory.rewards @ self.terms.weight).astype(np.float32)
+        gamma = float(self.terms.gamma[0])
+        found = n_steps(reward, trajectory.terminated, trajectory.truncated, gamma, self.config.n_step)
+        T, B = reward.shape
+        columns: dict[str, NDArray[Any]] = {
+            "action": self._played(trajectory.actions), "reward": found.rewards, "factor": found.factors,
+        }  # fmt: skip
+        for name, seen in trajectory.observations.items():
+            columns[f"s.{name}"] = seen[:T]
+            columns[f"next.{name}"] = self._following(trajectory, seen, trajectory.final_observations[name], found.last)
+        if trajectory.masks is not None and trajectory.final_masks is not None:
+            columns["mask"] = self._following(trajectory, trajectory.masks, trajectory.final_masks, found.last)
+        kept = np.ones((T, B), bool) if trajectory.valid is None else trajectory.valid
+        self.replay.add({name: column[kept] for name, column in columns.items()})
+
+    def _following(
+        self, trajectory: Trajectory, seen: NDArray[Any], final: NDArray[Any], last: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """What was seen after step ``last[t, b]``: the last of its own episode where that was truncated. [T, B, …]."""
+        follows = seen[1:].copy()
+        t, b = trajectory.final_index.T
+        follows[t, b] = final
+        return follows[last, np.arange(last.shape[1])]
+
+    def tensors(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
+        """A minibatch's columns on the device."""
+        return {name: torch.from_numpy(column).to(self.device) for name, column in columns.items()}
+
+    def seen(self, c: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """(what was seen, what was seen next) of a minibatch, scaled as the network wants it."""
+        scales, names = self.scales(), [s.name for s in self.spec.seat.observations]
+        now, after = (self.model.scaling(scales, {name: c[f"{at}.{name}"] for name in names}) for at in ("s", "next"))
+        return now, after
+
+    def state(self) -> State:
+        """With what is ``kept`` and the replay."""
+        state = super().state()
+        rows, at = self.replay.state()
+        state["learner"].arrays.update({name: getattr(self, name).detach().cpu().numpy().copy() for name in self.kept})
+        state["learner"].meta.update(learned=self.learned, owed=self.owed)
+        return {**state, "replay": Bundle(at, rows)}
+
+    def load(self, state: State) -> None:
+        """Go on from a state."""
+        super().load(state)
+        (meta, arrays), (at, rows) = state["learner"], state["replay"]
+        self.replay.load(rows, at)
+        with torch.no_grad():
+            for name in self.kept:
+                getattr(self, name).copy_(torch.from_numpy(np.array(arrays[name])))
+        self.learned, self.owed = int(meta["learned"]), float(meta["owed"])
