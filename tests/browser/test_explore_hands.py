@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from engine.games.herobattle.spec import game_spec
 from tests.browser.conftest import PHONE, let_in
@@ -168,6 +168,22 @@ def test_a_reason_that_was_typed_survives_closing_choosing_another_and_reload(ex
     page.get_by_role("button", name="Add to shortlist").click()
     expect(page.locator("[data-shortlist]")).to_contain_text("The horn never ends")
     assert not page.evaluate("Object.keys(localStorage).some(key => key.startsWith('equipoise-draft'))")
+
+
+def test_ctrl_enter_twice_sends_the_reason_once_and_what_is_typed_meanwhile_stays(explore: Explore) -> None:
+    page = explore("?pick=5")
+    held: list[Route] = []
+    page.route("**/shortlist/", lambda route: held.append(route))
+    reason = page.get_by_label("Why shortlist it?")
+    reason.fill("Too rich")
+    reason.press("Control+Enter")
+    reason.press("Control+Enter")
+    reason.fill("Too rich by far")
+    page.wait_for_timeout(300)
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.locator("[data-shortlist]")).to_contain_text("Too rich")
+    assert reason.input_value() == "Too rich by far"
 
 
 def test_ctrl_enter_adds_the_reason_and_says_so_and_a_remark_likewise(explore: Explore) -> None:

@@ -95,6 +95,20 @@ def test_a_second_person_with_the_same_idea_adds_a_remark(job: Job, decide: Deci
     assert (listed.reason.reason, [e.reason for e in listed.remarks]) == ("Mine", ["Mine too"])
 
 
+def test_a_reason_or_remark_that_is_sent_twice_is_written_down_once(team: Studio, job: Job, decide: Decide) -> None:
+    for _ in range(3):
+        assert decide("add", 12, "Mine").status_code == 200
+    for reason in ("Odd", "Odd", " Odd "):
+        assert decide("remark", 12, reason).status_code == 200
+    decide("remark", 12, "Odd", who="engineer")
+    decide("remark", 12, "Odd")
+    said = list(job.shortlist.values_list("reason", "created_by"))
+    assert said == [("Mine", team.designer.pk), ("Odd", team.designer.pk), ("Odd", team.engineer.pk)]
+    decide("withdraw", 12, "")
+    decide("add", 12, "Odd")
+    assert [listed.reason.reason for listed in shortlist(job).on] == ["Odd"]
+
+
 @pytest.mark.parametrize(
     ("action", "lineup", "reason", "says"),
     [

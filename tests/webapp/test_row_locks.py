@@ -121,6 +121,12 @@ def test_of_two_who_ask_for_one_re_check_at_once_the_second_is_told_of_the_first
     assert second.job == first
 
 
+def test_a_reason_that_is_sent_twice_at_once_is_written_down_once(team: Studio) -> None:
+    job = search_job(team.project, rows=40)
+    at_once(*[lambda: decide(job, explored(job), team.designer, 12, "add", "Too strong")] * 2)
+    assert list(job.shortlist.values_list("action", "reason")) == [("add", "Too strong")]
+
+
 def test_people_who_press_re_check_together_start_one_job(team: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     job = search_job(team.project, rows=40)
     decide(job, explored(job), team.designer, 12, "add", "Too strong")

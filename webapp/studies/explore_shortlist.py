@@ -132,7 +132,8 @@ def _verdicts(explored: Explored, wanted: Mapping[int, Any]) -> dict[int, str]:
 
 def decide(job: Job, explored: Explored, user: User, lineup: int, action: str, reason: str) -> ShortlistEntry:
     """Write one decision down. Putting a lineup on a list it is on already is kept as a remark: two people may have had
-    the same idea. Raises ShortlistError."""
+    the same idea. A remark in the words that the same person last wrote on the lineup is the one before, sent twice.
+    Raises ShortlistError."""
     reason = reason.strip()
     if action not in Action.values:
         raise ShortlistError("This is none of the things that can be done with a shortlist.")
@@ -150,6 +151,9 @@ def decide(job: Job, explored: Explored, user: User, lineup: int, action: str, r
             raise ShortlistError("This lineup is not on the shortlist.")
         if action == Action.REMARK and latest is None:
             raise ShortlistError("This lineup was never on the shortlist. Put it there; your words become the reason.")
+        before = job.shortlist.filter(individual=lineup, created_by=user).last()
+        if action == Action.REMARK and before is not None and before.reason == reason:
+            return before
         return ShortlistEntry.objects.create(
             job=job, individual=lineup, action=action, reason=reason, created_by=user, **_facts(explored, lineup)
         )

@@ -34,6 +34,8 @@ export class Shortlist {
     this.due = 0;
     this.settled = 0;
     this.checking = false;
+    /** Lineups of which a decision is under way: one that is sent twice would be written down twice. @type {Set<number>} */
+    this.sending = new Set();
     /** Entries of the list as the server made them. @type {WeakMap<HTMLElement, Own>} */
     this.own = new WeakMap();
     store.on("line data", () => this.judge());
@@ -138,20 +140,26 @@ export class Shortlist {
 
   /** @param {number} lineup @param {string} action @param {HTMLFormElement} form */
   async decide(lineup, action, form) {
+    if (this.sending.has(lineup)) return;
     const problem = find(form, "[data-problem]");
     const button = find(form, "button[type=submit], button:not([type])");
     const reason = field(form, "reason", HTMLTextAreaElement);
+    const sent = reason.value;
+    this.sending.add(lineup);
     button.setAttribute("aria-busy", "true");
-    const state = await this.post(this.config.shortlist, { lineup, action, reason: reason.value });
+    const state = await this.post(this.config.shortlist, { lineup, action, reason: sent });
     button.removeAttribute("aria-busy");
+    this.sending.delete(lineup);
     problem.hidden = !state.error;
     if (state.error) {
       find(problem, "span").textContent = state.error;
       reason.focus();
       return;
     }
-    form.reset();
-    this.drafts.forget(action === "add" ? "reason" : "remark", lineup);
+    // What was typed meanwhile, here or about another lineup, stays.
+    if (form.dataset.lineup === String(lineup) && reason.value === sent) form.reset();
+    const what = action === "add" ? "reason" : "remark";
+    if (this.drafts.read(what, lineup) === sent) this.drafts.forget(what, lineup);
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     this.take(state);
     toast(DONE[action]);
