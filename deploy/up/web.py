@@ -40,13 +40,18 @@ class Protocol(HttpToolsProtocol):
         self._head_came()
 
     def data_received(self, data: bytes) -> None:
-        """Hang up on whoever sends a head, or lines after a body, without end."""
-        self._unread += len(data)
-        super().data_received(data)
-        if self._unread > HEAD_BYTES and not self.transport.is_closing():
-            if self._all_answered():
-                self.transport.write(_TOO_LARGE)
-            self.transport.close()
+        """Hang up on whoever sends a head, or lines after a body, beyond ``HEAD_BYTES``: the parser is given no more than
+        may come before either ends, however much arrives at once."""
+        while data and not self.transport.is_closing():
+            room = HEAD_BYTES - self._unread
+            if not room:
+                if self._all_answered():
+                    self.transport.write(_TOO_LARGE)
+                self.transport.close()
+                return
+            piece, data = data[:room], data[room:]
+            self._unread += len(piece)
+            super().data_received(piece)
 
     def on_body(self, body: bytes) -> None:
         """What came so far is read."""

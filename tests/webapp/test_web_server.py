@@ -68,3 +68,27 @@ def test_a_head_without_end_is_cut_off_before_it_fills_the_memory(listener: sock
         asking.sendall(beginning)
         with pytest.raises(ConnectionError):
             asking.sendall(b"x" * 200 * 2**20)
+
+
+@pytest.mark.parametrize(
+    ("size", "status"), [(web.HEAD_BYTES, 200), (web.HEAD_BYTES + 1, 431), (100_000, 431), (140_000, 431)]
+)
+def test_a_head_of_more_than_is_said_gets_431_also_when_it_comes_at_once(
+    listener: socket.socket, size: int, status: int
+) -> None:
+    beginning, end = b"GET / HTTP/1.1\r\nConnection: close\r\nX-Long: ", b"\r\n\r\n"
+    with socket.create_connection(listener.getsockname(), timeout=PATIENCE) as asking:
+        asking.sendall(beginning + b"x" * (size - len(beginning) - len(end)) + end)
+        assert asking.recv(4096).startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_a_second_request_that_comes_with_the_end_of_a_body_is_answered(listener: socket.socket) -> None:
+    body = b"x" * 3 * web.HEAD_BYTES
+    first = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with socket.create_connection(listener.getsockname(), timeout=PATIENCE) as asking:
+        asking.sendall(first + body + WHOLE)
+        told = b""
+        while told.count(b"HTTP/1.1 200 OK") < 2:
+            more = asking.recv(4096)
+            assert more, told
+            told += more
