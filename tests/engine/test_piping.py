@@ -1,4 +1,4 @@
-"""Commands whose reader leaves early, as with ``| head``."""
+"""Commands whose reader leaves early, as with ``| head``, or whose output goes to a full disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.piping import NOBODY_READS, until_nobody_reads
+from engine.piping import NOBODY_READS, NOT_WRITTEN, until_nobody_reads
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,6 +67,38 @@ def test_a_command_ends_without_a_word_when_nobody_reads_on(command: tuple[str, 
     )
     os.close(writer)
     assert (done.stderr, done.returncode) == ("", NOBODY_READS)
+
+
+@pytest.mark.parametrize(
+    ("command", "unbuffered"),
+    [
+        (("-m", "engine", "check-simulator", "--battles=4", "builtin:herobattle"), ""),
+        (("-m", "engine", "list", "no-such-folder"), "1"),
+        (("-m", "engine", "--help"), ""),
+        (("manage.py", "diffsettings"), ""),
+    ],
+)
+def test_a_command_whose_output_cannot_be_written_says_so_in_one_sentence(
+    command: tuple[str, ...], unbuffered: str
+) -> None:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "webapp.settings", "PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, *command], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, env=environment
+        )
+    assert (done.stderr, done.returncode) == (
+        "The output cannot be written: No space left on device.\n", NOT_WRITTEN,
+    )  # fmt: skip
+
+
+def test_another_file_that_cannot_be_written_is_not_taken_for_the_output() -> None:
+    def fill() -> int:
+        with open("/dev/full", "w") as full:
+            full.write("a checkpoint")
+        return 0
+
+    with pytest.raises(OSError, match="No space left"):
+        until_nobody_reads(fill)
 
 
 def test_a_broken_pipe_to_another_program_is_not_taken_for_a_reader_who_left(tmp_path: Path) -> None:
