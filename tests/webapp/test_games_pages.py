@@ -378,10 +378,10 @@ def test_changes_move_to_a_newer_game_and_those_that_do_not_fit_are_named(design
     for words in ("1 number would differ from version 2", "Marrow Duke", "490", "500", "Slings", "Bows", "bows.cost"):
         assert words in preview
     assert newest(team).number == 2
-    assert designer.post(f"{DATA}adopt/", {"base": "1"}).status_code == 409
-    assert designer.post(f"{DATA}adopt/").status_code == 409  # it does not say what was looked at
+    assert designer.post(f"{DATA}adopt/", {"action": "save", "base": "1"}).status_code == 409
+    assert designer.post(f"{DATA}adopt/", {"action": "save"}).status_code == 409  # it does not say what was looked at
     assert newest(team).number == 2
-    page = designer.post(f"{DATA}adopt/", {"base": "2"}, follow=True).content.decode()
+    page = designer.post(f"{DATA}adopt/", {"action": "save", "base": "2"}, follow=True).content.decode()
     assert "bows.cost" in page
     assert newest(team).patch == {"pikes.cost": 90.0}
     assert newest(team).spec_hash == keep(newer)
@@ -394,12 +394,12 @@ def test_data_moves_once_and_not_at_all_while_its_game_is_the_same(designer: Cli
     from engine.lineups.schema import spec_to_json
 
     first = newest(team).number
-    assert designer.post(f"{DATA}adopt/", {"base": str(first)}).status_code == 409
+    assert designer.post(f"{DATA}adopt/", {"action": "save", "base": str(first)}).status_code == 409
     assert newest(team).number == first
     newer = msgspec.structs.replace(SPEC, version="1.1")
     Simulator.objects.update(spec=spec_to_json(newer), spec_hash=keep(newer), version="1.1")
-    assert designer.post(f"{DATA}adopt/", {"base": str(first)}).status_code == 302
-    again = designer.post(f"{DATA}adopt/", {"base": str(first)})
+    assert designer.post(f"{DATA}adopt/", {"action": "save", "base": str(first)}).status_code == 302
+    again = designer.post(f"{DATA}adopt/", {"action": "save", "base": str(first)})
     assert again.status_code == 409
     assert "As far as the site knows, this data fits" in again.content.decode()
     assert newest(team).number == first + 1
@@ -414,7 +414,7 @@ def test_whoever_moves_data_that_somebody_else_changed_is_told(designer: Client,
     Simulator.objects.update(spec=spec_to_json(newer), spec_hash=keep(newer), version="1.1")
     looked_at = newest(team)
     versions.save(team.project, looked_at.simulator, SPEC, {"pikes.cost": 90.0}, user=team.owner)
-    answer = designer.post(f"{DATA}adopt/", {"base": str(looked_at.number)})
+    answer = designer.post(f"{DATA}adopt/", {"action": "save", "base": str(looked_at.number)})
     assert answer.status_code == 409
     assert f"saved version {looked_at.number + 1} in the meantime" in answer.content.decode()
     assert newest(team).number == looked_at.number + 1

@@ -9,12 +9,13 @@ import pytest
 from django.http import HttpResponseBase
 from django.test import Client
 
-from tests.factories import PASSWORD, Studio, maker, person, signed_in, studio
+from tests.factories import PASSWORD, Studio, game_version, maker, person, signed_in, studio
 from webapp.accounts import rights
 from webapp.accounts.models import CodeRight, PersonAudit, User
 from webapp.games import handshake
 from webapp.games.models import Simulator, SimulatorAudit
 from webapp.games.simulators import granted, obstacle
+from webapp.projects.members import invite, open_invitations
 from webapp.projects.models import Membership, Project, Role
 from workers.handshake import run_handshake
 
@@ -174,10 +175,10 @@ def test_an_operator_can_switch_their_simulators_off_with_the_right(
     Membership.objects.filter(user=team.designer).update(role=Role.ENGINEER)
     signed_in(team.designer).post(f"{LIST}{row.pk}/test/")
     assert not handshake.ask(row)
-    assert signed_in(team.designer).post(f"{LIST}{row.pk}/switch/").status_code == 403
+    assert signed_in(team.designer).post(f"{LIST}{row.pk}/switch/", {"switch": "on"}).status_code == 403
     row.refresh_from_db()
     assert row.status == Simulator.Status.OFF
-    signed_in(operator).post(f"{LIST}{row.pk}/switch/")
+    signed_in(operator).post(f"{LIST}{row.pk}/switch/", {"switch": "on"})
     row.refresh_from_db()
     assert (row.status, row.test) == ("untested", "asked")
     assert list(SimulatorAudit.objects.order_by("pk").values_list("action", flat=True)) == [
@@ -192,7 +193,7 @@ def test_a_test_that_is_under_way_does_not_switch_a_simulator_on_again(
     assert handshake.ask(row)
 
     def meanwhile(reference: str, deadline: float) -> Iterator[dict[str, str]]:
-        signed_in(operator).post(f"{LIST}{row.pk}/switch/")
+        signed_in(operator).post(f"{LIST}{row.pk}/switch/", {"switch": "off"})
         yield {"level": "ok", "check": "description", "message": "a game"}
 
     monkeypatch.setattr(handshake, "_lines", meanwhile)
@@ -204,7 +205,35 @@ def test_a_test_that_is_under_way_does_not_switch_a_simulator_on_again(
 def test_a_changed_program_of_a_simulator_that_is_switched_off_stays_off(team: Studio, operator: User) -> None:
     row = of_the_engineer(team)
     rights.grant(team.engineer, operator)
-    signed_in(operator).post(f"{LIST}{row.pk}/switch/")
+    signed_in(operator).post(f"{LIST}{row.pk}/switch/", {"switch": "off"})
     signed_in(team.engineer).post(f"{LIST}{row.pk}/change/", {"name": "Own", "kind": "command", "target": "other"})
     row.refresh_from_db()
     assert (row.reference, row.status) == ("command:other", "off")
+
+
+def test_what_is_neither_of_two_answers_is_refused_and_taken_for_neither(team: Studio, operator: User) -> None:
+    row, asked = of_the_engineer(team), invite(team.project, team.stranger, Role.PRODUCER, team.owner, "rian")
+    rights.grant(team.engineer, operator)
+    version = game_version(team.project)
+    for who, address, name in (
+        (operator, f"/admin-tools/people/{team.engineer.pk}/simulators/", "right"),
+        (operator, f"{LIST}{row.pk}/switch/", "switch"),
+        (team.stranger, f"/invitations/{asked.pk}/", "answer"),
+        (team.designer, f"/p/{team.project.slug}/data/adopt/", "action"),
+    ):
+        for said in ({}, {name: "give"}, {name: "Withdraw"}):
+            answer = signed_in(who).post(address, {**said, "base": str(version.number)})
+            assert answer.status_code == 400, (address, said)
+    assert rights.may_run_code(User.objects.get(pk=team.engineer.pk))
+    assert list(open_invitations().filter(person=team.stranger)) == [asked]
+    assert team.project.versions.count() == 1
+    row.refresh_from_db()
+    assert row.status != Simulator.Status.OFF
+
+
+def test_two_operators_who_switch_a_simulator_off_do_not_switch_it_on_again(team: Studio, operator: User) -> None:
+    row = of_the_engineer(team)
+    for _ in range(2):
+        signed_in(operator).post(f"{LIST}{row.pk}/switch/", {"switch": "off"})
+    row.refresh_from_db()
+    assert row.status == Simulator.Status.OFF

@@ -73,7 +73,7 @@ def test_an_address_with_a_number_that_is_none_is_answered(
     [
         ("data/choose/", {"simulator": "{}"}),
         ("data/edit/", {"action": "save", "base": "{}", "pikes.cost": "90"}),
-        ("data/adopt/", {"base": "{}"}),
+        ("data/adopt/", {"action": "save", "base": "{}"}),
         ("lineups/new/", {"base": "{}", "name": "Ours"}),
         ("objectives/new/", {"base": "{}", "count": "{}", "strength": "{}", "action": "remove:{}"}),
         ("objectives/new/", {"action": "save", "count": "1", "base": "{}"}),

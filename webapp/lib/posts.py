@@ -6,10 +6,20 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import redirect
 
 V = TypeVar("V", bound=Callable[..., HttpResponseBase])
+
+
+def one_of(request: HttpRequest, name: str, *known: str) -> str:
+    """What a form says under ``name``, "" where it says nothing. Raises BadRequest for anything that is not ``known``:
+    no answer is taken for another one."""
+    said = request.POST.get(name, "")
+    if said not in known:
+        raise BadRequest(f"{name} is none of {', '.join(known)}")
+    return said
 
 
 def posts_only(page: str, *keep: str) -> Callable[[V], V]:

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
-from webapp.lib.posts import posts_only
+from webapp.lib.posts import one_of, posts_only
 from webapp.projects import home as home_parts
 from webapp.projects import members as membership_changes
 from webapp.projects.access import project_for
@@ -47,10 +47,10 @@ def invitations_of(person: User) -> QuerySet[Invitation]:
 
 @posts_only("projects:home")
 def invitation(request: HttpRequest, pk: int) -> HttpResponse:
-    """The answer to an invitation: ``accept``, or anything else for no."""
-    person = _person(request)
+    """The answer to an invitation: ``accept`` or ``decline``."""
+    person, answer = _person(request), one_of(request, "answer", "accept", "decline")
     try:
-        if request.POST.get("answer") != "accept":
+        if answer == "decline":
             membership_changes.decline(pk, person)
             messages.success(request, "The invitation is declined.")
             return redirect("projects:home")

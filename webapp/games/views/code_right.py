@@ -10,7 +10,7 @@ from webapp.accounts import rights
 from webapp.accounts.models import User
 from webapp.games.simulators import registered_by, switch_off
 from webapp.games.views.data import person
-from webapp.lib.posts import posts_only
+from webapp.lib.posts import one_of, posts_only
 
 
 @posts_only("accounts:person", "pk")
@@ -18,7 +18,7 @@ def code_right(request: HttpRequest, pk: int) -> HttpResponse:
     """Gives or withdraws the right; what the person registered stays, or is switched off."""
     rights.operators_only(request.user)
     somebody, operator = get_object_or_404(User, pk=pk), person(request)
-    if request.POST.get("right") == "grant":
+    if one_of(request, "right", "grant", "withdraw") == "grant":
         rights.grant(somebody, operator)
         messages.success(request, f"{somebody} may register simulators now.")
         return redirect("accounts:person", pk)

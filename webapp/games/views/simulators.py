@@ -18,7 +18,7 @@ from webapp.games import handshake, simulators
 from webapp.games.forms import SimulatorForm
 from webapp.games.models import Simulator, SimulatorAudit
 from webapp.games.views.data import person
-from webapp.lib.posts import posts_only
+from webapp.lib.posts import one_of, posts_only
 
 
 def _registrar(request: HttpRequest) -> User:
@@ -144,7 +144,7 @@ def switch(request: HttpRequest, pk: int) -> HttpResponse:
     found = _simulator(user, pk)
     if not user.is_staff:
         raise PermissionDenied("Only a site operator switches a simulator off and on.")
-    if found.status == Simulator.Status.OFF:
+    if one_of(request, "switch", "on", "off") == "on":
         simulators.switch_on(found, user)
         handshake.ask_a_worker(found, user)
     else:

@@ -17,7 +17,7 @@ from webapp.games.models import GameVersion
 from webapp.games.specs import version_spec
 from webapp.games.views.data import base, person
 from webapp.lib.deadline import FILE_SECONDS, may_take
-from webapp.lib.posts import posts_only
+from webapp.lib.posts import one_of, posts_only
 from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
@@ -82,7 +82,7 @@ def adopt(request: HttpRequest, slug: str) -> HttpResponse:
     newest = versions.current(project)
     if newest is None:
         raise Http404("This project has no game data yet.")
-    if request.method == "POST" and request.POST.get("action") == "ask":
+    if request.method == "POST" and one_of(request, "action", "ask", "save") == "ask":
         handshake.ask_a_worker(newest.simulator, person(request))
         return redirect("games:adopt", slug)
     if request.method != "POST":
