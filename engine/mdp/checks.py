@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,9 @@ from engine.mdp.interface import (
     State,
 )
 from engine.mdp.vector import VectorStep
+
+_HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters but tabs and ends of lines, what turns the direction of text, and halves of characters."""
 
 
 class Blame:
@@ -44,10 +49,28 @@ class Blame:
 
 def game_problems(spec: MDPSpec) -> list[str]:
     """What is wrong with a description that came from outside; nothing in an empty list."""
-    found = [] if spec.seats else ["it has no seats"]
+    found = [*text_problems(spec, "spec"), *([] if spec.seats else ["it has no seats"])]
     for i, seat in enumerate(spec.seats):
         found += [f"seat {i}: {problem}" for problem in (*_seat_problems(seat), *_action_problems(seat.action))]
     return found
+
+
+def text_problems(told: object, place: str) -> Iterator[str]:
+    """The texts anywhere in a description that hold characters which nobody sees, and which can make a page show
+    something else than what is written."""
+    if isinstance(told, str):
+        if found := _HIDDEN.search(told):
+            yield f"{place}: {told[:80]!r} holds the invisible character U+{ord(found[0]):04X}; leave it out"
+    elif isinstance(told, msgspec.Struct):
+        for name in told.__struct_fields__:
+            yield from text_problems(getattr(told, name), f"{place}.{name}")
+    elif isinstance(told, Mapping):
+        for key, value in told.items():
+            yield from text_problems(key, place)
+            yield from text_problems(value, place)
+    elif isinstance(told, tuple | list):
+        for i, value in enumerate(told):
+            yield from text_problems(value, f"{place}[{i}]")
 
 
 def _seat_problems(seat: SeatSpec) -> Iterator[str]:

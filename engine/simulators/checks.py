@@ -13,14 +13,15 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.mdp.checks import text_problems
 from engine.simulators.contract import FAILED, NEW_PIECE, OK, Battles, GameSpec, Metric, Patch, Slot
 
 
 def spec_problems(spec: GameSpec) -> list[str]:
     """Everything wrong with a game description."""
     return [
-        *_names(spec), *_repeats(spec), *_categories(spec), *_pieces(spec), *_slots(spec), *_rules(spec),
-        *_metrics(spec), *_parameters(spec),
+        *_names(spec), *text_problems(spec, "spec"), *_repeats(spec), *_categories(spec), *_pieces(spec),
+        *_slots(spec), *_rules(spec), *_metrics(spec), *_parameters(spec),
     ]  # fmt: skip
 
 

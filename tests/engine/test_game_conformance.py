@@ -138,6 +138,7 @@ def described(action: ActionSpec, **more: object) -> MDPSpec:
     ("spec", "said"),
     [
         (MDPSpec("game", "1", ()), "it has no seats"),
+        (MDPSpec("ga\u202eme", "1", ()), "spec.name: 'ga\\u202eme' holds the invisible character U+202E"),
         (described(Discrete(0)), "chooses among 0"),
         (described(Parameterised(())), "chooses among 0"),
         (described(Hybrid(())), "its action has no parts"),

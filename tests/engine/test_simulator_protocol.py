@@ -142,6 +142,24 @@ def test_a_text_or_number_that_is_wrong_hides_nothing_else_that_is_wrong_and_cla
     ]
 
 
+@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\x1b", "\x00", "\u2028"])
+def test_texts_with_characters_that_nobody_sees_are_refused_wherever_they_stand(hidden: str) -> None:
+    piece = msgspec.structs.replace(SPEC.pieces[0], name=f"Ha{hidden}wk")
+    spec = msgspec.structs.replace(SPEC, title=f"Gam{hidden}e", pieces=(piece, *SPEC.pieces[1:]))
+    code = f"U+{ord(hidden):04X}"
+    assert spec_problems(spec) == [
+        f"spec.title: {spec.title!r} holds the invisible character {code}; leave it out",
+        f"spec.pieces[0].name: {piece.name!r} holds the invisible character {code}; leave it out",
+    ]
+
+
+def test_texts_of_any_script_and_of_several_lines_are_welcome() -> None:
+    spec = msgspec.structs.replace(
+        SPEC, title="משחק\u200f · 遊戲 👩\u200d🚀", about="Two lines,\r\n\tone of them moved in."
+    )
+    assert spec_problems(spec) == []
+
+
 _json = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
