@@ -40,7 +40,7 @@ class Protocol(HttpToolsProtocol):
         self._head_came()
 
     def data_received(self, data: bytes) -> None:
-        """Hang up on whoever sends a head, or lines after a body, beyond ``HEAD_BYTES``: the parser is given no more than
+        """Hang up on whoever sends a head, or lines after a body, beyond ``HEAD_BYTES``: the parser gets no more than
         may come before either ends, however much arrives at once."""
         while data and not self.transport.is_closing():
             room = HEAD_BYTES - self._unread
