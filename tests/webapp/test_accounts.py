@@ -295,6 +295,17 @@ def test_a_request_that_may_come_from_elsewhere_neither_sees_the_demo_password_n
     assert "_auth_user_id" not in client.session
 
 
+@override_settings(DEMO_PASSWORDS=True, ALLOWED_HOSTS=["*"])
+def test_a_right_demo_password_that_is_refused_is_no_wrong_one() -> None:
+    User.objects.create_user("designer", "designer@example.com", DEMO_PASSWORD)
+    client = Client(headers={"host": "balance.example.org"})
+    for _ in range(2 * throttle.NAME_AND_ADDRESS.most):
+        assert "no other can reach the site" in sign_in(client, "designer", DEMO_PASSWORD)
+    for _ in range(throttle.NAME_AND_ADDRESS.most):
+        assert "do not belong together" in sign_in(client, "designer", "a guess")
+    assert "Too many wrong passwords" in sign_in(client, "designer", DEMO_PASSWORD)
+
+
 @pytest.mark.parametrize(("version", "outside"), [("1.0", True), ("1.1", False)])
 def test_a_proxy_that_adds_no_header_is_known_by_its_http_1_0(version: str, outside: bool) -> None:
     request = AsyncRequestFactory().get("/sign-in/")
