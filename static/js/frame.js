@@ -1,6 +1,7 @@
 // What the frame of every page needs: menus, theme menu, toasts, times in the reader's zone, focus after a failed form.
 import { watchCtrlEnter } from "./ctrl_enter.js";
 import { find, findAll, findOptional } from "./elements.js";
+import { watchWhatIsLeft } from "./left_behind.js";
 import { closeMenusOutside } from "./menu.js";
 import { watchToasts } from "./toast.js";
 import { localTimes } from "./time.js";
@@ -48,6 +49,7 @@ findAll(document, "[data-theme-menu]", HTMLDetailsElement).forEach(themeMenu);
 closeMenusOutside();
 watchToasts();
 watchCtrlEnter();
+watchWhatIsLeft();
 localTimes(document);
 reachLargeTables();
 window.addEventListener("resize", reachLargeTables);

@@ -204,6 +204,43 @@ def test_ctrl_enter_adds_the_reason_and_says_so_and_a_remark_likewise(explore: E
     assert list(ShortlistEntry.objects.values_list("action", flat=True)) == ["add", "remark"]
 
 
+def test_a_draft_is_gone_from_the_device_when_its_author_signs_out_and_stays_while_they_do_not(
+    explore: Explore, team: Studio
+) -> None:
+    page = explore("?pick=5")
+    page.get_by_label("Why shortlist it?").fill("The horn never ends")
+    drafts = "Object.keys(localStorage).filter(key => key.startsWith('equipoise-draft')).length"
+    asked: list[str] = []
+
+    def sign_out(answer: bool) -> None:
+        page.once(
+            "dialog", lambda dialog: (asked.append(dialog.message), dialog.accept() if answer else dialog.dismiss())
+        )
+        page.locator("summary", has=page.locator(".initials")).click()
+        page.get_by_role("button", name="Sign out").click()
+
+    sign_out(answer=False)
+    assert page.evaluate(drafts) == 1
+    page.locator("summary", has=page.locator(".initials")).click()
+    page.context.clear_cookies()  # the session ends by itself
+    page.goto("/sign-in/")
+    assert page.evaluate(drafts) == 1
+    page = explore("?pick=5")
+    expect(page.get_by_label("Why shortlist it?")).to_have_value("The horn never ends")
+    sign_out(answer=True)
+    expect(page).to_have_url(re.compile("sign-in"))
+    assert page.evaluate(drafts) == 0
+    assert len(asked) == 2
+
+
+def test_a_draft_is_gone_from_the_device_once_somebody_else_is_signed_in_there(explore: Explore, team: Studio) -> None:
+    page = explore("?pick=5")
+    page.get_by_label("Why shortlist it?").fill("The horn never ends")
+    page.context.clear_cookies()
+    page = explore("", team.engineer)
+    assert not page.evaluate("Object.keys(localStorage).some(key => key.startsWith('equipoise-draft'))")
+
+
 # ---- charts ----
 
 
