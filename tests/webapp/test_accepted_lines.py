@@ -149,3 +149,17 @@ def test_objectives_that_were_saved_after_a_search_bring_their_own_line(client: 
     form = NewJobForm(saved, project=team.project, user=team.designer)
     assert form.is_valid()
     assert (form.cleaned_data["line"], form.origin) == (2.9, "objectives")
+
+
+def test_the_page_of_objectives_tells_the_line_that_new_job_begins_with(client: Client, team: Studio) -> None:
+    own, page = ObjectiveSet.objects.get(), reverse("balance:objectives", args=[team.project.slug])
+    assert "New job begins with" not in client.get(page).content.decode()
+    lines.keep(team.project, team.designer, "own", "advantage", 2.25)
+    told = client.get(page).content.decode()
+    assert "New job begins with 2.25 ×, which was accepted since" in told
+    form = NewJobForm(
+        {**first_values(team.project), "question": "own", "objectives": str(own.pk), "measure": "", "line": ""},
+        project=team.project, user=team.designer,
+    )  # fmt: skip
+    form.is_valid()
+    assert (form.cleaned_data["measure"], form.cleaned_data["line"]) == ("advantage", 2.25)

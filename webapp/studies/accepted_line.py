@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.config import ObjectiveSetConfig
 from webapp.balance import lines
+from webapp.balance.models import ObjectiveSet
 from webapp.balance.saving import newest, objective_config
 from webapp.projects.models import Project
 from webapp.studies.line_origin import KEPT, STARTED
@@ -45,6 +46,12 @@ def later(job: Job, objectives: ObjectiveSetConfig) -> dict[str, float]:
         return {found.objective: found.line}
     theirs = objective_config(own).objectives if own else ()
     return {o.name: o.threshold for o in theirs if o.threshold is not None}
+
+
+def of_own(row: ObjectiveSet) -> dict[str, float]:
+    """The line that was accepted since a project's own objectives were saved, by its objective; empty for none."""
+    found = accepted(row.project, "own", objective_config(row), row.created_at)
+    return {found.objective: found.line} if found else {}
 
 
 def _started(

@@ -9,9 +9,9 @@ class Studies(AppConfig):
     name = "webapp.studies"
 
     def ready(self) -> None:
-        from webapp.balance import samples
+        from webapp.balance import beginnings, samples
         from webapp.projects import home
-        from webapp.studies import kinds, overview, played
+        from webapp.studies import accepted_line, kinds, overview, played
         from webapp.studies.lineup_parts import Rechecks, Samples, Searches
 
         kinds.register("search", Searches())
@@ -19,3 +19,4 @@ class Studies(AppConfig):
         kinds.register("sample", Samples())
         home.register(self.label, overview.home)
         samples.register(self.label, played.values)
+        beginnings.register(self.label, accepted_line.of_own)

@@ -14,6 +14,7 @@ from engine.errors import ConfigError
 from engine.lineups.schema import variables
 from engine.simulators.contract import GameSpec
 from webapp.balance import saving
+from webapp.balance.beginnings import begins
 from webapp.balance.models import ObjectiveSet
 from webapp.balance.objectives import ObjectiveForm, ObjectiveSetForm, fairness, functions
 from webapp.balance.samples import Sample, on_made_up, on_played
@@ -30,8 +31,15 @@ def objectives(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for(request, slug)
     _, spec = game_of(project)
     rows = project.objective_sets.filter(replaced_by=None).select_related("created_by")
-    listed = [{"row": row, "config": saving.objective_config(row)} for row in rows]
+    listed = [{"row": row, "objectives": _listed(row)} for row in rows]
     return render(request, "balance/objectives.html", {"project": project, "spec": spec, "listed": listed})
+
+
+def _listed(row: ObjectiveSet) -> list[tuple[ObjectiveConfig, float | None]]:
+    """Its objectives, each with the line that a search begins with where that is another than its own."""
+    begin = begins(row)
+    found = [(o, begin.get(o.name)) for o in saving.objective_config(row).objectives]
+    return [(o, line if line != o.threshold else None) for o, line in found]
 
 
 def _row(project: Project, pk: int) -> ObjectiveSet:
