@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from engine.catalog import LEARNERS
 from engine.channel import Weights
 from engine.config.rl import AnyLearner, RewardConfig, TrainingConfig
 from engine.errors import ConfigError, EngineError
-from engine.mdp.interface import Continuous, Discrete, Hybrid, Parameterised
+from engine.mdp.interface import ActionSpec, Continuous, Discrete, Hybrid, Parameterised
 from engine.mdp.trajectory import Trajectory
 from engine.rl.factory import learner_class
 from engine.rl.learner import Learner
@@ -61,54 +61,61 @@ def curve(run: Training) -> list[Any]:
 class LearnerContract(ABC):
     """Inherit, and say how the learner is configured."""
 
+    action: ClassVar[ActionSpec] = Discrete(K)
+    """One that the learner can do."""
+
     @abstractmethod
     def config(self, **changes: Any) -> AnyLearner:
         """Settings that learn ``Signals`` within 3,000 steps."""
 
+    def game(self, *, masked: bool = False, image: bool = False) -> Signals:
+        """A game in which it can act."""
+        return Signals(self.action, masked=masked, image=image)
+
     def trajectory(self, config: AnyLearner, game: Signals | None = None) -> Trajectory:
-        run = training(config, lambda: game or Signals())
+        run = training(config, lambda: game or self.game())
         run.sampler.load(Weights("agent", 0, 0, 0, run.learner.publish()))
         return run.sampler.sample()["agent"]
 
     def test_it_learns_to_do_what_the_signal_says(self) -> None:
-        *_, last = training(self.config(), Signals).run()
+        *_, last = training(self.config(), self.game).run()
         assert last.examination is not None
         found = last.examination
         assert found.returns[:, 0].sum() / found.lengths.sum() > 0.9
 
     def test_the_same_seed_trains_bit_for_bit_the_same(self) -> None:
-        one, two = (training(self.config(), Signals, seed=5, steps=1000) for _ in range(2))
+        one, two = (training(self.config(), self.game, seed=5, steps=1000) for _ in range(2))
         assert curve(one) == curve(two)
         assert fingerprint(one) == fingerprint(two)
 
     def test_another_seed_trains_something_else(self) -> None:
-        one, two = (training(self.config(), Signals, seed=seed, steps=500) for seed in (1, 2))
+        one, two = (training(self.config(), self.game, seed=seed, steps=500) for seed in (1, 2))
         curve(one), curve(two)
         assert not np.array_equal(one.learner.weights(), two.learner.weights())
 
     def test_a_run_that_goes_on_from_a_checkpoint_is_the_run_that_was_never_interrupted(self) -> None:
         every = 800
         config = self.config(normalise_observations=True, schedule="linear")
-        whole = training(config, Signals, steps=2000, every=every)
+        whole = training(config, self.game, steps=2000, every=every)
         expected = curve(whole)
-        half, begun = training(config, Signals, steps=2000, every=every), []
+        half, begun = training(config, self.game, steps=2000, every=every), []
         for update in half.run():
             begun.append((update.steps, update.version, update.metrics, [e.seed for e in update.episodes]))
             if half.beginning == 1:
                 break
         saved = unpack(pack(*reversed(half.state())))
-        resumed = training(config, Signals, steps=2000, every=every)
+        resumed = training(config, self.game, steps=2000, every=every)
         resumed.load(saved.arrays, saved.meta)
         assert begun + curve(resumed) == expected
         assert fingerprint(resumed) == fingerprint(whole)
 
     def test_synchronous_training_has_a_staleness_of_exactly_one(self) -> None:
-        for update in training(self.config(), Signals, steps=600).run():
+        for update in training(self.config(), self.game, steps=600).run():
             assert update.metrics["staleness_mean"] == update.metrics["staleness_max"] == 1.0
 
     def test_it_publishes_the_vectors_that_it_names_and_samplers_play_with_the_first(self) -> None:
         config = self.config()
-        made, named = learner(config, Signals()), learner_class(config).vectors
+        made, named = learner(config, self.game()), learner_class(config).vectors
         made.update(self.trajectory(config))
         found = made.publish()
         assert tuple(found) == named
@@ -119,7 +126,7 @@ class LearnerContract(ABC):
 
     def test_staleness_is_how_many_versions_lie_between_acting_and_learning(self) -> None:
         config = self.config()
-        made, seen = learner(config, Signals()), self.trajectory(config)
+        made, seen = learner(config, self.game()), self.trajectory(config)
         made.update(seen)
         metrics = made.update(seen)
         assert metrics["staleness_mean"] == 2.0
@@ -128,14 +135,14 @@ class LearnerContract(ABC):
 
     def test_what_came_over_the_wire_teaches_the_same(self) -> None:
         config = self.config()
-        seen = self.trajectory(config, Signals(masked=True))
-        one, two = learner(config, Signals(masked=True)), learner(config, Signals(masked=True))
+        seen = self.trajectory(config, self.game(masked=True))
+        one, two = learner(config, self.game(masked=True)), learner(config, self.game(masked=True))
         one.update(seen)
         two.update(Trajectory.decode([bytes(frame) for frame in seen.encode()])[0])
         np.testing.assert_array_equal(one.weights(), two.weights())
 
     def test_the_policy_on_disk_plays_as_the_learner_s(self) -> None:
-        run = training(self.config(normalise_observations=True), Signals, steps=500)
+        run = training(self.config(normalise_observations=True), self.game, steps=500)
         curve(run)
         policy = run.learner.policy()
         again = Policy.unpack(*policy.pack())
@@ -146,10 +153,10 @@ class LearnerContract(ABC):
     def test_masks_and_several_inputs_are_learned_from(self) -> None:
         config = self.config()
 
-        def game() -> Signals:
-            return Signals(masked=True, image=True)
+        def seeing() -> Signals:
+            return self.game(masked=True, image=True)
 
-        run = training(config, game, steps=1000)
+        run = training(config, seeing, steps=1000)
         for update in run.run():
             assert np.isfinite(list(update.metrics.values())).all()
 
@@ -172,7 +179,7 @@ class LearnerContract(ABC):
         valid[:, 0] = False
         rewards = seen.rewards.copy()
         rewards[:, 0] = 1000.0
-        one, two = learner(config, Signals()), learner(config, Signals())
+        one, two = learner(config, self.game()), learner(config, self.game())
         one.update(seen._replace(valid=valid))
         two.update(seen._replace(valid=valid, rewards=rewards))
         np.testing.assert_array_equal(one.weights(), two.weights())
@@ -183,7 +190,7 @@ class LearnerContract(ABC):
     def test_whichever_decisions_count_the_numbers_stay_finite(self, seed: int, share: float, streams: bool) -> None:
         replayed = "transitions" in learner_class(self.config()).takes
         config = self.config() if replayed else self.config(scale_rewards=True, normalise_observations=True)
-        made, seen = learner(config, Signals()), self.trajectory(config)
+        made, seen = learner(config, self.game()), self.trajectory(config)
         rng = np.random.default_rng(seed)
         for _ in range(3):
             drawn = rng.random(seen.rewards.shape[1] if streams else seen.rewards.shape[:2]) < share
@@ -195,7 +202,7 @@ class LearnerContract(ABC):
 
     def test_a_batch_in_which_no_decision_counts_changes_nothing_but_the_version(self) -> None:
         config = self.config()
-        one, two, seen = learner(config, Signals()), learner(config, Signals()), self.trajectory(config)
+        one, two, seen = learner(config, self.game()), learner(config, self.game()), self.trajectory(config)
         nothing = seen._replace(valid=np.zeros(seen.rewards.shape[:2], np.bool_))
         for made in (one, two):
             made.update(seen)
@@ -212,7 +219,7 @@ class LearnerContract(ABC):
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         config = self.config()
-        run = training(config, Signals)
+        run = training(config, self.game)
         made: Any = run.learner
         original = made.descend
 
@@ -229,18 +236,18 @@ class LearnerContract(ABC):
 
     def test_a_reward_the_game_does_not_give_is_an_error_at_its_place(self) -> None:
         with pytest.raises(ConfigError, match=r"rewards\.gold"):
-            learner(self.config(rewards={"gold": RewardConfig()}), Signals())
+            learner(self.config(rewards={"gold": RewardConfig()}), self.game())
 
     def test_a_setting_left_to_evolution_must_be_settled_first(self) -> None:
         with pytest.raises(ConfigError, match=r"rate.*range"):
-            learner(self.config(rate=(0.0, 0.1)), Signals())
+            learner(self.config(rate=(0.0, 0.1)), self.game())
 
     def test_numbers_that_are_no_longer_finite_end_training_with_words(self) -> None:
         config = self.config()
         seen = self.trajectory(config)
         rewards = seen.rewards.copy()
         rewards[0, 0] = np.nan
-        made = learner(config, Signals())
+        made = learner(config, self.game())
         with pytest.raises(EngineError, match="smaller learning rate"):
             self._repeat(made, seen._replace(rewards=rewards))
 

@@ -17,7 +17,8 @@ K = 3
 
 
 class Signals:
-    """Reward "hit" is 1 for the choice that the signal shows, "still" the negative square of all parameters.
+    """Reward "hit" is 1 for the choice that the signal shows (without choices: the nearer the first parameter is to its
+    third of the range, the closer to 1), "still" the negative square of all parameters.
 
     ``limit``: decisions after which an episode is cut; ``chance``: of terminating after each decision; ``masked``: one
     choice that is not asked for is illegal each time; ``image``: the signal is also a bright patch of an image;
@@ -52,8 +53,8 @@ class Signals:
     def step(self, actions: Sequence[Array]) -> VectorStep:
         rows = actions[0].reshape(len(self._seeds), -1).astype(np.float64)
         choices = len(self.action.choices)
-        hit = rows[:, 0] == self._target() if choices else np.zeros(len(rows), bool)
         low, high = self.action.bounds
+        hit = rows[:, 0] == self._target() if choices else self._nearness(rows[:, 0], low[0], high[0])
         still = -(np.clip(rows[:, choices:], low, high) ** 2).sum(axis=1)
         rewards = np.stack([hit, still], axis=1)[:, None].astype(np.float32)
         self._returns += rewards
@@ -75,6 +76,11 @@ class Signals:
         noise = combine64(self._seeds, 3) / 2.0**64 if self.blind else self._noise(2)
         return (noise * K).astype(np.int64)
 
+    def _nearness(self, steered: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+        """1 in the middle of the third that the signal asks for, less the share of the range up to there."""
+        target = (self._target() + 0.5) / K
+        return 1.0 - np.abs((np.clip(steered, low, high) - low) / (high - low) - target)
+
     def _seen(self) -> dict[str, Array]:
         target = self._target()
         signal = (target[:, None] == np.arange(K)).astype(np.float32)
@@ -87,7 +93,7 @@ class Signals:
         return seen
 
     def _masks(self) -> NDArray[np.bool_] | None:
-        if not self.masked:
+        if not self.masked or not self.action.legal:
             return None
         legal = np.ones((len(self._seeds), self.action.legal), np.bool_)
         legal[np.arange(len(legal)), (self._target() + 1) % K] = False
