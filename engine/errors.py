@@ -22,7 +22,7 @@ class EngineError(Exception):
     """Base of everything the engine raises on purpose."""
 
 
-class Problem(NamedTuple):
+class Fault(NamedTuple):
     """One thing wrong in a configuration: ``place`` is a dotted path such as ``lineups.teams``."""
 
     place: str
@@ -33,7 +33,7 @@ class ConfigError(EngineError):
     """A configuration that cannot be run; ``problems`` lists everything that is wrong with it."""
 
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
-        self.problems = [Problem(*p) for p in problems]
+        self.problems = [Fault(*p) for p in problems]
         super().__init__("; ".join(f"{p.place}: {p.message}" if p.place else p.message for p in self.problems))
 
 

@@ -36,7 +36,7 @@ Mask = NDArray[np.bool_] | None
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
-class Drawn(NamedTuple):
+class SampledActions(NamedTuple):
     """Actions as the spec lays them out, unclipped, and their log-probabilities float32[n]."""
 
     actions: Array
@@ -69,7 +69,7 @@ class Distribution:
         self._columns = np.cumsum([0, *spec.choices]).tolist()
         self._units: dict[torch.device, tuple[Tensor, Tensor, Tensor]] = {}
 
-    def draw(self, outputs: F32, log_std: F32, mask: Mask, keys: NDArray[np.uint64]) -> Drawn:
+    def draw(self, outputs: F32, log_std: F32, mask: Mask, keys: NDArray[np.uint64]) -> SampledActions:
         """One action a row, its noise a hash of its key uint64[n] and nothing else. ``mask`` bool[n, K] or None."""
         return self._decide(outputs, log_std, mask, keys)
 
@@ -77,13 +77,13 @@ class Distribution:
         """The likeliest choices and the mean parameters."""
         return self._decide(outputs, np.zeros(self.D, np.float32), mask, np.empty(0, np.uint64)).actions
 
-    def _decide(self, outputs: F32, log_std: F32, mask: Mask, keys: NDArray[np.uint64]) -> Drawn:
+    def _decide(self, outputs: F32, log_std: F32, mask: Mask, keys: NDArray[np.uint64]) -> SampledActions:
         legal = np.empty((0, 0), np.bool_) if mask is None else mask
         rows = np.empty((len(outputs), len(self.acting.choices) + self.D), np.float32)
         log_probs = np.empty(len(outputs), np.float32)
         _decide(outputs, log_std, legal, keys, *self.acting, rows, log_probs)
         actions = rows if self.spec.row else rows[:, 0].astype(self.spec.dtype)
-        return Drawn(actions, log_probs)
+        return SampledActions(actions, log_probs)
 
     def log_prob(self, outputs: Tensor, log_std: Tensor | None, actions: Tensor, mask: Tensor | None) -> Tensor:
         """log π [N] of ``actions`` [N, …]; differentiable."""

@@ -23,7 +23,7 @@ Arrays = dict[str, NDArray[Any]]
 _LEAST = 1e-6  # ε: what was learned perfectly can still be drawn
 
 
-class Sample(NamedTuple):
+class Minibatch(NamedTuple):
     """Rows of a minibatch: where they lie, their columns, their importance weights float32[n]."""
 
     rows: NDArray[np.int64]
@@ -54,10 +54,10 @@ class ReplayBuffer:
         self.size = min(self.size + n, self.capacity)
         return rows
 
-    def sample(self, n: int, beta: float = 1.0) -> Sample:
+    def sample(self, n: int, beta: float = 1.0) -> Minibatch:
         """n transitions, uniformly with replacement."""
         rows = self.rng.integers(0, self.size, size=n)
-        return Sample(rows, self._take(rows), np.ones(n, dtype=np.float32))
+        return Minibatch(rows, self._take(rows), np.ones(n, dtype=np.float32))
 
     def learned(self, rows: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
         """Take in the errors of sampled rows; a uniform buffer has no use for them."""
@@ -93,13 +93,13 @@ class PrioritisedReplay(ReplayBuffer):
         _put(self.sums, self.least, rows, np.full(len(rows), self.largest**self.alpha))
         return rows
 
-    def sample(self, n: int, beta: float = 1.0) -> Sample:
+    def sample(self, n: int, beta: float = 1.0) -> Minibatch:
         """n transitions in proportion to their priorities, one from each n-th of the total."""
         total = self.sums[1]
         marks = (np.arange(n) + self.rng.random(n)) * (total / n)
         rows = np.minimum(_find(self.sums, marks), self.size - 1)
         weights = (self.sums[self.leaves + rows] / self.least[1]) ** -beta
-        return Sample(rows, self._take(rows), weights.astype(np.float32))
+        return Minibatch(rows, self._take(rows), weights.astype(np.float32))
 
     def learned(self, rows: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
         """p_i = |δ_i| + ε."""

@@ -50,7 +50,7 @@ def work(request: Request) -> int:
     return max(request.last - request.first, 1)
 
 
-class Pace:
+class ReplicateTime:
     """Measured seconds per replicate, recent batches counting most; None before the first."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Ledger:
         self._open: set[int] = set()
         self._numbers = 0
         self._typical = 1
-        self._pace = Pace()
+        self._pace = ReplicateTime()
 
     @property
     def outstanding(self) -> int:

@@ -63,7 +63,7 @@ class Script:
         return answer.json()
 
     def wrong(self, body: Any, code: int = 422) -> dict[str, str]:
-        """Place to message of what speaks against a body."""
+        """Address to message of what speaks against a body."""
         before = Job.objects.count()
         found = self.post(JOBS, body, code)
         assert found["message"]

@@ -225,7 +225,7 @@ def test_a_finding_of_the_handshake_is_told_without_the_words_of_the_command(tmp
     assert SECRET not in told
     assert str(tmp_path) not in told
     assert SECRET in known
-    assert SECRET not in row.told
+    assert SECRET not in row.public_message
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,9 @@ def test_the_time_is_told_by_what_the_search_really_played(job: Job) -> None:
     job.counters = {"battles": 1200, "cached": 200, "seconds": 100.0}
     plan = replay(shortlist(job))
     assert plan.seconds == START_S + FIRST * EACH / 10
-    assert "in about 1" in plan.told
+    assert "in about 1" in plan.sentences
     job.counters = {}
-    assert "how long that takes is not known yet" in replay(shortlist(job)).told
+    assert "how long that takes is not known yet" in replay(shortlist(job)).sentences
 
 
 def test_no_re_check_takes_longer_than_one_can_wait_and_it_says_what_is_left(job: Job) -> None:
@@ -92,7 +92,7 @@ def test_no_re_check_takes_longer_than_one_can_wait_and_it_says_what_is_left(job
     assert plan.times[0] == FIRST <= plan.times[1]
     assert plan.battles < plan.asked
     assert plan.battles <= 10 * LONGEST_S + EACH
-    assert "press again for the rest, about" in plan.told
+    assert "press again for the rest, about" in plan.sentences
     job.counters = {"battles": 10, "cached": 0, "seconds": 1000.0}
     assert replay(shortlist(job)).times == [FIRST, FIRST]  # less would tell nothing
     job.counters = {"battles": 10**9, "cached": 0, "seconds": 1.0}
@@ -105,4 +105,4 @@ def test_what_is_told_is_played_again_as_often_as_before(job: Job) -> None:
     plan = replay(shortlist(job), again=True)
     assert plan.times == [48, 48]
     assert plan.label == f"Re-check 2: {2 * 48 * EACH:,} more battles"
-    assert f"on {2 * 48 * EACH:,} more fresh battles" in plan.told
+    assert f"on {2 * 48 * EACH:,} more fresh battles" in plan.sentences

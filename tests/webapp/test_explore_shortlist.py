@@ -267,7 +267,7 @@ def test_without_a_line_fresh_battles_measure_and_refute_nothing(job: Job) -> No
         objective["threshold"] = None
     job.save()
     finished_recheck(job, [12], [2.5, 50.0, 28.0], [0.1, 1.0, 1.0])
-    assert shortlist(job).fresh[12].told(LINE) == "Measured on 768 fresh battles"
+    assert shortlist(job).fresh[12].sentence(LINE) == "Measured on 768 fresh battles"
 
 
 def test_a_lineup_picked_after_its_replay_is_judged_by_later_battles_alone(job: Job, decide: Decide) -> None:

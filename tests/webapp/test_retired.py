@@ -16,7 +16,7 @@ from tests.webapp.evolutions import evolution
 from webapp.api import tokens
 from webapp.balance.models import Draft
 from webapp.studies import actions, pending
-from webapp.studies.compare.differences import differences, settings_told
+from webapp.studies.compare.differences import differences, settings_shown
 from webapp.studies.forms import first_values
 from webapp.studies.models import Job, Status
 from webapp.training.models import TrainDraft
@@ -137,7 +137,7 @@ def test_its_own_lineups_can_still_be_played_again(team: Studio) -> None:
 def test_its_settings_are_told_as_they_were(team: Studio) -> None:
     job = stored(team)
     text_of(client_of(team).get(reverse("studies:job", args=["herobattle", job.pk])))
-    assert ("Racing", "By chances, which is not offered any more") in settings_told(job.config, "noise")
+    assert ("Racing", "By chances, which is not offered any more") in settings_shown(job.config, "noise")
     other = Job.objects.get(pk=job.pk)
     other.pk, other.config["noise"]["racing"] = None, "off"
     other.save()

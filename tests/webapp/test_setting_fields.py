@@ -12,7 +12,7 @@ from engine.config import Config, parse
 from engine.config.noise import EvaluationsRule, MinutesRule, NoiseConfig, PlateauRule
 from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
-from webapp.games.fields import FAR, NumberField, Span
+from webapp.games.fields import FAR, NumberField, NumberRange
 from webapp.games.numbers import shown
 from webapp.studies.setting_fields import settings_of
 
@@ -24,20 +24,20 @@ OTHERS: list[type[Config]] = [NetworkConfig, NoiseConfig, PlateauRule, Evaluatio
 @pytest.mark.parametrize(
     ("span", "told"),
     [
-        (Span(0, 1), "from 0 to 1"),
-        (Span(0, 1, above=True), "more than 0, at most 1"),
-        (Span(0, 1, above=True, below=True), "more than 0, less than 1"),
-        (Span(0, 0.999999), "from 0 to 0.999999"),
-        (Span(0, 1, below=True), "at least 0, less than 1"),
-        (Span(1), "at least 1"),
-        (Span(0, above=True), "more than 0"),
-        (Span(high=10_000), "at most 10,000"),
-        (Span(0, 10**12), "at least 0"),
-        (Span(), ""),
+        (NumberRange(0, 1), "from 0 to 1"),
+        (NumberRange(0, 1, above=True), "more than 0, at most 1"),
+        (NumberRange(0, 1, above=True, below=True), "more than 0, less than 1"),
+        (NumberRange(0, 0.999999), "from 0 to 0.999999"),
+        (NumberRange(0, 1, below=True), "at least 0, less than 1"),
+        (NumberRange(1), "at least 1"),
+        (NumberRange(0, above=True), "more than 0"),
+        (NumberRange(high=10_000), "at most 10,000"),
+        (NumberRange(0, 10**12), "at least 0"),
+        (NumberRange(), ""),
     ],
 )
-def test_the_numbers_that_a_field_takes_are_told_in_words(span: Span, told: str) -> None:
-    assert span.told == told
+def test_the_numbers_that_a_field_takes_are_told_in_words(span: NumberRange, told: str) -> None:
+    assert span.sentence == told
 
 
 def test_what_is_refused_is_told_with_what_is_taken() -> None:

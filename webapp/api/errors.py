@@ -32,7 +32,7 @@ _PLAIN = {
 }
 
 
-def told(status: int, message: str, problems: Iterable[tuple[str, str]] = ()) -> JsonResponse:
+def refusal(status: int, message: str, problems: Iterable[tuple[str, str]] = ()) -> JsonResponse:
     """The one shape of an error."""
     listed = [{"place": place, "message": sentence(text)} for place, text in problems]
     answer = JsonResponse({"message": sentence(message), "problems": listed}, status=status)
@@ -46,41 +46,41 @@ def handle(api: NinjaAPI) -> None:
     api.add_exception_handler(ValidationError, _parameters)
     api.add_exception_handler(BadBody, _body)
     api.add_exception_handler(Denied, _denied)
-    api.add_exception_handler(KeyReused, lambda request, error: told(422, str(error)))
+    api.add_exception_handler(KeyReused, lambda request, error: refusal(422, str(error)))
     api.add_exception_handler(AuthenticationError, lambda request, error: _unknown(NO_TOKEN))
-    api.add_exception_handler(Http404, lambda request, error: told(404, str(error) or _PLAIN[404]))
-    api.add_exception_handler(PermissionDenied, lambda request, error: told(403, str(error)))
-    api.add_exception_handler(Refused, lambda request, error: told(409, str(error)))
-    api.add_exception_handler(NoRoom, lambda request, error: told(503, str(error)))
-    api.add_exception_handler(StoreError, lambda request, error: told(503, str(error)))
+    api.add_exception_handler(Http404, lambda request, error: refusal(404, str(error) or _PLAIN[404]))
+    api.add_exception_handler(PermissionDenied, lambda request, error: refusal(403, str(error)))
+    api.add_exception_handler(Refused, lambda request, error: refusal(409, str(error)))
+    api.add_exception_handler(NoRoom, lambda request, error: refusal(503, str(error)))
+    api.add_exception_handler(StoreError, lambda request, error: refusal(503, str(error)))
 
 
 def _body(request: HttpRequest, error: Any) -> JsonResponse:
-    return told(error.status, str(error), error.problems)
+    return refusal(error.status, str(error), error.problems)
 
 
 def _config(request: HttpRequest, error: Any) -> JsonResponse:
     """Settings that cannot be run: every problem at once, each at its place."""
     count = len(error.problems)
-    return told(422, f"{plural(count, 'setting')} cannot be used as {'it is' if count == 1 else 'they are'}.",
+    return refusal(422, f"{plural(count, 'setting')} cannot be used as {'it is' if count == 1 else 'they are'}.",
                 error.problems)  # fmt: skip
 
 
 def _parameters(request: HttpRequest, error: Any) -> JsonResponse:
     found = [(".".join(map(str, each["loc"][1:])), words(each)) for each in error.errors]
-    return told(422, "The address, or a header, asks for something that cannot be.", found)
+    return refusal(422, "The address, or a header, asks for something that cannot be.", found)
 
 
 def _denied(request: HttpRequest, error: Any) -> JsonResponse:
     if not isinstance(error, TooMany):
         return _unknown(str(error))
-    answer = told(429, str(error))
+    answer = refusal(429, str(error))
     answer["Retry-After"] = str(error.seconds)
     return answer
 
 
 def _unknown(message: str) -> JsonResponse:
-    answer = told(401, message)
+    answer = refusal(401, message)
     answer["WWW-Authenticate"] = 'Bearer realm="Equipoise API"'
     return answer
 
@@ -105,7 +105,7 @@ def _reshaped(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBas
     status, kind = answer.status_code, answer.headers.get("Content-Type", "")
     if status < 400 or kind.startswith("application/json") or not request.path_info.startswith(API):
         return answer
-    reshaped = told(status, _PLAIN.get(status, HTTPStatus(status).phrase))
+    reshaped = refusal(status, _PLAIN.get(status, HTTPStatus(status).phrase))
     if "Allow" in answer.headers:
         reshaped["Allow"] = answer.headers["Allow"]
     return reshaped

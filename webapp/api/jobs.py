@@ -20,7 +20,7 @@ from webapp.api.rechecking import Recheck, play_again
 from webapp.api.results import there
 from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail, JobPage, JobsQuery, Keyed
 from webapp.api.starting import Changes, Wanted, again, start
-from webapp.games.called import config_told
+from webapp.games.called import public_config
 from webapp.lib import disk
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds, wire
@@ -68,7 +68,7 @@ def detailed(job: Job) -> dict[str, Any]:
     """A job with its settings and what can be fetched of it."""
     return {
         **shape(job),
-        "config": config_told(job.config),
+        "config": public_config(job.config),
         "config_hash": job.config_hash,
         "game_version": job.game_version.number if job.game_version else None,
         "summary": job.summary,

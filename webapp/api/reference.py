@@ -24,7 +24,7 @@ JOB = "$JOB"
 _NEXT = " \\\n  "
 
 
-class Place(NamedTuple):
+class Address(NamedTuple):
     """An address of the API."""
 
     method: str
@@ -44,11 +44,11 @@ class Example(NamedTuple):
 
 
 @cache
-def places() -> tuple[Place, ...]:
+def places() -> tuple[Address, ...]:
     """Every address, in the order of the description that programs read."""
     found = v1.get_openapi_schema()["paths"]
     return tuple(
-        Place(method.upper(), path, told["summary"], told.get("description", ""), _asks(told))
+        Address(method.upper(), path, told["summary"], told.get("description", ""), _asks(told))
         for path, methods in found.items()
         for method, told in methods.items()
     )

@@ -33,7 +33,7 @@ def register(app: str, played: Played) -> None:
 
 
 @dataclass(frozen=True)
-class Sample:
+class FormulaValues:
     """Values of one formula over lineups, after floor and cap. ``odd``: how many were no numbers."""
 
     played: bool
@@ -90,13 +90,13 @@ def _spread(metric: Metric, share: NDArray[np.float64], cost: NDArray[np.float64
     return np.asarray(low + share * (high - low))
 
 
-def on_made_up(formula: Formula, objective: ObjectiveConfig | None, spec: GameSpec, teams: int) -> Sample:
+def on_made_up(formula: Formula, objective: ObjectiveConfig | None, spec: GameSpec, teams: int) -> FormulaValues:
     """The formula on made-up lineups."""
     values = np.broadcast_to(formula.evaluate(made_up(spec, teams)), (LINEUPS,))  # a constant is one value
     return _summary(values, objective, played=False)
 
 
-def on_played(project: Project, objective: ObjectiveConfig) -> Sample | None:
+def on_played(project: Project, objective: ObjectiveConfig) -> FormulaValues | None:
     """The objective on random lineups that were played; None where there are none."""
     for played in PLAYED.values():
         values = played(project, objective)
@@ -105,16 +105,16 @@ def on_played(project: Project, objective: ObjectiveConfig) -> Sample | None:
     return None
 
 
-def _summary(values: NDArray[np.float64], objective: ObjectiveConfig | None, *, played: bool) -> Sample:
+def _summary(values: NDArray[np.float64], objective: ObjectiveConfig | None, *, played: bool) -> FormulaValues:
     good = values[np.isfinite(values)]
     odd = len(values) - len(good)
     if objective is not None and (objective.low is not None or objective.high is not None):
         good = np.clip(good, objective.low, objective.high)
     if not len(good):
-        return Sample(played, len(values), 0.0, 0.0, 0.0, None, odd)
+        return FormulaValues(played, len(values), 0.0, 0.0, 0.0, None, odd)
     over = None
     if objective is not None and objective.threshold is not None:
         beyond = good >= objective.threshold if objective.direction == "max" else good <= objective.threshold
         over = int(beyond.sum())
     low, middle, high = np.quantile(good, [0.05, 0.5, 0.95])
-    return Sample(played, len(values), float(middle), float(low), float(high), over, odd)
+    return FormulaValues(played, len(values), float(middle), float(low), float(high), over, odd)

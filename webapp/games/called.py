@@ -34,7 +34,7 @@ def reference_of(name: str, project: Project) -> str:
     return granted(project).filter(pk=pk).values_list("reference", flat=True).first() or name
 
 
-def config_told(config: Mapping[str, Any]) -> dict[str, Any]:
+def public_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """A study's settings as everybody may read them."""
     told: dict[str, Any] = deepcopy(dict(config))
     for *path, last in _PLACES:

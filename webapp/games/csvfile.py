@@ -32,7 +32,7 @@ _REPORTED = 256
 
 
 @dataclass(frozen=True)
-class Span:
+class Cell:
     """A cell: its text, and where it stands in the file's text, quotes included."""
 
     text: str
@@ -93,11 +93,11 @@ def _evenness(head: str, delimiter: str) -> tuple[float, int]:
     return round(widths.count(widest) / len(widths), 1), widest
 
 
-def rows_of(text: str, delimiter: str, report: Report = quiet) -> list[list[Span]]:
+def rows_of(text: str, delimiter: str, report: Report = quiet) -> list[list[Cell]]:
     """Every row as its cells. Raises SheetError at a quotation mark that never closes, and beyond the limits."""
     plain = rf"[^{re.escape(delimiter)}\r\n]*"
     cell = re.compile(rf'"(?P<quoted>[^"]*+(?:""[^"]*+)*+)"(?P<rest>{plain})|(?P<plain>{plain})')
-    rows: list[list[Span]] = [[]]
+    rows: list[list[Cell]] = [[]]
     at = cells = 0
     while True:
         match = cell.match(text, at)
@@ -106,7 +106,7 @@ def rows_of(text: str, delimiter: str, report: Report = quiet) -> list[list[Span
             line = text.count("\n", 0, at) + 1
             raise SheetError(f"The quotation mark opened in line {line} never closes. Close it and try again.")
         check_cell_text(match.end() - match.start(), len(rows) - 1)
-        rows[-1].append(Span(_unquoted(match), match.start(), match.end()))
+        rows[-1].append(Cell(_unquoted(match), match.start(), match.end()))
         at = match.end()
         if text.startswith(delimiter, at):
             at += 1
@@ -128,7 +128,7 @@ def _line_end(text: str, at: int) -> int:
     return found.start()
 
 
-def _ended(text: str, at: int, delimiter: str, rows: list[list[Span]], cells: int) -> bool:
+def _ended(text: str, at: int, delimiter: str, rows: list[list[Cell]], cells: int) -> bool:
     """Whether the row that ended at ``at`` is the last. Raises SheetError beyond the limits."""
     if at >= len(text):
         return True

@@ -19,7 +19,7 @@ def words(value: float) -> str:
     return number(value, 0) if value == int(value) else numbers.shown(value)
 
 
-class Span(NamedTuple):
+class NumberRange(NamedTuple):
     """The numbers that a field takes. ``above``: not ``low`` itself; ``below``: not ``high`` itself."""
 
     low: float = -math.inf
@@ -33,7 +33,7 @@ class Span(NamedTuple):
         return high_enough and (value < self.high if self.below else value <= self.high)
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """ "from 0 to 1", "more than 0, at most 1", "at least 1"; nothing where every number is taken."""
         low = words(self.low) if self.low > -math.inf else ""
         high = words(self.high) if self.high < FAR else ""
@@ -64,7 +64,7 @@ class NumberField(forms.CharField):
         if css:
             attrs["class"] = css
         super().__init__(max_length=40, widget=forms.TextInput(attrs=attrs), **kwargs)
-        self.span, self.unit, self.whole = Span(low, high, above, below), unit, whole
+        self.span, self.unit, self.whole = NumberRange(low, high, above, below), unit, whole
 
     def clean(self, value: Any) -> Any:
         text: str = super().clean(value)
@@ -95,5 +95,5 @@ class NumberField(forms.CharField):
 
     def _allowed(self) -> str:
         """Which numbers may be typed, as it stands behind “a number”."""
-        told = self.span.told
+        told = self.span.sentence
         return f" {told}" if told.startswith("from") else told and f": {told}"

@@ -77,12 +77,12 @@ class Simulator(models.Model):
         return "tcp" if self.reference.partition(":")[0].endswith("+tcp") else "ipc"
 
     @property
-    def told(self) -> str:
+    def public_message(self) -> str:
         """What the last handshake test said, as everybody may read it."""
         return without_command(self.message, self.reference)
 
     @property
-    def findings_told(self) -> list[dict[str, str]]:
+    def public_findings(self) -> list[dict[str, str]]:
         """What the last handshake test found, as everybody may read it."""
         return [{**found, "message": without_command(found["message"], self.reference)} for found in self.findings]
 

@@ -41,7 +41,7 @@ def obstacle(simulator: Simulator) -> str:
     """Why battles of this game cannot be played now; empty when they can."""
     if simulator.status not in (Simulator.Status.MISSING, Simulator.Status.BROKEN, OFF):
         return ""
-    return f"The game cannot be played now. {simulator.told}"
+    return f"The game cannot be played now. {simulator.public_message}"
 
 
 def taken_away(simulator: Simulator) -> str:

@@ -119,7 +119,7 @@ class _Reader:
         self.rows: list[list[str | float]] = []
         self.percents: set[tuple[int, int]] = set()
         self.problems: dict[tuple[int, int], CellProblem] = {}
-        self.told: dict[int, int] = {}
+        self.filled: dict[int, int] = {}
         self.columns: dict[str, int] = {}
         self.row, self.column, self.cells, self.characters = -1, -1, 0, 0
         self.line: list[str | float] = []
@@ -237,7 +237,7 @@ class _Reader:
         return number
 
     def _problem(self, text: str, message: str) -> str:
-        count = self.told[self.column] = self.told.get(self.column, 0) + 1
+        count = self.filled[self.column] = self.filled.get(self.column, 0) + 1
         if count <= MOST_PROBLEMS:
             self.problems[self.row, self.column] = CellProblem(self.row, self.column, text[:60], message)
         return text

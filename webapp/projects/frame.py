@@ -15,7 +15,7 @@ from webapp.projects.models import WRITERS, Project, Role
 
 
 @dataclass(frozen=True)
-class Place:
+class NavLink:
     word: str
     link: str
     here: bool
@@ -26,7 +26,7 @@ class Frame:
     projects: list[Project] = field(default_factory=list)
     project: Project | None = None
     role: str | None = None
-    places: list[Place] = field(default_factory=list)
+    places: list[NavLink] = field(default_factory=list)
     registers: bool = False
 
     @property
@@ -55,7 +55,7 @@ def _here(request: HttpRequest) -> str:
     return places.get(match.namespace, "studies:jobs" if match.namespace in ("studies", "training") else "")
 
 
-def _places(request: HttpRequest, project: Project | None) -> list[Place]:
+def _places(request: HttpRequest, project: Project | None) -> list[NavLink]:
     here = _here(request)
     names = [("Home", "projects:home", False)]
     if project is not None:
@@ -67,7 +67,7 @@ def _places(request: HttpRequest, project: Project | None) -> list[Place]:
     names.append(("Help", "projects:help", False))
     slug = [project.slug] if project else []
     return [
-        Place(word, reverse(name, args=slug if of_project else []), name == here) for word, name, of_project in names
+        NavLink(word, reverse(name, args=slug if of_project else []), name == here) for word, name, of_project in names
     ]
 
 

@@ -110,7 +110,7 @@ def build(job: Job) -> Explored:
         "sure": sure,
         "family": member,
         "best": found.best.astype(np.uint8),
-        "random": source.drawn(job, columns).astype(np.uint8),
+        "random": source.drawn_at_random(job, columns).astype(np.uint8),
         "samples": np.minimum(columns["samples"], 65535).astype(np.uint16),
     }
     genome = columns["genome"] + 1
@@ -155,7 +155,7 @@ def _take_fresh(
         if now.finding != "measured":
             verdict[row] = now.mark
         sure[row] = _BY_FRESH.get(now.finding, sure[row])
-        said = {"words": now.told(words), "short": now.short(words), "why": now.why}
+        said = {"words": now.sentence(words), "short": now.short(words), "why": now.why}
         known[int(columns["id"][row])] = {"now": now._asdict(), "before": before._asdict(), **said}
     return known
 

@@ -40,7 +40,7 @@ class Replay(NamedTuple):
         )
 
     @property
-    def told(self) -> str:
+    def sentences(self) -> str:
         """In a sentence or two, before the click."""
         what = f"{plural(len(self.lineups), 'lineup')} again, on {number(self.battles)} {self._kind} battles"
         said = f"A re-check now plays {what}{self._time}."

@@ -40,7 +40,7 @@ class FixedList:
     entries: list[ShortlistEntry] = field(default_factory=list)
     fresh: Fresh | None = None
     checking: bool = False
-    told: str = ""
+    finding: str = ""
 
     @property
     def reason(self) -> ShortlistEntry:
@@ -62,7 +62,7 @@ class FixedList:
         """How sure, in the words of the page."""
         if self.checking:
             return "Being played again on fresh battles"
-        return self.told if self.fresh else "Not re-checked yet"
+        return self.finding if self.fresh else "Not re-checked yet"
 
     @property
     def due(self) -> bool:
@@ -97,7 +97,7 @@ class Shortlist:
         for listed in self.all.values():
             listed.name = " · ".join(schema.team_name(spec, row) for row in listed.genome)
             listed.fresh = self.fresh.get(listed.lineup)
-            listed.told = listed.fresh.told(words) if listed.fresh else ""
+            listed.finding = listed.fresh.sentence(words) if listed.fresh else ""
             listed.checking = genome_key(listed.genome) in busy
             listed.verdict = verdicts.get(listed.lineup, "under")
 

@@ -188,7 +188,7 @@ BRED_FROM_RANDOM = {"nsga2", "nsga3", "agemoea", "ga", "map-elites"}
 """Algorithms whose first round is drawn at random from what the rules leave; random search draws every round."""
 
 
-def drawn(job: Job, columns: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
+def drawn_at_random(job: Job, columns: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
     """Which lineups [n] were drawn at random, not bred: they say how usual it is to be over the line."""
     kind = job.config.get("algorithm", {}).get("kind", "")
     if kind == "random":

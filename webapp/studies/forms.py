@@ -165,7 +165,7 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
     def refuse(self, error: ConfigError) -> None:
         """Put what the engine has against the search at its fields."""
         for place, message in error.problems:
-            self.add_error(self.field_of(place), self.menu.told(sentence(message)))
+            self.add_error(self.field_of(place), self.menu.worded(sentence(message)))
 
     def _clean_objectives(self, cleaned: dict[str, Any], spec: GameSpec) -> None:
         own = cleaned["question"] == "own"

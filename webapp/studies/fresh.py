@@ -46,7 +46,7 @@ class Fresh(NamedTuple):
         """How a lineup can be confirmed while the range beside the word says less; empty where it does not."""
         return f"Its own 95 % range still reaches across {self.across}. {WHY_ACROSS}" if self.across else ""
 
-    def told(self, words: Words) -> str:
+    def sentence(self, words: Words) -> str:
         """The finding as the pages say it, in the words of the job's question."""
         battles = f"{number(self.battles)} fresh battles"
         open_ = f"whether it is {'strong' if self.of == 'strength' else words.over}: {self.gap}"

@@ -38,6 +38,6 @@ def _moving(job: Job) -> bool:
     return job.events.filter(kind__in=("progressed", "logged"), sequence__gt=claimed or 0).exists()
 
 
-def workers_told(pool: Mapping[str, Any]) -> str:
+def worker_words(pool: Mapping[str, Any]) -> str:
     """How many workers play, as the job's history counts them: what plays in the job's own process is one."""
     return "1, in the job’s own process" if pool["kind"] == "local" else str(pool["workers"])

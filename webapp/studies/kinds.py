@@ -60,7 +60,7 @@ class Parts:
     - ``results``: tables of what it found, the usual one first.
     - ``files``: what else can be taken away, by the role of its artifact; ``gives``: what its policy is to people.
     - ``course``: its page draws how it went, round by round. ``replayed``: what it found can be played again.
-    - ``trial``: what it is called where it is played for a form; ``trial_told``: what such a job did, in a sentence.
+    - ``trial``: what it is called where it is played for a form; ``trial_words``: what such a job did, in a sentence.
     - ``waits``: for how many days its end is told to those who have not looked.
     - ``menu``: its methods. ``settings``: what its form asks for beside those. ``directions``: ways to push a number.
     """
@@ -76,7 +76,7 @@ class Parts:
     course: ClassVar[bool] = False
     replayed: ClassVar[bool] = False
     trial: ClassVar[str] = "Trial"
-    trial_told: ClassVar[str] = "was played to tell a form something"
+    trial_words: ClassVar[str] = "was played to tell a form something"
     waits: ClassVar[int] = 30
     clone: ClassVar[str] = ""
     explored: ClassVar[bool] = False

@@ -15,13 +15,13 @@ from engine.lineups.schema import OTHER_GAME
 from webapp.accounts.models import User
 from webapp.lib.words import number, plural
 from webapp.studies import front, plans, rechecked, wire
-from webapp.studies.compare.differences import method_title, settings_told
+from webapp.studies.compare.differences import method_title, settings_shown
 from webapp.studies.compare.lineups import LineupsCompared
 from webapp.studies.comparing import Comparing
 from webapp.studies.forms import values_of
 from webapp.studies.found_counts import found_by, metrics_now, plain_counts
 from webapp.studies.intake import Intake
-from webapp.studies.job_page import links, live, workers_told
+from webapp.studies.job_page import links, live, worker_words
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job
@@ -46,7 +46,7 @@ class Samples(Parts):
     explored = True
     results = ("front", "archive", "shortlist")
     trial = "Random sample"
-    trial_told = "played random lineups, to show on the New job page where the line falls"
+    trial_words = "played random lineups, to show on the New job page where the line falls"
 
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Lineups enough for a line to be proposed."""
@@ -215,14 +215,14 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
     config = job.config
     found = [
         ("Method", method_title(job)),
-        *settings_told(config, "algorithm"),
+        *settings_shown(config, "algorithm"),
         ("Generations", config.get("ticks", "")),
         ("Replicates", _replicates(config)),
         ("Fresh replicates", config.get("fresh", "")),
-        *(settings_told(config, "noise") if config.get("noise", {}) != NoiseConfig().model_dump() else ()),
+        *(settings_shown(config, "noise") if config.get("noise", {}) != NoiseConfig().model_dump() else ()),
         *(("Ends early", ends_when(rule)) for rule in config.get("stop", ())),
         ("Seed", config.get("seed", "")),
-        ("Workers", workers_told(config["pool"])),
+        ("Workers", worker_words(config["pool"])),
         ("Attempt", job.attempt),
         ("Settings", job.config_hash[:12]),
         ("Game version", job.game_version.content_hash[:12] if job.game_version else ""),

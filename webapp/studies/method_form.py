@@ -95,7 +95,7 @@ class MethodForm(forms.Form):
             return None
 
     def _even(self, text: str) -> str:
-        even = self.menu.told("Type an even number: here lineups compete in twos.")
+        even = self.menu.worded("Type an even number: here lineups compete in twos.")
         return even if "multiple of 2" in text else text
 
 

@@ -129,15 +129,15 @@ def _belongs(key: str, method: Method) -> bool:
 
 
 def _parts(menu: Menu, typed: Mapping[str, Any]) -> Iterable[Part]:
-    told = menu.told
+    worded = menu.worded
     for kind, own in menu.own.items():
         if own:
             yield part(f"own-{kind}", f"Settings of {menu.methods[kind].title}", as_shown(own, typed))
-    yield part("breeding", told("How lineups are combined and changed"), as_shown(menu.breeding, typed))
+    yield part("breeding", worded("How lineups are combined and changed"), as_shown(menu.breeding, typed))
     yield part("steady", "Rounds, or one after another", as_shown(menu.steady, typed))
-    yield part("no-noise", "Luck", [], told(_NO_NOISE))
-    yield part("noise", "Measuring again", as_shown(menu.noise, typed), told(_AGAIN))
-    yield part("racing", "Racing", as_shown(menu.racing, typed), told(_RACE))
+    yield part("no-noise", "Luck", [], worded(_NO_NOISE))
+    yield part("noise", "Measuring again", as_shown(menu.noise, typed), worded(_AGAIN))
+    yield part("racing", "Racing", as_shown(menu.racing, typed), worded(_RACE))
     stops = [s for _, settings in menu.stops.values() for s in _stop(settings, typed)]
     yield part("stop", "Ending early", stops, _STOP)
 

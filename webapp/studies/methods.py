@@ -81,16 +81,16 @@ METHODS = {kind: method for kind in ALGORITHMS if "perturb" not in (method := Me
 
 @dataclass(frozen=True)
 class Menu:
-    """What one page offers. ``choice``: the name of the field that chooses. ``rules`` may end a search early. ``told``:
-    how a text about lineups reads here; ``instead``: label and help of settings, by name, for which that is not enough;
-    ``leave``: settings that mean nothing here."""
+    """What one page offers. ``choice``: the name of the field that chooses. ``rules`` may end a search early.
+    ``worded``: how a text about lineups reads here; ``instead``: label and help of settings, by name, for which that is
+    not enough; ``leave``: settings that mean nothing here."""
 
     choice: str
     usual: str
     methods: Mapping[str, Method]
     groups: Mapping[str, str]
     rules: tuple[type[Config], ...]
-    told: Callable[[str], str] = str
+    worded: Callable[[str], str] = str
     instead: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     leave: frozenset[str] = frozenset()
 
@@ -145,7 +145,7 @@ class Menu:
     def _settings(self, model: type[Config], prefix: str = "", leave: Iterable[str] = ()) -> tuple[Setting, ...]:
         found = settings_of(model, prefix, (*leave, *self.leave))
         for name, _, shown, _ in found:
-            usual = self.told(str(shown.label)), self.told(str(shown.help_text))
+            usual = self.worded(str(shown.label)), self.worded(str(shown.help_text))
             shown.label, shown.help_text = self.instead.get(name, usual)
         return found
 

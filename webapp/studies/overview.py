@@ -73,7 +73,7 @@ def _visible(person: User) -> QuerySet[Job]:
     return jobs.select_related("project", "created_by")
 
 
-def _still_told() -> Q:
+def _still_shown() -> Q:
     """Jobs that ended as short ago as their kind says that they are told."""
     told, now = Q(pk__in=[]), timezone.now()
     for kind in STUDIES:
@@ -87,7 +87,7 @@ def jobs_at_hand(person: User) -> AtHand:
     shortlisted = ShortlistEntry.objects.filter(job=OuterRef("pk"))
     followed = Job.objects.filter(parent=OuterRef("pk"))
     running = _visible(person).filter(status__in=[*ACTIVE, Status.PAUSED])
-    ended = _visible(person).filter(_still_told(), status__in=TERMINAL)
+    ended = _visible(person).filter(_still_shown(), status__in=TERMINAL)
     waiting = ended.filter(~Exists(shortlisted), ~Exists(followed), ~seen_by(person)).order_by("-finished_at")
     return AtHand(list(running), list(waiting[:MOST_WAITING]), _first_sample(person))
 

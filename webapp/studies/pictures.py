@@ -71,7 +71,7 @@ def front(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     digest = drawing.artifact(job, role, None if role == "fresh" else _tick(request))
     if request.GET.get("as") == "arrays":
         return _kept(request, digest, f'"{digest}"', store().get, "application/octet-stream")
-    return _drawn(request, job, digest, dots=False)
+    return _edge_picture(request, job, digest, dots=False)
 
 
 @require_safe
@@ -79,10 +79,10 @@ def around(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Some of the lineups, or players, that were measured in a round."""
     job = _with_edge(request, slug, pk)
     digest = drawing.artifact(job, "chunk", _tick(request) or 0)
-    return _drawn(request, job, digest, dots=True)
+    return _edge_picture(request, job, digest, dots=True)
 
 
-def _drawn(request: HttpRequest, job: Job, digest: str, *, dots: bool) -> HttpResponse:
+def _edge_picture(request: HttpRequest, job: Job, digest: str, *, dots: bool) -> HttpResponse:
     objectives = drawing.of_job(job).objectives
     known = {str(i): i for i in range(len(objectives))}
     x, y = (known.get(request.GET.get(name, "")) for name in ("x", "y"))

@@ -15,11 +15,11 @@ from webapp.studies.line_origin import PROPOSED, PROPOSED_OF_ALL, USUAL
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job, Status
 from webapp.studies.questions import verdict_words
-from webapp.studies.sampling import Sample
-from webapp.studies.throughput import Pace
+from webapp.studies.sampling import RandomLineups
+from webapp.studies.throughput import Throughput
 
 
-def sample_of(job: Job | None, there_are: int | None = None) -> Sample | None:
+def sample_of(job: Job | None, there_are: int | None = None) -> RandomLineups | None:
     """What the sample found, or has found so far; None before it has a lineup, or when nothing came of it.
     ``there_are``: how many lineups, where they were counted."""
     if job is None:
@@ -30,7 +30,7 @@ def sample_of(job: Job | None, there_are: int | None = None) -> Sample | None:
         return None
 
 
-def settle(form: NewJobForm, job: Job | None) -> Sample | None:
+def settle(form: NewJobForm, job: Job | None) -> RandomLineups | None:
     """Read the sample, and let it propose the line where nobody chose one: at its end, so that it stays one line. What
     is too slow for enough random lineups gets the question's usual line, where it has one."""
     found = sample_of(job, form.there_are)
@@ -81,7 +81,7 @@ def _fill(form: NewJobForm) -> dict[str, Any] | None:
     return {"measure": form.cleaned_data["measure"], "line": field_text(line), "line_from": form.origin}
 
 
-def _sample(form: NewJobForm, job: Job | None, found: Sample | None) -> dict[str, Any]:
+def _sample(form: NewJobForm, job: Job | None, found: RandomLineups | None) -> dict[str, Any]:
     if job is None:
         return {"state": "none", "text": ""}
     if found is None and job.active:
@@ -123,7 +123,7 @@ def _waits(job: Job) -> str:
     return f"Playing random lineups of your game, to show where the line falls: {number(battles)} battles so far."
 
 
-def _played(job: Job, found: Sample) -> str:
+def _played(job: Job, found: RandomLineups) -> str:
     """What the histogram is made of, in a sentence."""
     count, wanted = found.count + found.failed, int(job.config.get("count", 0))
     if job.active:
@@ -150,7 +150,7 @@ def _why(job: Job) -> str:
     return f"The random lineups could not be played. {reason}"
 
 
-def _strong(form: NewJobForm, found: Sample) -> str:
+def _strong(form: NewJobForm, found: RandomLineups) -> str:
     strength = next((o for o in form.measured.objectives if o.strength), None) if form.measured else None
     if strength is None or found.median.value is None:
         return ""
@@ -163,13 +163,13 @@ def _strong(form: NewJobForm, found: Sample) -> str:
     return f"“Strong” means {team} the median of your {many} baseline teams ({has} left)."
 
 
-def _times(form: NewJobForm, plan: plans.Plan, pace: Pace) -> tuple[float, float] | None:
+def _times(form: NewJobForm, plan: plans.Plan, pace: Throughput) -> tuple[float, float] | None:
     battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
     battles += _edge(form, plan)
     return throughput.seconds(battles, form.worker_count, pace)
 
 
-def _efforts(form: NewJobForm, pace: Pace) -> dict[str, Any]:
+def _efforts(form: NewJobForm, pace: Throughput) -> dict[str, Any]:
     """What each effort would be; the numbers that somebody typed are one of their own."""
     offered = {
         effort.key: plans.plan(effort, form.lineups, pace.sampled, form.there_are, form.edge)
@@ -184,7 +184,7 @@ def _efforts(form: NewJobForm, pace: Pace) -> dict[str, Any]:
     return found
 
 
-def _before(form: NewJobForm, job: Job | None, pace: Pace) -> dict[str, Any]:
+def _before(form: NewJobForm, job: Job | None, pace: Throughput) -> dict[str, Any]:
     plan = form.plan(pace.sampled)
     times = _times(form, plan, pace)
     return {
@@ -208,7 +208,7 @@ def _long(times: tuple[float, float]) -> str:
     )
 
 
-def _measured(job: Job | None, pace: Pace, there_are: int | None) -> str:
+def _measured(job: Job | None, pace: Throughput, there_are: int | None) -> str:
     if pace.runs:
         last = "the last search" if pace.runs == 1 else f"the last {pace.runs} searches"
         return f"going by all that {last} of this game took"

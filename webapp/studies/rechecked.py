@@ -46,10 +46,10 @@ def checked(job: Job) -> list[Checked]:
     described."""
     spec = source.spec(job)
     names = [" · ".join(schema.team_name(spec, row) for row in lineup) for lineup in job.config["genomes"]]
-    return [each._replace(name=name) for name, each in zip(names, _told(job), strict=True)]
+    return [each._replace(name=name) for name, each in zip(names, _findings(job), strict=True)]
 
 
-def _told(job: Job) -> list[Checked]:
+def _findings(job: Job) -> list[Checked]:
     """The same without the names."""
     said, words = findings(job.parent or job), source.words(job)
     return [_checked(job, said.get(genome_key(lineup)), words) for lineup in job.config["genomes"]]
@@ -61,13 +61,13 @@ def _checked(job: Job, fresh: Fresh | None, words: Words) -> Checked:
         return Checked("", told, lower_first(told))
     mark = MARKS.get(fresh.finding, "unsure")
     short = NEEDS.get(fresh.finding) or lower_first(fresh.short(words))
-    return Checked("", fresh.told(words), short, mark, VERDICTS.get(mark), fresh.why)
+    return Checked("", fresh.sentence(words), short, mark, VERDICTS.get(mark), fresh.why)
 
 
 def found(job: Job) -> Found:
     """What an ended re-check says: of one lineup its sentence, of several how many are what."""
     try:
-        told = _told(job)
+        told = _findings(job)
     except (StoreError, ConfigError):
         return Found(LOST)
     also = _with_others(job)

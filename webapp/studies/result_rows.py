@@ -23,10 +23,10 @@ def ranged(mean: float, half: float, floor: float | None = None, cap: float | No
     """A mean and its 95 % range by half of it, which stops at floor and cap."""
     low = max(mean - half, -np.inf if floor is None else floor)
     high = min(mean + half, np.inf if cap is None else cap)
-    return told(mean, low, high) if np.isfinite(half) else told(mean, -np.inf, np.inf)
+    return range_shown(mean, low, high) if np.isfinite(half) else range_shown(mean, -np.inf, np.inf)
 
 
-def told(mean: float, low: float, high: float) -> Range:
+def range_shown(mean: float, low: float, high: float) -> Range:
     """A mean and the ends of its 95 % range, in six figures; null where they are not known."""
     ends = {"mean": mean, "low": low, "high": high} if np.isfinite(high - low) else {"mean": mean}
     return {"low": None, "high": None} | {name: float(f"{value:.6g}") for name, value in ends.items()}

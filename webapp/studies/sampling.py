@@ -36,7 +36,7 @@ Axis = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Sample:
+class RandomLineups:
     """Values of every objective, by its short name, for the lineups that could be played, and how far each can go; and
     how many could not."""
 
@@ -58,7 +58,7 @@ class Sample:
         return plural(self.count, "lineup" if self.whole else "random lineup")
 
 
-def read(job: Job, there_are: int | None = None) -> Sample | None:
+def read(job: Job, there_are: int | None = None) -> RandomLineups | None:
     """What a sample job found, or has found so far; None before any lineup is played. ``there_are``: how many lineups,
     where they were counted. Raises StoreError."""
     digest = job.artifacts.get("sample") or job.artifacts.get("front")
@@ -73,7 +73,7 @@ def read(job: Job, there_are: int | None = None) -> Sample | None:
         ends = source.ends(job, {name: column[good] for name, column in bundle.arrays.items()})
     except (StoreError, ConfigError):  # the game is described in another way by now
         ends = [(None, None)] * columns.shape[1]
-    return Sample(
+    return RandomLineups(
         values={name: columns[:, i] for i, name in enumerate(bundle.meta["objectives"])},
         ends=dict(zip(bundle.meta["objectives"], ends, strict=True)),
         failed=int((~good).sum()),
@@ -166,7 +166,7 @@ def _nice(width: float) -> float:
     return float(first(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= width * 0.999))
 
 
-def advice(sample: Sample, objective: ObjectiveConfig, line: float | None) -> dict[str, Any]:
+def advice(sample: RandomLineups, objective: ObjectiveConfig, line: float | None) -> dict[str, Any]:
     """What the sample says about a line: ``level`` good, many or none, a heading, a sentence, and a better line."""
     values = sample.values[objective.name]
     better = suggestion(values, objective)
@@ -199,7 +199,7 @@ def advice(sample: Sample, objective: ObjectiveConfig, line: float | None) -> di
     return {"level": "good", "head": "This line is sensible.", "text": text, "better": None}
 
 
-def _all_alike(sample: Sample, objective: ObjectiveConfig) -> str:
+def _all_alike(sample: RandomLineups, objective: ObjectiveConfig) -> str:
     """That no line can be proposed, because the measure is the same for all."""
     values = sample.values[objective.name]
     value, alike = float(values[0]), with_unit(round(float(values[0]), 6), objective.unit)
@@ -230,19 +230,19 @@ def _end(objective: ObjectiveConfig) -> str:
     return "cap" if objective.direction == "max" else "floor"
 
 
-def _counted(count: int, sample: Sample, objective: ObjectiveConfig) -> str:
+def _counted(count: int, sample: RandomLineups, objective: ObjectiveConfig) -> str:
     """ "Of 200 random lineups, 13 are over it: 6.5 % (4 to 11 %)." """
     are = "is" if count == 1 else "are"
     return f"Of {sample.noun}, {count} {are} {beyond(objective)} it: {_share(count, sample)}."
 
 
-def _share(count: int, sample: Sample) -> str:
+def _share(count: int, sample: RandomLineups) -> str:
     """With its range, unless they are all that there are."""
     share = percent(count / sample.count)
     return share if sample.whole else f"{share} {_range(count, sample)}"
 
 
-def _range(count: int, sample: Sample) -> str:
+def _range(count: int, sample: RandomLineups) -> str:
     low, high = wilson(count, sample.count)
     return f"({_whole(low)} to {_whole(high)}{NBSP}%)"
 
@@ -251,7 +251,7 @@ def _whole(share: float) -> str:
     return f"{100 * share:.0f}"
 
 
-def at_the_cap(sample: Sample, objective: ObjectiveConfig) -> str:
+def at_the_cap(sample: RandomLineups, objective: ObjectiveConfig) -> str:
     """How many random lineups hit the cap of an objective; empty when it has none, or where all lineups are alike."""
     cap = objective.high if objective.direction == "max" else objective.low
     values = sample.values[objective.name]

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from engine.config import Config
 from webapp.games import numbers
-from webapp.games.fields import NumberField, Span
+from webapp.games.fields import NumberField, NumberRange
 from webapp.lib.first import first
 
 
@@ -59,14 +59,14 @@ def choices_of(field: forms.ChoiceField) -> list[tuple[str, str]]:
 
 def _number(info: FieldInfo, shown: dict[str, Any], *, whole: bool) -> NumberField:
     span = span_of(info)
-    text = _sentences(shown["help_text"], span.told.capitalize())
+    text = _sentences(shown["help_text"], span.sentence.capitalize())
     return NumberField(whole=whole, **span._asdict(), **{**shown, "help_text": text})
 
 
 _ENDS = {"ge": ("low", "above"), "gt": ("low", "above"), "le": ("high", "below"), "lt": ("high", "below")}
 
 
-def span_of(info: FieldInfo) -> Span:
+def span_of(info: FieldInfo) -> NumberRange:
     """The numbers that a setting takes, as its model bounds them."""
     found: dict[str, Any] = {}
     for mark in info.metadata:
@@ -74,7 +74,7 @@ def span_of(info: FieldInfo) -> Span:
             if hasattr(mark, name):
                 open_end = name in ("gt", "lt") or getattr(mark, strict, False)
                 found |= {end: float(getattr(mark, name)), strict: open_end}
-    return Span(**found)
+    return NumberRange(**found)
 
 
 def _sentences(*parts: str) -> str:

@@ -29,7 +29,7 @@ LEAST_S = 2.0
 
 
 @dataclass(frozen=True)
-class Pace:
+class Throughput:
     """Battles a second of one worker. ``sampled``: as random lineups tell; ``earlier``: lowest and highest of earlier
     searches. None: not known. ``beside``: seconds, least and most, that a search takes beside its battles: its program
     and its workers start, and at its end what it found is put together. ``runs``: earlier searches of the game that
@@ -48,7 +48,7 @@ class Pace:
         return self.earlier
 
 
-class Span(NamedTuple):
+class MeasuredRounds(NamedTuple):
     """Some rounds of a search on its workers."""
 
     battles: float
@@ -60,19 +60,19 @@ class Span(NamedTuple):
         return self.battles / self.seconds / self.workers
 
 
-def known(sample: Job | None) -> Pace:
+def known(sample: Job | None) -> Throughput:
     """All that is known for the search that ``sample`` was played for."""
     if sample is None:
-        return Pace()
+        return Throughput()
     done = _done(sample)
-    found = Pace(pace_of(sample), _earlier(done))
+    found = Throughput(pace_of(sample), _earlier(done))
     if found.ends is None:
         return found
     spent = sorted([_beside(job, found.ends) for job in done if took(job) is not None][:LAST])
     return replace(found, beside=(spent[0], spent[-1]), runs=len(spent)) if spent else found
 
 
-def seconds(battles: int, workers: int, pace: Pace) -> tuple[float, float] | None:
+def seconds(battles: int, workers: int, pace: Throughput) -> tuple[float, float] | None:
     """(shortest, longest) a search of so many battles may take, its start and its end included. None: nobody knows."""
     if pace.ends is None:
         return None
@@ -132,23 +132,23 @@ def _earlier(done: Sequence[Job]) -> tuple[float, float] | None:
     return 0.9 * _quantile(spans, 0.25), 1.1 * _quantile(spans, 0.75)
 
 
-def _spans(job: Job) -> list[Span]:
+def _spans(job: Job) -> list[MeasuredRounds]:
     """Stretches of a search between its first round and its last, so without the start of its workers; none where there
     are too few to tell an even pace from a wait."""
     found = list(_between(job))
     return found if len(found) >= FEWEST_SPANS else []
 
 
-def _between(job: Job) -> Iterator[Span]:
+def _between(job: Job) -> Iterator[MeasuredRounds]:
     told = progress.rounds(job, SPANS)
     workers = job.config.get("pool", {}).get("workers", 1)
     rounds = [(b, s) for b, s in zip(told["battles"], told["seconds"], strict=True) if b is not None and s is not None]
     for (battles, seconds), (more, later) in pairwise(rounds):
         if more > battles and later > seconds:
-            yield Span(more - battles, later - seconds, workers)
+            yield MeasuredRounds(more - battles, later - seconds, workers)
 
 
-def _quantile(spans: Sequence[Span], share: float) -> float:
+def _quantile(spans: Sequence[MeasuredRounds], share: float) -> float:
     """The pace below which this share of the battles was played; ``spans`` from the slowest to the fastest."""
     played = list(accumulate(span.battles for span in spans))
     return spans[bisect_left(played, share * played[-1])].pace

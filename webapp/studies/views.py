@@ -43,7 +43,7 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = job_for(request, slug, pk)
     parts = kinds.of(found)
     if found.for_form:
-        messages.info(request, f"Job {found.pk} {parts.trial_told}, and has no page of its own.")
+        messages.info(request, f"Job {found.pk} {parts.trial_words}, and has no page of its own.")
         return redirect("studies:jobs", slug)
     looked(person(request), [found])
     return parts.page(request, found, {

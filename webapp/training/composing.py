@@ -138,7 +138,7 @@ def previewed(request: HttpRequest, project: Project, form: TrainForm, page: str
         "kept": kept,
         "trial": trial.pk if trial is not None and trial.active else None,
         "failed": trial is not None and trial.terminal and trials.pace_of(trial) is None,
-        "before": trials.told(found, trial, form.minutes_typed),
+        "before": trials.before_start(found, trial, form.minutes_typed),
         "errors": errors_of(form),
         "shape": form.shape,
         "name": "" if form.data.get("title") else form.name,

@@ -28,7 +28,7 @@ _OTHERS = "The other goals, or the length"
 
 def measures(form: EvolveForm) -> list[dict[str, str]]:
     """What can be chosen as a goal or a kind of play: all that the game tells, or what most games do."""
-    return [{"name": name, "title": title} for name, title in goals.choices(form.told or goals.ALWAYS)]
+    return [{"name": name, "title": title} for name, title in goals.choices(form.known_signals or goals.ALWAYS)]
 
 
 def chosen_goals(form: EvolveForm) -> list[dict[str, str]]:
@@ -60,7 +60,7 @@ def _goal(form: EvolveForm, i: int, *, hidden: bool) -> dict[str, Any]:
 def _menu(form: EvolveForm, name: str, label: str, text: str, usual: str, blank: str = "None") -> dict[str, Any]:
     """A choice among what the game tells; what was chosen before stays on it even where the game does not tell it.
     ``usual``: what is chosen by who chooses nothing; else ``blank`` is what that is called."""
-    known = form.told or goals.ALWAYS
+    known = form.known_signals or goals.ALWAYS
     value = form.data.get(name) or usual
     names = known if value in (*known, "") else (*known, value)
     return offered(name, label, text, form.data, "measures", "" if usual else blank, goals.choices(names), usual)

@@ -20,10 +20,10 @@ from webapp.games.called import called
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import front
-from webapp.studies.compare.differences import settings_told, text_of
+from webapp.studies.compare.differences import settings_shown, text_of
 from webapp.studies.compare.names import ABSENT
 from webapp.studies.explore_source import last_of_each
-from webapp.studies.job_page import workers_told
+from webapp.studies.job_page import worker_words
 from webapp.studies.method_menu import CHOICES
 from webapp.studies.methods import ends_when
 from webapp.studies.models import Job
@@ -50,7 +50,7 @@ def context(job: Job) -> dict[str, Any]:
         ("Episodes that measure a player", number(config["episodes"])),
         *((_title(task["learner"]["kind"], place), text) for place, text in _ranges(task).items()),
         ("Seed", config["seed"]),
-        ("Workers", workers_told(config["pool"])),
+        ("Workers", worker_words(config["pool"])),
         ("Attempt", job.attempt),
         ("Settings", job.config_hash[:12]),
     ]
@@ -79,7 +79,7 @@ def _searching(config: dict[str, Any]) -> list[tuple[str, str]]:
         ("Search method", METHODS[config["algorithm"]["kind"]].label),
         ("Players", number(config["algorithm"]["population"])),
         *_method(config["algorithm"]),
-        *(settings_told(config, "noise") if noisy else ()),
+        *(settings_shown(config, "noise") if noisy else ()),
         ("Goals", "; ".join(_aim(aim) for aim in config["objectives"])),
         ("Kinds of play", behaviour),
         ("Networks of new players", networks),

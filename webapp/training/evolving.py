@@ -122,11 +122,11 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     @property
     def needs_trial(self) -> bool:
-        return super().needs_trial or not self.told
+        return super().needs_trial or not self.known_signals
 
     @property
     def unsure(self) -> dict[str, str]:
-        if self.told:
+        if self.known_signals:
             return super().unsure
         asked = {name: aim.measure for name, aim in self.goals.items()} | (self.ways if self._maps else {})
         why = "Whether this game tells that"
@@ -137,14 +137,14 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
         return next((rule.most for rule in self.stop if rule.kind == "minutes"), 0.0) if self.study else 0.0
 
     @cached_property
-    def told(self) -> tuple[str, ...]:
+    def known_signals(self) -> tuple[str, ...]:
         """What episodes of this game tell; nothing while that is not known."""
         own = settings.typed(self.groups, self.cleaned_data).get("game", {})
         try:
             game = parse(TrainGame, {"name": self.game_name, **own})
         except ConfigError:
             return ()
-        return goals.told_by(self.project, game.model_dump(mode="json"))
+        return goals.signals_of(self.project, game.model_dump(mode="json"))
 
     def estimate(self, trial: Job | None) -> trials.Estimate | None:
         assert self.study is not None
@@ -161,7 +161,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     def _check(self, cleaned: dict[str, Any]) -> None:
         super()._check(cleaned)
-        self.check_goals(self.told, self.title_of_game, ways=self._maps)
+        self.check_goals(self.known_signals, self.title_of_game, ways=self._maps)
         aims = [aim.measure for aim in self.goals.values()]
         self.check_method(aims, len(self.ways) or len(self.goals) - 1, self.unbounded)
         learning = [setting.name for group in self.groups for setting in group.settings]

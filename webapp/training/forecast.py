@@ -10,7 +10,7 @@ from engine.errors import ConfigError
 from webapp.lib.words import number, plural
 from webapp.studies.models import Job
 from webapp.training import trials
-from webapp.training.trials import FASTER, SLOWER, UNSETTLED, Estimate, Pace
+from webapp.training.trials import FASTER, SLOWER, UNSETTLED, Estimate, MoveTime
 
 START_S = 15.0
 """Seconds before the first player learns: workers come up and load the game."""
@@ -56,7 +56,7 @@ def estimate(study: EvolveConfig, trial: Job | None, longest: int) -> Estimate |
     note = (
         f"{plural(players, 'player')} × {plural(study.ticks, 'round')} × {number(task.steps)} moves on "
         f"{plural(workers, 'worker')}, and {number(study.episodes)} episodes to measure each. On one processor "
-        f"{trials.speed_told(pace)} moves a second were learned from just now."
+        f"{trials.speed_words(pace)} moves a second were learned from just now."
     )
     if study.noise.used:
         note += " What is measured again comes on top."
@@ -72,7 +72,7 @@ def _lengths(trial: Job, longest: int) -> tuple[float, float]:
     return min(untrained, longest or untrained), longest or LONGER * untrained
 
 
-def _seconds(study: EvolveConfig, steps: int, pace: Pace, length: float) -> float:
+def _seconds(study: EvolveConfig, steps: int, pace: MoveTime, length: float) -> float:
     """Seconds of a whole search in which each player learns from so many moves, with episodes of that length."""
     players, workers = study.algorithm.population, study.pool.workers
     measuring = length * pace.playing

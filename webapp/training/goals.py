@@ -44,16 +44,16 @@ def choices(measures: Sequence[str]) -> list[tuple[str, str]]:
     return [(name, title_of(name)) for name in measures]
 
 
-def told_by(project: Project, game: Mapping[str, Any]) -> tuple[str, ...]:
+def signals_of(project: Project, game: Mapping[str, Any]) -> tuple[str, ...]:
     """What episodes of a game (as JSON) tell, by the latest training or trial of it; nothing while there was none."""
     trained = Job.objects.filter(project=project, config__kind="train", config__game__name=game["name"])
     for job in trained.filter(artifacts__has_key="policy_description").order_by("-pk")[:LOOKED_AT]:
-        if job.config["game"] == game and (found := _told(job)):
+        if job.config["game"] == game and (found := _signals_of_agent(job)):
             return found
     return ()
 
 
-def _told(job: Job) -> tuple[str, ...]:
+def _signals_of_agent(job: Job) -> tuple[str, ...]:
     try:
         seat = json.loads(store().get(job.artifacts["policy_description"])).get("seat", {})
     except StoreError:

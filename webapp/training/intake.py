@@ -115,7 +115,7 @@ def _unfit(
 def _unknown_measures(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:
     """Measures that the game is known not to tell."""
     aims = [aim.measure for aim in study.objectives]
-    told = goals.told_by(project, study.task.game.model_dump(mode="json"))
+    told = goals.signals_of(project, study.task.game.model_dump(mode="json"))
     places = {f"objectives.{i}.measure": name for i, name in enumerate(aims)}
     places |= {f"behaviour.{i}": name for i, name in enumerate(study.behaviour)}
     for place, name in places.items():

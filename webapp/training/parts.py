@@ -40,7 +40,7 @@ class Trainings(Parts):
     intake = TrainingIntake()
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy", "policy.onnx": "onnx"}
     gives = "agent"
-    trial_told = "was a short trial: it measured how fast a game plays, for the form of a training"
+    trial_words = "was a short trial: it measured how fast a game plays, for the form of a training"
     waits = 2  # days: nothing of a training is shortlisted
     draft = TrainDraft.Page.TRAIN
     clone = "training:clone"

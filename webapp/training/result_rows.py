@@ -14,7 +14,7 @@ from engine.means import range_ends
 from webapp.lib.storage import store
 from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
-from webapp.studies.result_rows import told
+from webapp.studies.result_rows import range_shown
 
 
 class Players:
@@ -43,7 +43,7 @@ class Players:
             "episodes": int(arrays["samples"][row]),
             "settings": dict(zip(self.genes, arrays["genome"][row].tolist(), strict=True)),
             "goals": {
-                name: told(value, low, high)
+                name: range_shown(value, low, high)
                 for name, value, (low, high) in zip(self.goals, values, self.ends[row].tolist(), strict=True)
             },
         }

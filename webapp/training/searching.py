@@ -108,7 +108,7 @@ PLAYERS = Menu(
         OTHER: in_players(GROUPS[OTHER]),
     },
     (PlateauRule, EvaluationsRule, StepsRule, MinutesRule),
-    told=in_players,
+    worded=in_players,
     instead=_INSTEAD,
     leave=frozenset(LINEUP_OPERATORS),
 )

@@ -35,7 +35,7 @@ _PROBLEM = re.compile(r"(?P<place>[a-z_]+(?:\.[\w-]+)*): (?P<message>.*)", re.DO
 
 
 @dataclass(frozen=True)
-class Pace:
+class MoveTime:
     """Seconds of one processor for each move: to play it, and to learn from it."""
 
     playing: float
@@ -73,7 +73,7 @@ def known(project: Project, config: TrainConfig) -> Job | None:
     return mine.filter(config_hash=study_hash(of(config))).order_by("-pk").first()
 
 
-def pace_of(trial: Job | None) -> Pace | None:
+def pace_of(trial: Job | None) -> MoveTime | None:
     """What a trial measured; None while it plays, and when it learned nothing."""
     found = {} if trial is None else trial.summary
     steps = 0 if trial is None else trial.counters.get("steps", 0)
@@ -81,8 +81,8 @@ def pace_of(trial: Job | None) -> Pace | None:
         return None
     learning = found["learning_seconds"] / steps
     if trial is not None and is_program(trial.config["game"]["name"]):  # its work is not on our processor's clock
-        return Pace(max(0.0, 1 / found["steps_per_second"] - learning), learning)
-    return Pace(found["sampling_seconds"] / steps, learning)
+        return MoveTime(max(0.0, 1 / found["steps_per_second"] - learning), learning)
+    return MoveTime(found["sampling_seconds"] / steps, learning)
 
 
 def problems(trial: Job | None) -> list[tuple[str, str]]:
@@ -108,13 +108,13 @@ def estimate(config: TrainConfig, trial: Job | None, longest: int, project: Proj
     each = _each(config, pace)
     exams = (config.ticks // config.evaluate_every if config.evaluate_every else 0) + 1
     playing = exams * config.episodes * longest * pace.playing if config.steps < UNSETTLED else 0.0
-    note = f"Measured just now: {speed_told(pace)} moves a second on one processor."
+    note = f"Measured just now: {speed_words(pace)} moves a second on one processor."
     if not longest:
         note += " The evaluations come on top: how long this game’s episodes are is not known."
     return _whole(config, FASTER * each, SLOWER * each, note, 1 / each, playing)
 
 
-def _each(config: TrainConfig, pace: Pace) -> float:
+def _each(config: TrainConfig, pace: MoveTime) -> float:
     """Seconds a move, with the samplers sharing this site's processors."""
     if config.sampling == "synchronous":
         return pace.playing / min(config.samplers, settings.CPUS) + pace.learning
@@ -171,7 +171,7 @@ def budget(minutes: float, speed: float) -> int:
     return int(float(f"{steps:.1e}"))
 
 
-def told(found: Estimate | None, trial: Job | None, minutes: float) -> dict[str, Any]:
+def before_start(found: Estimate | None, trial: Job | None, minutes: float) -> dict[str, Any]:
     """What the page says before the start; ``minutes``: when it ends at the latest, or 0."""
     if found is None:
         return {"time": "…", "note": _waiting(trial), "long": ""}
@@ -204,6 +204,6 @@ def _rounded(value: float) -> float:
     return max(step, step * round(value / step))
 
 
-def speed_told(pace: Pace) -> str:
+def speed_words(pace: MoveTime) -> str:
     """Moves a second that are played and learned from, to two digits."""
     return number(float(f"{1 / (pace.playing + pace.learning):.1e}"), 0)

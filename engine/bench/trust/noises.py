@@ -12,7 +12,7 @@ from scipy.stats import norm
 Floats = NDArray[np.float64]
 
 
-class Drawn(NamedTuple):
+class NoisyCandidates(NamedTuple):
     """``truth`` float64[n]: the means of n candidates; ``values`` float64[n, replicates], independent and alike."""
 
     truth: Floats
@@ -24,50 +24,50 @@ class Noise(NamedTuple):
 
     low: float
     high: float
-    draw: Callable[[np.random.Generator, int, int], Drawn]
+    draw: Callable[[np.random.Generator, int, int], NoisyCandidates]
 
 
-def _gaussian(rng: np.random.Generator, n: int, replicates: int) -> Drawn:
+def _gaussian(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
     """Means eight standard deviations and more from the range's ends, at which nothing is ever cut off."""
     truth = rng.uniform(0.4, 0.6, n)
-    return Drawn(truth, np.clip(truth[:, None] + 0.05 * rng.standard_normal((n, replicates)), 0, 1))
+    return NoisyCandidates(truth, np.clip(truth[:, None] + 0.05 * rng.standard_normal((n, replicates)), 0, 1))
 
 
-def _lognormal(rng: np.random.Generator, n: int, replicates: int) -> Drawn:
+def _lognormal(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
     """Of standard deviation 1 in the logarithm, and cut off at 10 (the median of the best is 1.6)."""
     centre, cap = rng.uniform(-0.5, 0.5, n), 10.0
     below = np.exp(centre + 0.5) * norm.cdf(np.log(cap) - centre - 1)
     truth = below + cap * norm.sf(np.log(cap) - centre)
-    return Drawn(truth, np.minimum(np.exp(centre[:, None] + rng.standard_normal((n, replicates))), cap))
+    return NoisyCandidates(truth, np.minimum(np.exp(centre[:, None] + rng.standard_normal((n, replicates))), cap))
 
 
-def _wins(low: float, high: float) -> Callable[[np.random.Generator, int, int], Drawn]:
-    def draw(rng: np.random.Generator, n: int, replicates: int) -> Drawn:
+def _wins(low: float, high: float) -> Callable[[np.random.Generator, int, int], NoisyCandidates]:
+    def draw(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
         truth = rng.uniform(low, high, n)
-        return Drawn(truth, (rng.random((n, replicates)) < truth[:, None]).astype(np.float64))
+        return NoisyCandidates(truth, (rng.random((n, replicates)) < truth[:, None]).astype(np.float64))
 
     return draw
 
 
-def _discrete(rng: np.random.Generator, n: int, replicates: int) -> Drawn:
+def _discrete(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
     """Lost, drawn or won: 0, 0.5 or 1, each with any probability."""
     chances = rng.dirichlet(np.ones(3), n)
     part = rng.random((n, replicates))
     values = 0.5 * ((part > chances[:, :1]) + 0.0 + (part > chances[:, :2].sum(axis=1, keepdims=True)))
-    return Drawn(chances @ np.array([0.0, 0.5, 1.0]), values)
+    return NoisyCandidates(chances @ np.array([0.0, 0.5, 1.0]), values)
 
 
-def _constant(rng: np.random.Generator, n: int, replicates: int) -> Drawn:
+def _constant(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
     """No noise at all; values are coarse, so several candidates are equal."""
     truth = rng.integers(0, 11, n) / 10
-    return Drawn(truth, np.repeat(truth[:, None], replicates, axis=1))
+    return NoisyCandidates(truth, np.repeat(truth[:, None], replicates, axis=1))
 
 
-def _ties(rng: np.random.Generator, n: int, replicates: int) -> Drawn:
+def _ties(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
     """Nine of ten values are the same for everybody; the others are wins with a probability of the candidate's own."""
     chance = rng.uniform(0.05, 0.95, n)
     wins = (rng.random((n, replicates)) < chance[:, None]).astype(np.float64)
-    return Drawn(0.45 + 0.1 * chance, np.where(rng.random((n, replicates)) < 0.9, 0.5, wins))
+    return NoisyCandidates(0.45 + 0.1 * chance, np.where(rng.random((n, replicates)) < 0.9, 0.5, wins))
 
 
 NOISES = {

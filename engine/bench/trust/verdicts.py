@@ -17,22 +17,22 @@ from typing import Any
 import numpy as np
 
 from engine.bench.row import row
-from engine.bench.trust.noises import NOISES, Drawn, Floats, Noise
+from engine.bench.trust.noises import NOISES, Floats, Noise, NoisyCandidates
 from engine.indicators import half_width
 from engine.verdicts import ERROR, Goals, Sample, confirmed, most_extreme
 
 
-def _mirrored(rng: np.random.Generator, n: int, replicates: int) -> Drawn:
+def _mirrored(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
     """Log-normal noise with its long tail below."""
     truth, values = NOISES["lognormal"].draw(rng, n, replicates)
-    return Drawn(-truth, -values)
+    return NoisyCandidates(-truth, -values)
 
 
-def _jackpots(rng: np.random.Generator, n: int, replicates: int) -> Drawn:
+def _jackpots(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
     """One value of fifty is the highest there is; 16 of them seldom hold one."""
     usual = rng.uniform(0.3, 0.6, n)
     values = np.clip(usual[:, None] + 0.01 * rng.standard_normal((n, replicates)), 0, 1)
-    return Drawn(0.98 * usual + 0.02, np.where(rng.random((n, replicates)) < 0.02, 1.0, values))
+    return NoisyCandidates(0.98 * usual + 0.02, np.where(rng.random((n, replicates)) < 0.02, 1.0, values))
 
 
 TRIED = {**NOISES, "mirrored": Noise(-10.0, 0.0, _mirrored)}
@@ -133,7 +133,7 @@ def lists(rng: np.random.Generator, noise: Noise, times: int = 1) -> bool:
     return any(_any_confirmed(drawn, noise, k * EACH) for k in range(1, times + 1))
 
 
-def _any_confirmed(drawn: Drawn, noise: Noise, n: int) -> bool:
+def _any_confirmed(drawn: NoisyCandidates, noise: Noise, n: int) -> bool:
     """Each one's line is its own truth: moved to 0."""
     goals = Goals([1.0], [0.0], None, None)
     moved = zip(drawn.values, drawn.truth.tolist(), strict=True)

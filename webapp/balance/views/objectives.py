@@ -17,7 +17,7 @@ from webapp.balance import saving
 from webapp.balance.beginnings import begins
 from webapp.balance.models import ObjectiveSet
 from webapp.balance.objectives import ObjectiveForm, ObjectiveSetForm, fairness, functions
-from webapp.balance.samples import Sample, on_made_up, on_played
+from webapp.balance.samples import FormulaValues, on_made_up, on_played
 from webapp.balance.views.common import game_of, person
 from webapp.lib.posts import posts_only
 from webapp.lib.whole import whole
@@ -139,7 +139,7 @@ def sample(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "balance/partials/sample.html", context)
 
 
-def _sample(project: Project, part: ObjectiveForm, raw: dict[str, str]) -> Sample | None:
+def _sample(project: Project, part: ObjectiveForm, raw: dict[str, str]) -> FormulaValues | None:
     """The sample value of a part of the page, whether it is bound or not."""
     if not raw.get("formula"):
         return None
@@ -149,7 +149,7 @@ def _sample(project: Project, part: ObjectiveForm, raw: dict[str, str]) -> Sampl
     return _sampled(project, bound)
 
 
-def _sampled(project: Project, form: ObjectiveForm) -> Sample | None:
+def _sampled(project: Project, form: ObjectiveForm) -> FormulaValues | None:
     if form.parsed is None:
         return None
     objective = _objective(form)

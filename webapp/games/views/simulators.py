@@ -94,8 +94,8 @@ def _context(user: User, found: Simulator) -> dict[str, Any]:
         "waited": (timezone.now() - found.test_at).total_seconds() if testing and found.test_at else 0,
         "may_change": simulators.may_change(user, found),
         "knows_program": knows,
-        "message": found.message if knows else found.told,
-        "findings": found.findings if knows else found.findings_told,
+        "message": found.message if knows else found.public_message,
+        "findings": found.findings if knows else found.public_findings,
     }
 
 

@@ -14,7 +14,7 @@ from engine.config.genes import Evolvable
 from engine.config.lineups import ObjectiveConfig, TeamRow
 from engine.errors import ConfigError
 from engine.studies import load
-from webapp.games.called import config_told
+from webapp.games.called import public_config
 from webapp.lib.figures import with_unit
 from webapp.lib.words import number
 from webapp.studies import retired
@@ -55,7 +55,8 @@ def _rows(jobs: Sequence[Job]) -> list[Difference]:
     """Every setting that any of the jobs has; a place has one title, that of the first job which has it."""
     names = [Names(job) for job in jobs]
     told = [
-        {place: (title, text) for place, title, text in _told(job, own)} for job, own in zip(jobs, names, strict=True)
+        {place: (title, text) for place, title, text in _settings(job, own)}
+        for job, own in zip(jobs, names, strict=True)
     ]
     titles = {place: title for each in reversed(told) for place, (title, _) in each.items()}
 
@@ -74,9 +75,9 @@ def method_title(job: Job) -> str:
     return ALGORITHMS[kind].label if kind in ALGORITHMS else kind
 
 
-def settings_told(config: Mapping[str, Any], part: str) -> list[tuple[str, str]]:
+def settings_shown(config: Mapping[str, Any], part: str) -> list[tuple[str, str]]:
     """(title, value) of every setting in one part of a study's configuration; none where it cannot be read any more."""
-    config, gone = retired.renewed(config_told(config))
+    config, gone = retired.renewed(public_config(config))
     try:
         study = load(config)
         found = getattr(study, part)
@@ -86,12 +87,12 @@ def settings_told(config: Mapping[str, Any], part: str) -> list[tuple[str, str]]
     return [(title, text) for _, _, title, text in rows if text != ABSENT]
 
 
-def _told(job: Job, names: Names) -> Iterator[tuple[str, str, str]]:
+def _settings(job: Job, names: Names) -> Iterator[tuple[str, str, str]]:
     """(place, title, value) of every setting of a job, in the words of its game."""
     yield "method", "Method", method_title(job)
     if job.game_version is not None:
         yield "version", "Game data", str(job.game_version)
-    told, gone = retired.renewed(config_told(job.config))
+    told, gone = retired.renewed(public_config(job.config))
     try:
         config = load(told)
     except ConfigError:
@@ -114,7 +115,7 @@ def _worded(study: Study, rows: Iterable[Told], gone: Iterable[Retired] = ()) ->
         if setting is not None:
             yield place, subject, str(setting.field.label), _choices(setting).get(text, text)
         elif place.removeprefix("algorithm.") not in menu.leave:
-            yield place, menu.told(subject), menu.told(title), _named(study, parts, place, text)
+            yield place, menu.worded(subject), menu.worded(title), _named(study, parts, place, text)
 
 
 def _asked(study: Study) -> dict[str, Setting]:
@@ -163,7 +164,7 @@ def _one(
     value: Any, path: tuple[str, ...], subject: str, info: FieldInfo, names: Names | None
 ) -> Iterator[Told]:  # fmt: skip
     place, title = ".".join(path), info.title or path[-1].replace("_", " ").capitalize()
-    if names is not None and (told := names.told(place, value)) is not None:
+    if names is not None and (told := names.value_words(place, value)) is not None:
         yield place, subject, title, told
     elif isinstance(value, tuple) and any(isinstance(mark, Evolvable) for mark in info.metadata):
         yield place, subject, title, range_text(value)

@@ -35,7 +35,7 @@ class Names:
         self.categories = {} if spec is None else {category.id: category.title for category in spec.categories}
         self.ways = {} if spec is None else {way.name: way.title for way in spec.fidelities}
 
-    def told(self, place: str, value: Any) -> str | None:
+    def value_words(self, place: str, value: Any) -> str | None:
         """The value of a setting in the game's words; None where its own are as good."""
         match place:
             case "game.simulator":
