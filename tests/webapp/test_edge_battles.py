@@ -17,34 +17,51 @@ from engine.study import run
 from tests.factories import game_version, studio
 from webapp.studies import plans, previews
 from webapp.studies.forms import NewJobForm, first_values
+from webapp.studies.methods import LINEUPS
 from webapp.studies.questions import QUESTIONS, with_line
 
 POPULATION, ROUNDS = 40, 8
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_the_edge_takes_about_what_is_told_of_its_question_and_never_more_than_the_most(
-    tmp_path: Path, question: str
-) -> None:
-    asked, store = QUESTIONS[question], FolderStore(tmp_path)
+def searched(store: FolderStore, question: str, **algorithm: Any) -> tuple[int, dict[str, str], LineupConfig, int]:
+    """The battles after a search's last round, its artifacts, its rules, and how many objectives it had."""
+    asked = QUESTIONS[question]
     objectives, rules = asked.objectives(HeroBattle().describe()), asked.lineups(LineupConfig())
     for objective in objectives.objectives:  # without a line nothing is left open, and played further
         objectives = with_line(objectives, objective.name, None)
     study: dict[str, Any] = {
         "kind": "search", "name": question, "game": {"simulator": "builtin:herobattle-planted:1"}, "ticks": ROUNDS,
         "replicates": 2, "fresh": plans.FRESH, "lineups": rules.model_dump(), "objectives": objectives.model_dump(),
-        "algorithm": {"kind": "nsga2", "population": POPULATION}, "pool": {"kind": "local", "batch_ms": 50},
+        "algorithm": {"population": POPULATION, **algorithm}, "pool": {"kind": "local", "batch_ms": 50},
     }  # fmt: skip
     found = list(run(load(study), store, ""))
     end, last = found[-1], [event for event in found if isinstance(event, Progressed)][-1]
     assert isinstance(end, Finished), end
-    played = end.counters.battles - last.counters.battles
-    each = plans.battles_each(rules, plans.FRESH)
-    assert played == each * len(unpack(store.get(end.artifacts["fresh"])).arrays["id"])
-    edge = plans.edge_of(question, len(objectives.objectives))
-    told = plans.edge_battles(plans.Plan(POPULATION, ROUNDS, 2), rules, plans.FRESH, edge)
-    assert 0.4 < told / played < 2.5
-    assert played <= POPULATION * each
+    return end.counters.battles - last.counters.battles, end.artifacts, rules, len(objectives.objectives)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_edge_takes_about_what_is_told_of_its_question_and_never_more_than_the_most(
+    tmp_path: Path, question: str
+) -> None:
+    store, plan = FolderStore(tmp_path), plans.Plan(POPULATION, ROUNDS, 2)
+    played, artifacts, rules, objectives = searched(store, question, kind="nsga2")
+    each, edge = plans.battles_each(rules, plans.FRESH), plans.edge_of(question, objectives)
+    assert played == each * len(unpack(store.get(artifacts["fresh"])).arrays["id"])
+    assert 0.4 < plans.edge_battles(plan, rules, plans.FRESH, edge) / played < 2.5
+    assert played <= plans.most_edge_battles(plan, rules, plans.FRESH, edge) == POPULATION * each
+
+
+@pytest.mark.parametrize(("question", "bins"), [("price", 16), ("price", 5), ("useless", 16)])
+def test_of_a_map_all_that_it_holds_is_counted_and_never_more_than_its_cells(
+    tmp_path: Path, question: str, bins: int
+) -> None:
+    plan = plans.Plan(POPULATION, ROUNDS, 2)
+    played, _, rules, objectives = searched(FolderStore(tmp_path), question, kind="map-elites", bins=bins)
+    edge = plans.edge_of(question, objectives, bins)
+    assert 0.6 < plans.edge_battles(plan, rules, plans.FRESH, edge) / played < 1.6
+    most = plans.most_edge_battles(plan, rules, plans.FRESH, edge)
+    assert played <= most == plans.battles_each(rules, plans.FRESH) * min(bins ** (objectives - 1), plan.lineups)
 
 
 @pytest.mark.django_db
@@ -58,3 +75,7 @@ def test_the_page_tells_the_usual_and_the_largest_edge_and_no_guess_as_a_bound()
     said = dict(previews.preview(form, None)["before"]["rows"])["At the end"]
     assert said.startswith("96 more for each lineup of the edge: about 1,300 as a rule, 19,200 at most")
     assert "up to about" not in said
+    mapped = NewJobForm({**typed, **numbers, LINEUPS.choice: "map-elites"}, project=team.project, user=team.designer)
+    told = dict(previews.preview(mapped, None)["before"]["rows"])["At the end"]
+    assert told.startswith("96 more for each lineup of the edge, and up to so many for the others of its map: about ")
+    assert "24,576 at most" in told  # 16 × 16 cells

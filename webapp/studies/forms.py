@@ -19,6 +19,7 @@ from engine.config import (
     SearchConfig,
     parse,
 )
+from engine.config.algorithms import MAPElitesConfig
 from engine.errors import ConfigError
 from engine.lineups.rules import feasibility
 from engine.lineups.schema import unbounded
@@ -236,8 +237,9 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
 
     @property
     def edge(self) -> Edge:
-        """How many lineups the final edge has, as a rule."""
-        return edge_of(self.asked.key, len(self.measured.objectives) if self.measured else 0)
+        """How many lineups the final edge has, as a rule, and the cells of a map."""
+        bins = self.method_settings.bins if isinstance(self.method_settings, MAPElitesConfig) else 0
+        return edge_of(self.asked.key, len(self.measured.objectives) if self.measured else 0, bins)
 
     @property
     def _step(self) -> int:

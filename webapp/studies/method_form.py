@@ -33,6 +33,7 @@ class MethodForm(forms.Form):
 
     menu: ClassVar[Menu]
     usual_population: ClassVar[int]
+    method_settings: SearchAlgorithm | None = None
 
     @property
     def method(self) -> Method:
@@ -47,7 +48,7 @@ class MethodForm(forms.Form):
         if self.method.model.remeasures:
             settings = (*menu.noise, *menu.racing) if self.method.model.races else menu.noise
             self.noise = self._parsed(settings, values_typed(settings, self.cleaned_data), NoiseConfig) or self.noise
-        self.method_settings: SearchAlgorithm | None = found
+        self.method_settings = found
         if found is not None:
             for place, message in checks.method(menu, found, self.noise, aims, ways, unbounded):
                 self.add_error(self.field_of(place), message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import exp
 from typing import NamedTuple
 
 from django.conf import settings
@@ -50,10 +51,12 @@ FRESH = 16
 
 
 class Edge(NamedTuple):
-    """How many lineups the final edge has, as a rule: so many ``lineups`` of any round, and a ``share`` of its."""
+    """How many lineups the final edge has, as a rule: so many ``lineups`` of any round, and a ``share`` of its. With a
+    map of so many ``cells``, what it holds beside the edge is played again too."""
 
     lineups: int = 0
     share: float = 0.0
+    cells: int = 0
 
     def of(self, population: int) -> int:
         return max(1, min(population, self.lineups + round(self.share * population)))
@@ -67,6 +70,8 @@ EDGES = {
     "first": Edge(13),
 }
 """By the question that is asked; measured on the built-in game."""
+FILLS = 0.6
+"""How much of an empty cell of a map one lineup fills, as a rule; measured on the built-in game."""
 POINT, CURVE, SURFACE = Edge(1), Edge(12), Edge(share=0.5)
 """The same of any other question with one objective, with two, and with more."""
 PLAN = ("population", "rounds", "replicates")
@@ -115,16 +120,34 @@ def battles_each(rules: LineupConfig, replicates: int) -> int:
     return replicates * schema.battles_of_replicate(rules.teams, others)
 
 
-def edge_of(question: str, objectives: int) -> Edge:
-    """The edge of a search for so many objectives that asks ``question``."""
+def edge_of(question: str, objectives: int, bins: int = 0) -> Edge:
+    """The edge of a search for so many objectives that asks ``question``; ``bins``: of a map in each direction, which
+    are all objectives but one (0: it keeps no map)."""
     if objectives == 1:  # one lineup, but for those that are as good
         return POINT
-    return EDGES.get(question, CURVE if objectives == 2 else SURFACE)
+    edge = EDGES.get(question, CURVE if objectives == 2 else SURFACE)
+    return edge._replace(cells=bins ** (objectives - 1)) if bins else edge
 
 
 def edge_battles(plan: Plan, rules: LineupConfig, fresh: int, edge: Edge) -> int:
-    """Battles that a final edge takes on fresh seeds, as a rule; what it leaves open not counted."""
-    return edge.of(min(plan.population, plan.lineups)) * battles_each(rules, fresh) if fresh else 0
+    """Battles that a final edge takes on fresh seeds, as a rule; what it leaves open not counted. What a map holds
+    beside the edge takes no more in all than the search did."""
+    if not fresh:
+        return 0
+    there = edge.of(min(plan.population, plan.lineups))
+    others = max(0, _filled(plan, edge) - there)
+    share = min(fresh, plan.lineups * plan.replicates // max(1, others))
+    return battles_each(rules, there * fresh + others * share)
+
+
+def _filled(plan: Plan, edge: Edge) -> int:
+    """Cells of the map that hold a lineup at the end, as a rule."""
+    return round(edge.cells * (1 - exp(-FILLS * plan.lineups / edge.cells))) if edge.cells else 0
+
+
+def most_edge_battles(plan: Plan, rules: LineupConfig, fresh: int, edge: Edge) -> int:
+    """The most that it can be: all of the last round, or of a map each cell."""
+    return battles_each(rules, fresh) * min(edge.cells or plan.population, plan.lineups)
 
 
 def plan(

@@ -265,20 +265,16 @@ def _edge(form: NewJobForm, plan: plans.Plan) -> int:
     return plans.edge_battles(plan, form.lineups, form.fresh_replicates, form.edge)
 
 
-def _most_of_edge(form: NewJobForm, plan: plans.Plan) -> int:
-    """Battles of the largest edge that there can be: the last round, or of MAP-Elites whatever its map holds."""
-    lineups = plan.lineups if form.method.kind == "map-elites" else min(plan.population, plan.lineups)
-    return lineups * plans.battles_each(form.lineups, form.fresh_replicates)
-
-
 def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str:
     """What is played once the search has ended; more only where battles can be played on from their seeds."""
     if not form.fresh_replicates:
         return "the edge is not played again"
     assert form.spec is not None
-    usual, most = _edge(form, plan), _most_of_edge(form, plan)
+    usual = _edge(form, plan)
+    most = plans.most_edge_battles(plan, form.lineups, form.fresh_replicates, form.edge)
     each = number(plans.battles_each(form.lineups, form.fresh_replicates))
-    edge = f"{each} more for each lineup of the edge: about {number(_said(usual))} as a rule, {number(most)} at most"
+    whose = "of the edge, and up to so many for the others of its map" if form.edge.cells else "of the edge"
+    edge = f"{each} more for each lineup {whose}: about {number(_said(usual))} as a rule, {number(most)} at most"
     further = f"{FURTHER} times as many for each lineup that these leave open, where so many may tell"
     return f"{edge}; {further}" if form.spec.reproducible else edge
 

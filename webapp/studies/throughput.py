@@ -95,11 +95,13 @@ def _beside(job: Job, ends: tuple[float, float]) -> float:
 
 def _edge(job: Job) -> int:
     """Battles that were planned for the edge of a search."""
-    size = plans.Plan(int(job.config.get("algorithm", {}).get("population", 0)), 1, 2)
-    rules, objectives = LineupConfig.model_validate(job.config["lineups"]), job.config["objectives"]["objectives"]
-    return plans.edge_battles(
-        size, rules, int(job.config.get("fresh", 0)), plans.edge_of(job.template, len(objectives))
+    algorithm = job.config.get("algorithm", {})
+    size = plans.Plan(
+        int(algorithm.get("population", 0)), int(job.config.get("ticks", 1)), int(job.config.get("replicates", 1))
     )
+    rules, objectives = LineupConfig.model_validate(job.config["lineups"]), job.config["objectives"]["objectives"]
+    edge = plans.edge_of(job.template, len(objectives), int(algorithm.get("bins", 0)))
+    return plans.edge_battles(size, rules, int(job.config.get("fresh", 0)), edge)
 
 
 def pace_of(sample: Job | None) -> float | None:
