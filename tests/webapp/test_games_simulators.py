@@ -17,13 +17,17 @@ from django.utils import timezone
 
 from engine.simulators.contract import content_hash
 from tests.engine.sample_simulators import SPEC
-from tests.factories import Studio, person, signed_in, studio
+from tests.factories import Studio, maker, person, signed_in, studio
 from tests.webapp.games_data import simulator
 from webapp.accounts import rights
 from webapp.games import handshake
+from webapp.games.called import called
 from webapp.games.models import Simulator, SimulatorAudit
-from webapp.games.simulators import by_moves, ensure_builtin_simulators, with_data
+from webapp.games.simulators import by_moves, ensure_builtin_simulators, registration, switch_off, with_data
 from webapp.games.specs import spec_of
+from webapp.studies.models import Job
+from webapp.studies.playable import obstacle
+from webapp.training.games import title_of
 from workers.handshake import ask_for_built_in_games, run_handshake
 from workers.reconcile import reconcile
 
@@ -250,6 +254,38 @@ def test_registering_grants_writes_the_audit_and_asks_for_a_test(
     page = engineer.get(f"{LIST}{row.pk}/", headers={"HX-Request": "true"}).content.decode()
     assert "waits for a free worker" in page
     assert 'hx-trigger="every 1s"' in page
+
+
+def test_two_people_register_one_program_and_neither_learns_of_the_other(
+    team: Studio, engineer: Client, redis_server: str
+) -> None:
+    program = {"kind": "command", "target": "play --key=secret"}
+    first = register(engineer, **program, projects=str(team.project.pk))
+    stranger = maker()
+    rights.grant(stranger, None)
+    own = stranger.memberships.get(role="owner").project
+    second = register(signed_in(stranger), **program, name="Mine", projects=str(own.pk))
+    assert first is not None
+    assert second is not None
+    again = signed_in(stranger).post(f"{LIST}new/", {**program, "name": "Mine too"})
+    assert "registered already" in again.content.decode()
+    for project, row in ((team.project, first), (own, second)):
+        assert registration(row.reference, project) == row
+        assert called(row.reference, project) == f"simulator:{row.pk}"
+        assert title_of(row.reference, project) == row.name
+    switch_off(first, team.owner)
+    config = {"kind": "train", "game": {"name": second.reference}}
+    told = [obstacle(Job(project=project, kind="train", config=config)) for project in (team.project, own)]
+    assert "switched it off" in told[0]
+    assert told[1] == ""
+
+
+def test_a_project_with_two_registrations_of_one_program_plays_the_one_that_can_be_played(team: Studio) -> None:
+    first, second = (Simulator.objects.create(name=n, kind="command", reference="command:play") for n in ("A", "B"))
+    for row in (first, second):
+        row.projects.add(team.project)
+    switch_off(first, team.owner)
+    assert registration("command:play", team.project) == second
 
 
 def test_a_registration_says_what_its_program_dials(engineer: Client, redis_server: str) -> None:

@@ -68,7 +68,7 @@ def detailed(job: Job) -> dict[str, Any]:
     """A job with its settings and what can be fetched of it."""
     return {
         **shape(job),
-        "config": public_config(job.config),
+        "config": public_config(job.config, job.project),
         "config_hash": job.config_hash,
         "game_version": job.game_version.number if job.game_version else None,
         "summary": job.summary,

@@ -56,7 +56,7 @@ class Evaluating(Parts):
         """The table as it fills."""
         bundle = latest(job)
         own = {
-            "game": GAMES.get(job.config["game"]["name"]) or title_of(job.config["game"]["name"]),
+            "game": GAMES.get(job.config["game"]["name"]) or title_of(job.config["game"]["name"], job.project),
             "standings": standings(bundle) if bundle else [],
             "lost": bundle is None and job.tick > 0,
             "pairs": pairs(bundle) if bundle else [],

@@ -8,8 +8,8 @@ from copy import deepcopy
 from typing import Any
 
 from webapp.games.commands import is_program
-from webapp.games.models import PROGRAM, Simulator
-from webapp.games.simulators import granted
+from webapp.games.models import PROGRAM
+from webapp.games.simulators import granted, registration
 from webapp.lib.whole import whole
 from webapp.projects.models import Project
 
@@ -18,11 +18,11 @@ CHANGED = f"{PROGRAM}:changed"
 """A program that no registration names any more."""
 
 
-def called(reference: str) -> str:
-    """An engine's reference as everybody may read it."""
+def called(reference: str, project: Project) -> str:
+    """An engine's reference in a job of ``project``, as everybody may read it."""
     if not is_program(reference):
         return reference
-    row = Simulator.objects.filter(reference=reference).first()
+    row = registration(reference, project)
     return CHANGED if row is None else row.called
 
 
@@ -34,13 +34,13 @@ def reference_of(name: str, project: Project) -> str:
     return granted(project).filter(pk=pk).values_list("reference", flat=True).first() or name
 
 
-def public_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A study's settings as everybody may read them."""
+def public_config(config: Mapping[str, Any], project: Project) -> dict[str, Any]:
+    """The settings of a study of ``project`` as everybody may read them."""
     told: dict[str, Any] = deepcopy(dict(config))
     for *path, last in _PLACES:
         table = told
         for key in path:
             table = table.get(key) if isinstance(table, dict) else {}  # type: ignore[assignment]
         if isinstance(table, dict) and isinstance(table.get(last), str):
-            table[last] = called(table[last])
+            table[last] = called(table[last], project)
     return told

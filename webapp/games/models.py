@@ -14,7 +14,8 @@ PROGRAM = "simulator"
 
 
 class Simulator(models.Model):
-    """A game the engine can play. Site-wide; granted to projects, or to all. Registering one is running code."""
+    """A game the engine can play. Site-wide; granted to projects, or to all. Registering one is running code. Two
+    people may each register the same program: neither is told the other's command line."""
 
     class Kind(models.TextChoices):
         BUILTIN = "builtin", "Built in"
@@ -37,7 +38,6 @@ class Simulator(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     reference = models.CharField(
         max_length=500,
-        unique=True,
         help_text="builtin:NAME, python:package.module:factory, or command:program arguments. A program that dials TCP "
         "has +tcp before the colon.",
     )

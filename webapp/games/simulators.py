@@ -54,6 +54,14 @@ def granted(project: Project) -> QuerySet[Simulator]:
     return Simulator.objects.filter(Q(everybody=True) | Q(projects=project)).distinct()
 
 
+def registration(reference: str, project: Project) -> Simulator | None:
+    """What a project plays under an engine's reference: of several registrations of one program one that the project
+    may use, and that can be played; None where there is none."""
+    rows = Simulator.objects.filter(reference=reference)
+    usable = set(granted(project).filter(reference=reference).values_list("pk", flat=True))
+    return min(rows, key=lambda row: (row.pk not in usable, bool(obstacle(row)), row.pk), default=None)
+
+
 def with_data(project: Project) -> QuerySet[Simulator]:
     """Those of them whose games have lineups, and so data; what was never tested is among them."""
     return granted(project).filter(by_moves=False)

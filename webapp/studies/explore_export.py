@@ -98,7 +98,10 @@ def provenance(taken: Taken) -> list[tuple[str, Cell]]:
         *_moved_line(taken),
         *_across(taken),
         ("Game data", f"{version} ({version.content_hash[:12]})" if version else ""),
-        ("Simulator", f"{taken.spec.title} {taken.spec.version} ({called(job.config['game']['simulator'])})"),
+        (
+            "Simulator",
+            f"{taken.spec.title} {taken.spec.version} ({called(job.config['game']['simulator'], job.project)})",
+        ),
         ("Config hash", job.config_hash),
         ("Seed", job.config["seed"]),
         ("Battles per evaluation", taken.explored.meta["battles_each"]),

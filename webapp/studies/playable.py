@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from webapp.games.commands import is_program, reference_in
-from webapp.games.models import Simulator
-from webapp.games.simulators import granted, taken_away
+from webapp.games.simulators import granted, registration, taken_away
 from webapp.games.simulators import obstacle as simulator_obstacle
 from webapp.games.versions import obstacle as version_obstacle
 from webapp.studies.models import Job
@@ -22,7 +21,7 @@ def obstacle(job: Job) -> str:
         return reason
     if version is not None and reference != version.simulator.reference:
         return CHANGED
-    row = Simulator.objects.filter(reference=reference).first()
+    row = version.simulator if version is not None else registration(reference, job.project)
     if row is None:
         return CHANGED if is_program(reference) else ""
     if not granted(job.project).filter(pk=row.pk).exists():

@@ -44,7 +44,7 @@ def context(job: Job) -> dict[str, Any]:
     config, task = job.config, job.config["task"]
     steps = task["steps"]
     specialist = [
-        ("Game", called(task["game"]["name"])),
+        ("Game", called(task["game"]["name"], job.project)),
         *_searching(config),
         ("Moves a player, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure a player", number(config["episodes"])),
@@ -55,7 +55,7 @@ def context(job: Job) -> dict[str, Any]:
         ("Settings", job.config_hash[:12]),
     ]
     return {
-        "game": games.title_of(task["game"]["name"]),
+        "game": games.title_of(task["game"]["name"], job.project),
         "algorithm": ALGORITHMS[task["learner"]["kind"]].title,
         "method": METHODS[config["algorithm"]["kind"]].label,
         "specialist": specialist,

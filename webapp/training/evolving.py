@@ -114,7 +114,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
     @property
     def title_of_game(self) -> str:
         """The game as people read it."""
-        return games.title_of(self.game_name) if self.game_name else self.offer.title
+        return games.title_of(self.game_name, self.project) if self.game_name else self.offer.title
 
     @property
     def tried(self) -> TrainConfig | None:

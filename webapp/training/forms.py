@@ -241,7 +241,7 @@ class TrainForm(forms.Form):
     @property
     def name(self) -> str:
         """What the training is called."""
-        title = games.title_of(self.game_name) if self.game_name else self.offer.title
+        title = games.title_of(self.game_name, self.project) if self.game_name else self.offer.title
         usual = title if self.offer.sides else f"An agent for {title}"
         return self._said("title")[:100] or usual[:100]
 

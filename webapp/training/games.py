@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.catalog import GAMES
-from webapp.games.models import Simulator
-from webapp.games.simulators import by_moves, obstacle
+from webapp.games.simulators import by_moves, obstacle, registration
 from webapp.projects.models import Project
 
 NUMBERS, PICTURES = "numbers", "pictures"
@@ -18,6 +17,8 @@ GYMNASIUM, ATARI, SIMULATOR = "gymnasium", "atari", "simulator"
 
 GYMNASIUM_ID = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_.-]*/)?[A-Za-z0-9][A-Za-z0-9_.-]*-v\d{1,3}")
 """No colon: what stands before one is a module that Gymnasium would import."""
+OWN_GAME = "A game of your own"
+"""The title of a program."""
 ATARI_NAME = re.compile(r"[a-z0-9_]{1,60}")
 _STEERED = frozenset(
     f"{name}-v{version}"
@@ -126,13 +127,19 @@ def unfit(name: str, given: Iterable[str], project: Project) -> list[tuple[str, 
     return [(f"settings.{setting}", f"there is no such setting; {there}") for setting in given if setting not in able]
 
 
-def title_of(name: str) -> str:
-    """An engine's game name as people read it."""
+def title_on_menu(name: str) -> str:
+    """An engine's game name as people read it; of a program only that it is one."""
     for offer in OFFERS.values():
         if offer.name == name:
             return offer.title
     kind, _, rest = name.partition(":")
     if kind in ("gym", "ale"):
         return rest if kind == "gym" else f"Atari {rest.replace('_', ' ').title()}"
-    row = Simulator.objects.filter(reference=name).values_list("name", flat=True).first()
-    return row or "A game of your own"
+    return OWN_GAME
+
+
+def title_of(name: str, project: Project) -> str:
+    """An engine's game name as people of ``project`` read it."""
+    title = title_on_menu(name)
+    row = registration(name, project) if title == OWN_GAME else None
+    return title if row is None else row.name

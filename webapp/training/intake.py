@@ -64,7 +64,7 @@ class TrainingIntake(Intake):
             return data  # the models say what is wrong
         full = reference_of(games.full_name(name), project)
         task["game"] = {**game, "name": full} if isinstance(game, dict) else full
-        return {"name": self.title(games.title_of(full))[:120], **data}
+        return {"name": self.title(games.title_of(full, project))[:120], **data}
 
 
 class SettingsIntake(TrainingIntake):

@@ -49,7 +49,7 @@ def context(job: Job) -> dict[str, Any]:
     """What the template needs beside what every job's page has."""
     config = job.config
     return {
-        "game": games.title_of(config["game"]["name"]),
+        "game": games.title_of(config["game"]["name"], job.project),
         "algorithm": ALGORITHMS[config["learner"]["kind"]].title,
         "specialist": _specialist(job),
     }
@@ -75,7 +75,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
     preset = PRESET_LIST.get(job.template)
     layers = learner["network"]
     found = [
-        ("Game", called(config["game"]["name"])),
+        ("Game", called(config["game"]["name"], job.project)),
         ("Algorithm", ALGORITHMS[learner["kind"]].title),
         ("Begun from", f"{preset.title} ({preset.key})" if preset else ""),
         ("Moves", "" if job.asked else number(config["steps"])),

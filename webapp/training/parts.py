@@ -18,7 +18,7 @@ from webapp.studies.rounds import Columns
 from webapp.training import curve, evolved, evolving, forms, pages
 from webapp.training.comparing import PlayersCompared
 from webapp.training.evolving import NETWORKS
-from webapp.training.games import title_of as game_title
+from webapp.training.games import title_on_menu
 from webapp.training.goals import WAYS, title_of
 from webapp.training.intake import SettingsIntake, TrainingIntake
 from webapp.training.models import TrainDraft
@@ -68,7 +68,7 @@ class Trainings(Parts):
 
     def named(self, place: str, text: str) -> str:
         """A game by its title."""
-        return game_title(text) if place.endswith("game.name") else text
+        return title_on_menu(text) if place.endswith("game.name") else text
 
 
 class SettingsSearches(Trainings):

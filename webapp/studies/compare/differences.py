@@ -76,8 +76,9 @@ def method_title(job: Job) -> str:
 
 
 def settings_shown(config: Mapping[str, Any], part: str) -> list[tuple[str, str]]:
-    """(title, value) of every setting in one part of a study's configuration; none where it cannot be read any more."""
-    config, gone = retired.renewed(public_config(config))
+    """(title, value) of every setting in one part of a study's configuration, which is not its game; none where it
+    cannot be read any more."""
+    config, gone = retired.renewed(config)
     try:
         study = load(config)
         found = getattr(study, part)
@@ -92,7 +93,7 @@ def _settings(job: Job, names: Names) -> Iterator[tuple[str, str, str]]:
     yield "method", "Method", method_title(job)
     if job.game_version is not None:
         yield "version", "Game data", str(job.game_version)
-    told, gone = retired.renewed(public_config(job.config))
+    told, gone = retired.renewed(public_config(job.config, job.project))
     try:
         config = load(told)
     except ConfigError:
