@@ -9,10 +9,12 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponseBase
 from django.test import Client, RequestFactory
+from django.urls import reverse
 from django.utils import timezone
 
 from tests.factories import Studio, game_version, person, search_job, signed_in, studio
 from webapp.accounts.models import User
+from webapp.projects import frame
 from webapp.projects.access import project_for
 from webapp.projects.members import invite, open_invitations
 from webapp.projects.models import Invitation, Membership, Project, Role
@@ -325,3 +327,25 @@ def test_names_are_escaped_wherever_they_stand(client: Client, team: Studio) -> 
     client.force_login(team.owner)
     for path in ("/", "/p/herobattle/", "/p/herobattle/members/"):
         assert "<script>alert(1)" not in client.get(path).content.decode()
+
+
+def _marked(client: Client, address: str) -> list[str]:
+    html = client.get(address).content.decode()
+    places = html[html.index('aria-label="Places"') :]
+    return re.findall(r'aria-current="(?:page|true)">([^<]+)</a>', places[: places.index("</nav>")])
+
+
+def test_the_bar_marks_the_place_of_a_page_and_a_page_that_is_a_place_itself(
+    client: Client, team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(team.owner)
+    slug = team.project.slug
+    pages = {"Home": "/", "Game data": reverse("games:data", args=[slug]), "Help": reverse("api:help")}
+    jobs, compare = reverse("studies:jobs", args=[slug]), reverse("studies:compare", args=[slug])
+    for word, address in {**pages, "Jobs": jobs}.items():
+        assert _marked(client, address) == [word]
+    assert _marked(client, reverse("studies:new", args=[slug])) == ["Jobs"]
+    assert _marked(client, reverse("projects:members", args=[slug])) == []
+    monkeypatch.setattr(frame, "PLACES", (*frame.PLACES, frame.Place("Compare", "studies:compare")))
+    assert _marked(client, compare) == ["Compare"]
+    assert _marked(client, jobs) == ["Jobs"]

@@ -15,6 +15,27 @@ from webapp.projects.models import WRITERS, Project, Role
 
 
 @dataclass(frozen=True)
+class Place:
+    """A place in the bar and its page. ``pages``: how the names of other pages begin that belong to it, except those
+    that are places themselves. ``of_project``: shown where there is a project in hand."""
+
+    word: str
+    page: str
+    pages: tuple[str, ...] = ()
+    of_project: bool = True
+
+
+PLACES = (
+    Place("Home", "projects:home", of_project=False),
+    Place("Game data", "games:data", ("games:",)),
+    Place("Lineups", "balance:lineups", ("balance:",)),
+    Place("Jobs", "studies:jobs", ("studies:", "training:")),
+    Place("Help", "projects:help", ("api:help",), of_project=False),
+)
+_NOWHERE = "games:simulator"
+
+
+@dataclass(frozen=True)
 class NavLink:
     word: str
     link: str
@@ -39,36 +60,28 @@ class Frame:
         return self.role == Role.OWNER
 
 
-def _here(request: HttpRequest) -> str:
+def _here(request: HttpRequest) -> Place | None:
     """Which place the page belongs to."""
     match = request.resolver_match
     if match is None:
-        return ""
+        return None
     name = f"{match.namespace}:{match.url_name}"
-    if name in {"projects:home", "projects:help"}:
-        return name
-    if name == "api:help":
-        return "projects:help"
-    if name.startswith("games:simulator"):
-        return ""
-    places = {"games": "games:data", "balance": "balance:lineups"}
-    return places.get(match.namespace, "studies:jobs" if match.namespace in ("studies", "training") else "")
+    itself = [place for place in PLACES if place.page == name]
+    above = [place for place in PLACES if name.startswith(place.pages) and not name.startswith(_NOWHERE)]
+    return next(iter(itself or above), None)
 
 
 def _places(request: HttpRequest, project: Project | None) -> list[NavLink]:
     here = _here(request)
-    names = [("Home", "projects:home", False)]
-    if project is not None:
-        names += [
-            ("Game data", "games:data", True),
-            ("Lineups", "balance:lineups", True),
-            ("Jobs", "studies:jobs", True),
-        ]
-    names.append(("Help", "projects:help", False))
-    slug = [project.slug] if project else []
     return [
-        NavLink(word, reverse(name, args=slug if of_project else []), name == here) for word, name, of_project in names
+        NavLink(place.word, _link(place, project), place == here)
+        for place in PLACES
+        if project is not None or not place.of_project
     ]
+
+
+def _link(place: Place, project: Project | None) -> str:
+    return reverse(place.page, args=[project.slug] if project is not None and place.of_project else [])
 
 
 def _project_in_hand(request: HttpRequest, projects: list[Project]) -> Project | None:
