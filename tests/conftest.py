@@ -20,6 +20,8 @@ from webapp.lib import alive
 
 # Tests compare bits, and those of a processor are what they were written with.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+# Threads of several test processes that wait for one another on two processors burned ten times what they computed.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 # On a busy machine a generated example may take its time: no test fails for that.
 hypothesis_settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -16,7 +16,7 @@ from deploy.up import javascript
 from deploy.up.layout import ROOT
 from engine.piping import until_nobody_reads
 
-SYSTEM_PACKAGES = ("chromium", "postgresql", "wesnoth-1.16-core", "wesnoth-1.16-data")
+SYSTEM_PACKAGES = ("chromium-headless-shell", "postgresql", "wesnoth-1.16-core", "wesnoth-1.16-data")
 LINT = (
     ("-m", "ruff", "check", "."),
     ("-m", "ruff", "format", "--check", "."),

@@ -20,7 +20,8 @@ from tests.factories import Studio, studio
 from tests.processes import environment
 from webapp.accounts.models import User
 
-CHROMIUM = "/usr/bin/chromium"
+# Chromium without its own windows, whose menus cost each test as much as a page; the whole one where that is not there.
+CHROMIUM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
             "--disable-component-update", "--disable-sync"]  # fmt: skip
 PATIENCE_S = 60.0
@@ -33,7 +34,7 @@ Enter = Callable[..., Page]
 def browser() -> Iterator[Browser]:
     """Chromium. Playwright keeps an event loop in this thread, so Django is told to let the tests' queries through."""
     if not shutil.which(CHROMIUM):
-        pytest.fail("Chromium is not installed. Run: sudo apt-get install -y chromium", pytrace=False)
+        pytest.fail("Chromium is not installed. Run: sudo apt-get install -y chromium-headless-shell", pytrace=False)
     before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
