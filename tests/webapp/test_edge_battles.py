@@ -74,8 +74,22 @@ def test_the_page_tells_the_usual_and_the_largest_edge_and_no_guess_as_a_bound()
     form = NewJobForm({**typed, **numbers}, project=team.project, user=team.designer)
     said = dict(previews.preview(form, None)["before"]["rows"])["At the end"]
     assert said.startswith("96 more for each lineup of the edge: about 1,300 as a rule, 19,200 at most")
+    assert "leave open" not in said, "no line, so nothing can be left open"
     assert "up to about" not in said
     mapped = NewJobForm({**typed, **numbers, LINEUPS.choice: "map-elites"}, project=team.project, user=team.designer)
     told = dict(previews.preview(mapped, None)["before"]["rows"])["At the end"]
     assert told.startswith("96 more for each lineup of the edge, and up to so many for the others of its map: about ")
     assert "24,576 at most" in told  # 16 × 16 cells
+
+
+@pytest.mark.django_db
+def test_battles_for_what_the_edge_leaves_open_come_on_top_of_the_most_that_the_edge_takes() -> None:
+    team = studio()
+    game_version(team.project)
+    NewJobForm(None, project=team.project, user=team.designer)
+    typed = {**first_values(team.project), "question": "unfair", "line": "2"}
+    numbers = {"population": "200", "rounds": "10", "replicates": "2", "fresh": "16"}
+    form = NewJobForm({**typed, **numbers}, project=team.project, user=team.designer)
+    said = dict(previews.preview(form, None)["before"]["rows"])["At the end"]
+    assert "76,800 at most; then 8 times as many for each of them that these leave open" in said
+    assert said.endswith("where so many may tell: up to 614,400 on top")

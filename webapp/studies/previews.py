@@ -275,8 +275,11 @@ def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str:
     each = number(plans.battles_each(form.lineups, form.fresh_replicates))
     whose = "of the edge, and up to so many for the others of its map" if form.edge.cells else "of the edge"
     edge = f"{each} more for each lineup {whose}: about {number(_said(usual))} as a rule, {number(most)} at most"
-    further = f"{FURTHER} times as many for each lineup that these leave open, where so many may tell"
-    return f"{edge}; {further}" if form.spec.reproducible else edge
+    lined = form.measured is not None and any(o.threshold is not None for o in form.measured.objectives)
+    if not lined or not form.spec.reproducible:
+        return edge
+    then = f"then {FURTHER} times as many for each of them that these leave open, where so many may tell"
+    return f"{edge}; {then}: up to {number(FURTHER * most)} on top"
 
 
 def _said(battles: int) -> int:
