@@ -100,6 +100,29 @@ def test_xlsx_has_lineups_teams_and_config(team: Studio, job: Job) -> None:
     assert "the line at 2" in facts["Objective advantage"]
 
 
+def test_a_row_that_is_cut_out_of_its_file_says_by_which_line_it_was_judged(team: Studio, job: Job) -> None:
+    own, moved = (table(fetch(team, job, "csv", f"?rows=7{line}"))[0]["Source"] for line in ("", "&line-advantage=2.3"))
+    assert "; The line: Resource advantage at 2; " in own
+    assert "; The line, moved: Resource advantage at 2.3; the job’s own is 2; " in moved
+    assert "The line: " not in moved
+
+
+def test_a_workbook_of_all_that_is_listed_says_that_some_of_it_only_may_be_over_the_line(
+    team: Studio, job: Job
+) -> None:
+    facts = {
+        row[0].value: row[1].value for row in load_workbook(io.BytesIO(fetch(team, job, "xlsx").content))["Config"]
+    }
+    assert facts["Filters"] == "none: everything that is or may be over the line"
+    for objective in job.config["objectives"]["objectives"]:
+        objective["threshold"] = None
+    job.save()
+    facts = {
+        row[0].value: row[1].value for row in load_workbook(io.BytesIO(fetch(team, job, "xlsx").content))["Config"]
+    }
+    assert facts["Filters"] == "none: everything"
+
+
 def test_cells_that_look_like_formulas_are_text(team: Studio, hostile_job: Job) -> None:
     for row in table(fetch(team, hostile_job, "csv", "?show=strong,unsure,under")):
         assert not any((cell or "").startswith(("=", "+", "@", "\t", "\r")) for cell in row.values())

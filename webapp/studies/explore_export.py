@@ -24,6 +24,7 @@ from webapp.games.called import called
 from webapp.lib.text import plain
 from webapp.lib.words import plural
 from webapp.studies.explore_build import Explored
+from webapp.studies.explore_filter import everything
 from webapp.studies.explore_shortlist import Shortlist
 from webapp.studies.fresh import WHY_ACROSS, Fresh, Searched
 from webapp.studies.models import Job
@@ -34,6 +35,7 @@ FILE_ROWS = 20_000
 
 ON_EVERY_LINE = (
     "Job",
+    "The line",
     "The line, moved",
     "Game data",
     "Simulator",
@@ -94,8 +96,8 @@ def provenance(taken: Taken) -> list[tuple[str, Cell]]:
         ("Job", f"{job.pk}: {job.title}"),
         ("Project", job.project.name),
         ("What", what),
-        ("Filters", taken.query or f"none: everything {taken.explored.meta['words']['over']}"),
-        *_moved_line(taken),
+        ("Filters", taken.query or f"none: {everything(taken.explored)}"),
+        *_lines(taken),
         *_across(taken),
         ("Game data", f"{version} ({version.content_hash[:12]})" if version else ""),
         (
@@ -111,12 +113,17 @@ def provenance(taken: Taken) -> list[tuple[str, Cell]]:
     ]
 
 
-def _moved_line(taken: Taken) -> list[tuple[str, Cell]]:
-    """Where the line stands, when it is not the job's own."""
+def _lines(taken: Taken) -> list[tuple[str, Cell]]:
+    """Where each line stands that lineups are judged by; of a moved one also where the job's own is."""
     own = {o["name"]: o["threshold"] for o in taken.job.config["objectives"]["objectives"]}
-    titles = {o["name"]: o["title"] for o in taken.explored.meta["objectives"]}
-    lines = taken.explored.meta.get("moved", {}).items()
-    return [("The line, moved", f"{titles[name]} at {line:g}; the job’s own is {own[name]:g}") for name, line in lines]
+    found: list[tuple[str, Cell]] = []
+    for o in taken.explored.meta["objectives"]:
+        if o["threshold"] is None:
+            continue
+        at = f"{o['title']} at {o['threshold']:g}"
+        moved = o["name"] in taken.explored.meta.get("moved", {})
+        found.append(("The line, moved", f"{at}; the job’s own is {own[o['name']]:g}") if moved else ("The line", at))
+    return found
 
 
 def _across(taken: Taken) -> list[tuple[str, Cell]]:

@@ -16,6 +16,7 @@ import numpy as np
 from django.http import QueryDict
 from numpy.typing import NDArray
 
+from engine.indicators import STRONG, UNDER
 from webapp.games.numbers import sensible
 from webapp.lib.first import first
 from webapp.lib.whole import fraction, whole
@@ -34,6 +35,29 @@ def defaults(meta: Mapping[str, Any]) -> dict[str, Any]:
     """What an address without words means: everything over the line, or everything where no line was drawn."""
     lined = any(o["threshold"] is not None for o in meta["objectives"])
     return {"show": ["unsure", "strong"] if lined else list(SHOWN), "sort": "-how" if lined else _first(meta)}
+
+
+def everything(explored: Explored) -> str:
+    """ "everything that is or may be over the line": what is listed where nothing narrows, as ``claim`` says it on
+    the page (``static/js/explore/store.js``)."""
+    if not explored.lined:
+        return "everything"
+    return f"everything that {_verb(explored)} {explored.meta['words']['over']}"
+
+
+def _verb(explored: Explored) -> str:
+    """ "may be" where neither a range nor fresh battles say it of any, "is" where they say it of all."""
+    if not explored.core:
+        return "is"
+    value, half, verdict = (explored.core[name] for name in ("value", "half", "verdict"))
+    wholly = np.zeros(len(verdict), dtype=bool)
+    for j, o in enumerate(explored.meta["objectives"]):
+        if o["threshold"] is not None:
+            sign = 1 if o["direction"] == "max" else -1
+            wholly |= sign * (value[j] - np.float32(o["threshold"])) >= half[j]
+    marked = verdict != UNDER
+    sure = max(int((wholly & marked).sum()), int((verdict == STRONG).sum()))
+    return "is" if sure >= marked.sum() else "is or may be" if sure else "may be"
 
 
 def _first(meta: Mapping[str, Any]) -> str:
