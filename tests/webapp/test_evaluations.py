@@ -144,6 +144,7 @@ def test_its_page_tells_its_team_who_beats_whom_and_nobody_else(team: Studio, pl
             content = answer.content.decode()
             assert "Follows the ball <b>beats</b> Random" in content
             assert "1 of 1 pair" in content
+            assert "Each range is for its pair alone. <b>Beats</b> and <b>loses</b> allow for all pairs" in content
             assert content.index("Follows the ball</th>") < content.index("Random</th>")
 
 
