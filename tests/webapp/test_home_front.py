@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from engine.arrays import pack, unpack
 from tests.factories import Studio, archive, bundle, person, search_job
+from tests.webapp.test_compare import another
 from tests.webapp.test_explore_shortlist import finished_recheck
 from webapp.accounts.models import User
 from webapp.lib.storage import store
@@ -265,3 +266,32 @@ def test_the_caption_compares_in_the_words_of_every_question(team: Studio, quest
         "first": "more decided by going first and stronger",
     }[question.key]
     assert shown.caption == f"Each mark is a lineup. No other that was found is both {compared}."
+
+
+def test_home_counts_as_running_only_what_runs(team: Studio) -> None:
+    job = search_job(team.project)
+    jobs = [job, another(job), another(job)]
+    Job.objects.update(status=Status.RUNNING)
+    assert home(team.designer).count("3 jobs running") == 2, "the heading, and the list"
+    Job.objects.filter(pk=jobs[0].pk).update(status=Status.WAITING)
+    page = home(team.designer)
+    assert page.count("2 running, 1 waiting") == 2
+    assert "jobs running" not in page
+    assert "3 jobs" not in page
+
+
+def test_help_says_of_ranges_what_they_do(team: Studio) -> None:
+    client = Client()
+    client.force_login(team.designer)
+    page = client.get(reverse("projects:help")).content.decode()
+    assert "four times the battles" not in page, "ranges that hold at every look do not shrink by a root"
+    assert "they begin wider than the search’s own ranges" in page
+    assert "it does not allow for the picking" in page
+    assert "That range is for its pair alone." in page
+
+
+def test_the_table_of_lineups_says_that_the_searchs_ranges_leave_out_the_picking(team: Studio) -> None:
+    client = Client()
+    client.force_login(team.designer)
+    page = client.get(reverse("studies:explore", args=[team.project.slug, search_job(team.project).pk]))
+    assert "A range by the search’s own battles does not allow for the picking" in page.content.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from engine.catalog import STUDIES
 from webapp.accounts.models import User
+from webapp.lib.words import plural
 from webapp.studies import kinds
 from webapp.studies.last_front import last_front
 from webapp.studies.looks import seen_by
@@ -27,6 +29,16 @@ class AtHand:
     running: list[Job]
     waiting: list[Job]
     sample: Job | None = None
+
+    @property
+    def under_way(self) -> str:
+        """ "2 running, 1 waiting": how those stand that are to go on; "2 jobs running" where all stand the same."""
+        told = Counter(
+            "waiting" if job.status in (Status.QUEUED, Status.WAITING) else job.status for job in self.running
+        )
+        if len(told) == 1:
+            return f"{plural(len(self.running), 'job')} {next(iter(told))}"
+        return ", ".join(f"{told[each]:,} {each}" for each in ("running", "waiting", "paused") if told[each])
 
 
 @dataclass(frozen=True)
