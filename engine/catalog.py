@@ -76,7 +76,8 @@ class StudyKind(NamedTuple):
 
 
 class AgentGame(NamedTuple):
-    """A built-in game for agents: what people read, where its ``VectorMDP`` is, and what pages know before it is made.
+    """A built-in game for agents: what people read, where what makes it is (an ``engine.mdp.vector.Game``), and what
+    pages know before it is made.
 
     ``sees`` and ``does``: what the agent is given and how it acts (a kind of ``engine.config.rl.ACTIONS``);
     ``longest``: decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: what the
@@ -227,6 +228,10 @@ GAMES: dict[str, AgentGame] = {
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
+    ),
+    "connect-four": AgentGame(
+        "Connect Four", "Two agents drop discs in turn; four in a line win. The first one to move is drawn.",
+        "engine.games.connect_four:connect_four", "numbers", "discrete", 42, ("opening",), ("one", "two"),
     ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""

@@ -204,7 +204,7 @@ class PlayerEvaluator:
         if kept and kept[:2] != (battles, wanted):
             kept[-1].close()
             kept = None
-        game = kept[-1] if kept else references.make(wanted, battles)
+        game = kept[-1] if kept else references.make_over_arrays(wanted, battles)
         self._games[purpose] = battles, wanted, game
         return game
 

@@ -87,6 +87,8 @@ class VectorFromMDP:
     """
 
     def __init__(self, mdp: MDP) -> None:
+        if mdp.spec.in_turns:
+            raise _not_together(mdp.spec)
         self._mdp, self.spec, self._blame = mdp, mdp.spec, Blame(mdp.spec.name)
         self._battles: list[Battle] = []
         self._ticks: list[Callable[[], None]] = []
@@ -118,10 +120,7 @@ class VectorFromMDP:
 
     def _see(self, i: int, controller: Controller) -> None:
         if not controller.acting and self._alive[i, controller.seat]:
-            raise SimulatorError(
-                f"{self.spec.name} is played in turns, so it cannot step all seats together; play it as coroutines",
-                permanent=True,
-            )
+            raise _not_together(self.spec)
         state = controller.get_state()
         for name, array in state.observations.items():
             self._observations[controller.seat][name][i] = array
@@ -204,6 +203,11 @@ class VectorFromMDP:
         for battle in self._battles:
             battle.close()
         self._battles = []
+
+
+def _not_together(spec: MDPSpec) -> SimulatorError:
+    said = f"{spec.name} is played in turns, so it cannot step all seats together; play it as coroutines"
+    return SimulatorError(said, permanent=True)
 
 
 def _answer(wait: Any) -> Any:

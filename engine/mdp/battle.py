@@ -307,3 +307,6 @@ class SteppedMDP:
             seed = int(combine64(self._seed, self._battles))
             self._battles += 1
         return SteppedBattle(self._make(), self.spec, seats or range(count), seed, self._patience)
+
+    def close(self) -> None:
+        """Nothing is held: each battle has a simulation of its own."""

@@ -50,6 +50,8 @@ class Blame:
 def game_problems(spec: MDPSpec) -> list[str]:
     """What is wrong with a description that came from outside; nothing in an empty list."""
     found = [*text_problems(spec, "spec"), *([] if spec.seats else ["it has no seats"])]
+    if spec.in_turns:
+        found.append("it is played in turns, and a program of its own steps all seats together")
     for i, seat in enumerate(spec.seats):
         found += [f"seat {i}: {problem}" for problem in (*_seat_problems(seat), *_action_problems(seat.action))]
     return found

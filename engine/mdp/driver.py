@@ -1,14 +1,15 @@
 """Advances many battles in one process and answers all waiting inferences by one forward pass.
 
 A bare trampoline: every player is a coroutine that is resumed with ``send`` and stops at a bare ``yield``, when it
-waits for the game, or at a question to a policy. A round resumes each player until it waits for the game, answering the
-questions of all battles together as often as there are any, and then lets every battle tick once. A player must end
-when its controller says that the episode is done.
+waits for the game, or at a question to a policy. A round answers the questions of all battles together, as often as
+there are any, lets every battle tick once, and resumes each player until it waits for the game or asks again. A player
+must end when its controller says that the episode is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import math
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,12 +99,12 @@ class _Running:
         self.players = {i: role(controllers[i], slot) for i, role in enumerate(cast.values())}
         self.tick = self.battle.ticks.__await__().__next__
 
-    def resume(self, asked: list[tuple[_Running, int, Question]]) -> None:
+    def resume(self, asked: list[Asked]) -> None:
         """Resume every player; those that ask a policy are put on the list."""
         for i in tuple(self.players):
             self.resume_one(i, asked)
 
-    def resume_one(self, i: int, asked: list[tuple[_Running, int, Question]]) -> None:
+    def resume_one(self, i: int, asked: list[Asked]) -> None:
         """Resume a player until it waits for the game, asks, or ends."""
         try:
             question = self.players[i].send(None)
@@ -121,14 +122,21 @@ class _Running:
         self.battle.close()
 
 
-class Driver:
-    """Keeps one battle running for each of ``seeds`` uint64[n], episode after episode. ``cast``: seat to the coroutine
-    function that plays it."""
+Asked = tuple[_Running, int, Question]
+"""Where a question was asked, and by which of the battle's players."""
 
-    def __init__(self, mdp: MDP, seeds: NDArray[np.uint64], cast: Mapping[int, Role]) -> None:
-        self._mdp, self._seeds, self._cast = mdp, np.asarray(seeds, np.uint64), dict(cast)
+
+class Driver:
+    """Keeps one battle running for each of ``seeds`` uint64[n], episode after episode, or ``episodes`` of each.
+    ``cast``: seat to the coroutine function that plays it."""
+
+    def __init__(
+        self, mdp: MDP, seeds: NDArray[np.uint64], cast: Mapping[int, Role], *, episodes: float = math.inf
+    ) -> None:
+        self._mdp, self._seeds, self._cast, self._episodes = mdp, np.asarray(seeds, np.uint64), dict(cast), episodes
         self._blame = Blame(mdp.spec.name)
-        self._running = [self._begin(i, 0) for i in range(len(self._seeds))]
+        self._running = {i: self._begin(i, 0) for i in range(len(self._seeds))}
+        self._asked = self._resumed(self._running.values())
 
     def _begin(self, place: int, episode: int) -> _Running:
         seed = int(episode_seeds(self._seeds[place : place + 1], np.array([episode]))[0])
@@ -138,22 +146,36 @@ class Driver:
         self._blame.doing = "step"
         return running
 
+    @property
+    def over(self) -> bool:
+        """All episodes that were wanted have ended."""
+        return not self._running
+
     def round(self) -> list[Finished]:
-        """Every player decides, every battle ticks once. Gives the episodes that ended; the next ones have begun."""
-        self._decide(self._running)
+        """The policies answer, every battle ticks once, and every player learns what came of it and asks what to do
+        next: so what was decided before a round is recorded after it. Gives the episodes that ended; the next ones have
+        begun."""
+        self._answer(self._asked)
         with self._blame:
-            for running in self._running:
+            for running in self._running.values():
                 self._blame.battle = running.slot.place
                 tick_once(running.tick)
                 running.rounds += 1
-        over = [running for running in self._running if running.battle.done]
-        self._decide(over)
-        return [self._replace(running) for running in over]
+        over = [running for running in self._running.values() if running.battle.done]
+        self._answer(self._resumed(over))
+        finished = [self._replace(running) for running in over]
+        self._asked = self._resumed(self._running.values())
+        return finished
 
-    def _decide(self, running: Sequence[_Running]) -> None:
-        asked: list[tuple[_Running, int, Question]] = []
+    def _resumed(self, running: Iterable[_Running]) -> list[Asked]:
+        """Let players go on; those that asked a policy."""
+        asked: list[Asked] = []
         for one in running:
             one.resume(asked)
+        return asked
+
+    def _answer(self, asked: list[Asked]) -> None:
+        """Answer these questions and those that follow from the answers."""
         while asked:
             for agent in dict.fromkeys(question.agent for _, _, question in asked):
                 agent.answer()
@@ -165,10 +187,13 @@ class Driver:
         slot = running.slot
         results = tuple(controller.get_result() for controller in running.battle.controllers)
         running.close()
-        self._running[slot.place] = self._begin(slot.place, slot.episode + 1)
+        if slot.episode + 1 < self._episodes:
+            self._running[slot.place] = self._begin(slot.place, slot.episode + 1)
+        else:
+            del self._running[slot.place]
         return Finished(slot, results, running.rounds)
 
     def close(self) -> None:
         """End all battles."""
-        for running in self._running:
+        for running in self._running.values():
             running.close()

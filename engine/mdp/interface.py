@@ -171,14 +171,16 @@ class SeatSpec(msgspec.Struct, frozen=True):
 
 
 class MDPSpec(msgspec.Struct, frozen=True):
-    """A game as a decision process. ``max_ticks``: decisions after which an episode is cut short (0: never);
-    ``frame_skip``: moments of the game that one decision lasts."""
+    """A game as a decision process. ``max_ticks``: decisions after which an episode is over or cut short (0: never);
+    ``frame_skip``: moments of the game that one decision lasts; ``in_turns``: its seats act at different moments, so it
+    is played as an ``MDP`` and has no form over arrays."""
 
     name: str
     version: str
     seats: tuple[SeatSpec, ...]
     max_ticks: int = 0
     frame_skip: int = 1
+    in_turns: bool = False
 
     @property
     def rewards(self) -> int:
@@ -308,6 +310,10 @@ class MDP(Protocol):
     def reset(self, *seats: int, seed: int | None = None) -> Battle:
         """A new episode with controllers for these seats; the game's own players take the others. The same seed and
         the same actions give the same battle; without a seed the next of the object's own sequence is taken."""
+        ...
+
+    def close(self) -> None:
+        """Free what the game holds; its battles are closed by whoever began them."""
         ...
 
 

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.mdp.agent import Agent, Choice
 from engine.mdp.driver import Slot
-from engine.mdp.interface import Array, Controller, Outcome, Result, SeatSpec, State
+from engine.mdp.interface import Array, Controller, Outcome, SeatSpec, State
 from engine.mdp.recorder import Recorder
 from engine.mdp.trajectory import Decision, Trajectory
 
 
-async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> Result:
+class Played(NamedTuple):
+    """A seat's part in an episode: its own ``decisions``, and its ``returns`` float64[R] (undiscounted), of which some
+    may have come before its first turn."""
+
+    decisions: int
+    returns: NDArray[np.float64]
+
+
+async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> Played:
     """Play a seat with a policy to the end of the episode. ``seed``: the episode's, for the policy's noise."""
     memory, tick = agent.initial(), 0
     outcome = await controller.turn()
@@ -22,49 +31,67 @@ async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> Resul
         choice = await agent(controller.get_state(), memory, seed, tick, controller.seat)
         outcome = await controller(choice.action)
         memory, tick = choice.state, tick + 1
-    return controller.get_result()
+    return Played(tick, controller.get_reward().astype(np.float64))
+
+
+class _Rest(NamedTuple):
+    """The last step of an episode, until it is known what follows."""
+
+    choice: Choice
+    reward: NDArray[np.float32]
+    outcome: Outcome
+    last: State
+    others: tuple[str, ...]
 
 
 class Trainee:
     """The training role of Fig. 4b for one seat of one slot: plays with a policy and records every step. Its fragments
-    have exactly ``length`` steps and go on across episodes; ``emit`` is given each."""
+    have exactly ``length`` steps and go on across episodes; ``emit`` is given each. What comes to the seat between two
+    of its turns, the end included, belongs to the decision before."""
 
-    def __init__(self, agent: Agent, seat: SeatSpec, length: int, emit: Callable[[Trajectory], None]) -> None:
-        self._agent, self._emit = agent, emit
+    def __init__(
+        self, agent: Agent, seat: SeatSpec, length: int, emit: Callable[[Trajectory], None], policy: str = ""
+    ) -> None:
+        """``policy``: what the agent is called."""
+        self._agent, self._emit, self._policy = agent, emit, policy
         self._recorder = Recorder(seat, 1, length)
-        self._rest: tuple[Choice, NDArray[np.float32], Outcome, State] | None = None
+        self._rest: _Rest | None = None
         self._begun = False
+        self._met: list[tuple[str, ...]] = []
 
-    async def train(self, controller: Controller, slot: Slot) -> None:
-        """Play one episode."""
+    async def train(self, controller: Controller, slot: Slot, others: tuple[str, ...] = ()) -> Played:
+        """Play one episode, with these policies on the other seats."""
         memory, tick = self._agent.initial(), 0
         outcome = await controller.turn()
-        controller.get_reward()
+        returns = controller.get_reward().astype(np.float64)
         state = controller.get_state()
-        self._open(state, memory)
+        if not outcome.done:
+            self._open(state, memory)
         while not outcome.done:
             choice = await self._agent(state, memory, slot.seed, tick, controller.seat)
             outcome = await controller(choice.action)
             reward, state = controller.get_reward(), controller.get_state()
-            memory, tick = choice.state, tick + 1
+            memory, tick, returns = choice.state, tick + 1, returns + reward
             if outcome.done:
-                self._rest = (choice, reward, outcome, _copied(state))
+                self._rest = _Rest(choice, reward, outcome, _copied(state), others)
             else:
-                self._step(choice, reward, outcome, state)
+                self._step(choice, reward, outcome, state, others)
+        return Played(tick, returns)
 
     def _open(self, state: State, memory: dict[str, Array]) -> None:
         """An episode begins: what it sees first follows the last step of the one before."""
         if self._rest is not None:
-            choice, reward, outcome, last = self._rest
+            choice, reward, outcome, last, others = self._rest
             self._rest = None
-            self._step(choice, reward, outcome, state, last)
+            self._step(choice, reward, outcome, state, others, last)
         elif not self._begun:
             self._recorder.begin(*_batch(state), {name: array[None] for name, array in memory.items()})
         self._begun = True
 
     def _step(
-        self, choice: Choice, reward: NDArray[np.float32], outcome: Outcome, follows: State, last: State | None = None
-    ) -> None:
+        self, choice: Choice, reward: NDArray[np.float32], outcome: Outcome, follows: State, others: tuple[str, ...],
+        last: State | None = None,
+    ) -> None:  # fmt: skip
         values = None if choice.values is None else choice.values[None]
         log_probs = np.array([choice.log_prob], np.float32)
         decision = Decision(
@@ -75,8 +102,16 @@ class Trainee:
             decision, choice.version, reward[None], np.array([outcome.terminated]), np.array([outcome.truncated]),
             *_batch(follows), finals=finals,
         )  # fmt: skip
+        self._met.append(others)
         if fragment is not None:
-            self._emit(fragment)
+            self._emit(self._labelled(fragment))
+
+    def _labelled(self, fragment: Trajectory) -> Trajectory:
+        """The fragment with the policy's name and those whom it met."""
+        met, self._met = self._met, []
+        rows = tuple(dict.fromkeys(met))
+        against = np.array([[rows.index(others)] for others in met], np.int32) if len(rows) > 1 else None
+        return fragment._replace(policy=self._policy, others=rows, against=against)
 
 
 def _batch(state: State) -> tuple[dict[str, Array], NDArray[np.bool_] | None]:

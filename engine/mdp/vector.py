@@ -8,13 +8,16 @@ a battle's episodes are a hash of (the battle's seed, episode number), so nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.mdp.interface import Array, MDPSpec, Observations
+from engine.mdp.interface import MDP, Array, MDPSpec, Observations
 from engine.rng import combine64
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 class Ended(NamedTuple):
@@ -76,6 +79,15 @@ class VectorMDP(Protocol):
     def close(self) -> None:
         """Free what the game holds."""
         ...
+
+
+Game = VectorMDP | MDP
+"""A game in the form in which it is played fastest: over arrays, unless its seats take turns."""
+
+
+def in_turns(game: Game) -> TypeIs[MDP]:
+    """Whether a game is played by coroutines, as its seats act at different moments."""
+    return game.spec.in_turns
 
 
 def episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -56,6 +56,11 @@ class Cast:
         ]
         return tuple(found) or tuple(range(len(self.seats)))
 
+    def expected(self, policy: str) -> float:
+        """How many of the seats a learning policy has in an episode, on average."""
+        learning = [sum(c.share for c in seat if c.learns and c.policy == policy) for seat in self.seats]
+        return sum(share / sum(c.share for c in seat) for share, seat in zip(learning, self.seats, strict=True))
+
     def facing(self, policy: str, seat: int) -> Cast:
         """The same with a policy of its own on one seat."""
         mine = (Candidate(policy, learns=True),)

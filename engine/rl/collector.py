@@ -18,7 +18,6 @@ import torch
 
 from engine.channel import Frame, Subscriber, Weights, decode_weights
 from engine.mdp.trajectory import Trajectory
-from engine.mdp.vector import VectorMDP
 from engine.rl.gradient import Gradient
 from engine.rl.sampler import Episode
 
@@ -37,9 +36,6 @@ class Producer(Protocol):
     """What makes work: a sampler, or one that gives gradients. As ``engine.rl.sampler.Sampler``."""
 
     @property
-    def mdp(self) -> VectorMDP: ...
-
-    @property
     def policies(self) -> tuple[str, ...]: ...
 
     def load(self, weights: Weights) -> None: ...
@@ -49,6 +45,8 @@ class Producer(Protocol):
     def sample(self, before: Callable[[], None] | None = None) -> Mapping[str, Work]: ...
 
     def finished(self) -> list[Episode]: ...
+
+    def close(self) -> None: ...
 
 
 class Arrival(NamedTuple):

@@ -12,10 +12,9 @@ from engine.config.rl import AnyLearner
 from engine.errors import ConfigError, below
 from engine.mdp.interface import SeatSpec
 from engine.mdp.vector import VectorMDP
-from engine.rl.gradient import GradientWorker
+from engine.rl.gradient import GradientWorker, Plays
 from engine.rl.learner import Learner
 from engine.rl.policy import PolicySpec
-from engine.rl.sampler import Sampler
 
 
 def only_seat(game: VectorMDP) -> SeatSpec:
@@ -42,7 +41,7 @@ def gives_gradients(chosen: AnyLearner, sampling: Literal["synchronous", "asynch
     return sampling == "asynchronous" and "gradients" in learner_class(chosen).takes
 
 
-def gradient_worker(sampler: Sampler, chosen: Mapping[str, AnyLearner]) -> GradientWorker:
+def gradient_worker(sampler: Plays, chosen: Mapping[str, AnyLearner]) -> GradientWorker:
     """A sampler that gives the gradients of some policies' learners. Its process has no accelerator; weights and seeds
     of its own learners do not matter."""
     on = torch.device("cpu")

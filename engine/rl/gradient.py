@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from engine import arrays
 from engine.channel import Frame, Weights
 from engine.mdp.trajectory import Trajectory
-from engine.mdp.vector import VectorMDP
-from engine.rl.sampler import Episode, Sampler
+from engine.rl.policy import Actor
+from engine.rl.sampler import Episode
 
 F32 = NDArray[np.float32]
 
@@ -54,20 +54,34 @@ class Differentiates(Protocol):
     def gradient(self, trajectory: Trajectory) -> tuple[F32, dict[str, float]]: ...
 
 
+class Plays(Protocol):
+    """A sampler that gives fragments, as ``engine.rl.sampler.Sampler``."""
+
+    actors: dict[str, Actor]
+
+    @property
+    def policies(self) -> tuple[str, ...]: ...
+
+    def load(self, weights: Weights) -> None: ...
+
+    def begin(self, beginning: int = 0) -> None: ...
+
+    def sample(self, before: Callable[[], None] | None = None) -> dict[str, Trajectory]: ...
+
+    def finished(self) -> list[Episode]: ...
+
+    def close(self) -> None: ...
+
+
 class GradientWorker:
     """A sampler, to whoever asks it for work, that gives gradients instead of the fragments of some policies: it plays
     a fragment with the weights it had at its beginning, and differentiates there (the actor-learner of Mnih et al.
-    2016)."""
+    2016). Where seats take turns, fragments may begin before; ``Gradient.oldest`` says so."""
 
-    def __init__(self, sampler: Sampler, learners: Mapping[str, Differentiates]) -> None:
+    def __init__(self, sampler: Plays, learners: Mapping[str, Differentiates]) -> None:
         """``learners``: by the id of their policy."""
         self._sampler, self._learners = sampler, learners
         self._next: dict[str, Weights] = {}
-
-    @property
-    def mdp(self) -> VectorMDP:
-        """The game."""
-        return self._sampler.mdp
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -89,6 +103,10 @@ class GradientWorker:
         """As ``Sampler.finished``."""
         return self._sampler.finished()
 
+    def close(self) -> None:
+        """As ``Sampler.close``."""
+        self._sampler.close()
+
     def sample(self, before: Callable[[], None] | None = None) -> dict[str, Gradient | Trajectory]:
         """By policy the next ``length`` decisions of its streams, or the gradient of them. ``before``: called before
         each decision."""
@@ -104,4 +122,4 @@ class GradientWorker:
         if learner is None:
             return fragment
         numbers, losses = learner.gradient(fragment)
-        return Gradient(numbers, learner.version, fragment.steps, losses)
+        return Gradient(numbers, fragment.oldest, fragment.steps, losses)

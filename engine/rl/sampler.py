@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from engine.channel import Weights
 from engine.errors import ConfigError
-from engine.mdp.interface import Array
+from engine.mdp.interface import Array, MDPSpec
 from engine.mdp.recorder import Recorder
 from engine.mdp.trajectory import Decision, Trajectory, streams_of
 from engine.mdp.vector import Ended, SeatEnds, VectorMDP, VectorStep
@@ -41,6 +41,21 @@ class Episode(NamedTuple):
     others: tuple[str, ...] = ()
 
 
+def fitting(spec: MDPSpec, learning: Mapping[str, Model], cast: Cast | None) -> Cast:
+    """Who sits where in a game; unless given, the only learning policy on every seat. Raises ConfigError as
+    ``Sampler``."""
+    seats = spec.seats
+    cast = cast or everywhere(next(iter(learning)), len(seats))
+    if len(cast.seats) != len(seats) or set(cast.learning) != learning.keys():
+        known = f"{len(seats)} seats, and policies {', '.join(learning)} that learn"
+        raise ConfigError([("policies", f"the cast is not one for {known}")])
+    wrong = [p for p, model in learning.items() if any(seats[s] != model.spec.seat for s in cast.places(p))]
+    if wrong:
+        why = "all its seats must see, do and be rewarded alike"
+        raise ConfigError([(f"policies.{policy}.seats", why) for policy in wrong])
+    return cast
+
+
 class Sampler:
     """n battles of a game, some of whose seats learn.
 
@@ -55,18 +70,10 @@ class Sampler:
         cast: Cast | None = None, players: Players = nobody_else, number: int = 0,
     ) -> None:  # fmt: skip
         self.mdp, self.battles, self.length, self.seed, self.number = mdp, battles, length, seed, number
-        seats = mdp.spec.seats
-        cast = cast or everywhere(next(iter(learning)), len(seats))
-        if len(cast.seats) != len(seats) or set(cast.learning) != learning.keys():
-            known = f"{len(seats)} seats, and policies {', '.join(learning)} that learn"
-            raise ConfigError([("policies", f"the cast is not one for {known}")])
+        cast = fitting(mdp.spec, learning, cast)
         self.actors = {policy: Actor(model) for policy, model in learning.items()}
         self._seats = Seats(mdp.spec, cast, self.actors, players)
         self._tapes = {policy: _Tape(policy, actor, cast, battles, length) for policy, actor in self.actors.items()}
-        wrong = [p for p, tape in self._tapes.items() if any(seats[s] != tape.spec for s in tape.places)]
-        if wrong:
-            why = "all its seats must see, do and be rewarded alike"
-            raise ConfigError([(f"policies.{policy}.seats", why) for policy in wrong])
         self.episodes: list[Episode] = []
         self._snapshots: dict[str, tuple[str, ...]] = {}
         self._begun = False
@@ -107,6 +114,10 @@ class Sampler:
         """The learning policies' episodes that ended since this was last asked."""
         found, self.episodes = self.episodes, []
         return found
+
+    def close(self) -> None:
+        """Free what the game holds."""
+        self.mdp.close()
 
     def _advance(self) -> dict[str, Trajectory]:
         """One decision of every battle; the fragments, when it was the last one of them."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.catalog import GAMES, AgentGame
 from engine.errors import ConfigError
-from engine.mdp.vector import VectorMDP
+from engine.mdp.vector import Game, VectorMDP
 from engine.simulators.conversation import Limits
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_settings import check_settings, making
@@ -31,10 +31,11 @@ KINDS = ("builtin", "gymnasium", "atari", *PROGRAMS)
 
 def load_game(
     reference: str, battles: int, settings: dict[str, Any] | None = None, *, limits: Limits | None = None
-) -> VectorMDP:
-    """The game a reference names, for this many battles at a time. Atari fixes their number; the others take any at
-    ``reset``. Raises ConfigError for a malformed reference (its place is then "game" or "simulator") and for settings
-    ("settings" or "settings.NAME"), SimulatorError (permanent) when something is not installed."""
+) -> Game:
+    """The game a reference names, for this many battles at a time; a built-in one may be played in turns. Atari fixes
+    their number; the others take any at ``reset``. Raises ConfigError for a malformed reference (its place is then
+    "game" or "simulator") and for settings ("settings" or "settings.NAME"), SimulatorError (permanent) when something
+    is not installed."""
     kind, _, rest = reference.strip().partition(":")
     settings = dict(settings or {})
     if kind == "builtin" and rest in GAMES:
@@ -55,11 +56,11 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f". The nearest names: {', '.join(found)}" if found else ""
 
 
-def _builtin(game: AgentGame, settings: dict[str, Any]) -> VectorMDP:
+def _builtin(game: AgentGame, settings: dict[str, Any]) -> Game:
     maker = game.load()
     check_settings(settings, maker, taken=tuple(game.given))
     try:
-        made: VectorMDP = maker(**settings, **game.given)
+        made: Game = maker(**settings, **game.given)
     except ConfigError as error:
         raise ConfigError((f"settings.{p.place}", p.message) for p in error.problems) from error
     return made

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from engine.catalog import GAMES
 from engine.config.train import TrainGame
 from engine.errors import ConfigError, SimulatorError
-from engine.mdp.checks import check_batch
-from engine.mdp.vector import VectorMDP
+from engine.mdp.checks import Blame, check_batch, check_state
+from engine.mdp.interface import MDP
+from engine.mdp.vector import Game, VectorMDP, in_turns
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_loaders import KINDS, load_game, nearest
 
@@ -25,7 +28,7 @@ NAMES = (
 )
 
 
-def make(game: TrainGame, battles: int) -> VectorMDP:
+def make(game: TrainGame, battles: int) -> Game:
     """The game for ``battles`` battles at a time; a program of somebody else's has begun. Raises ConfigError that names
     the field, also where such a program says that it cannot begin, and SimulatorError where it may another time."""
     try:
@@ -41,13 +44,31 @@ def make(game: TrainGame, battles: int) -> VectorMDP:
     return made
 
 
-def begin(game: VectorMDP, seed: int) -> None:
+def make_over_arrays(game: TrainGame, battles: int) -> VectorMDP:
+    """The same where all seats must step together. Raises ConfigError also for a game that is played in turns."""
+    made = make(game, battles)
+    if in_turns(made):
+        why = f"{made.spec.name} is played in turns: it can be trained in and evaluated in, but not searched in"
+        raise ConfigError([("game.name", why)])
+    return made
+
+
+def begin(game: Game, seed: int) -> None:
     """Begin a battle, as a study does before anything else. Raises ConfigError at ``game.name`` where the game cannot,
     or begins otherwise than it describes itself."""
     try:
-        check_batch(game.spec.name, game.spec, 1, game.reset(np.array([seed], np.uint64)))
+        if in_turns(game):
+            _check_states(game, seed)
+        else:
+            check_batch(game.spec.name, game.spec, 1, game.reset(np.array([seed], np.uint64)))
     except SimulatorError as error:
         raise ConfigError([("game.name", str(error))]) from error
+
+
+def _check_states(game: MDP, seed: int) -> None:
+    with Blame(game.spec.name, "reset"), contextlib.closing(game.reset(seed=seed)) as battle:
+        for controller in battle.controllers:
+            check_state(f"{game.spec.name}, seat {controller.seat}", controller.spec, controller.get_state())
 
 
 def _reference(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from engine.config.train import TrainConfig
 from engine.errors import Cancelled, SimulatorError
-from engine.mdp.vector import VectorMDP
+from engine.mdp.vector import Game
 from engine.rl.cast import Snapshots
 from engine.rl.examine import Examination, examine
 from engine.rl.policy import Policy
@@ -103,7 +103,7 @@ class _Evaluation:
         else:
             self._found.set_result(found)
 
-    def _against(self, opponent: str, game: VectorMDP) -> Examination:
+    def _against(self, opponent: str, game: Game) -> Examination:
         config, store, present, snapshots, policy = self._measured
         return examine(
             present[policy], game, config.episodes, config.seed, seat=cast_of(config).places(policy)[0],

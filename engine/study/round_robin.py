@@ -21,11 +21,12 @@ from engine.arrays import Bundle, pack
 from engine.config.evaluate import EvaluateConfig
 from engine.errors import Cancelled, ConfigError
 from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
-from engine.mdp.vector import VectorMDP
+from engine.mdp.vector import Game, in_turns
 from engine.means import range_of
 from engine.rl.cast import Candidate, Cast
-from engine.rl.examine import first_episodes
+from engine.rl.examine import first_episodes, first_in_turns
 from engine.rl.seats import Player, Seats, nobody_else
+from engine.rl.turns import Table
 from engine.rng import battle_seeds, combine64
 from engine.simulators import references
 from engine.store import Store
@@ -82,7 +83,7 @@ class _RoundRobin:
         else:
             yield self._say(Finished, artifacts=self._results(), summary={})
 
-    def _players(self, game: VectorMDP) -> dict[str, Player]:
+    def _players(self, game: Game) -> dict[str, Player]:
         """Everybody who plays. Raises ConfigError where the game is not for two who are alike, or somebody cannot play
         it."""
         seats = game.spec.seats
@@ -93,7 +94,7 @@ class _RoundRobin:
             raise ConfigError([("game.name", "the two seats see or do different things, so nobody can sit on both")])
         return {name: player_of(name, policy, seats[0], self.store) for name, policy in self.config.policies.items()}
 
-    def _pair(self, first: str, second: str, game: VectorMDP, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
+    def _pair(self, first: str, second: str, game: Game, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
         """A round: what the two did, unless a command comes before they are done."""
         self.throttle.restart()
         found, moves = np.empty((2, self.seeds, 2)), 0
@@ -114,18 +115,26 @@ class _RoundRobin:
         yield from self._close_round(first, second)
 
     def _played(
-        self, seated: tuple[str, str], seeds: NDArray[np.uint64], game: VectorMDP, players: Mapping[str, Player]
+        self, seated: tuple[str, str], seeds: NDArray[np.uint64], game: Game, players: Mapping[str, Player]
     ) -> tuple[Floats, int]:
         """Who won [seeds, seats], and the moves that took. Raises Cancelled."""
         cast = Cast([[Candidate(name, learns=True)] for name in seated])
-        seats = Seats(game.spec, cast, {name: players[name] for name in seated}, nobody_else)
         won, moves = np.empty((len(seeds), 2)), 0
-        for battles, ended, rows in first_episodes(game, seats, seeds, lambda: bool(self.control())):
-            score = ended.score[rows]
-            by_score = 0.5 + 0.5 * np.sign(score - score[:, ::-1])
-            won[battles] = np.where(np.isnan(ended.win[rows]), by_score, ended.win[rows])
+        if in_turns(game):
+            table = Table(game, seeds, cast, {}, players.__getitem__, episodes=1)
+            for slot, _, results, played in first_in_turns(table, self._stopped):
+                win, score = (np.array([[getattr(result, what) for result in results]]) for what in ("win", "score"))
+                won[slot.place] = _shares(win, score)[0]
+                moves += sum(own.decisions for own in played)
+            return won, moves
+        seats = Seats(game.spec, cast, {name: players[name] for name in seated}, nobody_else)
+        for battles, ended, rows in first_episodes(game, seats, seeds, self._stopped):
+            won[battles] = _shares(ended.win[rows], ended.score[rows])
             moves += int(ended.lengths[rows].sum())
         return won, moves
+
+    def _stopped(self) -> bool:
+        return bool(self.control())
 
     def _close_round(self, first: str, second: str) -> Iterator[AnyEvent]:
         """The round is over: say who won, and write everything down."""
@@ -166,6 +175,12 @@ class _RoundRobin:
         counters = Counters(battles=self.tick * self.config.episodes, steps=self.moves, seconds=self._seconds)
         event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=counters, **fields)
         return event
+
+
+def _shares(win: Floats, score: Floats) -> Floats:
+    """What each seat won [m, 2], by the score where the game does not say who won."""
+    by_score = 0.5 + 0.5 * np.sign(score - score[:, ::-1])
+    return np.asarray(np.where(np.isnan(win), by_score, win))
 
 
 def table_of(policies: int, pairs: int, shares: Floats, drawn: Floats) -> dict[str, NDArray[Any]]:

@@ -126,7 +126,7 @@ class LocalSamplers(Closed):
     def close(self) -> None:
         """Close the games."""
         for member, _ in self._members:
-            member.mdp.close()
+            member.close()
         self._members = []
 
 

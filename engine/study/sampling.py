@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from engine.config.base import parse
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
-from engine.mdp.vector import VectorMDP
+from engine.mdp.vector import Game, in_turns
 from engine.rl.collector import Collector, Producer
 from engine.rl.factory import gives_gradients, gradient_worker, policy_spec
 from engine.rl.sampler import Sampler
+from engine.rl.turns import TurnSampler
 from engine.simulators import references
 from engine.store import Store, open_store
 from engine.study.casting import cast_of, players_of
@@ -25,7 +28,7 @@ class Order(msgspec.Struct, frozen=True):
     beginning: int = 0
 
 
-def seated(config: TrainConfig, game: VectorMDP) -> VectorMDP:
+def seated(config: TrainConfig, game: Game) -> Game:
     """The game, if each of its seats has a policy. Raises ConfigError."""
     seats = len(game.spec.seats)
     if seats == config.seats:
@@ -46,7 +49,12 @@ def sampler(config: TrainConfig, store: Store, number: int) -> Producer:
     learning = {name: policy_spec(learners[name], seats[cast.places(name)[0]]).model() for name in learners}
     length = next(iter(learners.values())).fragment
     players = players_of(config, seats, store, {}, explore=True)
-    made = Sampler(game, learning, config.environments, length, config.seed, cast=cast, players=players, number=number)
+    settled: dict[str, Any] = {"cast": cast, "players": players, "number": number}
+    made = (
+        TurnSampler(game, learning, config.environments, length, config.seed, **settled)
+        if in_turns(game)
+        else Sampler(game, learning, config.environments, length, config.seed, **settled)
+    )
     differentiated = {name: one for name, one in learners.items() if gives_gradients(one, config.sampling)}
     return gradient_worker(made, differentiated) if differentiated else made
 
