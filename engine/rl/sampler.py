@@ -41,7 +41,7 @@ class Episode(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-def fitting(spec: MDPSpec, learning: Mapping[str, Model], cast: Cast | None) -> Cast:
+def cast_for(spec: MDPSpec, learning: Mapping[str, Model], cast: Cast | None) -> Cast:
     """Who sits where in a game; unless given, the only learning policy on every seat. Raises ConfigError as
     ``Sampler``."""
     seats = spec.seats
@@ -70,7 +70,7 @@ class Sampler:
         cast: Cast | None = None, players: Players = nobody_else, number: int = 0,
     ) -> None:  # fmt: skip
         self.mdp, self.battles, self.length, self.seed, self.number = mdp, battles, length, seed, number
-        cast = fitting(mdp.spec, learning, cast)
+        cast = cast_for(mdp.spec, learning, cast)
         self.actors = {policy: Actor(model) for policy, model in learning.items()}
         self._seats = Seats(mdp.spec, cast, self.actors, players)
         self._tapes = {policy: _Tape(policy, actor, cast, battles, length) for policy, actor in self.actors.items()}

@@ -23,7 +23,7 @@ from engine.mdp.roles import Played, Trainee, evaluate
 from engine.mdp.trajectory import Trajectory, join
 from engine.rl.cast import Cast, Snapshots
 from engine.rl.policy import Actor, Model
-from engine.rl.sampler import Episode, fitting
+from engine.rl.sampler import Episode, cast_for
 from engine.rl.seats import Players, nobody_else
 from engine.rng import battle_seeds
 
@@ -111,7 +111,7 @@ class TurnSampler:
         cast: Cast | None = None, players: Players = nobody_else, number: int = 0,
     ) -> None:  # fmt: skip
         self.mdp, self.battles, self.length, self.seed, self.number = mdp, battles, length, seed, number
-        self._cast, self._players = fitting(mdp.spec, learning, cast), players
+        self._cast, self._players = cast_for(mdp.spec, learning, cast), players
         self.actors = {policy: Actor(model) for policy, model in learning.items()}
         self.episodes: list[Episode] = []
         self._snapshots: dict[str, tuple[str, ...]] = {}

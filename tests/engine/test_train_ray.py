@@ -27,6 +27,7 @@ from engine.study.sampler_pool import PATIENCE
 from tests.contracts.evaluators import SLOW, dangerous, requests
 from tests.contracts.pool import check, collect
 from tests.contracts.ray_server import RayServer, eventually, gone, ray_server
+from tests.engine import test_turns as turns
 from tests.engine.test_evolve import settings as evolution_settings
 from tests.engine.test_evolve import study as evolution
 from tests.engine.test_train import HOME, asynchronous_a3c, curve, events, lines, settings, study
@@ -184,6 +185,31 @@ def test_in_step_policies_that_meet_leave_the_same_on_any_pool_whoever_is_killed
     assert isinstance(told[-1], Finished)
     assert kept(told) == kept(here)
     assert told[-1].summary["lost"] >= 1
+
+
+def test_in_step_battles_in_turns_leave_the_same_on_any_pool_whoever_is_killed(ray: RayServer, tmp_path: Path) -> None:
+    more: dict[str, Any] = {"steps": 4096, "checkpoint_every": 512, "evaluate_every": 0}
+    here = turns.events(turns.study(policies=turns.EACH, **more), FolderStore(tmp_path))
+    there = run(turns.study(policies=turns.EACH, **more, pool={"kind": "ray"}), FolderStore(tmp_path))
+    told, _ = killed(ray, there, 2, 6)
+
+    def kept(found: list[AnyEvent]) -> list[tuple[Any, ...]]:
+        return [(*row[:3], {k: v for k, v in row[3].items() if k != "lost"}) for row in policies_curve(found)]
+
+    assert isinstance(told[-1], Finished)
+    assert kept(told) == kept(here)
+    assert told[-1].summary["lost"] >= 1
+
+
+@pytest.mark.usefixtures("ray")
+def test_asynchronous_battles_are_sampled_out_of_step_by_actors(tmp_path: Path) -> None:
+    config = turns.study(
+        steps=4096, checkpoint_every=1024, sampling="asynchronous", evaluate_every=0, pool={"kind": "ray"}
+    )
+    told = list(run(config, FolderStore(tmp_path)))
+    assert isinstance(told[-1], Finished)
+    assert told[-1].counters.steps >= 4096
+    assert told[-1].summary["lost"] == 0
 
 
 def test_out_of_step_training_goes_on_when_a_sampler_is_killed(ray: RayServer, tmp_path: Path) -> None:
