@@ -222,7 +222,7 @@ GAMES: dict[str, AgentGame] = {
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
     ),
     "pong-two-seats": AgentGame(
-        "Pong, both sides learn", "Two agents, one on each side, learn from the same battles.",
+        "Pong for two", "Two agents, one on each side, learn from the same battles.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"), {"seats": (0, 1)},
     ),
     "image-pong": AgentGame(

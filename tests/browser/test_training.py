@@ -77,7 +77,7 @@ def test_the_form_shows_what_fits_and_what_is_wrong_where_it_is(enter: Enter, te
     expect(rate).to_have_attribute("placeholder", "0.001")
     rate.fill("9")
     expect(page.locator('[data-errors="learner.rate"]')).to_contain_text("more than 0, at most 1", timeout=SOON)
-    page.get_by_text("The paper's Pendulum", exact=True).click()
+    page.get_by_text("Published for Pendulum", exact=True).click()
     expect(page.get_by_label("Batch", exact=True)).to_have_attribute("placeholder", "8192", timeout=SOON)
     expect(rate).to_have_value("9")
     page.get_by_role("button", name="Start the training").click()

@@ -204,3 +204,8 @@ def test_the_error_on_the_page_is_one_that_the_api_gives(team: Studio, designer:
 def test_the_readme_s_script_for_builds_is_the_page_s(designer: Client) -> None:
     script = reference.script("https://balance.example.org", "my-game")
     assert script.strip() in README.read_text(encoding="utf-8")
+
+
+def test_the_description_says_in_which_units_a_volume_is() -> None:
+    metrics = v1.get_openapi_schema()["components"]["schemas"]["JobShape"]["properties"]["metrics"]["description"]
+    assert "hypervolume: what the edge beats, in units of what its first round spans" in metrics

@@ -542,3 +542,10 @@ def test_the_range_of_a_volume_is_the_luck_of_its_own_lineups_and_stops_at_floor
     assert measures.stops(job)[0][1] == 4.0
     page = client.get(address(job, another(job))).content.decode()
     assert "± is how far luck in the battles of the edge itself may have moved its volume" in page
+
+
+def test_a_search_that_others_are_apart_from_is_named_with_its_job(client: Client, team: Studio) -> None:
+    job = search_job(team.project)
+    another(job, "objectives.objectives.0.formula", "mean(cost)")
+    page = client.get(address(job)).content.decode()
+    assert f"cannot be measured like “{job.title}” (job {job.pk})" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -18,10 +19,12 @@ from engine.study import round_robin
 from tests.factories import Studio, signed_in, studio
 from tests.webapp.trainings import config, training
 from webapp.api import tokens
+from webapp.evaluations.asking import GAMES
 from webapp.lib.storage import store
 from webapp.studies import actions
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
+from webapp.training.games import OFFERS
 
 CHOSEN = {"game": "pong-two-seats", "policies": ["random", "pong-follower"], "episodes": "40", "title": "Two scripts"}
 
@@ -180,3 +183,22 @@ def test_whoever_sees_the_page_takes_the_pairs_away_from_it(team: Studio, played
     assert "Follows the ball,Random,beats" in designer.get(address).content.decode()
     designer.force_login(team.stranger)
     assert designer.get(address).status_code == 404
+
+
+def test_its_page_says_when_each_thing_happened_and_wears_one_chip(team: Studio, designer: Client, played: Job) -> None:
+    content = designer.get(page(played)).content.decode()
+    history = content.split('<ol class="history plain">')[1].split("</ol>")[0]
+    assert history.count("<li>") == history.count("<time ") > 0
+    assert '<span class="chip"><span class="chip' not in re.sub(r">\s+<", "><", content)
+    assert "Pong for two" in content
+
+
+def test_lists_call_what_it_played_episodes(team: Studio, designer: Client, played: Job) -> None:
+    for address in (reverse("projects:home"), reverse("studies:jobs", args=[team.project.slug])):
+        content = designer.get(address).content.decode()
+        assert "40 episodes" in content
+        assert "40 battles" not in content
+
+
+def test_a_game_has_one_name_wherever_it_can_be_chosen() -> None:
+    assert {key: OFFERS[key].title for key in GAMES} == GAMES

@@ -463,3 +463,13 @@ def test_players_have_the_ranges_that_the_search_left_and_none_where_it_left_non
     assert players_of(earlier, [1.0, 1.0])[0]["half"] == [None, None]
     assert not np.isfinite(half_of(earlier.arrays)).any(), "nor on charts of the edge and in comparisons"
     assert measured(21.0, 0.004) == "21.0 ± 0.1"
+
+
+def test_what_only_papers_call_by_a_letter_stands_under_details(client: Client, team: Studio) -> None:
+    page = client.get(reverse("training:evolve", args=[team.project.slug])).content.decode()
+    opened, details = page.split('<details class="specialist card')
+    for words in ("λ", "c̄", "Clipped traces", "Largest trace"):
+        assert words not in opened, words
+        assert words in details, words
+    assert "Lamarckian" not in page
+    assert "The paper" not in page

@@ -94,6 +94,7 @@ def test_xlsx_has_lineups_teams_and_config(team: Studio, job: Job) -> None:
     assert book.sheetnames == ["Lineups", "Teams", "Config"]
     assert book["Lineups"].max_row == lineups + 1
     assert book["Teams"].max_row == 3 * lineups + 1
+    assert [cell.value for cell in book["Teams"][1]][4] == "Strength left, in all battles of the search"
     facts = {row[0].value: row[1].value for row in book["Config"].iter_rows()}
     assert facts["Config hash"] == job.config_hash
     assert facts["Seed"] == 1

@@ -139,3 +139,11 @@ def test_times_in_words() -> None:
     assert words.when(now - timedelta(days=9), now) == "12 Nov 15:02"
     assert words.when(now - timedelta(days=400), now) == "17 Oct 2025"
     assert words.when(None) == "not yet"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(14, "14 s"), (43, "45 s"), (239, "4 min"), (1000, "17 min"), (7500, "2 h"), (9000, "2 h 30 min")],
+)
+def test_a_time_that_is_a_guess_is_rounded_as_people_say_it(seconds: float, text: str) -> None:
+    assert words.about(seconds).replace(NBSP, " ") == text

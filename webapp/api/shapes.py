@@ -87,7 +87,8 @@ class JobShape(Schema):
     )
     metrics: dict[str, Any] = Field(
         description="Of the last round; of a search that has played lineups again, as its pages have them now: over, "
-        "strong, confirmed, replayed, and of the furthest confirmed worst with its range."
+        "strong, confirmed, replayed, and of the furthest confirmed worst with its range. hypervolume: what the edge "
+        "beats, in units of what its first round spans, so it compares no two jobs."
     )
     created: datetime
     created_by: str

@@ -20,7 +20,7 @@ from webapp.studies.models import Job
 from webapp.training import games
 
 TWO_SEATS = "pong-two-seats"
-GAMES = {TWO_SEATS: "Pong, numbers, for two"}
+GAMES = {TWO_SEATS: games.OFFERS[TWO_SEATS].title}
 """Games for two on the menu, by the engine's names."""
 ALIKE = frozenset({TWO_SEATS, "pong", "vector-pong", "builtin:pong", "builtin:pong-two-seats"})
 """Games whose agents see and do what is seen and done in one of these."""

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from engine.arrays import Bundle, unpack
 from engine.errors import StoreError
 from webapp.accounts.models import User
-from webapp.evaluations.asking import GAMES, EvaluationForm, EvaluationIntake
+from webapp.evaluations.asking import EvaluationForm, EvaluationIntake
 from webapp.lib.storage import store
 from webapp.lib.words import percent
 from webapp.studies.explore_export import safe
@@ -50,13 +50,14 @@ class Evaluating(Parts):
     intake = EvaluationIntake()
     form = EvaluationForm
     about = "Trained agents and scripts play each other, as often on one seat as on the other. A table says who wins."
+    plays = "episode"
     results: ClassVar[tuple[str, ...]] = ("table",)
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The table as it fills."""
         bundle = latest(job)
         own = {
-            "game": GAMES.get(job.config["game"]["name"]) or title_of(job.config["game"]["name"], job.project),
+            "game": title_of(job.config["game"]["name"], job.project),
             "standings": standings(bundle) if bundle else [],
             "lost": bundle is None and job.tick > 0,
             "pairs": pairs(bundle) if bundle else [],

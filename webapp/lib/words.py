@@ -72,6 +72,15 @@ def duration(seconds: float | None) -> str:
     return UNKNOWN
 
 
+def about(seconds: float | None) -> str:
+    """A duration that is a guess, rounded as people say it: 239 → "4 min". To 5 s under ten minutes, to minutes under
+    two hours, then to quarters of an hour; ``said`` in static/js/job/pace.js does the same."""
+    if seconds is None or not isfinite(seconds):
+        return UNKNOWN
+    step = 1 if seconds < 20 else 5 if seconds < 600 else 60 if seconds < 7200 else 900
+    return duration(step * floor(seconds / step + 0.5))
+
+
 def when(at: datetime | None, now: datetime | None = None) -> str:
     """A point in time as people say it: "today 14:32", "yesterday 18:03", "12 Nov 09:00", "12 Nov 2025"."""
     if at is None:

@@ -30,6 +30,8 @@ from webapp.studies.fresh import WHY_ACROSS, Fresh, Searched
 from webapp.studies.models import Job
 
 FRESH, SEARCHED = "fresh battles", "the search’s battles"
+STRENGTH = "Strength left, in all battles of the search"
+"""Not the objective of that name, which may be of battles with baseline teams alone, and of fresh ones."""
 FILE_ROWS = 20_000
 """More lineups than this make a workbook or a page that takes minutes to open; CSV has no limit."""
 
@@ -212,7 +214,7 @@ def _figures(value: float) -> float | int:
 
 def team_header(taken: Taken) -> list[str]:
     """Column titles of the teams table: one column for each slot of the game."""
-    return ["Lineup", "Team", "Part", "Cost", "Strength left", *(slot.title for slot in taken.spec.slots)]
+    return ["Lineup", "Team", "Part", "Cost", STRENGTH, *(slot.title for slot in taken.spec.slots)]
 
 
 def team_lines(taken: Taken) -> Iterator[list[Cell]]:

@@ -16,7 +16,6 @@ from engine.config.noise import NoiseConfig
 from engine.config.rl import NetworkConfig
 from engine.errors import ConfigError
 from engine.means import range_ends
-from webapp.games.called import called
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import front
@@ -44,7 +43,7 @@ def context(job: Job) -> dict[str, Any]:
     config, task = job.config, job.config["task"]
     steps = task["steps"]
     specialist = [
-        ("Game", called(task["game"]["name"], job.project)),
+        ("Game", games.title_of(task["game"]["name"], job.project)),
         *_searching(config),
         ("Moves a player, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure a player", number(config["episodes"])),

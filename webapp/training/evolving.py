@@ -35,6 +35,8 @@ START = {"learner.rate": "0.0001 to 0.01", "learner.entropy_weight": "0 to 0.03"
 first."""
 CERTAIN = ("return", "length")
 """What every game tells."""
+SPECIALIST = frozenset({"trace", "trace_clip", "rho_clip", "asynchronous", "decay", "epsilon", "alpha", "beta"})
+"""Settings of learners whose words are those of their papers: they stand under Details."""
 NO_RANGE = "Nothing is left to search. Write at least one setting as a range, such as 0.0001 to 0.01."
 
 
@@ -101,7 +103,11 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     def _groups(self, samplers: int) -> list[settings.Group]:
         learning, network, *others = settings.groups(self.offer, self.shown, samplers)[1:]
-        return [opened(learning, type(self.shown.learner)), opened(network, NetworkConfig), *others]
+        learning = opened(learning, type(self.shown.learner))
+        mine, theirs = ([s for s in learning.settings if (s.key in SPECIALIST) is fine] for fine in (False, True))
+        fine = settings.Group("Learning, finer", tuple(theirs))
+        usual = learning._replace(settings=tuple(mine))
+        return [usual, opened(network, NetworkConfig), *([fine] if theirs else []), *others]
 
     @property
     def shape(self) -> str:

@@ -89,7 +89,8 @@ def _own(kind: str) -> tuple[Preset, Preset]:
     return usual, picture
 
 
-_PAPER = "Lamarckian's Table III, number for number"
+# Lamarckian's Table III, number for number.
+_PAPER = "As a published study had them"
 PRESET_LIST = {
     preset.key: preset
     for preset in (
@@ -118,20 +119,20 @@ PRESET_LIST = {
             games=_PONGS, battles=32, steps=10_000_000,
         ),
         _engine(
-            "table3-vector-pong", "The paper's Pong, numbers",
-            f"{_PAPER}. It left learning rate and critic weight to evolution; here they begin at PPO's own.",
+            "table3-vector-pong", "Published for Pong, numbers",
+            f"{_PAPER}; what it left to a search begins as usual.",
             games=_PONGS, battles=64, steps=5_000_000,
         ),
         _engine(
-            "table3-image-pong", "The paper's Pong, pictures", f"{_PAPER}: four convolutions and large batches.",
+            "table3-image-pong", "Published for Pong, pictures", f"{_PAPER}: four convolutions and large batches.",
             sees=PICTURES, steps=5_000_000,
         ),
         _engine(
-            "table3-pendulum", "The paper's Pendulum", f"{_PAPER}: a large critic, batches of 8,192.",
+            "table3-pendulum", "Published for Pendulum", f"{_PAPER}: learns from 8,192 moves at a time.",
             games=("pendulum",), battles=64, steps=2_000_000,
         ),
         _engine(
-            "table3-gfootball", "The paper's football", f"{_PAPER}: a deep network, batches of 32,768.",
+            "table3-gfootball", "Published for football", f"{_PAPER}: a deep network, 32,768 moves at a time.",
             battles=64, steps=20_000_000,
         ),
         *(preset for kind in ALGORITHMS for preset in _own(kind)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.games.called import called
 from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.training import games
@@ -75,7 +74,7 @@ def _specialist(job: Job) -> list[tuple[str, Any]]:
     preset = PRESET_LIST.get(job.template)
     layers = learner["network"]
     found = [
-        ("Game", called(config["game"]["name"], job.project)),
+        ("Game", games.title_of(config["game"]["name"], job.project)),
         ("Algorithm", ALGORITHMS[learner["kind"]].title),
         ("Begun from", f"{preset.title} ({preset.key})" if preset else ""),
         ("Moves", "" if job.asked else number(config["steps"])),

@@ -80,6 +80,7 @@ class SettingsSearches(Trainings):
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
     gives = "best player"
     waits = Parts.waits
+    moves = "moves, measuring included"
     draft = TrainDraft.Page.EVOLVE
     comparing = PlayersCompared()
     menu = PLAYERS

@@ -79,7 +79,7 @@ function figures() {
   const counted = { times: rounds.seconds, counts: rounds.steps, total: steps, seconds, took: state.took };
   const [pace, what] = speedTold("moves of all players", state.status === "running", counted);
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
-  at("speed-note").textContent = what;
+  at("speed-note").textContent = `${what}; moves of episodes that measure players count too`;
   sparkline(speeds(rounds.seconds, rounds.steps));
   at("players").textContent = whole(evaluations);
   page.goals.forEach(showGoal);

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django import template
 
 from webapp.games.models import GameVersion
+from webapp.lib.words import number, plural
 from webapp.projects.frame import Frame
 from webapp.studies import kinds
 from webapp.studies.compare.measures import asks, effort
@@ -20,6 +22,21 @@ register.filter("effort", effort)
 register.filter("parts", kinds.of)
 register.filter("pace", pace)
 register.filter("took", took_words)
+
+
+@register.filter
+def amounts(job: Job) -> str:
+    """What it has played, in words: "1,200 episodes · 36,418 moves, measuring included"; empty before it has."""
+    of = kinds.of(job)
+    battles, steps = (int(job.counters.get(unit, 0)) for unit in ("battles", "steps"))
+    said = ([plural(battles, of.plays)] if battles else []) + ([f"{number(steps)} {of.moves}"] if steps else [])
+    return " · ".join(said)
+
+
+@register.filter
+def moment(seconds: float) -> datetime:
+    """Seconds since 1970, as messages of a job's history tell them, as a time."""
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 class Shown(NamedTuple):
