@@ -27,8 +27,9 @@ from engine.rng import battle_seeds
 
 
 class Episode(NamedTuple):
-    """How an episode ended for one seat: its seed and length in decisions, its returns float64[R] (undiscounted), win,
-    score and named signals float64[S]; the policy on the seat, and those on the ``others`` in their order."""
+    """How an episode ended for one seat: its seed and length in decisions (the seat's own, where seats take turns), its
+    returns float64[R] (undiscounted), win, score and named signals float64[S]; the policy on the seat, and those on the
+    ``others`` in their order."""
 
     seat: int
     seed: int

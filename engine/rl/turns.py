@@ -51,7 +51,7 @@ class Table:
         snapshots: Snapshots | None = None, episodes: float = math.inf,
     ) -> None:  # fmt: skip
         """``episodes``: of each battle."""
-        self.snapshots = snapshots or {}
+        self.snapshots: Snapshots = {} if snapshots is None else snapshots
         self._mdp, self._seeds, self._cast, self._agents, self._trains = mdp, seeds, cast, dict(agents), trains
         self._alone = cast(0, 0, {}) if cast.fixed else None
         self._played: dict[tuple[int, int], tuple[tuple[str, ...], Played]] = {}

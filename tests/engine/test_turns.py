@@ -261,6 +261,23 @@ def test_where_all_act_at_once_its_streams_are_those_of_the_sampler(drawn: bool)
         np.testing.assert_equal(mine_e, their_e)
 
 
+def test_episodes_that_begin_after_snapshots_came_may_meet_them() -> None:
+    agent, past = Candidate("agent", learns=True), Candidate("past", of="agent")
+    spec, asked = PolicySpec(FOUR, SMALL), set[str]()
+
+    def players(name: str) -> RandomPlayer:
+        asked.add(name)
+        return RandomPlayer(spec.seat)
+
+    made = TurnSampler(connect_four(), {"agent": spec.model()}, 2, 20, 9, cast=Cast([[agent], [past]]), players=players)
+    made.begin()
+    made.load(weights(spec)._replace(snapshots=("abc",)))
+    found = made.sample()["agent"]
+    assert asked == {"agent@abc"}, "before there were any, the agent itself played"
+    assert set(found.others) == {("agent",), ("agent@abc",)}
+    assert {e.others for e in made.finished() if e.seat == 0} == set(found.others)
+
+
 def test_an_examination_plays_whole_first_episodes_and_can_be_stopped() -> None:
     spec = PolicySpec(FOUR, SMALL)
     policy = Policy(spec, spec.model().initial(np.random.default_rng(1)), 1)
