@@ -83,6 +83,18 @@ def the_map_is_told_as_it_is(page: Page) -> None:
     expect(page.locator("[data-chart] .xtick text").filter(has_text="up to")).to_have_count(1)
 
 
+def the_tiles_tell_players_of_the_table(page: Page) -> None:
+    """Each tile has the furthest player on fresh episodes, as its row of the table has it."""
+    rows = [row.locator("td").all_inner_texts() for row in page.locator("[data-best-body] tr").all()]
+    for goal in (0, 1):
+        note = page.locator("[data-best-note]").nth(goal).inner_text()
+        found = re.match(r"player (#\d+), on fresh episodes", note)
+        assert found, note
+        value = page.locator("[data-best-value]").nth(goal).inner_text()
+        told = next(row[1 + goal] for row in rows if row[0] == found[1])
+        assert told.split("\u00a0±")[0] == value
+
+
 @pytest.mark.parametrize(("kind", "own"), [("pbt", "Who copied whom"), ("map-elites", "Map")])
 def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team: Studio, kind: str, own: str) -> None:
     job = evolved(team.project, config(kind))
@@ -98,6 +110,7 @@ def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team:
     assert rounds == ["1", "2", "3"]
     expect(page.locator("[data-best-name]")).to_have_text([re.compile("Highest return"), re.compile("Lowest length")])
     expect(page.locator("[data-best-body] tr").first).to_be_visible(timeout=SOON)
+    the_tiles_tell_players_of_the_table(page)
     page.get_by_role("button", name="Edge", exact=True).click()
     expect(page.locator("[data-head]")).to_contain_text("Length of an episode", timeout=SOON)
     expect(page.locator("[data-legend]")).to_contain_text("On fresh episodes")

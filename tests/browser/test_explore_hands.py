@@ -170,6 +170,21 @@ def test_a_reason_that_was_typed_survives_closing_choosing_another_and_reload(ex
     assert not page.evaluate("Object.keys(localStorage).some(key => key.startsWith('equipoise-draft'))")
 
 
+def test_the_keyboard_goes_back_to_the_row_once_the_reason_is_sent_and_t_leads_to_the_table(explore: Explore) -> None:
+    page = explore()
+    page.keyboard.press("t")
+    expect(page.locator(".lineups")).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("s")
+    reason = page.get_by_label("Why shortlist it?")
+    expect(reason).to_be_focused()
+    reason.fill("Too rich")
+    reason.press("Control+Enter")
+    expect(page.locator("[data-shortlist]")).to_contain_text("Too rich")
+    expect(page.locator(".lineups")).to_be_focused()
+    expect(page.locator(".lineups tr.active")).to_have_class(re.compile("selected"))
+
+
 def test_ctrl_enter_twice_sends_the_reason_once_and_what_is_typed_meanwhile_stays(explore: Explore) -> None:
     page = explore("?pick=5")
     held: list[Route] = []

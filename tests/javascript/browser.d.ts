@@ -37,7 +37,7 @@ declare namespace Plotly {
   }
   interface Annotation {
     text: string; x: number; y: number; showarrow: boolean; xref?: string; yref?: string; xanchor?: string; yanchor?: string;
-    xshift?: number; yshift?: number; align?: string; font?: Font; bgcolor?: string;
+    xshift?: number; yshift?: number; align?: string; font?: Font; bgcolor?: string; textangle?: number;
   }
   interface Margin { l: number; r: number; t: number; b: number }
   interface Layout {

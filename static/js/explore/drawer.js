@@ -49,10 +49,12 @@ export class Drawer {
   /** @param {HTMLFormElement} form */
   listen(form) {
     const reason = field(form, "reason", HTMLTextAreaElement);
-    form.addEventListener("submit", (event) => {
+    form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const { pick } = this.store.state;
-      if (pick !== null) this.shortlist.decide(pick, "add", form);
+      if (pick === null) return;
+      await this.shortlist.decide(pick, "add", form);
+      if (this.open && document.activeElement === document.body) this.leave();
     });
     reason.addEventListener("input", () => {
       this.drafts.keep("reason", form.dataset.lineup ?? "", reason.value);
@@ -74,6 +76,12 @@ export class Drawer {
   close() {
     this.store.set({ pick: null });
     this.back();
+  }
+
+  /** The form is gone: the keyboard goes back to the row, or, where the details cover the table, to their title. */
+  leave() {
+    if (this.element.classList.contains("covering")) this.focus();
+    else this.back();
   }
 
   focus() {

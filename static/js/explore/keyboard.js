@@ -67,6 +67,7 @@ export class Keyboard {
         if (this.row >= 0) this.drawer.explain(this.row);
       },
       l: () => this.moveLine(),
+      t: () => this.walk(0),
       "?": () => this.help.showModal(),
     };
     const free = target === document.body || (target instanceof Element && target.id === "main");

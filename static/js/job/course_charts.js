@@ -95,7 +95,7 @@ export async function drawBests(element, panels, theme) {
   const traces = panels.flatMap(({ c, y }, i) => {
     const top = 1 - (i * (PANEL + BETWEEN)) / room;
     const domain = [Math.max(0, top - PANEL / room), top];
-    layout[`yaxis${i ? i + 1 : ""}`] = { ...axisOf(plain(""), theme, true), domain, range: bestRange(c, y), nticks: 4 };
+    layout[`yaxis${i ? i + 1 : ""}`] = { ...axisOf(plain(""), theme, true), domain, range: bestRange(c, y), nticks: 6 };
     layout.annotations.push({ text: axisTitle(y), showarrow: false, xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left", yanchor: "bottom", font: { size: 12, color: theme.ink } });
     return bestTraces(c, y, theme).map((trace) => ({ ...trace, yaxis: `y${i ? i + 1 : ""}` }));
   });

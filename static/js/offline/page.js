@@ -120,6 +120,22 @@
     return found;
   }
 
+  /** Names of the lines that `lines` draws.
+   * @param {Pair} pair @returns {Plotly.Annotation[]} */
+  function lineNames([x, y]) {
+    const font = { size: 11, color: token("muted") };
+    return (/** @type {const} */ ([["x", x], ["y", y]])).flatMap(([axis, j]) => {
+      const { threshold, strength, unit } = data.objectives[j];
+      const named = [
+        ...(threshold === null ? [] : [{ place: threshold, text: plain(`The line: ${threshold}${unit ? ` ${unit}` : ""}`) }]),
+        ...(strength && data.median ? [{ place: data.median.value, text: "Median baseline team" }] : []),
+      ];
+      return named.map(({ place, text }) => (axis === "x"
+        ? { text, font, showarrow: false, x: place, yref: "paper", y: 1, xanchor: "left", yanchor: "top", textangle: 90 }
+        : { text, font, showarrow: false, y: place, xref: "paper", x: 1, xanchor: "right", yanchor: "bottom" }));
+    });
+  }
+
   function placeFor() {
     const element = document.createElement("div");
     element.className = "chart";
@@ -135,7 +151,7 @@
     /** @type {Plotly.Layout} */
     const layout = { margin: { l: 60, r: 12, t: 12, b: 48 }, showlegend: false, hovermode: "closest", dragmode: "zoom",
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: "Inter, system-ui, sans-serif", color: token("ink") },
-      xaxis: axis(pair[0]), yaxis: axis(pair[1]), shapes: lines(pair) };
+      xaxis: axis(pair[0]), yaxis: axis(pair[1]), shapes: lines(pair), annotations: lineNames(pair) };
     window.Plotly?.newPlot(element, traces(pair), layout, { displayModeBar: false, responsive: true });
   }
 

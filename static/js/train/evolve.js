@@ -49,11 +49,21 @@ function busy() {
   return "players learn and are measured";
 }
 
+/** Players that were measured once more on fresh episodes, once there are such.
+ * @type {(Player & { half: (number | null)[] })[]} */
+let again = [];
+/** What the furthest of them came to in goal `i`, and who it is; the row of the table below it, word for word.
+ * @param {string} direction @param {number} i */
+function furthest(direction, i) {
+  const best = again.reduce((a, b) => ((direction === "max" ? b.goals[i] > a.goals[i] : b.goals[i] < a.goals[i]) ? b : a));
+  return { value: shown(best.goals[i]), note: `player #${best.id}, on fresh episodes${best.half[i] === null ? "" : `: ±\u00a0${shown(best.half[i])}`}` };
+}
+
 /** The range of the best of the last round; nothing where it is not known: from a few episodes, or from few different results without known ends.
  * @param {string} name */
 function reached(name) {
   const [low, high] = ["low", "high"].map((end) => column(`best_${name}_${end}`).at(-1) ?? null);
-  return low === null ? [] : [`95\u00a0% range ${shown(low)} to ${shown(high)}`];
+  return low === null ? ["picked for it, so part is luck"] : [`95\u00a0% range ${shown(low)} to ${shown(high)}, picked for it, so part is luck`];
 }
 /** The tile of a goal; with one goal a tile of its own tells the typical player.
  * @param {Label & { name: string }} goal @param {number} i */
@@ -67,6 +77,12 @@ function showGoal({ name, title, direction }, i) {
   const mean = atIfAny("typical");
   if (mean) mean.textContent = typical;
   else words.push(`mean ${typical}`);
+  if (again.length) {
+    const found = furthest(direction, i);
+    part("value").textContent = found.value;
+    part("note").textContent = mean ? found.note : `${found.note}; mean of the latest round ${typical}`;
+    return;
+  }
   part("note").textContent = state.tick ? [`round ${whole(state.tick)}`, ...(words.length ? [words.join("; ")] : [])].join(": ") : "";
 }
 
@@ -201,6 +217,8 @@ async function drawPlayers() {
   const found = state.tick ? await read(`${playersLink}?tick=${state.tick}`) : null;
   at("best-card").hidden = !found?.best.length;
   if (!found?.best.length) return;
+  again = found.fresh ? found.best : [];
+  page.goals.forEach(showGoal);
   at("best-about").textContent = found.fresh ? "Measured again on episodes the search never saw; ± is the longer side of the 95\u00a0% range, where that is known." : "By the episodes that chose them, so a little lucky; measured again at the end.";
   /** @param {Player & { half: (number | null)[] }} one */
   const worth = (one) => one.goals.map((value, i) => `${shown(value)}${one.half[i] === null ? "" : `\u00a0±\u00a0${shown(one.half[i])}`}`);
