@@ -183,14 +183,19 @@ class Goals(NamedTuple):
         assert self.strong is not None
         assert self.baseline is not None
         value, error, samples = self.baseline
-        spread = math.inf if error is None or samples < 2 else error
-        quantile = float(stdtrit(max(samples - 1, 1), 1 - BASELINE_ERROR))
-        return value + side * self.signs[self.strong] * quantile * spread
+        return value + side * self.signs[self.strong] * baseline_reach(error, samples)
 
     @property
     def judged(self) -> bool:
         """Whether strength counts."""
         return self.strong is not None and self.baseline is not None
+
+
+def baseline_reach(error: float | None, samples: int) -> float:
+    """How far the baseline's bounds of 99 % are from its value, on either side, in its unit: Student's, of its standard
+    ``error`` (``lineups.baselines.median_error``) from so many ``samples``; infinite where the error is not known."""
+    spread = math.inf if error is None or samples < 2 else error
+    return float(stdtrit(max(samples - 1, 1), 1 - BASELINE_ERROR)) * spread
 
 
 class Verdict(NamedTuple):

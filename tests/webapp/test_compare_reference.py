@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from django.urls import reverse
 from engine.arrays import pack, unpack
 from tests.factories import Studio, archive, bundle, search_job, signed_in
 from tests.webapp.test_compare import address, another
+from tests.webapp.test_explore_shortlist import finished_recheck, shortlist
 from webapp.games.models import GameVersion
 from webapp.lib.storage import store
+from webapp.studies.compare import reference
 from webapp.studies.compare.side import Comparison
 from webapp.studies.explore_recheck import confirmed_count
 from webapp.studies.found_counts import found_by
@@ -65,8 +68,8 @@ def test_the_same_lineups_count_the_same_whatever_each_search_called_strong(
 def test_the_page_says_what_strong_meant_and_by_how_much_it_moved(client: Client, pair: tuple[Job, Job]) -> None:
     before, after = pair
     page = client.get(address(before, after)).content.decode().replace("\u00a0", " ")
-    assert "<td>14 % (13.6 to 14.4 %)</td>" in page
-    assert "<td>19 % (18.6 to 19.4 %)</td>" in page
+    assert "<td>14 % (13.5 to 14.5 %)</td>" in page
+    assert "<td>19 % (18.5 to 19.5 %)</td>" in page
     assert "5 points stronger (4.4 to 5.6)" in page
     assert f"by the line and the median baseline team of search {before.pk}, the first that was chosen" in page
 
@@ -147,6 +150,7 @@ def test_the_file_has_both_counts(client: Client, pair: tuple[Job, Job]) -> None
     first, second = csv.DictReader(io.StringIO(text))
     assert (first["Judged by job"], second["Judged by job"]) == (str(before.pk), str(before.pk))
     assert (first["Its own median baseline team"], second["Its own median baseline team"]) == ("14.0", "19.0")
+    assert float(first["From it to its bounds of 99 %"]) == pytest.approx(0.2 * 2.387, abs=0.001)
     shared, played = first["Confirmed on fresh battles"], first["Played again"]
     assert shared == second["Confirmed on fresh battles"] == first["Confirmed by its own"]
     assert int(second["Confirmed by its own"]) < int(shared) < int(played)
@@ -159,3 +163,11 @@ def test_a_lost_edge_is_judged_by_nobody_and_the_other_still_is(client: Client, 
     assert found.sides[0].verdicts is None
     assert strong(found) == [own(found)[0]]
     assert client.get(address(lost, after)).status_code == 200
+
+
+def test_the_median_baseline_team_has_one_range_here_and_where_a_lineup_is_too_close_to_it(team: Studio) -> None:
+    job = search_job(team.project, rows=200)
+    finished_recheck(job, [12], [2.6, 50.0, 21.2], [0.05, 1.0, 0.02])
+    told = reference.strong_words(job, reference.reference_of(job, job.artifacts["front"]))
+    here, there = (re.findall(r"[\d.]+", text.rpartition("(")[2]) for text in (told, shortlist(job).fresh[12].gap))
+    assert list(map(float, here)) == list(map(float, there)) == [20.0, 22.0]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.arrays import unpack
+from engine.verdicts import baseline_reach
 from webapp.lib.figures import least_digits, telling, with_unit
 from webapp.lib.storage import store
 from webapp.studies import front
@@ -39,6 +40,15 @@ class Reference(NamedTuple):
         half = median({"median_baseline": self.baseline}).half
         return half if self.baseline and np.isfinite(half) else None
 
+    @property
+    def reach(self) -> float | None:
+        """How far the bounds lie on either side of the median by which fresh battles are judged, as pages tell them;
+        None where they are not known."""
+        if self.baseline is None:
+            return None
+        reach = baseline_reach(self.baseline.get("error"), int(self.baseline.get("samples", 0)))
+        return reach if np.isfinite(reach) else None
+
     def alike(self, other: Reference) -> bool:
         """Whether both judge every lineup the same."""
         return (self.lines, self.median) == (other.lines, other.median)
@@ -62,15 +72,16 @@ def line_words(job: Job, lines: tuple[float | None, ...]) -> str:
 
 
 def strong_words(job: Job, reference: Reference) -> str:
-    """ "14 % (13.1 to 14.9 %)": what the median baseline team of a search has; a strong lineup has more."""
+    """ "14 % (13.1 to 14.9 %)": what the median baseline team of a search has, with the bounds that a lineup is judged
+    by on fresh battles; a strong lineup has more."""
     if reference.median is None:
         return "not measured"
-    unit, half = _unit(job), reference.half
-    digits = _digits(reference.median, half, unit)
+    unit, reach = _unit(job), reference.reach
+    digits = _digits(reference.median, reach, unit)
     value = with_unit(round(reference.median, digits), unit)
-    if half is None:
+    if reach is None:
         return value
-    low, high = round(reference.median - half, digits), round(reference.median + half, digits)
+    low, high = round(reference.median - reach, digits), round(reference.median + reach, digits)
     return f"{value} ({low:g} to {with_unit(high, unit)})"
 
 

@@ -99,7 +99,7 @@ BESTS = ("Best on fresh", "Half of its 95 % range", "Stands", "Best by its own",
 MEASURES = ("Of the edge", "Of the edge over the line and strong", "Of the edge over, weak or unsure",
             "Confirmed on fresh battles", "Played again", "Hypervolume", "Hypervolume, half of the 95 % range",
             "Corner from job", "Judged by job", "Its own line", "Its own median baseline team",
-            "Half of that 95 % range", "Confirmed by its own", "Found by the search by its own")  # fmt: skip
+            "From it to its bounds of 99 %", "Confirmed by its own", "Found by the search by its own")  # fmt: skip
 
 
 def _by_job(found: Comparison) -> list[list[Any]]:
@@ -127,7 +127,7 @@ def _facts(job: Job) -> list[Any]:
 
 def _measured(side: Side) -> list[Any]:
     verdicts, volume, own = side.verdicts or (None,) * 3, side.volume or (None, None), side.own_reference
-    judged = [side.reference and side.reference.job, side.line, own and own.median, own and own.half]
+    judged = [side.reference and side.reference.job, side.line, own and own.median, own and own.reach]
     counted = [side.own_confirmed and side.own_confirmed.confirmed, side.found]
     return [*verdicts, *(side.confirmed or (None, None)), *volume, side.box and side.box.job, *judged, *counted]
 
