@@ -39,6 +39,7 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
     runner.run(Job.objects.get(kind="sample").pk)
     expect(page.locator("[data-note]")).to_contain_text("moves a second on one processor", timeout=SOON)
     expect(page.locator("[data-time]")).to_contain_text(re.compile(r"\d"))
+    expect(page.get_by_text("moves reach the learner one update old")).to_be_visible()
     page.get_by_label("Moves to learn from").fill("3000")
     expect(page.locator("[data-kept]")).to_be_visible(timeout=SOON)
     page.reload()
@@ -54,6 +55,7 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
     expect(page.locator("[data-examined-name]")).to_have_text("Final evaluation")
     expect(page.locator("[data-examined]")).to_contain_text(" to ")
     expect(page.locator("[data-age]")).to_have_text("1")
+    expect(page.locator("[data-age-note]")).to_have_text("update behind, as samplers wait for each")
     expect(page.locator("[data-curve] .errorbars .errorbar").first).to_be_attached(timeout=SOON)
     with page.expect_download() as taken:
         page.get_by_role("link", name="The agent as ONNX").click()

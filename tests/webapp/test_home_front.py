@@ -288,6 +288,7 @@ def test_help_says_of_ranges_what_they_do(team: Studio) -> None:
     assert "they begin wider than the search’s own ranges" in page
     assert "it does not allow for the picking" in page
     assert "That range is for its pair alone." in page
+    assert "the age of the data is one update, never more" in page
 
 
 def test_the_table_of_lineups_says_that_the_searchs_ranges_leave_out_the_picking(team: Studio) -> None:

@@ -29,7 +29,12 @@ from webapp.training.trials import UNSETTLED
 
 EPISODES = 50
 WAYS = (
-    ("synchronous", "In step", "Samplers wait for each update. The same seed gives the same agent, bit for bit."),
+    (
+        "synchronous",
+        "In step",
+        "Samplers wait for each update: moves reach the learner one update old. "
+        "The same seed gives the same agent, bit for bit.",
+    ),
     ("asynchronous", "Nobody waits", "Faster on several processors; no two trainings are quite the same."),
 )
 FIRST = {"game": "cartpole", "algorithm": "ppo", "sampling": "synchronous", "atari": "pong"}

@@ -83,6 +83,10 @@ function showAge() {
   const mean = latest("staleness_mean");
   const most = latest("staleness_max");
   at("age").textContent = mean ? decimals(mean[0], page.in_step ? 0 : 1) : "–";
+  if (mean && page.in_step) {
+    at("age-note").textContent = "update behind, as samplers wait for each";
+    return;
+  }
   at("age-note").textContent = most ? `${mean?.[0] === 1 ? "update" : "updates"} behind, ${whole(most[0])} at most` : "updates behind, on average";
 }
 
