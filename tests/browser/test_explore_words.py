@@ -143,6 +143,12 @@ def test_head_and_shortlist_follow_a_moved_line_and_say_so(enter: Enter, team: S
     expect(shortlist).to_contain_text("A re-check is judged by the job’s own, 2.0×.")
     expect(shortlist.locator(".vm-under")).to_be_visible()
     assert "Confirmed" not in shortlist.inner_text()
+    expect(shortlist.locator("[data-list-settled]")).to_have_text(
+        "By the job’s own line, fresh battles have settled all of it."
+    )
+    expect(page.locator("[data-recheck]")).to_have_attribute(
+        "title", re.compile("^By the job’s own line, fresh battles")
+    )
     expect(page.locator("[data-families-by]")).to_contain_text("the job’s own line")
     line_box(page).fill("2.3")
     expect(shortlist).to_contain_text("Over the line and strong by the moved line, on 768 fresh battles")
@@ -150,7 +156,14 @@ def test_head_and_shortlist_follow_a_moved_line_and_say_so(enter: Enter, team: S
     page.locator("[data-line-moved]").get_by_role("button", name="Back to the job’s line").click()
     expect(shortlist).to_contain_text("Confirmed on 768 fresh battles")
     expect(shortlist.locator("[data-list-line]")).to_be_hidden()
+    expect(shortlist.locator("[data-list-settled]")).to_have_text("Fresh battles have settled all of it.")
     assert head.inner_text() == own
+
+
+def test_the_random_lineups_of_the_search_are_told_apart_from_those_of_new_job(enter: Enter, team: Studio) -> None:
+    page = explorer(enter, team, search_job(team.project, rows=ROWS))
+    said = page.locator("[data-line-said]").first
+    expect(said).to_contain_text("random ones it began with (not those that New job played):")
 
 
 def test_a_moved_line_in_the_address_is_followed_from_the_start(enter: Enter, team: Studio) -> None:

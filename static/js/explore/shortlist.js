@@ -80,7 +80,20 @@ export class Shortlist {
       note.hidden = !lineups.moved;
       note.textContent = `Judged by the moved line. A re-check is judged by the job’s own, ${lineText(lineups.ownLines[lined] ?? 0, lineups.objectives[lined])}.`;
     }
+    const settled = findOptional(this.panel, "[data-list-settled]");
+    if (settled) settled.textContent = this.settledWords("it");
+    if (this.button?.title) this.button.title = this.buttonTitle;
     for (const item of findAll(this.panel, "[data-listed-lineup]")) this.judgeOne(item, lineups.row(Number(item.dataset.listedLineup)));
+  }
+
+  /** What is settled is so by the line that the fresh battles were played for.
+   * @param {string} what */
+  settledWords(what) {
+    return `${this.store.lineups.moved ? "By the job’s own line, fresh" : "Fresh"} battles have settled all of ${what}.`;
+  }
+
+  get buttonTitle() {
+    return `${this.settledWords("the shortlist")} More of them make the ranges narrower.`;
   }
 
   /** @param {HTMLElement} item @param {number} row */
@@ -118,7 +131,7 @@ export class Shortlist {
     const words = !open && checking ? "Playing the shortlist on fresh battles" : replay || "Re-check the shortlist";
     const idle = !open && (checking || !done);
     find(button, "span").textContent = words;
-    button.title = !open && !checking && done ? "Fresh battles have settled all of the shortlist. More of them make the ranges narrower." : "";
+    button.title = !open && !checking && done ? this.buttonTitle : "";
     setDisabled(button, idle);
     button.classList.toggle("btn-primary", !idle);
     if (this.hint) this.hint.textContent = idle ? (checking ? "The verdicts come by themselves" : "Shortlist a lineup first") : "";
