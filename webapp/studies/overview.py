@@ -36,9 +36,8 @@ class AtHand:
         told = Counter(
             "waiting" if job.status in (Status.QUEUED, Status.WAITING) else job.status for job in self.running
         )
-        if len(told) == 1:
-            return f"{plural(len(self.running), 'job')} {next(iter(told))}"
-        return ", ".join(f"{told[each]:,} {each}" for each in ("running", "waiting", "paused") if told[each])
+        parts = [f"{told[each]:,} {each}" for each in ("running", "waiting", "paused") if told[each]]
+        return ", ".join(parts) if len(parts) > 1 else " ".join([plural(len(self.running), "job"), *told])
 
 
 @dataclass(frozen=True)
