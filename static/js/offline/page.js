@@ -123,7 +123,7 @@
   /** Names of the lines that `lines` draws.
    * @param {Pair} pair @returns {Plotly.Annotation[]} */
   function lineNames([x, y]) {
-    const font = { size: 11, color: token("muted") };
+    const look = { font: { size: 11, color: token("ink") }, bgcolor: `${token("surface")}d9`, showarrow: false };
     return (/** @type {const} */ ([["x", x], ["y", y]])).flatMap(([axis, j]) => {
       const { threshold, strength, unit } = data.objectives[j];
       const named = [
@@ -131,8 +131,8 @@
         ...(strength && data.median ? [{ place: data.median.value, text: "Median baseline team" }] : []),
       ];
       return named.map(({ place, text }) => (axis === "x"
-        ? { text, font, showarrow: false, x: place, yref: "paper", y: 1, xanchor: "left", yanchor: "top", textangle: 90 }
-        : { text, font, showarrow: false, y: place, xref: "paper", x: 1, xanchor: "right", yanchor: "bottom" }));
+        ? { ...look, text, x: place, yref: "paper", y: 1, xanchor: "left", yanchor: "top", textangle: 90 }
+        : { ...look, text, y: place, xref: "paper", x: 1, xanchor: "right", yanchor: "bottom" }));
     });
   }
 
