@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -346,19 +345,6 @@ def test_an_objective_has_one_name_on_every_axis_and_in_the_table(enter: Enter, 
         page.get_by_role("button", name=view).click()
         assert "Advantage" not in page.locator("main").inner_text()
     assert "Advantage" not in page.locator(".panel-axes").all_inner_texts()[0]
-
-
-def test_lineups_of_one_name_are_told_apart_by_what_else_they_have(explore: Explore) -> None:
-    page = explore("?show=under,unsure,strong")
-    answer = page.request.get(page.locator("[data-export=csv]").evaluate("link => link.href"))
-    text = answer.body().decode("utf-8-sig")
-    named = {row["Lineup"]: row["Teams compared together"] for row in csv.DictReader(text.splitlines())}
-    names, seen = list(named.values()), set[bool]()
-    for row in page.locator(".lineups tbody tr[id]").all():
-        shared = names.count(named[row.evaluate("row => row.id").removeprefix("lineup-")]) > 1
-        assert row.locator(".name-cell small").count() == shared
-        seen.add(shared)
-    assert seen == {True, False}
 
 
 def test_no_value_in_the_table_is_cut_off(enter: Enter, team: Studio) -> None:

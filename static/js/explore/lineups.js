@@ -62,7 +62,6 @@ const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward
 
 export const NO_FAMILY = 0;
 const WEAK = 3; // the place in meta.sure of what is over the line but weak, by the search's battles
-const MOST_ALIKE = 20; // lineups of one name that are looked through for what tells them apart
 
 const none = { data: new Uint8Array(0), shape: [0] };
 const floats = { data: new Float32Array(0), shape: [0, 0] };
@@ -89,8 +88,6 @@ export class Lineups {
     /** From the second file, with the teams and slots of a lineup. @type {Bytes | Uint16Array<ArrayBuffer>} */
     this.genome = new Uint8Array(0);
     this.anchor = new Int8Array(0);
-    /** Rows by name, once somebody asked. @type {{ genome: Bytes | Uint16Array<ArrayBuffer>, rows: Map<string, number[]> } | null} */
-    this.alike = null;
     /** @type {number[]} */
     this.pieceSlots = [];
     this.teams = 0;
@@ -192,36 +189,11 @@ export class Lineups {
     return names.join(" · ");
   }
 
-  /** What a lineup has besides the pieces that it is called by: several may be called alike. Of several teams only where
-   * they are, and what not all of those have.
-   * @param {number} row @returns {string[]} */
+  /** What a lineup of one team has besides the piece that it is called by: several may be called alike.
+   * @param {number} row */
   others(row) {
-    if (!this.detailed) return [];
-    const own = this.besides(row);
-    if (this.teams === 1) return own.flat();
-    const alike = this.namesakes.get(this.name(row)) ?? [];
-    const all = alike.slice(0, MOST_ALIKE).map((other) => this.besides(other));
-    return own.flatMap((team, t) => team.filter((text) => all.some((one) => !one[t].includes(text))));
-  }
-
-  /** @param {number} row */
-  besides(row) {
-    return Array.from({ length: this.teams }, (_, team) => this.parts(row, team).slice(1).map(({ text }) => text));
-  }
-
-  /** The rows of each name that several lineups have. */
-  get namesakes() {
-    if (this.alike?.genome === this.genome) return this.alike.rows;
-    /** @type {Map<string, number[]>} */
-    const rows = new Map();
-    for (let row = 0; row < this.count; row += 1) {
-      const name = this.name(row);
-      const list = rows.get(name);
-      if (list) list.push(row);
-      else rows.set(name, [row]);
-    }
-    this.alike = { genome: this.genome, rows };
-    return rows;
+    if (!this.detailed || this.teams > 1) return [];
+    return this.parts(row, 0).slice(1).map(({ text }) => text);
   }
 
   /** What one team is made of, in slot order: [{piece, cost, text}]; text is "Warhorn" or "Pikes ×6": names stay as they are.
