@@ -258,8 +258,8 @@ def ids(form: NewJobForm) -> dict[str, Any]:
 MEASURE = ObjectiveConfig(name="advantage", title="Advantage", formula="1", unit="×", toward="more unfair", high=4.0)
 
 
-def sample_with(values: list[float]) -> sampling.Sample:
-    return sampling.Sample({"advantage": np.array(values)}, {"advantage": (0.0, 4.0)}, 0, Median(21.0), 96)
+def sample_with(values: list[float]) -> sampling.RandomLineups:
+    return sampling.RandomLineups({"advantage": np.array(values)}, {"advantage": (0.0, 4.0)}, 0, Median(21.0), 96)
 
 
 def plain(text: str) -> str:

@@ -7,14 +7,14 @@ import pytest
 
 from engine.config.lineups import ObjectiveConfig
 from webapp.studies.explore_source import Median
-from webapp.studies.sampling import Sample, advice, over, suggestion
+from webapp.studies.sampling import RandomLineups, advice, over, suggestion
 
 ZERO_TO_ONE = {"name": "x", "title": "X", "formula": "mean(win)", "low": 0.0, "high": 1.0}
 MORE, LESS = (ObjectiveConfig(**ZERO_TO_ONE, direction=direction) for direction in ("max", "min"))
 
 
 def told(values: np.ndarray, objective: ObjectiveConfig, line: float) -> str:
-    sample = Sample({"x": values}, {"x": (0.0, 1.0)}, 0, Median(None), 96)
+    sample = RandomLineups({"x": values}, {"x": (0.0, 1.0)}, 0, Median(None), 96)
     return str(advice(sample, objective, line)["text"])
 
 
