@@ -66,7 +66,7 @@ class Stochastic(Head):
         return policy
 
     def decide(self, numbers: F32, log_std: F32, epsilon: float, batch: Batch) -> Decision:
-        """SampledActions, with its log-probability."""
+        """An action drawn from its distribution, with its log-probability."""
         drawn = self.distribution.draw(numbers, log_std, batch.masks, batch.keys)
         return Decision(drawn.actions, drawn.log_probs)
 

@@ -18,7 +18,7 @@ class RandomPlayer:
         self._low, self._high = seat.action.bounds
 
     def __call__(self, batch: Batch) -> Decision:
-        """SampledActions from the keys alone."""
+        """Actions drawn from the keys alone."""
         d = self._distribution
         outputs = np.zeros((len(batch.keys), d.outputs), np.float32)
         actions = d.draw(outputs, np.zeros(d.D, np.float32), batch.masks, batch.keys).actions

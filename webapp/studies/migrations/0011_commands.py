@@ -1,4 +1,4 @@
-"""What people ask of a job that runs is a command, in its row and in its history."""
+"""What people ask of a running job is a command, in its row and in its history."""
 
 from __future__ import annotations
 
