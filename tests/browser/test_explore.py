@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.browser.conftest import PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
@@ -307,6 +307,29 @@ def test_a_running_job_grows_on_the_page_and_keeps_what_is_selected(
     expect(page.locator("[data-count]")).to_contain_text("600 of 600", timeout=20_000)
     expect(page.locator("[data-live]")).to_contain_text("round 2 of 9")
     assert page.locator("#drawer-title").inner_text() == name
+
+
+def test_an_explorer_whose_search_goes_on_while_it_loads_shows_the_lineups_of_then(
+    enter: Enter, team: Studio, redis_server: str
+) -> None:
+    rounds = [archive(100, seed=seed) for seed in range(3)]
+    for number, columns in enumerate(rounds):
+        columns["id"] = columns["id"] + 100 * number
+    running = search_job(team.project, rows=4, status=Status.RUNNING, tick=0, ticks=9, artifacts={}, finished_at=None)
+    tell(running, 1, rounds[0])
+    page, asked = enter(team.designer, "/help/"), list[str]()
+
+    def go_on_first(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) < len(rounds):
+            tell(running, 1 + len(asked), rounds[len(asked)])
+        route.continue_()
+
+    page.route("**/explore/data/**/core/", go_on_first)
+    page.goto(page.url.replace("/help/", f"/p/herobattle/jobs/{running.pk}/explore/?show=under,unsure,strong"))
+    drawn(page)
+    expect(page.locator("[data-count]")).to_contain_text("300 of 300")
+    assert len(set(asked)) == len(asked) == 3, "each state was asked for once"
 
 
 def tell(job: Job, tick: int, columns: dict[str, Any]) -> None:

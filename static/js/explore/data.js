@@ -34,11 +34,16 @@ export function rowsOf({ data, shape: [count, width] }) {
   return Array.from({ length: count }, (_, j) => data.subarray(j * width, (j + 1) * width));
 }
 
-/** Fetch one file, which holds a C; an answer that is none becomes an Error whose message can be shown.
+/** The file is of a state that the job has left behind. */
+export class GoneOn extends Error {}
+
+/** Fetch one file, which holds a C; an answer that is none becomes an Error whose message can be shown, a GoneOn where
+ * the job has gone on since its address was given.
  * @template C @param {string} url @returns {Promise<C>} */
 export async function load(url) {
   const answer = await fetch(url, { credentials: "same-origin" });
   if (answer.ok) return /** @type {C} */ (unpack(await answer.arrayBuffer()));
+  if (answer.status === 404) throw new GoneOn("The lineups have changed again and again. Load the page again in a moment.");
   const json = answer.headers.get("Content-Type")?.includes("json");
   throw new Error(json ? (await answer.json()).error : "The lineups could not be read. Load the page again in a moment.");
 }

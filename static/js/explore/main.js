@@ -2,6 +2,7 @@
 import { plural, whole } from "../charts/format.js";
 import { embedded, find as findIn, findAll, findOptional, make } from "../elements.js";
 import { toast } from "../toast.js";
+import { GoneOn } from "./data.js";
 import { Drafts } from "./drafts.js";
 import { Drawer } from "./drawer.js";
 import { icon, narrow, setDisabled } from "./dom.js";
@@ -35,6 +36,7 @@ const config = embedded("explore-config");
 /** @param {string} selector */
 const find = (selector) => findIn(document, selector);
 const SAY_PAUSE_MS = 700;
+const TURNS = 8; // states of a fast job that are asked for before giving up
 
 /** @param {Store} store @param {Record<string, HTMLElement>} charts */
 function views(store, charts) {
@@ -178,10 +180,25 @@ function build(store) {
   return { pairs, shortlist, judged };
 }
 
+/** The lineups as the job is now: a fast one may have gone on since the page was made, and again since it was asked. */
+async function first() {
+  for (let turn = 1; ; turn += 1) {
+    const details = loadDetails(config.data);
+    details.catch(() => null); // reported by who awaits it, after what is known is on the page
+    try {
+      return { lineups: await loadCore(config.data), details };
+    } catch (error) {
+      if (!(error instanceof GoneOn) || turn === TURNS) throw error;
+      const answer = await fetch(config.state, { credentials: "same-origin" });
+      if (!answer.ok) throw error;
+      config.data = (await answer.json()).data;
+    }
+  }
+}
+
 async function begin() {
-  const details = loadDetails(config.data);
-  details.catch(() => null); // reported below, after what is known is on the page
-  const store = new Store(await loadCore(config.data), new URLSearchParams(location.search));
+  const { lineups, details } = await first();
+  const store = new Store(lineups, new URLSearchParams(location.search));
   const { pairs, shortlist, judged } = build(store);
   store.lineups.detail(await details);
   store.detailed();
