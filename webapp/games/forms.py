@@ -131,7 +131,7 @@ class SimulatorForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.others = Simulator.objects.exclude(pk=simulator.pk) if simulator else Simulator.objects.all()
         # To name a program that somebody else registered would confirm a guess at their command line.
-        self.told = self.others if user.is_staff else self.others.filter(created_by=user)
+        self.known = self.others if user.is_staff else self.others.filter(created_by=user)
         self.fields["projects"].queryset = served(user)  # type: ignore[attr-defined]  # a model choice field
         if not user.is_staff:
             del self.fields["everybody"]
@@ -158,7 +158,7 @@ class SimulatorForm(forms.Form):
         cleaned["reference"] = both["tcp" if over_tcp else "ipc"]
         if problem:
             self.add_error("target", problem)
-        elif self.told.filter(reference__in=both.values()).exists():
+        elif self.known.filter(reference__in=both.values()).exists():
             self.add_error("target", "This program is registered already, under another name.")
         return cleaned
 
