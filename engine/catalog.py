@@ -25,9 +25,11 @@ from engine.config.algorithms import (
 from engine.config.base import Config, Study
 from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
+from engine.config.metagame import MetagameConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
 from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
 from engine.config.train import TrainConfig
+from engine.config.worth import WorthConfig
 
 
 class Entry(NamedTuple):
@@ -249,8 +251,10 @@ PLAYERS: dict[str, Entry] = {
 EVALUATORS: dict[str, str] = {
     "lineups": "engine.lineups.evaluator:build",
     "players": "engine.evorl.evaluator:build",
+    "pairings": "engine.lineups.pairing_evaluator:build",
+    "meetings": "engine.lineups.pairing_evaluator:build_meetings",
 }
-SAMPLERS: dict[str, str] = {"train": "engine.study.sampling:build"}
+SAMPLERS: dict[str, str] = {"train": "engine.study.sampler_factory:build"}
 STUDIES: dict[str, StudyKind] = {
     "search": StudyKind(
         "Search", "search", SearchConfig, "engine.study.lineups:run", "engine.console:Searched", "battles", "archive",
@@ -274,5 +278,13 @@ STUDIES: dict[str, StudyKind] = {
     "evaluate": StudyKind(
         "Evaluation", "evaluation", EvaluateConfig, "engine.study.round_robin:evaluate",
         "engine.study.round_robin:Words", "battles", "table", tick="pair", gained="played",
+    ),
+    "worth": StudyKind(
+        "What each piece is worth", "experiment", WorthConfig, "engine.study.worth:worth", "engine.study.worth:Words",
+        "battles", "table", tick="part", gained="measured",
+    ),
+    "metagame": StudyKind(
+        "Who beats whom", "round robin", MetagameConfig, "engine.study.metagame:metagame",
+        "engine.study.metagame:Words", "battles", "table", tick="part", gained="played",
     ),
 }  # fmt: skip

@@ -102,7 +102,7 @@ def add(a: Expression, b: Expression) -> Expression:
         a, b = b, a
     if isinstance(a, Sum) and a.fixed:
         if isinstance(b, Ratio):
-            return Ratio(add(b.over, scale(b.under, a.constant)), b.under)
+            return _checked(Ratio(add(b.over, scale(b.under, a.constant)), b.under))
         if isinstance(b, Rising):
             return b._replace(plus=b.plus + a.constant)
     raise Curved
@@ -129,7 +129,8 @@ def times(a: Expression, b: Expression) -> Expression:
 
 
 def divided(a: Expression, b: Expression, low: Floats, high: Floats) -> Expression:
-    """One by the other, whose sign is known from how far the numbers of replicates can go. Raises Curved."""
+    """One by the other, whose sign is known from how far the numbers of replicates can go. Raises Curved, also where
+    claims about it would ask too much."""
     if isinstance(b, Sum) and b.fixed:
         if not b.constant:
             raise Curved
@@ -138,9 +139,9 @@ def divided(a: Expression, b: Expression, low: Floats, high: Floats) -> Expressi
         raise Curved
     least, most = ends(b, low, high)
     if least >= 0:
-        return Ratio(a, b)
+        return _checked(Ratio(a, b))
     if most <= 0:
-        return Ratio(scale(a, -1.0), scale(b, -1.0))
+        return _checked(Ratio(scale(a, -1.0), scale(b, -1.0)))
     raise Curved
 
 

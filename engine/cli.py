@@ -97,7 +97,8 @@ def _run(args: argparse.Namespace) -> int:
     folder = args.job_dir or STUDIES / _folder_name(data, args.study)
     if args.events is None and not args.resume and (folder / "events.jsonl").exists():
         raise ConfigError([("study", f"{folder} already holds a study; resume it or choose another name")])
-    return _execute(data, folder, args.store or folder / "store", args.events, args.resume, (args.job, args.attempt))
+    config = _config(data, new=bool(args.study))  # that of a job's folder was asked for before
+    return _execute(config, folder, args.store or folder / "store", args.events, args.resume, (args.job, args.attempt))
 
 
 def _folder_name(data: Mapping[str, Any], study: str) -> str:
@@ -113,7 +114,8 @@ def _resume(args: argparse.Namespace) -> int:
         raise ConfigError([("folder", f"{args.folder} is finished; there is nothing to go on with")])
     saved = last.get("saved")
     digest = saved.artifacts["checkpoint"] if isinstance(saved, Progressed | Paused | Stopped) else ""
-    return _execute(_read(args.folder / "study.json"), args.folder, args.folder / "store", None, digest, (0, 0))
+    config = _config(_read(args.folder / "study.json"), new=False)
+    return _execute(config, args.folder, args.folder / "store", None, digest, (0, 0))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -133,13 +135,10 @@ def _read(path: Path) -> dict[str, Any]:
     return data
 
 
-def _execute(
-    data: Mapping[str, Any], folder: Path, store: Path, events: int | None, resume: str, job: tuple[int, int]
-) -> int:
+def _execute(config: Any, folder: Path, store: Path, events: int | None, resume: str, job: tuple[int, int]) -> int:
     from engine.store import FolderStore
     from engine.study import run
 
-    config = _config(data)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
@@ -156,8 +155,9 @@ def _execute(
     return code
 
 
-def _config(data: Mapping[str, Any]) -> Any:
-    """The study, checked. Raises ConfigError with all that is wrong, a simulator that cannot be named included."""
+def _config(data: Mapping[str, Any], *, new: bool) -> Any:
+    """The study, checked; ``new``: somebody wrote it, it is none that was kept. Raises ConfigError with all that is
+    wrong, a simulator that cannot be named included."""
     from engine.simulators.loaders import describe_reference
     from engine.studies import load
 
@@ -169,7 +169,7 @@ def _config(data: Mapping[str, Any]) -> Any:
         except ConfigError as error:
             wrong = [("game.simulator", problem.message) for problem in error.problems]
     try:
-        config = load(data)
+        config = load(data, new=new)
     except ConfigError as error:
         raise ConfigError([*error.problems, *wrong]) from error
     if wrong:

@@ -9,13 +9,16 @@ keeps its promise all the same:
   what they have, whatever the distribution; wealth of 20 or more ever, at any look, has a chance of at most 1 in 20
   (Ville 1939). Bets are fractions f of what may be lost. Departure 1: the paper adapts one bet to the values seen
   before; here wealth is averaged over a fixed grid of fractions, which needs no order, so batches can be pooled.
+* ``bounds_once``: the same for one look at a number of values that was fixed before. Bets are the size that serves that
+  number best, by the mean and spread of the values before each (the paper's "predictable plug-in", equation 26).
 * ``count_bounds``: the same by mean and count alone, where single values were not kept. A value between the ends moves
   the wealth of who bets on a mean p against a mean m by no more, in expectation, than a win or a loss would (Hoeffding
   1963); averaged over p by Jeffreys's prior it is the beta-binomial mixture of Robbins (1970).
 * ``seen``: departure 2. Bounds far wider than the noise make a range far wider than the noise, so values are bet on
   within a reach that they show themselves, and the mean is taken to lie no further from its far side than from the
   mean seen (as if the noise were symmetric: each value tells log 2 at most). What no value has shown is allowed for
-  apart (``unseen``): events so rare that none of the battles had one, each as bad as the declared bounds permit.
+  apart (``unseen``): events so rare that none of the battles had one, each as bad as the declared bounds permit, in
+  the battles that have most to lose (``full``).
   The weaker of the two says how sure it is.
 * ``t_bounds`` and ``log_t_evidence``: where single values were not kept. The anytime-valid t test (right Haar prior on
   the spread, unit information on the effect: Wang and Ramdas 2024, "Anytime-valid t-tests and confidence sequences for
@@ -46,6 +49,8 @@ REACH, OPEN_REACH = 0.5, 1.25
 by which ``unseen`` allows for what is rare, and where they are not."""
 FEW = 8.0
 """So few values without bounds that their reach is twice as far; it shrinks as their count grows."""
+BOLDEST = 0.75
+"""Share of what may be lost that is bet at most, where bets follow the values."""
 _STEPS, _DOUBLINGS = 32, 40
 """Halvings of the interval in which a bound is looked for: to 3e-10 of the range."""
 
@@ -74,6 +79,20 @@ def bounds(values: Floats, low: float, high: float, error: float = 0.05) -> Rang
         return Range(low, high)
     x, needed = _scaled(values, low, high), math.log(2 / error)
     least, most = _lowest(x, needed), 1 - _lowest(1 - x, needed)
+    return Range(low + (high - low) * least, low + (high - low) * most)
+
+
+def bounds_once(values: Floats, low: float, high: float, error: float = 0.05) -> Range:
+    """As ``bounds``, but for one look: how many ``values`` there are was fixed before the first of them, and their
+    order says nothing. Narrower by a fifth and more."""
+    if not len(values):
+        return Range(low, high)
+    x, needed = _scaled(values, low, high), math.log(2 / error)
+    before = np.arange(1, len(x) + 1)
+    mean = (0.5 + np.append(0.0, np.cumsum(x)[:-1])) / before
+    spread = (0.25 + np.append(0.0, np.cumsum((x - mean) ** 2)[:-1])) / before
+    bets = np.sqrt(2 * needed / (len(x) * spread))
+    least, most = _lowest_once(x, bets, needed), 1 - _lowest_once(1 - x, bets, needed)
     return Range(low + (high - low) * least, low + (high - low) * most)
 
 
@@ -199,6 +218,15 @@ def unseen(mean: float, low: float, battles: float, line: float) -> float:
     return math.inf if line < low else battles * math.log((mean - low) / (line - low)) if line > low else math.inf
 
 
+def full(mean: float, low: float, high: float, battles: float) -> float:
+    """How few of a replicate's ``battles`` may make up its ``mean``: those that always end at ``high`` beside others
+    that always end at ``low`` and have nothing to lose; one at least. Opponents differ, so what takes a result down may
+    be in these few alone, and only they can have shown it. Without an upper end it may be one."""
+    if not math.isfinite(high) or not high > low:
+        return 1.0
+    return min(max(battles * (mean - low) / (high - low), 1.0), battles)
+
+
 def _scaled(values: Floats, low: float, high: float) -> Floats:
     return np.clip((np.asarray(values, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
 
@@ -217,6 +245,18 @@ def _lowest(x: Floats, needed: float) -> float:
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
         if _log_wealth(x, middle) >= needed:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _lowest_once(x: Floats, bets: Floats, needed: float) -> float:
+    """As ``_lowest``, by one bet for each value."""
+    low, high = 0.0, float(x.mean())
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        if float(np.log1p(np.minimum(bets, BOLDEST / middle) * (x - middle)).sum()) >= needed:
             low = middle
         else:
             high = middle

@@ -49,7 +49,8 @@ def wilson(count: int, total: int, z: float = 1.959964) -> tuple[float, float]:
     p, d = count / total, 1 + z * z / total
     centre = (p + z * z / (2 * total)) / d
     half = z * np.sqrt(p * (1 - p) / total + z * z / (4 * total * total)) / d
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # At none and at all the ends are exact; sums of rounded numbers may miss them by the last bit.
+    return max(0.0, centre - half) if count else 0.0, min(1.0, centre + half) if count < total else 1.0
 
 
 def verdicts(

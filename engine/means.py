@@ -22,12 +22,14 @@ NOWHERE = Range(-math.inf, math.inf)
 
 
 class Mean:
-    """Of ``values`` [samples], none of which can be below ``low``, each from so many ``battles``."""
+    """Of ``values`` [samples], none of which can be below ``low`` or above ``high``, each the mean of so many
+    ``battles``, which need not be alike."""
 
-    def __init__(self, values: Floats, low: float, battles: float) -> None:
-        self.values, self.low, self.battles = values, low, battles
+    def __init__(self, values: Floats, low: float, high: float, battles: float) -> None:
+        self.values, self.low = values, low
         self.mean, self.most = float(values.mean()), float(values.max())
         self.coarse, self.bounded = confidence.coarse(values), math.isfinite(low)
+        self.full = confidence.full(self.mean, low, high, battles)
         self.unknown = not math.isfinite(self.mean) or (self.coarse and not self.bounded)
 
     def evidence(self, line: float) -> float:
@@ -36,7 +38,7 @@ class Mean:
             return -math.inf
         if self.coarse:
             return confidence.log_evidence(self.values, self.low, self.most, line)
-        rare = confidence.unseen(self.mean, self.low, len(self.values) * self.battles, line)
+        rare = confidence.unseen(self.mean, self.low, len(self.values) * self.full, line)
         return min(confidence.seen(self.values, line, not self.bounded), rare)
 
     def least(self, error: float) -> float:
@@ -47,10 +49,13 @@ class Mean:
         return confidence.lowest(self.evidence, self.mean, step, self.low, error)
 
     def growth(self, line: float) -> float:
-        """How much that grows with each further one, if they are as those so far."""
+        """How much that grows with each further one, if they are as those so far: not at all where none says anything,
+        however many there are."""
+        if self.unknown:
+            return 0.0
         if self.coarse and self.bounded:
             return confidence.growth(self.values, line, Range(self.low, self.most))
-        rare = confidence.unseen(self.mean, self.low, self.battles, line)
+        rare = confidence.unseen(self.mean, self.low, self.full, line)
         reach = confidence.reach_of(self.values, line, not self.bounded)
         return max(0.0, min(confidence.growth(self.values, line, reach), rare))
 
@@ -59,7 +64,8 @@ def range_by_battles(values: Floats, low: float, high: float, battles: float, er
     """Where the mean of ``values`` [samples] is, each the mean of so many ``battles`` between ``low`` and ``high``
     (infinite: nobody says), but for a chance of ``error`` over all looks. Of several battles each, it says more than
     the ends alone would; promised for the noise that ``engine.bench trust`` tries."""
-    return Range(Mean(values, low, battles).least(error / 2), -Mean(-values, -high, battles).least(error / 2))
+    least, most = Mean(values, low, high, battles), Mean(-values, -high, -low, battles)
+    return Range(least.least(error / 2), -most.least(error / 2))
 
 
 def range_of(values: Floats, low: float = -math.inf, high: float = math.inf, error: float = 0.05) -> Range:

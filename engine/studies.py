@@ -13,14 +13,15 @@ USUAL = "search"
 """The kind of a study that says none."""
 
 
-def load(data: Mapping[str, Any]) -> Study:
-    """The study that ``data`` describes. Raises ConfigError listing every problem, each at its place."""
+def load(data: Mapping[str, Any], *, new: bool = False) -> Study:
+    """The study that ``data`` describes; ``new``: somebody writes it now (``parse``), it is none that was kept. Raises
+    ConfigError listing every problem, each at its place."""
     if not isinstance(data, Mapping):
         raise ConfigError([("", "a study is a table of settings; see engine/README.md for an example")])
     kind = data.get("kind", USUAL)
     if not isinstance(kind, str) or kind not in STUDIES:
         raise ConfigError([("kind", f"its kind must be one of {', '.join(STUDIES)}, not {str(kind)[:40]!r}")])
-    return parse(STUDIES[kind].config, {**data, "kind": kind, **_chosen(STUDIES[kind].config, data)})
+    return parse(STUDIES[kind].config, {**data, "kind": kind, **_chosen(STUDIES[kind].config, data)}, new=new)
 
 
 def _chosen(config: type[Study], data: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ Ranges hold for each lineup at every look, with a chance of 95 %; ``most_extreme
 
 For which noise: replicates that take few values (wins, rare events, ties, all alike) for any, by how far the game says
 that values can go; if it does not say, there is no range. Others by how far they themselves go (``confidence.seen``),
-but never surer than so many battles allow that did not show the worst there could be (``confidence.unseen``). Where
-nobody says how bad that is, what is rarer than the replicates could show is not in it.
+but never surer than those of so many battles allow that have most to lose and did not show the worst there could be
+(``confidence.unseen``). Where nobody says how bad that is, what is rarer than the replicates could show is not in it.
 
 For which formulas: all. Where one is no weighted sum, what it says beyond a line is mostly said by a few that are, at
 the same strength (a ratio, abs, the larger of two: ``engine.claims``). Others (products, powers, counts) are between
@@ -49,6 +49,8 @@ LEVELS = tuple(range(2, 26, 2))
 of the chances, the second a sixth, the third a twelfth, …"""
 HOPELESS = 200
 """A lineup that would need this many times its battles is too close to the line to tell."""
+UNDER_IT = 1e-6
+"""So much of the way from a line to the mean is certainly under the line."""
 MAYBE = (-1.593, -0.967, -0.589, -0.282, 0.0, 0.282, 0.589, 0.967, 1.593)
 """Where the truth may be, in standard errors from the mean seen: the middles of nine equally likely parts."""
 
@@ -124,6 +126,13 @@ class Sample(NamedTuple):
         claim = claims.beyond(parts.formula, line, sign)
         return claims.growth(claim, lambda sum_: self._of_sum(j, parts, sum_).growth(0.0))
 
+    def endless(self, j: int) -> bool:
+        """Whether replicates that came out alike tell nothing of objective j, as nobody says how far it, or what it is
+        made of, can go."""
+        parts = self._made(j)
+        ends = (self.low[j], self.high[j]) if parts is None else (*parts.low[parts.open_], *parts.high[parts.open_])
+        return self.values is not None and not np.isfinite(ends).all()
+
     def _replicates_known(self, j: int) -> bool:
         """Whether the value of each replicate is known."""
         return self.values is not None and bool(self.plain[j] or self._made(j))
@@ -133,11 +142,12 @@ class Sample(NamedTuple):
         return self.parts[j] if self.parts else None
 
     def _of_sum(self, j: int, parts: Parts, sum_: Sum) -> Mean:
-        return Mean(parts.of(sum_), parts.ends(sum_)[0], float(self.battles[j]))
+        return Mean(parts.of(sum_), *parts.ends(sum_), float(self.battles[j]))
 
     def _of_values(self, j: int, sign: float) -> Mean:
         assert self.values is not None
-        return Mean(sign * self.values[:, j], sign * float((self.low if sign > 0 else self.high)[j]), self.battles[j])
+        low, high = sorted((sign * float(self.low[j]), sign * float(self.high[j])))
+        return Mean(sign * self.values[:, j], low, high, float(self.battles[j]))
 
     def _within(self, j: int, parts: Parts, error: float) -> tuple[float, float]:
         """Between which it is where every sum that it is made of is in its own range: all of them are, but for a chance
@@ -145,9 +155,8 @@ class Sample(NamedTuple):
         if error not in parts.boxes:
             low, high, battles = parts.low.copy(), parts.high.copy(), float(self.battles[j])
             for i in parts.open_:
-                own = error / (2 * len(parts.open_))
-                low[i] = Mean(parts.values[:, i], low[i], battles).least(own)
-                high[i] = -Mean(-parts.values[:, i], -high[i], battles).least(own)
+                own = error / len(parts.open_)
+                low[i], high[i] = range_by_battles(parts.values[:, i], float(low[i]), float(high[i]), battles, own)
             parts.boxes[error] = parts.apart.ends(low, high)
         return parts.boxes[error]
 
@@ -201,13 +210,14 @@ def baseline_reach(error: float | None, samples: int) -> float:
 class Verdict(NamedTuple):
     """``finding``; about how many times its battles would (``factor``) tell where they do not, and of what
     (``open_``: the line, or its strength; ``about``: by which objective); whether its whole range is
-    ``over`` a line."""
+    ``over`` a line. ``endless``: none would, as too many came out alike and nobody says how far others can go."""
 
     finding: Finding
     factor: float
     open_: Literal["", "line", "strength"]
     over: bool
     about: int = -1
+    endless: bool = False
 
 
 def mark(finding: Finding) -> int:
@@ -243,6 +253,8 @@ def judge(sample: Sample, goals: Goals, told: bool, others: int) -> Verdict:
     lined = [j for j, line in enumerate(goals.lines) if line is not None]
     if not lined:
         return Verdict("measured", 1.0, "", False)
+    if not sample.samples:  # it failed: nothing is known of it, and no number of times its battles is any
+        return Verdict("more", 1.0, "line", False, lined[0])
     ends = {j: _beyond(sample.range(j), goals.signs[j], goals.lines[j]) for j in lined}
     over = any(near >= 0 for near, _ in ends.values())
     if all(far < 0 for _, far in ends.values()):
@@ -297,9 +309,17 @@ def _undecided(sample: Sample, goals: Goals, lined: Sequence[int], others: int, 
         times["strength"] = _usual(sample, k, lambda by: _times_of_strength(sample, goals, k, by, needed))
     what = max(times, key=lambda name: times[name])
     factor = max(times[what], 1 + 1 / sample.samples)
-    about = j if what == "line" else goals.strong
+    about = k if k is not None and what == "strength" else j
     finding: Finding = "close" if factor > HOPELESS else "more"
-    return Verdict(finding, factor, what, over, -1 if about is None else about)  # type: ignore[arg-type]
+    endless = (
+        math.isinf(factor) and sample.endless(about) and (what == "line" or not _within_bars(sample, goals, about))
+    )
+    return Verdict(finding, factor, what, over, about, endless)  # type: ignore[arg-type]
+
+
+def _within_bars(sample: Sample, goals: Goals, j: int) -> bool:
+    """Whether its strength looks as if it were between the baseline's own bounds."""
+    return sorted((goals.bar(-1.0), float(sample.mean[j]), goals.bar(1.0)))[1] == float(sample.mean[j])
 
 
 def _usual(sample: Sample, j: int, times: Callable[[float], float]) -> float:
@@ -326,6 +346,8 @@ def _times(sample: Sample, j: int, line: float, sign: float, needed: float) -> f
     if above and sample.evidence(j, line, sign) >= needed:
         return 0.0
     goal, side = (needed, sign) if above else (math.log(2 / ERROR), -sign)
+    if not above:  # under the line, not on it: that nothing is over a line at the objective's own end tells nothing
+        line += UNDER_IT * (float(sample.mean[j]) - line)
     rate = sample.growth(j, line, side)
     spread = math.log(len(FRACTIONS))  # what averaging over fractions costs, at most
     return math.inf if rate <= 0 else (goal + spread) / (rate * sample.samples)

@@ -31,19 +31,22 @@ hypothesis_settings.load_profile("calm")
 SLOW_FOLDERS = ("browser", "workers")
 SLOW_FILES = {
     "engine": {
-        "baselines", "channels", "confidence", "evolution", "evolution_genes", "evolution_lineups",
-        "evolve", "fair_queue", "game_conformance", "herobattle", "lineups", "match_memory", "mdp_external",
-        "objectives", "pbt", "peers", "piping", "pool_ray", "pool_ray_lost", "racing", "racing_lineups",
-        "rl_learners", "shared_learner", "simulator_client", "simulator_conformance", "simulator_tcp",
-        "study", "supervisor", "termination", "train", "train_policies", "train_ray", "verdicts", "wesnoth",
+        "baselines", "battle_counts", "channels", "confidence", "evolution", "evolution_genes", "evolution_lineups",
+        "evolution_operators", "evolve", "fair_queue", "game_conformance", "herobattle", "lineups", "match_memory",
+        "mdp_external", "mdp_paths", "metagame", "metagame_study", "new_pieces", "objectives", "pairings", "pbt",
+        "peers", "piping", "pool_ray", "pool_ray_lost", "racing", "racing_lineups", "rl_learners", "shared_learner",
+        "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study", "study_troubles", "supervisor",
+        "termination", "train", "trust_finds_faults",
+        "train_policies", "train_ray", "turns", "verdicts", "wesnoth", "worth", "worth_prices",
     },
     "webapp": {
-        "accounts", "api_access", "api_jobs", "bodies", "deadline", "demo", "evolve_form", "games_limits",
-        "games_simulators", "jobs_methods", "jobs_new", "pages_access", "redis_away", "stream",
+        "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo",
+        "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "games_simulators",
+        "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "simulator_words", "stream",
         "web_server", "whole",
     },
 }  # fmt: skip
-"""Those that took five seconds and more, all tests of a file together, or that start Ray."""
+"""Those that took some four seconds and more, all tests of a file together, or that start Ray."""
 
 LONGEST = (
     "workers/test_full_disk", "workers/test_whole_site_kills", "browser/test_job_page", "browser/test_explore",

@@ -150,6 +150,12 @@ def search_job(project: Project, rows: int = 600, seed: int = 1, **changes: obje
     )
 
 
+def boundless(job: Job) -> None:
+    """Nobody says how far the first objective of a search can go: its replicates that are all alike have no range."""
+    job.config["objectives"]["objectives"][0] |= {"formula": "strongest(resources) / weakest(resources)", "high": None}
+    job.save()
+
+
 def bundle(columns: dict[str, NDArray[np.generic]]) -> bytes:
     """Columns as the artifact an engine writes."""
     meta = {

@@ -6,14 +6,17 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from engine.catalog import ALGORITHMS, LEARNERS
+
 ROOT = Path(__file__).parents[1]
 LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
-    "config", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
+    "config", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means", "text",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},
@@ -26,28 +29,57 @@ FAMILIES: dict[str, set[str]] = {
     "games": LEAVES | {"problem", "population", "mdp", "games", "simulators.contract"},
     "simulators": LEAVES | {"simulators", "games", "problem", "mdp", "catalog"},
     "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
+    "worth": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "simulators.contract", "worth"},
+    "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
     "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},
     "study": LEAVES
-    | {"problem", "columns", "evolution", "lineups", "mdp", "rl", "evorl", "runtime", "simulators", "catalog", "study"},
+    | {
+        "problem",
+        "columns",
+        "evolution",
+        "lineups",
+        "mdp",
+        "rl",
+        "evorl",
+        "runtime",
+        "simulators",
+        "catalog",
+        "metagame",
+        "study",
+        "worth",
+    },
 }
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
     "formula_terms", "lineups.battle_counts", "lineups.parts", "lineups.rules", "lineups.schema", "lineups.size",
-    "simulators.contract",
+    "simulators.contract", "text",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {
     "ray": ("engine.runtime",),
     "zmq": ("engine.runtime", "engine.simulators"),
-    "torch": ("engine.rl", "engine.evorl"),
+    "torch": ("engine.rl", "engine.evorl", "engine.worth"),
 }
 
 
 PACKAGES = ("engine", "webapp", "workers", "deploy")
-APPS = ("lib", "accounts", "projects", "games", "balance", "studies", "training", "evaluations", "api")
+APPS = (
+    "lib",
+    "accounts",
+    "projects",
+    "games",
+    "balance",
+    "studies",
+    "training",
+    "evaluations",
+    "worth",
+    "metagame",
+    "suspects",
+    "api",
+)
 """The apps of the site from the lowest up; what a lower one shows of a higher one is put there by its ``AppConfig``."""
 Graph = dict[str, set[str]]
 
@@ -59,9 +91,15 @@ def modules(package: str) -> Iterator[tuple[str, Path]]:
             yield name, path
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    """A file, parsed once for all tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path) -> Iterator[str]:
     """Every module a file imports, at the top or later; ``from a import b`` counts as a.b and as a."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -110,7 +148,7 @@ def test_workers_import_no_view_and_spawn_the_engine(name: str, path: Path) -> N
 
 def bare_next(path: Path) -> Iterator[int]:
     """Lines with a ``next`` that raises StopIteration where nothing is left."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "next"
         if called and len(node.args) == 1:
             yield node.lineno
@@ -131,9 +169,7 @@ def test_no_view_can_raise_stop_iteration_which_no_future_carries(name: str, pat
 
 def asked_of_texts(path: Path) -> set[str]:
     """The methods of texts with which a file asks whether something is a number."""
-    found = {
-        node.attr for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Attribute)
-    }
+    found = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
     return found & {"isdigit", "isdecimal", "isnumeric"}
 
 
@@ -146,6 +182,15 @@ def test_no_text_is_taken_for_a_number_that_int_refuses(name: str, path: Path) -
         return  # it looks for plain digits and for how many
     allowed = set() if name.startswith("webapp.") else {"isdecimal"}  # the site's texts come from anybody
     assert asked_of_texts(path) <= allowed, f"{name}: use webapp.lib.whole.whole; elsewhere isdecimal, for ² is a digit"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [pytest.param(n, p, id=n) for n, p in modules("engine") if n.startswith("engine.study.")]
+)
+def test_no_study_knows_one_of_the_algorithms_or_learners(name: str, path: Path) -> None:
+    """It asks what they can do: a new one must not need a place here."""
+    chosen = {entry.path.partition(":")[0] for entry in (*ALGORITHMS.values(), *LEARNERS.values())}
+    assert not set(imports(path)) & chosen
 
 
 def test_the_celery_application_imports_no_model() -> None:
@@ -172,12 +217,12 @@ def run(node: ast.AST) -> Iterator[ast.AST]:
             yield from run(child)
 
 
-def import_graph(files: dict[str, str]) -> Graph:
-    """Each module by its name, and the others that its text imports, at the top or later."""
+def import_graph(files: dict[str, ast.Module]) -> Graph:
+    """Each module by its name, and the others that it imports, at the top or later."""
     graph: Graph = {}
-    for name, text in files.items():
+    for name, module in files.items():
         found: set[str] = set()
-        for node in run(ast.parse(text)):
+        for node in run(module):
             if isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -207,7 +252,7 @@ def circles(graph: Graph) -> set[frozenset[str]]:
 
 @pytest.fixture(scope="module")
 def product() -> Graph:
-    return import_graph({name: path.read_text("utf-8") for package in PACKAGES for name, path in modules(package)})
+    return import_graph({name: tree(path) for package in PACKAGES for name, path in modules(package)})
 
 
 def test_no_modules_import_one_another_in_a_circle_not_even_later(product: Graph) -> None:
@@ -230,4 +275,4 @@ def test_circles_are_found_where_an_import_is_deferred_and_not_where_it_is_for_t
         "c": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a",
         "c.d": "import c",
     }
-    assert circles(import_graph(files)) == {frozenset("ab")}
+    assert circles(import_graph({name: ast.parse(text) for name, text in files.items()})) == {frozenset("ab")}

@@ -78,6 +78,12 @@ def test_whatever_linters_or_tests_find_fails_and_what_linters_say_is_told_after
     assert capfd.readouterr().out == "the tests\nthe linters\n"
 
 
+def test_what_the_quick_tests_leave_out_is_there() -> None:
+    here = Path(__file__).parent
+    named = [here / folder / f"test_{name}.py" for folder, names in conftest.SLOW_FILES.items() for name in names]
+    assert not [file for file in named if not file.is_file()]
+
+
 def test_the_longest_files_are_there_and_come_first() -> None:
     files = [Path(__file__).parent / f"{name}.py" for name in conftest.LONGEST]
     assert all(file.is_file() for file in files)

@@ -29,6 +29,13 @@ RETIRED = {
     "unsaid": "what is pending",
 }
 """What a name no longer contains, and what it says instead."""
+MODULES = {
+    "sampling": "random_lineups, sampler_factory, training_speed",
+    "utils": "what they are for",
+    "helpers": "what they are for",
+    "common": "what it is that is shared",
+}
+"""What no module is called, as it would name several things, and what some say instead."""
 
 
 def parts(name: str) -> set[str]:
@@ -60,6 +67,11 @@ def test_no_name_has_a_word_that_was_given_up(path: Path) -> None:
     if "migrations" in path.parts:
         return
     found = {name: RETIRED[word] for name in names(path) for word in parts(name) & RETIRED.keys()}
+    assert not found, f"say what it is: {found}"
+
+
+def test_no_module_has_a_name_that_would_do_for_several() -> None:
+    found = {str(path.relative_to(ROOT)): MODULES[path.stem] for path in PYTHON + SCRIPTS if path.stem in MODULES}
     assert not found, f"say what it is: {found}"
 
 

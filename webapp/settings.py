@@ -64,6 +64,9 @@ INSTALLED_APPS = [
     "webapp.studies",
     "webapp.training",
     "webapp.evaluations",
+    "webapp.worth",
+    "webapp.metagame",
+    "webapp.suspects",
     "webapp.api",
 ]
 MIDDLEWARE = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import structlog
+from django.db.models import F
 from django.utils import timezone
 
 from webapp.games import handshake
@@ -34,12 +35,13 @@ def release() -> None:
 
 
 def admit() -> None:
-    """Send the jobs nobody holds, oldest first, as far as there are places; the others wait and say for what."""
+    """Send the jobs nobody holds, oldest first, as far as there are places; the others wait and say for what. What
+    people asked for goes before the experiments that came with it."""
     pending.settle_all()
     lost = timezone.now() - SENT_AND_LOST
     admitted: list[Job] = []
-    waiting = Job.objects.filter(status__in=(Status.QUEUED, Status.WAITING)).select_related("project").order_by("pk")
-    for job in waiting:
+    waiting = Job.objects.filter(status__in=(Status.QUEUED, Status.WAITING)).select_related("project", "accompanies")
+    for job in waiting.order_by(F("accompanies").asc(nulls_first=True), "pk"):
         sent = job.status == Status.QUEUED and job.enqueued_at is not None and job.enqueued_at > lost
         if not sent:
             if obstacle := claims.pool_obstacle(job) or queue.room_obstacle(job, admitted):

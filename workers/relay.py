@@ -24,6 +24,7 @@ from workers.launch import Unreadable
 
 ENVELOPE = ("schema", "job", "attempt", "sequence", "tick", "at", "kind")
 _PLACE = re.compile(r"^[a-z_]+(\.[\w-]+)+: ")
+_NAMELESS = re.compile(r"^[a-z_]+(?:\.[\w-]+)*\.([\w-]+): (must )")
 NEXT = "Who may register simulators can test its handshake on the Simulators page; “Try again” then goes on."
 SETTLED = ("confirmed", "replayed", "worst", "worst_low", "worst_high")
 """What fresh battles at the end add to the metrics of the last round."""
@@ -221,8 +222,9 @@ def discard(digests: Sequence[str]) -> None:
 
 
 def for_people(message: str) -> str:
-    """A ConfigError's message as sentences: without the places in the configuration that a form would point at."""
-    return " ".join(sentence(_PLACE.sub("", part)) for part in message.split("; "))
+    """A ConfigError's message as sentences: without the places in the configuration that a form would point at, of
+    which only the name stays where the sentence needs one."""
+    return " ".join(sentence(_PLACE.sub("", _NAMELESS.sub(r"“\1” \2", part))) for part in message.split("; "))
 
 
 def sentence(text: str) -> str:

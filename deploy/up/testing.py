@@ -25,7 +25,8 @@ LINT = (
 # Two processes for two processors. A file stays in one of them, so its tests can share a running site. Files come in
 # the order of tests/conftest.py, the longest first; xdist by itself would begin with those that hold the most tests.
 PYTEST = ("-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
-QUICK = (*PYTEST, "--quick")
+QUICK = (*PYTEST, "--quick", "--durations", "10", "--durations-min", "1")
+"""It names what took longest, so that what has become slow is seen."""
 ALONE = ("-m", "pytest", "--last-failed", "--last-failed-no-failures", "none")
 FAILED, FEW = 1, 3
 """pytest's exit status when tests failed, and so many that a machine too busy for them may explain it."""

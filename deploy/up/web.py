@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -24,7 +25,8 @@ _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0
 
 class Protocol(HttpToolsProtocol):
     """HTTP that notes in the scope (``absolute_form``) a request line with a whole address, as proxies are sent, and
-    closes a connection on which the head of a request does not come whole in time, or is too large."""
+    closes a connection on which the head of a request does not come whole in time, or is too large. Whoever asks for
+    another protocol, such as WebSocket, gets the answer of a plain request, and the connection ends."""
 
     _patience: asyncio.TimerHandle | None = None
     _unread = 0
@@ -88,14 +90,19 @@ class Protocol(HttpToolsProtocol):
         self._unread = 0
         self.scope["absolute_form"] = not self.url.startswith((b"/", b"*"))  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
+        if self.parser.should_upgrade():
+            self.cycle.keep_alive = False  # the parser reads nothing that comes after such a head
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Anybody can ask for it, so it is no line of the log."""
 
 
-def main(descriptor: int) -> None:
-    """Serve until SIGTERM, then give open requests two seconds."""
-    behind_proxy = Environment().flag("EQUIPOISE_HTTPS", default=False)
-    config = uvicorn.Config(
-        "webapp.asgi:application",
+def settings(application: Any, behind_proxy: bool = False) -> uvicorn.Config:
+    """How an application is served here: over HTTP alone."""
+    return uvicorn.Config(
+        application,
         http=Protocol,
+        ws="none",
         lifespan="off",
         timeout_graceful_shutdown=2,
         log_config=None,  # Django's settings say how to log
@@ -103,10 +110,15 @@ def main(descriptor: int) -> None:
         proxy_headers=behind_proxy,
         server_header=False,
     )
+
+
+def main(descriptor: int) -> None:
+    """Serve until SIGTERM, then give open requests two seconds."""
+    behind_proxy = Environment().flag("EQUIPOISE_HTTPS", default=False)
     listener = socket.socket(fileno=descriptor)
     # Connections inherit it. Without, the kernel holds back an answer's body until its head is acknowledged: 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    uvicorn.Server(config).run(sockets=[listener])
+    uvicorn.Server(settings("webapp.asgi:application", behind_proxy)).run(sockets=[listener])
 
 
 if __name__ == "__main__":

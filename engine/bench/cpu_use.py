@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.bench.row import row
-from engine.bench.sampling import speed
 from engine.bench.sampling_pong import study_of
+from engine.bench.training_speed import speed
 
 NAME = "cpu-use"
 CASES = ("pong",)

@@ -87,7 +87,7 @@ def trained(goal: Goal, seed: int) -> tuple[float, str]:
         if goal.seconds and (reached or time.perf_counter() - began > goal.seconds):
             break
     seconds = time.perf_counter() - began
-    fresh = examine(learner.policy(), goal.game(), EPISODES, seed, first=_UNSEEN)
+    fresh = examine({0: learner.policy()}, goal.game(), EPISODES, seed, first=_UNSEEN)[0]
     value, half = _value(goal, fresh)
     range_ = f" ± {half:.2g}" if math.isfinite(half) else ""
     return value, f"{seed}: {value:.4g}{range_} ({learner.steps:,} steps, {seconds:.0f} s)"

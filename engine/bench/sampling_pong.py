@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.bench.peer import peer_python
 from engine.bench.row import row
-from engine.bench.sampling import beside_limit, beside_peer, speed
+from engine.bench.training_speed import beside_limit, beside_peer, speed
 
 NAME = "sampling-pong"
 CASES = ("limit", "rllib", "sample-factory")

@@ -92,9 +92,9 @@ def _share(config: TrainConfig, last: Policy, quarter: Policy, seat: int) -> flo
     game = references.make(config.game, EPISODES)
     seats = [[Candidate("last", learns=True)] if i == seat else [Candidate("quarter")] for i in range(config.seats)]
     actor = quarter.actor(False)
-    found = examine(last, game, EPISODES, config.seed, seat=seat, cast=Cast(seats), players=lambda name: actor,
+    found = examine({seat: last}, game, EPISODES, config.seed, cast=Cast(seats), players=lambda name: actor,
                     first=_UNSEEN)  # fmt: skip
-    return float(found.win.mean())
+    return float(found[seat].win.mean())
 
 
 def _rate(config: TrainConfig) -> float:

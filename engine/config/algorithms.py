@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from engine.config.base import Config, refuse
+from engine.text import figures
 
 Need = Literal["breed", "numbers", "perturb"]
 LINEUP_OPERATORS = ("grouping", "swapping")
@@ -289,9 +290,9 @@ class MAPElitesConfig(Breeding):
     @classmethod
     def _bounded(cls, high: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
         # How many there must be depends on the goals and on behaviour (``engine.config.compatibility``).
-        why = "each must be below its upper bound, and {:g} is not below {:g}"
+        why = "each must be below its upper bound, and {} is not below {}"
         ends = zip(info.data.get("low", ()), high, strict=False)
-        refuse([("low", why.format(a, b)) for a, b in ends if a >= b][:1], beside=True)
+        refuse([("low", why.format(figures(a), figures(b))) for a, b in ends if a >= b][:1], beside=True)
         return high
 
 

@@ -3,24 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic import AfterValidator, BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError, ValidationInfo
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from engine.config.field_paths import written
+from engine.config.kinds_apart import told_apart
 from engine.errors import ConfigError
+from engine.text import figures, shown
 
 M = TypeVar("M", bound="Config")
 KeyPath = tuple[str | int, ...]
 _BELOW, _BESIDE = "below", "beside"
 SEARCHED = "searched"
+_NEW = "new"
+
+
+def _seen(text: str, info: ValidationInfo) -> str:
+    return shown(text) if (info.context or {}).get(_NEW) else text
+
+
+Shown = Annotated[str, AfterValidator(_seen)]
+"""A title or a name, which people have to see. What was kept before that was asked is read as it is; only what somebody
+writes now is refused (``parse``)."""
+
+
+FARTHEST = 1e15
+"""Numbers beyond this are typing errors; formulas take none either."""
+
+
+def _ordinary(value: float, info: ValidationInfo) -> float:
+    if (info.context or {}).get(_NEW) and abs(value) > FARTHEST:
+        raise ValueError(f"must be between -{figures(FARTHEST)} and {figures(FARTHEST)}")
+    return value
+
+
+Ordinary = Annotated[float, AfterValidator(_ordinary)]
+"""A number that formulas can take. As with ``Shown``, only what somebody writes now is refused."""
 
 
 class Config(BaseModel):
     """Frozen, closed (an unknown key is an error), JSON both ways."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return told_apart(handler(source), cls)
 
     def tied(self) -> Mapping[KeyPath, KeyPath]:
         """Ranges that always take the number of another range (``engine.config.genes``): path to path, from here."""
@@ -33,7 +63,7 @@ class Study(Config):
 
     no_ranges: ClassVar[str] = ""
     kind: str
-    name: str
+    name: Shown
     seed: int
 
 
@@ -55,11 +85,11 @@ _WORDS = {
     "string_pattern_mismatch": "must look like {pattern}",
     "literal_error": "must be one of {expected}",
     "enum": "must be one of {expected}",
-    "greater_than_equal": "must be {ge:g} or more",
-    "greater_than": "must be more than {gt:g}",
-    "less_than_equal": "must be {le:g} or less",
-    "less_than": "must be less than {lt:g}",
-    "multiple_of": "must be a multiple of {multiple_of:g}",
+    "greater_than_equal": "must be {ge} or more",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be {le} or less",
+    "less_than": "must be less than {lt}",
+    "multiple_of": "must be a multiple of {multiple_of}",
     "too_short": "must have at least {min_length}",
     "too_long": "must have {max_length} entries at most",
     "tuple_type": "must be a list",
@@ -84,10 +114,11 @@ _ONE_NUMBER = {
 """Why a setting may be no range, with the settings of a study that this is so for."""
 
 
-def parse(model: type[M], data: Mapping[str, Any]) -> M:
-    """Check ``data`` against ``model``. Raises ConfigError with every problem at once, each with its place."""
+def parse(model: type[M], data: Mapping[str, Any], *, new: bool = False) -> M:
+    """Check ``data`` against ``model``; ``new``: somebody writes it now, so names must be ``Shown``. Raises ConfigError
+    with every problem at once, each with its place."""
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context={_NEW: new})
     except ValidationError as error:
         raise ConfigError(problems(error, data, model)) from error
 
@@ -134,11 +165,18 @@ def words(item: Mapping[str, Any], why_one: str = "") -> str:
     said = _WORDS.get(item["type"])
     if said is None:
         return str(item["msg"]).removeprefix("Value error, ")
-    text = said.format(**item.get("ctx", {})).replace("'", "")
+    bounds = {
+        key: figures(each) if isinstance(each, int | float) else each for key, each in item.get("ctx", {}).items()
+    }
+    text = said.format(**bounds).replace("'", "")
     shown = (
         isinstance(given, str | int | float) and "{" not in said and item["type"] not in ("missing", "extra_forbidden")
     )
-    return f"{text}, not {str(given)[:40]!r}" if shown and str(given) else text
+    return f"{text}, not {_as_written(given)[:40]!r}" if shown and str(given) else text
+
+
+def _as_written(given: Any) -> str:
+    return str(given).lower() if isinstance(given, bool) else str(given)
 
 
 def _like_a_range(given: Any) -> bool:

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
-from engine.config.base import Config, Study, refuse
+from engine.config.base import Config, Shown, Study, refuse
 from engine.config.policies import PolicyName, misnamed
 from engine.config.train import Game
 
-Title = Annotated[str, StringConstraints(max_length=120)]
+Title = Annotated[Shown, StringConstraints(max_length=120)]
 
 
 class SavedConfig(Config):
@@ -41,7 +41,7 @@ class EvaluateConfig(Study):
 
     no_ranges = "an evaluation measures policies as they are; a study of kind evolve searches settings of trainings"
     kind: Literal["evaluate"] = "evaluate"
-    name: str = Field("Evaluation", min_length=1, max_length=120, title="Name")
+    name: Shown = Field("Evaluation", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: Game
     policies: dict[PolicyName, EntrantConfig] = Field(

@@ -15,13 +15,14 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 
 from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, PBTConfig, SearchAlgorithm
-from engine.config.base import Config, Study, refuse
+from engine.config.base import Config, Shown, Study, refuse
 from engine.config.genes import Evolvable, Gene, genes
 from engine.config.learners import Learner
 from engine.config.noise import NoiseConfig, StepsRule, StopRule
 from engine.config.pool import PoolConfig
 from engine.config.rl import PPOConfig
 from engine.config.train import Game
+from engine.text import figures
 
 Measure = Annotated[str, Field(min_length=1, max_length=80)]
 _NETWORK_PATH, _REPLAY_PATH = ("learner", "network"), ("learner", "capacity")
@@ -59,14 +60,20 @@ class TaskConfig(Config):
     )
 
 
+KNOWN_ENDS = {"win": (0.0, 1.0), "length": (0.0, math.inf)}
+"""What is known of a measure's values in any game."""
+RETURNS = ("return", "score")
+"""Measures that are the return where a game has one reward."""
+
+
 class AimConfig(Config):
     """One number that evolution pushes up or down."""
 
     measure: Measure = Field(
         "return",
         title="What is measured",
-        description="the mean over fresh episodes of: return, score, win, length, reward.NAME of one named reward, or "
-        "a signal of the game",
+        description="the mean of episodes that training did not see: return, score, win, length, reward.NAME of one "
+        "named reward, or a signal of the game",
     )
     direction: Literal["max", "min"] = Field("max", title="Better", description="max: more; min: less")
     epsilon: float = Field(
@@ -96,8 +103,8 @@ class AimConfig(Config):
     @property
     def ends(self) -> tuple[float, float]:
         """Between which an episode's value lies, infinite where nobody says: an episode is lost, drawn or won (0, 0.5,
-        1)."""
-        least, most = (0.0, 1.0) if self.measure == "win" else (-math.inf, math.inf)
+        1), and takes no fewer than no moves."""
+        least, most = KNOWN_ENDS.get(self.measure, (-math.inf, math.inf))
         return least if self.low is None else self.low, most if self.high is None else self.high
 
     @property
@@ -109,15 +116,15 @@ class AimConfig(Config):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.low is not None and self.high is not None and self.low >= self.high:
-            raise ValueError(f"the floor ({self.low:,.10g}) must be below the cap ({self.high:,.10g})")
+            raise ValueError(f"the floor ({figures(self.low)}) must be below the cap ({figures(self.high)})")
         return self
 
 
 class EvolveConfig(Study):
-    """Breed players: each candidate is trained, then measured on fresh episodes."""
+    """Breed players: each candidate is trained, then measured on episodes that it did not learn from."""
 
     kind: Literal["evolve"] = "evolve"
-    name: str = Field("evolution", min_length=1, max_length=120, title="Name")
+    name: Shown = Field("evolution", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     task: TaskConfig
     objectives: tuple[AimConfig, ...] = Field((AimConfig(),), min_length=1, max_length=8, title="Goals")
@@ -150,7 +157,7 @@ class EvolveConfig(Study):
     )
     algorithm: AlgorithmConfig = Field(default_factory=PBTConfig, validate_default=True, title="Algorithm")
     ticks: int = Field(20, ge=1, le=1_000_000, title="Rounds")
-    episodes: int = Field(20, ge=2, le=100_000, title="Fresh episodes that measure a candidate")
+    episodes: int = Field(20, ge=2, le=100_000, title="Episodes that measure a candidate")
     fresh: int = Field(
         100,
         ge=0,
@@ -164,6 +171,11 @@ class EvolveConfig(Study):
         (), max_length=5, title="Stop early", description="At the first that holds."
     )
     pool: PoolConfig = Field(default_factory=PoolConfig)
+
+    def ends(self, goal: AimConfig) -> tuple[float, float]:
+        """The goal's ``ends`` by what is known of the game, too."""
+        low, high = goal.ends
+        return max(low, self.task.game.least_return) if goal.measure in RETURNS else low, high
 
     @field_validator("objectives")
     @classmethod

@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError, core_schema
 from engine.config.base import SEARCHED, Config, KeyPath, M, parse
 from engine.config.field_paths import annotation_of, leaves
 from engine.errors import ConfigError
+from engine.text import figures
 
 Scale = Literal["linear", "log"]
 Number = float | tuple[float, float] | tuple[float, float, Scale]
@@ -74,7 +75,7 @@ class Evolvable(NamedTuple):
             raise _wrong("a range is a list of a lowest and a highest number")
         low, high = (self._number(v, ranged=True) for v in value[:2])
         if not low < high:
-            raise _wrong(f"a range runs from low to high, not from {low:g} to {high:g}")
+            raise _wrong(f"a range runs from low to high, not from {figures(low)} to {figures(high)}")
         if len(value) == 2:
             return low, high
         if value[2] not in ("linear", "log"):
@@ -92,7 +93,7 @@ class Evolvable(NamedTuple):
             raise _wrong(f"must be a {'whole ' if self.whole else ''}number", RANGED)
         if found > self.high or found < self.low or (self.above and not ranged and found == self.low):
             raise _wrong(
-                f"must be {'above' if self.above else 'at least'} {self.low:,.10g} and at most {self.high:,.10g}"
+                f"must be {'above' if self.above else 'at least'} {figures(self.low)} and at most {figures(self.high)}"
             )
         return int(found) if self.whole else found
 

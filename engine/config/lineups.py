@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from engine.config.base import Config
+from engine.config.base import Config, Ordinary, Shown
+from engine.text import figures
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 PieceId = Annotated[str, Field(min_length=1, max_length=80)]
@@ -15,7 +16,7 @@ PieceId = Annotated[str, Field(min_length=1, max_length=80)]
 class TeamRow(Config):
     """One team by piece ids: slot id to piece id (piece slots) or to a number (count slots); empty slots left out."""
 
-    name: str = Field("", max_length=120, title="Name")
+    name: Shown = Field("", max_length=120, title="Name")
     slots: dict[str, str | int] = Field(title="What stands in each slot")
 
 
@@ -76,7 +77,7 @@ class LineupConfig(Config):
         for low, high, what in (("budget_low", "budget_high", "cost"), ("units_low", "units_high", "number of units")):
             a, b = getattr(self, low), getattr(self, high)
             if a is not None and b is not None and a > b:
-                raise ValueError(f"the lowest {what} ({a:,.10g}) is above the highest ({b:,.10g})")
+                raise ValueError(f"the lowest {what} ({figures(a)}) is above the highest ({figures(b)})")
         both = sorted(set(self.required) & set(self.banned))
         if both:
             raise ValueError(f"{both[0]} is both required and banned; take it out of one list")
@@ -87,14 +88,14 @@ class ObjectiveConfig(Config):
     """One number to push, written as a formula over the battle's metrics (``engine.formula``)."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$", title="Short name")
-    title: str = Field(min_length=1, max_length=60, title="Title")
+    title: Shown = Field(min_length=1, max_length=60, title="Title")
     formula: str = Field(min_length=1, max_length=500, title="Formula")
     direction: Literal["max", "min"] = Field("max", title="Direction")
     unit: str = Field("", max_length=16, title="Unit")
     toward: str = Field("", max_length=40, title="Further along means", description="Such as: more unfair, stronger.")
-    low: float | None = Field(None, title="Floor", description="Values below are shown and used as this.")
-    high: float | None = Field(None, title="Cap", description="Values above are shown and used as this.")
-    threshold: float | None = Field(None, title="The line", description="At or beyond it a lineup is over the line.")
+    low: Ordinary | None = Field(None, title="Floor", description="Values below are shown and used as this.")
+    high: Ordinary | None = Field(None, title="Cap", description="Values above are shown and used as this.")
+    threshold: Ordinary | None = Field(None, title="The line", description="At or beyond it a lineup is over the line.")
     strength: bool = Field(
         False, title="Says how strong the weakest team is", description="Compared with the median baseline team."
     )
@@ -102,7 +103,7 @@ class ObjectiveConfig(Config):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.low is not None and self.high is not None and self.low >= self.high:
-            raise ValueError(f"the floor ({self.low:,.10g}) must be below the cap ({self.high:,.10g})")
+            raise ValueError(f"the floor ({figures(self.low)}) must be below the cap ({figures(self.high)})")
         return self
 
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_v
 
 from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
-from engine.config.base import Config, Study, refuse
+from engine.config.base import Config, Shown, Study, refuse
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig
 from engine.config.noise import BattlesRule, NoiseConfig, StopRule
 from engine.config.pool import PoolConfig
@@ -28,7 +28,7 @@ class BalanceStudy(Study):
     """What every study about lineups shares. ``judges``: it looks for lineups over the line, which must be in reach."""
 
     judges: ClassVar[bool] = False
-    name: str = Field("study", min_length=1, max_length=120, title="Name")
+    name: Shown = Field("study", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: GameConfig
     lineups: LineupConfig = Field(default_factory=LineupConfig)

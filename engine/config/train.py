@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from engine.config.base import Config, Study, refuse
-from engine.config.genes import OpenSetting, genes
+from engine.config import agent_games
+from engine.config.base import Config, Shown, Study, refuse
+from engine.config.genes import OpenSetting, express, genes
 from engine.config.learners import Learner
 from engine.config.policies import AGENT, ONE_NUMBER, LearningConfig, PolicyConfig, PolicyName, misnamed
 from engine.config.rl import AnyLearner, PPOConfig
+from engine.errors import ConfigError
 
 Setting = Annotated[bool | int | float | str | tuple[str, ...], OpenSetting(-1e15, 1e15)]
+
+
+_CARTPOLES = ("cartpole", *(f"{kind}:CartPole-v{v}" for kind in ("gym", "gymnasium") for v in (0, 1)))
 
 
 class TrainGame(Config):
@@ -22,6 +28,29 @@ class TrainGame(Config):
 
     name: str = Field(min_length=1, max_length=500, title="Game", description="Such as pong or gym:Pendulum-v1.")
     settings: dict[str, Setting] = Field(default_factory=dict, title="Settings of the game")
+
+    @property
+    def least_return(self) -> float:
+        """What no episode's return is below; minus infinity where nobody knows. CartPole, as it comes, gives 1 for each
+        move; of other games no bound is declared."""
+        return 0.0 if self.name in _CARTPOLES and not self.settings else -math.inf
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        refuse(dict(self._misfits()).items())
+        return self
+
+    def _misfits(self) -> Iterator[tuple[str, str]]:
+        """Settings of a built-in game that it cannot have; of a range both ends."""
+        if ranges := genes(self):
+            for ends in ({g.place: g.low for g in ranges}, {g.place: g.high for g in ranges}):
+                try:
+                    express(self, ends)
+                except ConfigError as error:
+                    yield from ((p.place, p.message) for p in error.problems)
+            return
+        for name, why in agent_games.problems(self.name, self.settings):
+            yield f"settings.{name}", why
 
 
 def _named(given: Any) -> Any:
@@ -49,7 +78,7 @@ class TrainConfig(Study):
 
     no_ranges = "this is one training; a study of kind evolve searches the settings of its task"
     kind: Literal["train"] = "train"
-    name: str = Field("training", min_length=1, max_length=120, title="Name")
+    name: Shown = Field("training", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: Game
     learner: Learner = Field(default_factory=PPOConfig, title="Learner")

@@ -17,7 +17,7 @@ Departures:
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from engine.columns import Arrays
 from engine.config.algorithms import MAPElitesConfig
 from engine.errors import ConfigError
 from engine.evolution.algorithm import Individual, Parts, Population
-from engine.evolution.search import PopulationSearch
+from engine.evolution.search import PopulationSearch, View
 from engine.problem import Evaluation, Floats, Genome
 
 
@@ -90,12 +90,26 @@ class MAPElites(PopulationSearch):
         movers = [self.cells.pop(cell) for cell in moved]
         self._enter(movers)
 
-    def corrected(self, evaluations: Sequence[Evaluation]) -> MAPElites:
-        """The map as other estimates of its elites have it; this one stays as it is."""
+    def views(self, genes: Callable[[Genome], Genome]) -> list[View]:
+        """The map: the filled cells, the bounds between which behaviour is told apart, how finely, and the index of the
+        objective that makes the best of a cell."""
+        return [self._map()]
+
+    def best_of_kinds(self) -> list[Individual]:
+        """The elites."""
+        return self.elites()
+
+    def views_by(self, evaluations: Sequence[Evaluation]) -> list[View]:
+        """The map on which each elite stands in the cell of how it behaves by these, and the best by them keeps it."""
         other = copy.copy(self)
         other.cells = dict(self.cells)
         other.revise([e for e in evaluations if e.status == "ok"])
-        return other
+        return [other._map()]
+
+    def _map(self) -> View:
+        numbers = {"coverage": self.coverage(), "qd_score": self.qd_score()}
+        about = {"bins": self.bins, "quality": self.quality}
+        return View(numbers, "grid", about, self.grid() | {"low": self.low, "high": self.high})
 
     def _offspring(self, n: int) -> Genome:
         """n children of parents from uniformly drawn cells; while none is filled, fresh draws."""

@@ -22,6 +22,7 @@ Departures:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from engine.columns import Arrays
 from engine.config.algorithms import PBTConfig
 from engine.evolution.algorithm import Individual, Parts, Population, Progress
 from engine.evolution.nsga2 import best_first
-from engine.evolution.search import PopulationSearch
+from engine.evolution.search import PopulationSearch, View
 from engine.problem import TRAINED, Evaluation, Genome, Problem, Request, TrainingContext
 
 FACTORS = (0.8, 1.2)
@@ -115,6 +116,13 @@ class PBT(PopulationSearch):
         when, and the schedule of hyper-parameters that each member went through."""
         rows = np.array(self.lineage, dtype=np.int64).reshape(-1, len(LINEAGE))
         return {name: rows[:, k] for k, name in enumerate(LINEAGE)} | {"genome": np.stack(self.genes)}
+
+    def views(self, genes: Callable[[Genome], Genome]) -> list[View]:
+        """The lineage: each step of each member, with its settings as ``genes`` shows them."""
+        rows = self.history()
+        rows["genome"] = np.stack([genes(genome) for genome in rows["genome"]])
+        copied = float(sum(step.copied >= 0 for step in self.lineage))
+        return [View({"copied": copied}, "lineage", {}, rows)]
 
     def _collect(self) -> None:
         """Arrived steps become their members' latest."""

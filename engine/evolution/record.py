@@ -81,6 +81,11 @@ class Record:
         self.chunks.append(digest)
         return digest
 
+    @property
+    def succeeded(self) -> bool:
+        """Whether anything could be evaluated so far."""
+        return self.totals["evaluations"] > self.totals["failed"]
+
     def put(self, members: Sequence[Individual]) -> str:
         """Store some individuals as an artifact; its hash."""
         return self.store.put(pack(self.meta(), self.arrays([self.reported(i) for i in members])))

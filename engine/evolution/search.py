@@ -10,9 +10,9 @@ Ids are given in order of proposal.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import moocore
 import numpy as np
@@ -42,6 +42,16 @@ _MISSING = {
     "numbers": "this algorithm moves through numbers, and these genomes cannot be made from numbers; choose another",
     "perturb": "this algorithm varies settings that training goes on with, and here are none; choose another",
 }
+
+
+class View(NamedTuple):
+    """What a search shows beside its front: numbers by name, and columns in the role of an artifact, with what is to be
+    known of them."""
+
+    metrics: dict[str, float]
+    role: str
+    about: dict[str, Any]
+    columns: Arrays
 
 
 class PopulationSearch(ABC):
@@ -146,6 +156,18 @@ class PopulationSearch(ABC):
     def elites(self) -> list[Individual]:
         """Members worth measuring again where there is noise: the front."""
         return self.front()
+
+    def views(self, genes: Callable[[Genome], Genome]) -> list[View]:
+        """What it shows beside its front, settings as ``genes`` shows them; most show nothing."""
+        return []
+
+    def best_of_kinds(self) -> list[Individual]:
+        """The best of each kind of behaviour; nobody where it tells no kinds apart."""
+        return []
+
+    def views_by(self, evaluations: Sequence[Evaluation]) -> list[View]:
+        """Its views of kinds as other estimates have them; nothing in the search changes."""
+        return []
 
     def front(self) -> list[Individual]:
         """Members of P that are feasible, evaluated and dominated by no other."""

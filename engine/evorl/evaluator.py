@@ -1,4 +1,5 @@
-"""The evaluator of players: trains a candidate, then measures it on fresh episodes (Lamarckian, III-D and Fig. 1).
+"""The evaluator of players: trains a candidate, then measures it on episodes that it did not learn from (Lamarckian,
+III-D and Fig. 1).
 
 What becomes of a candidate depends on the study's seed, its genome and the weights it begins with, and on nothing else:
 the same candidate is the same on any worker. Training writes down how far it is wherever all battles begin afresh, so a
@@ -124,7 +125,7 @@ class PlayerEvaluator:
     def _measured(self, policy: Policy, wanted: TrainGame, request: Request) -> Examination:
         count = request.last - request.first
         game = self._own(wanted, self._game("measuring", count, wanted))
-        return examine(policy, game, count, self.config.seed, first=request.first)
+        return examine({0: policy}, game, count, self.config.seed, first=request.first)[0]
 
     def _trained(
         self, genome: Genome, start: str, task: TaskConfig, spec: PolicySpec, should_stop: ShouldStop
@@ -204,7 +205,7 @@ class PlayerEvaluator:
         if kept and kept[:2] != (battles, wanted):
             kept[-1].close()
             kept = None
-        game = kept[-1] if kept else references.make_over_arrays(wanted, battles)
+        game = kept[-1] if kept else references.make_for_one(wanted, battles)
         self._games[purpose] = battles, wanted, game
         return game
 

@@ -9,7 +9,7 @@ from engine.evorl.measures import TIMES, Measures
 from engine.evorl.space import PlayerSpace
 from engine.mdp.vector import VectorMDP
 from engine.problem import Objective, Problem
-from engine.rl.factory import make_learner, only_seat, policy_spec
+from engine.rl.factory import make_learner, policy_spec
 from engine.store import Artifacts
 
 
@@ -23,8 +23,7 @@ def check(config: EvolveConfig, game: VectorMDP) -> None:
     """Raise ConfigError with all that the game has against a study, before anything begins: goals that it does not
     tell, and a learner that does not fit."""
     task = example(config.task)
-    with below("task"):
-        seat = only_seat(game)
+    seat = game.spec.seats[0]
     wrong = Measures(seat).unknown(config)
     try:
         with below("task"):
@@ -37,7 +36,7 @@ def check(config: EvolveConfig, game: VectorMDP) -> None:
 
 def problem_of(config: EvolveConfig, game: VectorMDP, store: Artifacts) -> tuple[Problem, PlayerSpace]:
     """What is searched."""
-    spec = policy_spec(config.task.learner, only_seat(game))
+    spec = policy_spec(config.task.learner, game.spec.seats[0])
     measures = Measures(spec.seat)
     objectives = tuple(Objective(aim.measure, aim.measure, aim.direction) for aim in config.objectives)
     names = (*measures.names, *TIMES)

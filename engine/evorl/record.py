@@ -82,7 +82,7 @@ class PlayerRecord(Record):
 
     def _range(self, e: Evaluation, j: int) -> Range:
         """Of one goal. What evaluations that failed say is nothing."""
-        ends = self.config.objectives[j].ends
+        ends = self.config.ends(self.config.objectives[j])
         if e.status == "failed":
             return NOWHERE
         if e.values is None:

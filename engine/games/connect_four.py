@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.config.agent_games import ConnectFourSettings
+from engine.config.base import parse
 from engine.errors import ConfigError
 from engine.mdp.battle import SteppedMDP, Tick
 from engine.mdp.interface import ArraySpec, Discrete, MDPSpec, Result, SeatSpec, State
@@ -18,8 +20,6 @@ from engine.rng import combine64
 
 COLUMNS, ROWS = 7, 6
 CELLS = COLUMNS * ROWS
-LONGEST_OPENING = 6
-"""Nobody can have won in so few moves."""
 SEAT = SeatSpec((ArraySpec("board", (2 * CELLS,), low=0.0, high=1.0),), Discrete(COLUMNS), ("score",), ("discs",))
 SPEC = MDPSpec("connect-four", "1", (SEAT, SEAT), max_ticks=CELLS, in_turns=True)
 _DIRECTIONS = (1, ROWS + 1, ROWS, ROWS + 2)
@@ -31,8 +31,7 @@ def connect_four(*, opening: int = 2) -> SteppedMDP:
     """The game. A seat sees its own discs, then the other's, column by column from below; it may choose any column that
     is not full. The reward is 1 for a win and -1 for a defeat; a result's score is 1, 0.5 or 0, its signal the number
     of discs the seat has dropped, the opening's included. Raises ConfigError for an opening that is none."""
-    if not 0 <= opening <= LONGEST_OPENING:
-        raise ConfigError([("opening", f"must be 0 to {LONGEST_OPENING}, not {opening}")])
+    parse(ConnectFourSettings, {"opening": opening})
     return SteppedMDP(SPEC, lambda: ConnectFour(opening))
 
 

@@ -86,7 +86,8 @@ def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> NDA
     are k // 2 + 1, has its own lower end above its mean: so they share one level (Bonferroni), however their results
     depend on each other. A team's own end is Student's, moved by the third moment towards the longer tail (Johnson
     1978), and never nearer than what so many battles may not have shown: n in which nothing happened leave anything
-    possible that happens in fewer than log(1 / α) / n of them.
+    possible that happens in fewer than log(1 / α) / n of them. Opponents differ, so that may take the whole range from
+    the few battles that have it to lose.
 
     The median of several skewed means is less skewed than one. A single team of a metric without a range gets what bets
     on its replicates leave open, which is wide. Tests hold this for normal, exponential and 0-or-1 results, and for
@@ -103,9 +104,9 @@ def _half(sums: NDArray[np.float64], battles: int, metric: Metric, error: float)
     alpha = error / (teams // 2 + 1)
     below, above = _reach(sums, alpha)
     if metric.low is not None and metric.high is not None:
-        unseen = np.log(1 / alpha) / battles
-        below = np.maximum(below, unseen * (mean - metric.low))
-        above = np.maximum(above, unseen * (metric.high - mean))
+        unseen, each, whole = np.log(1 / alpha) / battles, battles / sums.shape[-1], metric.high - metric.low
+        below = np.maximum(below, unseen * np.minimum((mean - metric.low) * each, whole))
+        above = np.maximum(above, unseen * np.minimum((metric.high - mean) * each, whole))
     elif teams == 1:
         below, above = (np.maximum(x, _open_reach(side * sums, alpha)) for x, side in ((below, 1.0), (above, -1.0)))
     middle = np.median(mean, axis=-1)

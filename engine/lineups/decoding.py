@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from engine.lineups.operators import _allowed, _canonical, _place_required, _repair, _sample
+from engine.lineups.mending import allowed, drawn, place_required, put_in_order, repair
 from engine.lineups.rules import CompiledRules
 
 _EMPTY = 0.4
@@ -53,7 +53,7 @@ def _place(lineup: Any, picks: Any, rules: Any) -> bool:
             if picks[t, s] >= 0:
                 for k in range(n):
                     piece = rules.pool[s, (picks[t, s] + k) % n]
-                    if _allowed(lineup, rules, t, s, piece):
+                    if allowed(lineup, rules, t, s, piece):
                         lineup[t, s] = piece
                         break
             if mate >= 0:
@@ -75,9 +75,9 @@ def _decoded(picks: Any, rules: Any) -> Any:
         state[0] = 1
         for attempt in range(_TRIES):  # the first eighth from the picks, then whatever is valid
             near = attempt < _TRIES // 8
-            whole = _place(out[i], picks[i], rules) if near else _sample(state, out[i], rules)
-            if whole and _place_required(state, out[i], rules) and _repair(state, out[i], rules, cost, units, kept):
-                _canonical(out[i], rules, kept)
+            whole = _place(out[i], picks[i], rules) if near else drawn(state, out[i], rules)
+            if whole and place_required(state, out[i], rules) and repair(state, out[i], rules, cost, units, kept):
+                put_in_order(out[i], rules, kept)
                 found[i] = True
                 break
     return out, found

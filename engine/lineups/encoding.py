@@ -114,10 +114,6 @@ class LineupSpace:
             key = combine64(key, teams[:, t])
         return key
 
-    def violations(self, lineups: Lineups) -> NDArray[np.int64]:
-        """How many rules each lineup breaks."""
-        return operators.violations(lineups, self.rules)
-
 
 def _found(lineups: Lineups, found: NDArray[np.bool_]) -> Lineups:
     if not found.all():

@@ -20,7 +20,7 @@ from engine.lineups.rules import CompiledRules, compile_rules, feasibility
 from engine.lineups.schema import OTHER_GAME, check_patch, team_costs, team_row, unbounded, unreachable_lines
 from engine.problem import Evaluation, LineupContext, Problem, Request, ShouldStop, failed, of_kind
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
-from engine.simulators.loaders import load
+from engine.simulators.loaders import heed, load
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -58,6 +58,7 @@ class LineupEvaluator:
         return np.asarray(self.space.sample(rng, 1)[0])
 
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+        heed(self.simulator, should_stop)
         for (first, last, fidelity, *_), group in groupby(sorted(requests, key=_alike), key=_alike):
             if should_stop():
                 return

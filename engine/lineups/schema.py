@@ -15,6 +15,7 @@ from engine.errors import ConfigError
 from engine.formula import COST, CURVED, FIXED, parse
 from engine.formula_bounds import Span, bounds
 from engine.simulators.contract import GameSpec, Metric
+from engine.text import figures
 
 EMPTY = -1
 OTHER_GAME = "the simulator now describes another game than the one this data was made for"
@@ -49,7 +50,9 @@ def check_patch(spec: GameSpec, patch: Mapping[str, float]) -> list[tuple[str, s
             found.append((path, f"the game has no such number{hint}"))
         elif not parameter.low <= value <= parameter.high:
             unit = f" {parameter.unit}" if parameter.unit else ""
-            found.append((path, f"{value:g} is outside {parameter.low:g} to {parameter.high:g}{unit}"))
+            found.append(
+                (path, f"{figures(value)} is outside {figures(parameter.low)} to {figures(parameter.high)}{unit}")
+            )
     return found
 
 
@@ -238,7 +241,7 @@ def unreachable_lines(spec: GameSpec, config: ObjectiveSetConfig, teams: int) ->
         if line is None:
             continue
         if not abs(line) <= FARTHEST:
-            yield place, f"must be an ordinary number, up to {FARTHEST:g}, not {line:g}"
+            yield place, f"must be an ordinary number, up to {figures(FARTHEST)}, not {figures(line)}"
             continue
         try:
             parse(objective.formula, *(set(names) for names in variables(spec, teams)))

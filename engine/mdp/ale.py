@@ -5,7 +5,11 @@ from __future__ import annotations
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium.vector import AutoresetMode
 
+from engine.errors import ConfigError
 from engine.mdp.gym import GymVectorEnv
+
+MOST = {"frame_skip": 100, "frames": 16}
+"""What counts may be at most: a decision cannot be interrupted, so it must not last."""
 
 
 def atari(
@@ -23,7 +27,11 @@ def atari(
     """``battles`` games of e.g. "pong": observation uint8[frames, 84, 84], oldest first, the game's own few actions,
     rewards as the game counts unless clipped; ``max_moments`` of the console end an episode as truncated. ``sticky``:
     chance that an action is repeated. Every episode begins with up to ``noop_max`` idle moments; a battle's first is
-    drawn by its seed, later ones by what its console goes on with."""
+    drawn by its seed, later ones by what its console goes on with. Raises ConfigError for counts beyond ``MOST``."""
+    counts = {"frame_skip": frame_skip, "frames": frames}
+    wrong = [(name, count) for name, count in counts.items() if not 1 <= count <= MOST[name]]
+    if wrong:
+        raise ConfigError((name, f"must be 1 to {MOST[name]}, not {count:,}") for name, count in wrong)
     env = AtariVectorEnv(
         game, battles, num_threads=threads, max_num_frames_per_episode=max_moments, repeat_action_probability=sticky,
         autoreset_mode=AutoresetMode.SAME_STEP, stack_num=frames, frameskip=frame_skip, noop_max=noop_max,

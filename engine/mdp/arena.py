@@ -1,5 +1,5 @@
 """The AI Arena's list interface (Staley et al. 2021, section 3): everything of Gym's is a list with one entry for each
-entity, except one ``done``. Such an environment as an ``MDP``, and a game of ours as such an environment.
+entity, except one ``done``. Such an environment as an ``MDP``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from engine.mdp import spaces
 from engine.mdp.battle import SteppedMDP, Tick
 from engine.mdp.checks import Blame, check_rewards, check_state
 from engine.mdp.interface import MDPSpec, Result, SeatSpec, State
-from engine.mdp.vector import VectorMDP, VectorStep
-from engine.rng import combine64
 
 _SEED_MASK = 0x7FFFFFFF
 _CUT = ("truncated", "TimeLimit.truncated")
@@ -44,18 +42,18 @@ class Arena(Protocol):
         ...
 
 
-def arena_mdp(make: Callable[[], Arena], *, label: str = "", max_ticks: int = 0, patience: int = 1) -> SteppedMDP:
+def arena_mdp(make: Callable[[], Arena]) -> SteppedMDP:
     """The game of such an environment, entities as seats; ``make`` makes one for each battle. Raises ConfigError for
     spaces that cannot be used."""
-    table = _Table(make(), label, max_ticks)
-    return SteppedMDP(table.spec, lambda: _Lists(make(), table), patience=patience)
+    table = _Table(make())
+    return SteppedMDP(table.spec, lambda: _Lists(make(), table))
 
 
 class _Table:
     """What does not change: how each entity's observations and actions are written."""
 
-    def __init__(self, env: Arena, label: str, max_ticks: int) -> None:
-        self.label = label or type(env).__name__
+    def __init__(self, env: Arena) -> None:
+        self.label = type(env).__name__
         if len(env.observation_spaces) != len(env.action_spaces):
             counts = f"{len(env.observation_spaces)} observation spaces and {len(env.action_spaces)} action spaces"
             raise ConfigError([(self.label, f"it has {counts}; every entity needs one of each")])
@@ -66,7 +64,7 @@ class _Table:
             SeatSpec(tuple(leaf.spec for leaf in leaves), action.spec)
             for leaves, action in zip(self.leaves, self.actions, strict=True)
         ]
-        self.spec = MDPSpec(self.label, "1", tuple(seats), max_ticks)
+        self.spec = MDPSpec(self.label, "1", tuple(seats))
 
 
 class _Lists:
@@ -129,44 +127,3 @@ class _Lists:
         close = getattr(self._env, "close", None)
         if close is not None:
             close()
-
-
-class ArenaEnv:
-    """One battle of a game of ours behind the list interface. Rewards are the sums of the reward vectors; the infos
-    hold the named ones, ``truncated``, and at the end ``win``, ``score`` and the named signals."""
-
-    def __init__(self, game: VectorMDP, seed: int = 0) -> None:
-        self._game, self._seed, self._episode = game, seed, 0
-        seats = game.spec.seats
-        self.observation_spaces = [spaces.observation_space(seat.observations) for seat in seats]
-        self.action_spaces = [spaces.action_space(seat.action) for seat in seats]
-
-    def seed(self, seed: int) -> None:
-        """The seed from which the next episodes' seeds are made."""
-        self._seed, self._episode = seed, 0
-
-    def reset(self) -> list[Any]:
-        """A new episode: each entity's observation, an array or a dictionary of them."""
-        seed = combine64(self._seed, self._episode)
-        self._episode += 1
-        return self._seen(self._game.reset(np.array([seed], np.uint64)))
-
-    def _seen(self, step: VectorStep) -> list[Any]:
-        seen = [{name: array[0].copy() for name, array in o.items()} for o in (step.ended or step).observations]
-        return [next(iter(o.values())) if len(o) == 1 else o for o in seen]
-
-    def step(self, actions: Sequence[Any]) -> tuple[list[Any], list[float], bool, list[dict[str, Any]]]:
-        """One decision of everybody. After ``done``, ``reset``."""
-        seats = self._game.spec.seats
-        rows = [spaces.row(seat.action, action)[None] for seat, action in zip(seats, actions, strict=True)]
-        step = self._game.step(rows)
-        infos: list[dict[str, Any]] = []
-        for i, seat in enumerate(seats):
-            named = dict(zip(seat.rewards, step.rewards[0, i].tolist(), strict=False))
-            info: dict[str, Any] = {"rewards": named, "truncated": bool(step.truncated[0])}
-            if step.ended is not None:
-                info |= {"win": float(step.ended.win[0, i]), "score": float(step.ended.score[0, i])}
-                info |= dict(zip(seat.signals, step.ended.signals[i][0].tolist(), strict=True))
-            infos.append(info)
-        rewards = [float(step.rewards[0, i].sum()) for i in range(len(seats))]
-        return self._seen(step), rewards, step.ended is not None, infos

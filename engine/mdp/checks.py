@@ -23,10 +23,12 @@ from engine.mdp.interface import (
     SeatSpec,
     State,
 )
+from engine.mdp.sizes import too_large
 from engine.mdp.vector import VectorStep
+from engine.text import TURNING, WIDTHLESS
 
-_HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters but tabs and ends of lines, what turns the direction of text, and halves of characters."""
+_HIDDEN = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{TURNING}{WIDTHLESS}]")
+"""Control characters but tabs and ends of lines, what turns text or has no width, and halves of characters."""
 
 
 class Blame:
@@ -48,8 +50,14 @@ class Blame:
 
 
 def game_problems(spec: MDPSpec) -> list[str]:
-    """What is wrong with a description that came from outside; nothing in an empty list."""
+    """What is wrong with a description that came from outside; nothing in an empty list. Of one that is too large, only
+    that."""
+    if large := [*too_large(spec)]:
+        return large
     found = [*text_problems(spec, "spec"), *([] if spec.seats else ["it has no seats"])]
+    for name, least in (("max_ticks", 0), ("frame_skip", 1)):
+        if (number := getattr(spec, name)) < least:
+            found.append(f"spec.{name} is {number}; it must be {least} or more")
     if spec.in_turns:
         found.append("it is played in turns, and a program of its own steps all seats together")
     for i, seat in enumerate(spec.seats):

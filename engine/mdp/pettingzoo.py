@@ -1,4 +1,4 @@
-"""PettingZoo's environments as an ``MDP``: parallel ones, and AEC ones, which are played in turns.
+"""PettingZoo's parallel environments as an ``MDP``.
 
 Seats are ``possible_agents`` in their order. A seat that ends before the others is out; how the last ones end is how
 the battle ends. Legal actions are taken from ``action_mask``, in the observation or in the info. A score is the sum of
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Dict, Space
 from numpy.typing import NDArray
-from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo import ParallelEnv
 
 from engine.errors import ConfigError
 from engine.mdp import spaces
@@ -25,17 +25,11 @@ _SEED_MASK = 0x7FFFFFFF
 _MASK = "action_mask"
 
 
-def parallel_mdp(make: Callable[[], ParallelEnv[Any, Any, Any]], *, patience: int = 1) -> SteppedMDP:
+def parallel_mdp(make: Callable[[], ParallelEnv[Any, Any, Any]]) -> SteppedMDP:
     """The game of a parallel environment; ``make`` makes one for each battle. Raises ConfigError for spaces that cannot
     be used."""
     table = _Table(make())
-    return SteppedMDP(table.spec, lambda: _Parallel(make(), table), patience=patience)
-
-
-def aec_mdp(make: Callable[[], AECEnv[Any, Any, Any]], *, patience: int = 1) -> SteppedMDP:
-    """The game of an AEC environment: each seat acts in its turn. Raises ConfigError as ``parallel_mdp`` does."""
-    table = _Table(make())
-    return SteppedMDP(table.spec, lambda: _Turns(make(), table), patience=patience)
+    return SteppedMDP(table.spec, lambda: _Parallel(make(), table))
 
 
 class _Table:
@@ -67,12 +61,20 @@ class _Table:
         return state
 
 
-class _Zoo:
-    """What both kinds of battle share."""
+class _Parallel:
+    """A battle in which everybody acts at once."""
 
     def __init__(self, env: Any, table: _Table) -> None:
         self._env, self._table = env, table
         self._blame = Blame(table.label)
+
+    def begin(self, seed: int, played: Sequence[int]) -> None:
+        """As ``Simulation.begin``."""
+        observations, infos = self._reset(seed, played)
+        self._states = [
+            self._table.state(seat, observations[agent], infos.get(agent, {}))
+            for seat, agent in enumerate(self._table.agents)
+        ]
 
     def _reset(self, seed: int, played: Sequence[int]) -> Any:
         agents = self._table.agents
@@ -84,36 +86,6 @@ class _Zoo:
             answer = self._env.reset(seed=seed & _SEED_MASK)
         self._blame.doing = "step"
         return answer
-
-    def _value(self, seat: int, action: Any) -> Any:
-        spec = self._table.actions[seat]
-        return spec.values(np.asarray(action).astype(spec.spec.dtype, copy=False).reshape(1, *spec.spec.row))[0]
-
-    def _rewards(self, rewards: Mapping[Any, float]) -> list[NDArray[np.float32]]:
-        found = [np.array([rewards.get(agent, 0.0)], np.float32) for agent in self._table.agents]
-        check_rewards(self._table.label, self._table.spec, found)
-        self._scores += [float(reward[0]) for reward in found]
-        return found
-
-    def result(self, seat: int) -> Result:
-        """Of the episode that just ended."""
-        return Result(float("nan"), float(self._scores[seat]), {})
-
-    def close(self) -> None:
-        """Close the environment."""
-        self._env.close()
-
-
-class _Parallel(_Zoo):
-    """A battle in which everybody acts at once."""
-
-    def begin(self, seed: int, played: Sequence[int]) -> None:
-        """As ``Simulation.begin``."""
-        observations, infos = self._reset(seed, played)
-        self._states = [
-            self._table.state(seat, observations[agent], infos.get(agent, {}))
-            for seat, agent in enumerate(self._table.agents)
-        ]
 
     def state(self, seat: int) -> State:
         """What a seat sees, or saw last."""
@@ -137,44 +109,20 @@ class _Parallel(_Zoo):
         cut = any(truncated.get(agents[seat]) and not terminated.get(agents[seat]) for seat in acting)
         return Tick(found, terminated=not cut, truncated=cut)
 
+    def _value(self, seat: int, action: Any) -> Any:
+        spec = self._table.actions[seat]
+        return spec.values(np.asarray(action).astype(spec.spec.dtype, copy=False).reshape(1, *spec.spec.row))[0]
 
-class _Turns(_Zoo):
-    """A battle in which one seat acts at a time."""
+    def _rewards(self, rewards: Mapping[Any, float]) -> list[NDArray[np.float32]]:
+        found = [np.array([rewards.get(agent, 0.0)], np.float32) for agent in self._table.agents]
+        check_rewards(self._table.label, self._table.spec, found)
+        self._scores += [float(reward[0]) for reward in found]
+        return found
 
-    def begin(self, seed: int, played: Sequence[int]) -> list[bool]:
-        """As ``Simulation.begin``: it is the first agent's turn."""
-        self._reset(seed, played)
-        self._seen: dict[int, State] = {}
-        return self._acting()
+    def result(self, seat: int) -> Result:
+        """Of the episode that just ended."""
+        return Result(float("nan"), float(self._scores[seat]), {})
 
-    def _acting(self) -> list[bool]:
-        return [agent == self._env.agent_selection for agent in self._table.agents]
-
-    def state(self, seat: int) -> State:
-        """What a seat sees, or saw last."""
-        agent = self._table.agents[seat]
-        if agent in self._env.agents:
-            with self._blame:
-                observation = self._env.observe(agent)
-            self._seen[seat] = self._table.state(seat, observation, self._env.infos.get(agent, {}))
-        return self._seen[seat]
-
-    def step(self, actions: Sequence[Any]) -> Tick:
-        """One decision of the seat whose turn it is; agents that have ended are taken off at once."""
-        env, agents = self._env, self._table.agents
-        seat = agents.index(env.agent_selection)
-        with self._blame:
-            env.step(self._value(seat, actions[seat]))
-        found = self._rewards(env.rewards)
-        terminated, truncated = dict(env.terminations), dict(env.truncations)
-        for i, agent in enumerate(agents):
-            if terminated.get(agent) or truncated.get(agent):
-                self.state(i)
-        with self._blame:
-            while env.agents and (env.terminations[env.agent_selection] or env.truncations[env.agent_selection]):
-                env.step(None)
-        if not env.agents:
-            cut = any(truncated[agent] and not terminated[agent] for agent in truncated)
-            return Tick(found, terminated=not cut, truncated=cut)
-        alive = [agent in env.agents for agent in agents]
-        return Tick(found, alive=None if all(alive) else alive, acting=self._acting())
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()

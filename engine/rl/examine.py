@@ -1,9 +1,9 @@
-"""How good a policy is: whole episodes on seeds it was not trained on, with intervals."""
+"""How good policies are: whole episodes on seeds they were not trained on, with intervals."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 
 from engine.confidence import Range
 from engine.errors import Cancelled
-from engine.mdp import vector
 from engine.mdp.agent import Agent
-from engine.mdp.vector import Game, VectorMDP, in_turns
+from engine.mdp.vector import Ended, Game, VectorMDP, in_turns
 from engine.means import range_of
 from engine.rl.cast import Cast, Snapshots, everywhere
 from engine.rl.policy import Policy
 from engine.rl.seats import Players, Seats, nobody_else
-from engine.rl.turns import Ended, Table
+from engine.rl.turns import EndedBattle, Table
 from engine.rng import battle_seeds
 
 EXAMINATION = 0xE7A3
 """The match key of examinations: their seeds are never those of training."""
-_EXAMINED = "examined policy"
+
+
+First = tuple[NDArray[np.int64], Ended, NDArray[np.bool_]]
+"""Battles whose first episode ended in a step, how the step ended things, and which of its rows those are."""
 
 
 class Examination(NamedTuple):
@@ -45,42 +47,59 @@ class Examination(NamedTuple):
 
 
 def examine(
-    policy: Policy, mdp: Game, episodes: int, seed: int, *, seat: int = 0, explore: bool = False,
+    policies: Mapping[int, Policy], mdp: Game, episodes: int, seed: int, *, explore: bool = False,
     cast: Cast | None = None, players: Players = nobody_else, snapshots: Snapshots | None = None, first: int = 0,
     stopped: Callable[[], bool] = lambda: False,
-) -> Examination:  # fmt: skip
-    """Play ``episodes`` episodes at once, one a battle, and count each battle's first: so short episodes do not count
-    more often than long ones. ``cast``: who sits on the other seats (unless given, the policy itself), of whom
-    ``players`` and ``snapshots`` are told; ``first``: the number of the first seed; ``explore``: draw actions instead
-    of taking the likeliest. Raises Cancelled once it is ``stopped``, which is asked at every decision."""
+) -> dict[int, Examination]:  # fmt: skip
+    """How the policies do on their seats: play ``episodes`` episodes at once, one a battle, and count each battle's
+    first: so short episodes do not count more often than long ones. ``policies``: by seat. ``cast``: who sits on the
+    other seats (unless given, the first of the policies), of whom ``players`` and ``snapshots`` are told; ``first``:
+    the number of the first seed; ``explore``: draw actions instead of taking the likeliest. Raises Cancelled once it is
+    ``stopped``, which is asked at every decision."""
     seeds = battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0]
-    cast = (cast or everywhere(_EXAMINED, len(mdp.spec.seats))).facing(_EXAMINED, seat)
-    actor = policy.actor(explore)
-    n, rewards, signals = episodes, len(policy.spec.seat.rewards), len(policy.spec.seat.signals)
-    found = Examination(np.zeros((n, rewards)), np.zeros(n), np.zeros(n), np.zeros((n, signals)), np.zeros(n, np.int64))
+    names = {seat: f"examined policy of seat {seat}" for seat in policies}
+    cast = cast or everywhere(next(iter(names.values())), len(mdp.spec.seats))
+    for seat, name in names.items():
+        cast = cast.facing(name, seat)
+    found = {seat: _nothing_yet(policy, episodes) for seat, policy in policies.items()}
+    actors = {names[seat]: policy.actor(explore) for seat, policy in policies.items()}
     if in_turns(mdp):
-        agents = {_EXAMINED: Agent(actor, policy.spec.seat, memory=actor.memory)}
+        agents = {name: Agent(actor, actor.model.spec.seat, memory=actor.memory) for name, actor in actors.items()}
         table = Table(mdp, seeds, cast, agents, players, snapshots=snapshots, episodes=1)
-        for slot, _, results, played in first_in_turns(table, stopped):
-            at, own, result = slot.place, played[seat], results[seat]
-            found.returns[at], found.lengths[at] = own.returns, own.decisions
-            found.score[at], found.win[at] = result.score, result.win
-            found.signals[at] = [result.signals[name] for name in policy.spec.seat.signals]
-        return found
-    seats = Seats(mdp.spec, cast, {_EXAMINED: actor}, players)
-    seats.snapshots = snapshots or {}
-    for i, ended, new in first_episodes(mdp, seats, seeds, stopped):
-        found.returns[i] = ended.returns[new, seat, :rewards]
-        found.score[i], found.win[i], found.lengths[i] = (
-            ended.score[new, seat],
-            ended.win[new, seat],
-            ended.lengths[new],
-        )
-        found.signals[i] = ended.signals[seat][new]
+        _examine_in_turns(found, policies, first_in_turns(table, stopped))
+    else:
+        seats = Seats(mdp.spec, cast, actors, players)
+        seats.snapshots = snapshots or {}
+        _examine_together(found, first_episodes(mdp, seats, seeds, stopped))
     return found
 
 
-def first_in_turns(table: Table, stopped: Callable[[], bool]) -> Iterator[Ended]:
+def _nothing_yet(policy: Policy, n: int) -> Examination:
+    seat = policy.spec.seat
+    returns, signals = np.zeros((n, len(seat.rewards))), np.zeros((n, len(seat.signals)))
+    return Examination(returns, np.zeros(n), np.zeros(n), signals, np.zeros(n, np.int64))
+
+
+def _examine_in_turns(
+    found: Mapping[int, Examination], policies: Mapping[int, Policy], episodes: Iterator[EndedBattle]
+) -> None:
+    for slot, _, results, played in episodes:
+        for seat, one in found.items():
+            at, own, result = slot.place, played[seat], results[seat]
+            one.returns[at], one.lengths[at] = own.returns, own.decisions
+            one.score[at], one.win[at] = result.score, result.win
+            one.signals[at] = [result.signals[name] for name in policies[seat].spec.seat.signals]
+
+
+def _examine_together(found: Mapping[int, Examination], episodes: Iterator[First]) -> None:
+    for i, ended, new in episodes:
+        for seat, one in found.items():
+            one.returns[i] = ended.returns[new, seat, : one.returns.shape[1]]
+            one.score[i], one.win[i], one.lengths[i] = ended.score[new, seat], ended.win[new, seat], ended.lengths[new]
+            one.signals[i] = ended.signals[seat][new]
+
+
+def first_in_turns(table: Table, stopped: Callable[[], bool]) -> Iterator[EndedBattle]:
     """Play the battles of a table to the end of all episodes that it is to have, and give them as they end. Raises
     Cancelled as ``examine``."""
     with contextlib.closing(table):
@@ -92,9 +111,9 @@ def first_in_turns(table: Table, stopped: Callable[[], bool]) -> Iterator[Ended]
 
 def first_episodes(
     mdp: VectorMDP, seats: Seats, seeds: NDArray[np.uint64], stopped: Callable[[], bool]
-) -> Iterator[tuple[NDArray[np.int64], vector.Ended, NDArray[np.bool_]]]:
-    """Play battles with these seeds until an episode of each is over: (battles whose first episode ended, how the step
-    ended things, which of its rows those are) of each step that ended any. Raises Cancelled as ``examine``."""
+) -> Iterator[First]:
+    """Play battles with these seeds until an episode of each is over, and give the first episodes as they end. Raises
+    Cancelled as ``examine``."""
     missing = np.ones(len(seeds), np.bool_)
     step = mdp.reset(seeds)
     seats.begin(seeds)

@@ -9,20 +9,11 @@ import torch
 
 from engine.catalog import LEARNERS
 from engine.config.rl import AnyLearner
-from engine.errors import ConfigError, below
+from engine.errors import below
 from engine.mdp.interface import SeatSpec
-from engine.mdp.vector import VectorMDP
 from engine.rl.gradient import GradientWorker, Plays
 from engine.rl.learner import Learner
 from engine.rl.policy import PolicySpec
-
-
-def only_seat(game: VectorMDP) -> SeatSpec:
-    """The seat of a game that has one. Raises ConfigError for another."""
-    seats = game.spec.seats
-    if len(seats) != 1:
-        raise ConfigError([("game.name", f"{game.spec.name} has {len(seats)} seats; this needs a game with one")])
-    return seats[0]
 
 
 def learner_class(chosen: AnyLearner) -> type[Learner]:

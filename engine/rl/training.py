@@ -76,7 +76,7 @@ class Training:
         self._next_examination = (steps // every + 1) * every if every else 0
         mdp = self.examined()
         try:
-            return examine(self.learner.policy(), mdp, self.config.episodes, self.config.seed)
+            return examine({0: self.learner.policy()}, mdp, self.config.episodes, self.config.seed)[0]
         finally:
             mdp.close()
 

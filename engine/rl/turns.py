@@ -31,7 +31,7 @@ AGENTS_KEPT = 64
 """Of policies that do not learn, for when they play again."""
 
 
-class Ended(NamedTuple):
+class EndedBattle(NamedTuple):
     """An episode that ended: where, and for each seat the policy, the result, and the seat's own part in it."""
 
     slot: Slot
@@ -80,12 +80,12 @@ class Table:
             played = await evaluate(controller, self._agents.get(policy) or self._agent_of(policy, seat), slot.seed)
         self._played[slot.place, seat] = who, played
 
-    def round(self) -> list[Ended]:
+    def round(self) -> list[EndedBattle]:
         """As ``Driver.round``."""
         found = []
         for slot, results, _ in self._driver.round():
             told = [self._played[slot.place, seat] for seat in range(len(results))]
-            found.append(Ended(slot, told[0][0], results, tuple(played for _, played in told)))
+            found.append(EndedBattle(slot, told[0][0], results, tuple(played for _, played in told)))
         return found
 
     @property

@@ -40,11 +40,12 @@ class Closed:
 
 
 class Verdicts:
-    """Turns condemned requests into failed evaluations, reports them, and gives up once nothing works at all."""
+    """Turns condemned requests into failed evaluations, reports them, and gives up once nothing works at all.
+    ``succeeded``: whether evaluations of this study did before, in an earlier attempt."""
 
-    def __init__(self, noun: str = "candidate") -> None:
+    def __init__(self, noun: str = "candidate", *, succeeded: bool = False) -> None:
         self.noun = noun
-        self._succeeded = False
+        self._succeeded = succeeded
         self._condemned = 0
         self.troubles: list[Trouble] = []
 

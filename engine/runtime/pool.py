@@ -62,18 +62,19 @@ class LocalPool(Closed):
     """Evaluates in this process, a batch of about ``batch_ms`` milliseconds in each call of ``finished``.
 
     ``should_stop`` is passed to the evaluator; what it left unfinished stays outstanding. The evaluator stays the
-    caller's unless ``owned``.
+    caller's unless ``owned``. ``succeeded``: see ``open_pool``.
     """
 
     def __init__(
-        self, evaluator: Evaluator, *, batch_ms: int = 100, should_stop: ShouldStop = lambda: False, owned: bool = False
-    ) -> None:
+        self, evaluator: Evaluator, *, batch_ms: int = 100, should_stop: ShouldStop = lambda: False,
+        owned: bool = False, succeeded: bool = False,
+    ) -> None:  # fmt: skip
         self._evaluator, self._owned = evaluator, owned
         self._streams = Streams()
         self._answerer = Answerer(evaluator, self._streams.add)
         self._should_stop = should_stop
         self._ledger = Ledger(1, batch_ms / 1000)
-        self._verdicts = Verdicts(self._answerer.noun)
+        self._verdicts = Verdicts(self._answerer.noun, succeeded=succeeded)
 
     @property
     def room(self) -> int:
@@ -133,17 +134,19 @@ def open_pool(
     *,
     should_stop: ShouldStop = lambda: False,
     allowed: Sequence[str] = ALLOWED,
+    succeeded: bool = False,
 ) -> Pool:
     """The pool a study asks for. ``factory`` is ``module:function`` below one of ``allowed``; every worker builds its
-    own evaluator with it from ``payload`` (JSON). Raises EngineError, ConfigError or SimulatorError when that fails
+    own evaluator with it from ``payload`` (JSON). ``succeeded``: evaluations of the study did before it was resumed, so
+    what fails from now on is the candidates' fault. Raises EngineError, ConfigError or SimulatorError when that fails
     here, ActorLost when there is no Ray at the address."""
     check_factory(factory, allowed)
     if config.kind == "local":
         evaluator = build(factory, payload, allowed)
-        return LocalPool(evaluator, batch_ms=config.batch_ms, should_stop=should_stop, owned=True)
+        return LocalPool(evaluator, batch_ms=config.batch_ms, should_stop=should_stop, owned=True, succeeded=succeeded)
     from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 
     return RayWorkers(
         factory, lambda number, life: payload, config.workers, address=config.address, batch_ms=config.batch_ms,
-        allowed=allowed,
+        allowed=allowed, succeeded=succeeded,
     )  # fmt: skip

@@ -127,7 +127,7 @@ class RayWorkers(Supervisor):
     def __init__(
         self, factory: str, payload: Payload, workers: int = 2, *, policies: Sequence[str] = (), address: str = "",
         batch_ms: int = 100, flat: bool = False, bound: int = TO_HUB, title: str = "Worker",
-        allowed: Sequence[str] = ALLOWED, limits: Limits | None = None,
+        allowed: Sequence[str] = ALLOWED, limits: Limits | None = None, succeeded: bool = False,
         hosts: Callable[[Cluster], Sequence[Host]] = lambda cluster: cluster.hosts,
     ) -> None:  # fmt: skip
         check_factory(factory, allowed)
@@ -144,8 +144,9 @@ class RayWorkers(Supervisor):
             recruiter = RayRecruiter(cluster, found, factory, payload, allowed, limits.beat_s)
             stack.callback(super().close)
             super().__init__(
-                hub, recruiter, workers, broadcast=broadcast, batch_ms=batch_ms, limits=limits, title=title
-            )
+                hub, recruiter, workers, broadcast=broadcast, batch_ms=batch_ms, limits=limits, title=title,
+                succeeded=succeeded,
+            )  # fmt: skip
             stack.callback(cluster.look)  # before anything is asked of it
             self._stack = stack.pop_all()
 

@@ -29,16 +29,17 @@ STILLBORN = 3
 
 class Supervisor(Closed):
     """Keeps ``workers`` workers of a recruiter busy; owns its ends of the channels. ``title``: what messages call a
-    worker. Raises ActorLost when the cluster is gone or no worker can start."""
+    worker; ``succeeded``: see ``engine.runtime.pool.open_pool``. Raises ActorLost when the cluster is gone or no worker
+    can start."""
 
     def __init__(
         self, hub: Hub, recruiter: Recruiter, workers: int, *, broadcast: Broadcast | None = None,
-        batch_ms: int = 100, limits: Limits | None = None, title: str = "Worker",
+        batch_ms: int = 100, limits: Limits | None = None, title: str = "Worker", succeeded: bool = False,
     ) -> None:  # fmt: skip
         self._hub, self._recruiter, self._broadcast, self._title = hub, recruiter, broadcast, title
         self._limits = limits or Limits()
         self._ledger = Ledger(workers, batch_ms / 1000)
-        self._verdicts = Verdicts()
+        self._verdicts = Verdicts(succeeded=succeeded)
         self._vacant = broadcast.posts(workers) if broadcast else [Post(0, i) for i in range(workers)]
         self._lives = dict.fromkeys(self._vacant, 0)
         self._members: dict[bytes, Member] = {}

@@ -13,25 +13,29 @@ from engine.simulators.conformance import Finding, check
 from engine.simulators.contract import GameSpec
 from engine.simulators.conversation import Limits
 
+LONGEST, BEGINNING = 4 * 2**20, 500
+"""Bytes of the longest line of ``--json``; characters of a longer message that are told of it."""
+
 
 def main_check(argv: list[str]) -> int:
     """``check-simulator``: prints one line a finding; 0 when none is an error, 1 otherwise."""
     options = _options(argv)
-    tell = _tell_json if options.json else _tell
-    worst = 0
+    lines = _Lines(options.longest)
+    broken = False
     for finding in check(
         options.reference,
         battles=options.battles,
         seed=options.seed,
         limits=Limits(request_s=options.deadline),
-        described=_tell_spec if options.json else None,
+        described=lines.description if options.json else None,
         watch=_tell_wait_json if options.json else _tell_wait,
     ):
-        tell(finding)
-        worst = max(worst, int(finding.level == "error"))
+        (lines.finding if options.json else _tell)(finding)
+        broken |= finding.level == "error"
+    broken |= lines.refused
     if not options.json:
-        print("The simulator breaks its contract." if worst else "The simulator keeps its contract.")
-    return worst
+        print("The simulator breaks its contract." if broken else "The simulator keeps its contract.")
+    return int(broken)
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
@@ -50,6 +54,9 @@ def _options(argv: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--json", action="store_true", help="one JSON object a line: the spec or game, each finding, each long wait"
+    )
+    parser.add_argument(
+        "--longest", type=int, default=LONGEST, help=f"bytes of the longest line of --json ({LONGEST:,})"
     )
     options = parser.parse_args(argv)
     if options.battles < 4:
@@ -79,5 +86,25 @@ def _tell_wait_json(awaited: str, seconds: float) -> None:
     _tell_json({"waiting": awaited, "seconds": seconds})
 
 
-def _tell_spec(spec: GameSpec | MDPSpec) -> None:
-    _tell_json({"spec" if isinstance(spec, GameSpec) else "game": spec})
+class _Lines:
+    """Lines of JSON, none longer than ``longest``: whoever reads them keeps only so much."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest, self.refused = longest, False
+
+    def finding(self, finding: Finding) -> None:
+        """One finding; of what is too long its size and its beginning, up to the end of a word."""
+        if (size := len(msgspec.json.encode(finding))) > self._longest:
+            begins = "".join(finding.message[:BEGINNING].rsplit(maxsplit=1)[:-1])
+            said = f"The message has {size:,} bytes, and the most is {self._longest:,}. It begins: {begins}"
+            finding = msgspec.structs.replace(finding, message=said)
+        _tell_json(finding)
+
+    def description(self, spec: GameSpec | MDPSpec) -> None:
+        """What the program describes; where that is too long, how long it is."""
+        told = {"spec" if isinstance(spec, GameSpec) else "game": spec}
+        if (size := len(msgspec.json.encode(told))) <= self._longest:
+            _tell_json(told)
+            return
+        self.refused = True
+        self.finding(Finding("description", "error", f"it has {size:,} bytes, and the most is {self._longest:,}"))

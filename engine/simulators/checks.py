@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from engine.mdp.checks import text_problems
 from engine.simulators.contract import FAILED, NEW_PIECE, OK, Battles, GameSpec, Metric, Patch, Slot
+from engine.simulators.sizes import too_large
+from engine.text import figures
 
 
 def spec_problems(spec: GameSpec) -> list[str]:
-    """Everything wrong with a game description."""
-    return [
+    """Everything wrong with a game description; of one that is too large, only that."""
+    return [*too_large(spec)] or [
         *_names(spec), *text_problems(spec, "spec"), *_repeats(spec), *_categories(spec), *_pieces(spec),
         *_slots(spec), *_rules(spec), *_metrics(spec), *_parameters(spec),
     ]  # fmt: skip
@@ -253,9 +255,9 @@ def _metric_values(metric: Metric, values: NDArray[np.float64], ok: NDArray[np.b
 
 def _allowed(low: float, high: float) -> str:
     if math.isfinite(low) and math.isfinite(high):
-        return f"it must be a number from {low:g} to {high:g}"
+        return f"it must be a number from {figures(low)} to {figures(high)}"
     if math.isfinite(low):
-        return f"it must be a number of at least {low:g}"
+        return f"it must be a number of at least {figures(low)}"
     if math.isfinite(high):
-        return f"it must be a number of at most {high:g}"
+        return f"it must be a number of at most {figures(high)}"
     return "it must be a finite number"

@@ -38,11 +38,12 @@ class ExternalSimulator(Program[GameSpec]):
         return {}
 
     def _introduced(self, connection: Connection) -> GameSpec:
-        return connection.handshake()
+        return connection.handshake(self._stopped)
 
     def describe(self) -> GameSpec:
-        """The game; starts the process the first time. Raises SimulatorError."""
+        """The game; starts the process the first time. Raises SimulatorError, or Cancelled after ``cancel()``."""
         with self._lock:
+            self._stop.clear()
             return self._described()
 
     def battles(
@@ -56,7 +57,7 @@ class ExternalSimulator(Program[GameSpec]):
         """As ``LineupSimulator.battles``. Raises SimulatorError, or Cancelled after ``cancel()``."""
         with self._lock:
             self._stop.clear()
-            spec = self.describe()
+            spec = self._described()
             arguments = _arguments(spec, left, right, seeds)
             out = _empty(spec, len(seeds))
             done = 0
@@ -71,10 +72,10 @@ class ExternalSimulator(Program[GameSpec]):
         """As ``LineupSimulator.replay``; empty where the program does not offer it."""
         with self._lock:
             self._stop.clear()
-            if "replay" not in self.capabilities:
+            if "replay" not in self._connection().capabilities:
                 return ()
             left, right = np.reshape(left, (1, -1)), np.reshape(right, (1, -1))
-            arguments = _arguments(self.describe(), left, right, np.array([seed], np.uint64))
+            arguments = _arguments(self._described(), left, right, np.array([seed], np.uint64))
             message = Replay(id=self._next_id(), deadline_ms=self._deadline_ms(), patch=dict(patch))
             answer = self._request(message, arguments)
             if not isinstance(answer.message, protocol.Frames):
@@ -82,7 +83,7 @@ class ExternalSimulator(Program[GameSpec]):
             return answer.message.frames
 
     def _request(self, message: PlayBattles | Replay, arguments: Arrays) -> Decoded:
-        return self._connection().request(message, arguments, self._stop.is_set)
+        return self._connection().request(message, arguments, self._stopped)
 
     def _play(self, spec: GameSpec, arguments: Arrays, patch: Patch, fidelity: str) -> Battles:
         """Play as many battles as fit one message."""

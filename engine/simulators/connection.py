@@ -43,17 +43,18 @@ class Connection(Conversation):
 
     _first_id = 0
 
-    def handshake(self) -> GameSpec:
-        """HELLO both ways, then SPEC. Raises SimulatorError (permanent where starting again cannot help)."""
-        described = self._introduction("SPEC")
+    def handshake(self, stopped: Callable[[], bool] = never) -> GameSpec:
+        """HELLO both ways, then SPEC; ``stopped`` is asked about 20 times a second. Raises SimulatorError (permanent
+        where starting again cannot help), and Cancelled once ``stopped`` said so: the program is then gone."""
+        described = self._introduction("SPEC", stopped)
         if not isinstance(described, Spec):
             self._fail_to_describe(described, Game, "SPEC")
         self._check_description(checks.spec_problems(described.spec))
         return described.spec
 
-    def handshake_game(self) -> MDPSpec:
-        """HELLO both ways, then GAME. Raises SimulatorError as ``handshake`` does."""
-        described = self._introduction("GAME")
+    def handshake_game(self, stopped: Callable[[], bool] = never) -> MDPSpec:
+        """HELLO both ways, then GAME. Raises as ``handshake`` does."""
+        described = self._introduction("GAME", stopped)
         if not isinstance(described, Game):
             self._fail_to_describe(described, Spec, "GAME")
         self._check_description(game_problems(described.spec))
@@ -71,11 +72,15 @@ class Connection(Conversation):
             told = [*problems[:MOST_PROBLEMS], f"and {more:,} more faults"] if more > 0 else problems
             raise WrongDescription(f"{self.label} describes a game that cannot be: {'; '.join(told)}", told)
 
-    def _introduction(self, wanted: str) -> protocol.AnyMessage:
-        wait = Wait(self._limits.handshake_s, "HELLO", "did not say HELLO", never)
-        self._welcome(self._next(wait, self._hello))
-        wait.awaited, wait.missing = f"its {wanted}", f"did not send its {wanted}"
-        described = self._next(wait, self._message).message
+    def _introduction(self, wanted: str, stopped: Callable[[], bool]) -> protocol.AnyMessage:
+        wait = Wait(self._limits.handshake_s, "HELLO", "did not say HELLO", stopped)
+        try:
+            self._welcome(self._next(wait, self._hello))
+            wait.awaited, wait.missing = f"its {wanted}", f"did not send its {wanted}"
+            described = self._next(wait, self._message).message
+        except Cancelled:
+            self.kill()  # half introduced it is of no use to anybody
+            raise
         if isinstance(described, Error):
             self._fail(f"cannot begin: {described.message.rstrip('.')}", permanent=described.permanent)
         return described

@@ -19,7 +19,7 @@ from engine.rng import generator
 from engine.simulators import checks
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.contract import OK, Battles, GameSpec, LineupSimulator, Patch
-from engine.simulators.sampler import random_teams
+from engine.simulators.random_teams import random_teams
 
 Level = Literal["ok", "warning", "error"]
 SPEED_S = 1.0

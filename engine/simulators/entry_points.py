@@ -6,6 +6,7 @@ or a simulator of lineups.
 ``gymnasium.Env``                          the factory is called again for each further battle
 ``gymnasium.vector.VectorEnv``             the factory takes ``num_envs``, and is called again for another number
 ``pettingzoo.ParallelEnv``                 the factory is called again for each further battle
+``engine.mdp.arena.Arena``                 the factory is called again for each further battle
 ``describe``, ``battles`` and ``replay``   a ``LineupSimulator``
 =========================================  =======================================================================
 """
@@ -28,9 +29,11 @@ from engine.simulators.contract import LineupSimulator
 Factory = Callable[..., Any]
 MAY_RETURN = (
     "a VectorMDP or an MDP (engine.mdp), an environment or vector environment of Gymnasium, a parallel environment "
-    "of PettingZoo, or a simulator of lineups with the methods describe, battles and replay"
+    "of PettingZoo, one with the AI Arena's lists of observation_spaces and action_spaces, or a simulator of lineups "
+    "with the methods describe, battles and replay"
 )
 _METHODS = ("describe", "battles", "replay")
+_LISTS = ("observation_spaces", "action_spaces")
 _BY_NUMBER = "num_envs"
 
 
@@ -68,7 +71,17 @@ def _as_game(entry_point: str, factory: Factory, made: Any) -> VectorMDP | None:
         from engine.mdp.pettingzoo import parallel_mdp
 
         return VectorFromMDP(parallel_mdp(_again(entry_point, factory, made)))
+    if _plays_by_lists(made):
+        from engine.mdp.arena import arena_mdp
+
+        return VectorFromMDP(arena_mdp(_again(entry_point, factory, made)))
     return None
+
+
+def _plays_by_lists(made: Any) -> bool:
+    """Whether it has the parts of ``Arena``; PettingZoo's have dictionaries of spaces."""
+    listed = all(isinstance(getattr(made, name, None), list | tuple) for name in _LISTS)
+    return listed and callable(getattr(made, "reset", None)) and callable(getattr(made, "step", None))
 
 
 def _as_simulator(entry_point: str, made: Any) -> LineupSimulator:

@@ -36,7 +36,7 @@ class ExternalGame(Program[MDPSpec]):
         return self._described()
 
     def _introduced(self, connection: Connection) -> MDPSpec:
-        return connection.handshake_game()
+        return connection.handshake_game(self._stopped)
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
@@ -64,7 +64,7 @@ class ExternalGame(Program[MDPSpec]):
 
     def _ask(self, message: Reset | Actions, arrays: Arrays, n: int) -> VectorStep:
         connection = self._connection()
-        answer = connection.request(message, arrays, self._stop.is_set)
+        answer = connection.request(message, arrays, self._stopped)
         if not isinstance(answer.message, protocol.States):
             asked = protocol.type_name(message)
             connection.reject(f"answered {asked} with {protocol.type_name(answer.message)}")

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.catalog import GAMES, AgentGame
-from engine.errors import ConfigError
+from engine.errors import ConfigError, below
 from engine.mdp.vector import Game, VectorMDP
 from engine.simulators.conversation import Limits
 from engine.simulators.game_client import ExternalGame
@@ -59,10 +59,8 @@ def nearest(name: str, names: Iterable[str]) -> str:
 def _builtin(game: AgentGame, settings: dict[str, Any]) -> Game:
     maker = game.load()
     check_settings(settings, maker, taken=tuple(game.given))
-    try:
+    with below("settings"):
         made: Game = maker(**settings, **game.given)
-    except ConfigError as error:
-        raise ConfigError((f"settings.{p.place}", p.message) for p in error.problems) from error
     return made
 
 
@@ -97,7 +95,8 @@ def _atari(name: str, battles: int, settings: dict[str, Any]) -> VectorMDP:
             near = nearest(name, known) or f". Names are like {', '.join(known[:3])}"
             raise ConfigError([("game", f"there is no Atari game {name!r}{near}")])
         check_settings(settings, atari, taken=("game", "battles"))
-        return atari(name, battles, **settings)
+        with below("settings"):
+            return atari(name, battles, **settings)
 
 
 def _program(reference: str, settings: dict[str, Any], limits: Limits | None) -> VectorMDP:

@@ -24,6 +24,7 @@ from typing import Literal
 import msgspec
 
 from engine.errors import ConfigError, SimulatorError
+from engine.problem import ShouldStop
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.contract import LineupSimulator
 from engine.simulators.conversation import Limits
@@ -136,6 +137,13 @@ def close(simulator: LineupSimulator) -> None:
     """End what the simulator keeps running; nothing to do for one that runs in this process."""
     if isinstance(simulator, ExternalSimulator):
         simulator.close()
+
+
+def heed(simulator: LineupSimulator, should_stop: ShouldStop) -> None:
+    """Have the start and the battles of a program raise Cancelled once ``should_stop`` says so, as long as one of them
+    may take; of one that runs in this process a few are played before anybody could ask."""
+    if isinstance(simulator, ExternalSimulator):
+        simulator.should_stop = should_stop
 
 
 @contextlib.contextmanager

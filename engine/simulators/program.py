@@ -14,9 +14,10 @@ from typing import ClassVar, Generic, Self, TypeVar
 
 from engine.errors import SimulatorError
 from engine.mdp.interface import MDPSpec
+from engine.problem import ShouldStop
 from engine.simulators.connection import Connection
 from engine.simulators.contract import GameSpec, content_hash
-from engine.simulators.conversation import Limits, Watch
+from engine.simulators.conversation import Limits, Watch, never
 from engine.simulators.line import Transport
 
 S = TypeVar("S", GameSpec, MDPSpec)
@@ -26,8 +27,9 @@ class Program(ABC, Generic[S]):
     """One process, one call at a time.
 
     ``command`` is the program's argument list (``{endpoint}`` in it is replaced; the endpoint and the key are also in
-    its environment), ``transport`` what it dials. ``watch`` may be set: it is told of every long wait. Use it as a
-    context manager or call ``close()``; a forgotten one ends with this process, however that ends.
+    its environment), ``transport`` what it dials. ``watch`` may be set: it is told of every long wait. So may
+    ``should_stop``: it is asked about 20 times a second during a call, which raises Cancelled once it says so. Use it
+    as a context manager or call ``close()``; a forgotten one ends with this process, however that ends.
     """
 
     what: ClassVar[str]
@@ -45,6 +47,7 @@ class Program(ABC, Generic[S]):
         self.command = list(command)
         self.transport: Transport = transport
         self.watch: Watch | None = None
+        self.should_stop: ShouldStop = never
         self.label = label or f"The {self.what} “{Path(self.command[0]).name if self.command else ''}”"
         self.limits = limits or Limits()
         self.starts = 0
@@ -84,16 +87,21 @@ class Program(ABC, Generic[S]):
     def capabilities(self) -> frozenset[str]:
         """What the program says it can do: replay, cancel, heartbeat. Starts it if need be."""
         with self._lock:
+            self._stop.clear()
             return self._connection().capabilities
 
     def start(self) -> None:
-        """Start it, if it does not run. Raises SimulatorError."""
+        """Start it, if it does not run. Raises SimulatorError, Cancelled."""
         with self._lock:
+            self._stop.clear()
             self._connection()
 
     def cancel(self) -> None:
         """Make the call that another thread has in progress raise Cancelled."""
         self._stop.set()
+
+    def _stopped(self) -> bool:
+        return self._stop.is_set() or self.should_stop()
 
     def close(self) -> None:
         """End the process; nothing it started is left running. A later call starts a new one."""

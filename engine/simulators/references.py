@@ -12,6 +12,8 @@ from engine.errors import ConfigError, SimulatorError
 from engine.mdp.checks import Blame, check_batch, check_state
 from engine.mdp.interface import MDP
 from engine.mdp.vector import Game, VectorMDP, in_turns
+from engine.problem import ShouldStop
+from engine.simulators.conversation import never
 from engine.simulators.game_client import ExternalGame
 from engine.simulators.game_loaders import KINDS, load_game, nearest
 
@@ -28,12 +30,14 @@ NAMES = (
 )
 
 
-def make(game: TrainGame, battles: int) -> Game:
-    """The game for ``battles`` battles at a time; a program of somebody else's has begun. Raises ConfigError that names
-    the field, also where such a program says that it cannot begin, and SimulatorError where it may another time."""
+def make(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> Game:
+    """The game for ``battles`` battles at a time; a program of somebody else's has begun, and raises Cancelled whenever
+    ``should_stop`` says so. Raises ConfigError that names the field, also where such a program says that it cannot
+    begin, and SimulatorError where it may another time."""
     try:
         made = load_game(_reference(game.name.strip()), battles, dict(game.settings))
         if isinstance(made, ExternalGame):
+            made.should_stop = should_stop
             made.start()
     except ConfigError as error:
         raise ConfigError((_place(p.place), p.message) for p in error.problems) from error
@@ -44,12 +48,14 @@ def make(game: TrainGame, battles: int) -> Game:
     return made
 
 
-def make_over_arrays(game: TrainGame, battles: int) -> VectorMDP:
-    """The same where all seats must step together. Raises ConfigError also for a game that is played in turns."""
-    made = make(game, battles)
-    if in_turns(made):
-        why = f"{made.spec.name} is played in turns: it can be trained in and evaluated in, but not searched in"
-        raise ConfigError([("game.name", why)])
+def make_for_one(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> VectorMDP:
+    """The same where one agent learns at a time. Raises ConfigError also for a game with several seats."""
+    made, why = make(game, battles, should_stop), "a search for training settings trains one agent at a time"
+    seats = len(made.spec.seats)
+    if in_turns(made) or seats > 1:
+        made.close()
+        one = "take a game with one seat, or train or evaluate in this one without searching"
+        raise ConfigError([("game.name", f"{made.spec.name} has {seats} seats, and {why}; {one}")])
     return made
 
 

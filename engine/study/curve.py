@@ -21,10 +21,14 @@ _KEPT = ("staleness_max",)
 
 
 class PolicyCurve:
-    """How one policy learns. ``state`` and ``load`` are plain JSON."""
+    """How one policy learns. ``least``: what no episode's return is below. ``state`` and ``load`` are plain JSON."""
 
-    def __init__(self, rewards: tuple[str, ...], weights: Iterable[float], signals: tuple[str, ...]) -> None:
+    def __init__(
+        self, rewards: tuple[str, ...], weights: Iterable[float], signals: tuple[str, ...], least: float = -math.inf
+    ) -> None:
         self.rewards, self.weights, self.signals = rewards, np.array(list(weights)), signals
+        weighted = 0.0 if least == 0 and (self.weights >= 0).all() else -math.inf
+        self.known = {"win": (0.0, 1.0), "score": (least, math.inf), "return": (weighted, math.inf)}
         self.totals = {"updates": 0, "episodes": 0, "dropped": 0, "skipped": 0}
         self.spent = {"sampling_seconds": 0.0, "learning_seconds": 0.0}
         self.evaluation: dict[str, float] = {}
@@ -66,7 +70,7 @@ class PolicyCurve:
         numbers |= {name: found.signals[:, i] for i, name in enumerate(self.signals)}
         told: dict[str, float] = {}
         for name, values in numbers.items():
-            mean, ends = found.mean(values, *((0.0, 1.0) if name == "win" else ()))
+            mean, ends = found.mean(values, *self.known.get(name, ()))
             if math.isfinite(mean):
                 told[f"evaluation_{name}{against}"] = mean
             if math.isfinite(ends.high - ends.low):

@@ -16,7 +16,7 @@ from engine.config.algorithms import SearchAlgorithm
 from engine.config.evolve import EvolveConfig
 from engine.config.noise import NoiseConfig
 from engine.config.study import FURTHER, BalanceStudy
-from engine.errors import ActorLost, EngineError
+from engine.errors import ActorLost, Cancelled, EngineError
 from engine.events import AnyEvent, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
 from engine.evolution.algorithm import Algorithm, Individual, Parts, Progress
 from engine.evolution.fair import FairQueue
@@ -30,6 +30,7 @@ from engine.study import checkpoint
 from engine.study.algorithm_views import off_the_edge, remapped
 from engine.study.checkpoint import Checkpoint, named
 from engine.study.control import Command, Control
+from engine.study.failures import not_begun
 from engine.study.progress_throttle import ProgressThrottle
 
 FRESH = 1_000_000
@@ -66,7 +67,8 @@ class Drive(ABC):
 
     @abstractmethod
     def prepare(self, saved: Checkpoint | None) -> None:
-        """Make the record and the algorithm, as they begin. Raises ConfigError with all that is wrong."""
+        """Make the record and the algorithm, as they begin. Raises ConfigError with all that is wrong, and Cancelled
+        where a command to end came meanwhile."""
 
     @abstractmethod
     def payload(self) -> bytes:
@@ -99,14 +101,20 @@ class Drive(ABC):
     def events(self, resume: str) -> Iterator[AnyEvent]:
         """The whole study; ``resume``: hash of the checkpoint to go on from."""
         saved = checkpoint.read(self.study, resume, self.store) if resume else None
-        self.prepare(saved)
+        try:
+            self.prepare(saved)
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
         if saved:
             self.algorithm.load(saved.below(f"algorithm/{self.name}"))
             self.record.load(saved.parts["record"].meta)
             self.tick, self.saved = saved.tick, resume
         pool, stopped = self.study.pool, lambda: bool(self.control())
-        evaluator = EVALUATORS[self.evaluator]
-        with open_pool(pool, evaluator, self.payload(), should_stop=stopped, allowed=self.allowed) as opened:
+        evaluator, before = EVALUATORS[self.evaluator], self.record.succeeded
+        with open_pool(
+            pool, evaluator, self.payload(), should_stop=stopped, allowed=self.allowed, succeeded=before
+        ) as opened:
             workers = pool.workers if pool.kind == "ray" else 1
             yield self.say(Started, workers=workers, pool=pool.kind, resumed=bool(saved), **self.plan()._asdict())
             self.throttle.restart()
@@ -154,13 +162,8 @@ class Drive(ABC):
         return ""
 
     def finished(self, pool: Pool) -> list[Evaluation]:
-        """What the pool has finished. One that dies after the study was commanded to end was asked to end with it."""
-        try:
-            return pool.finished(_POLL_S)
-        except ActorLost:
-            if self.control():
-                return []
-            raise
+        """What the pool has finished."""
+        return finished(pool, self.control)
 
     def _stopped(self) -> bool:
         """Whether a rule has ended the search."""
@@ -262,6 +265,16 @@ class Drive(ABC):
         """An event with where the study is."""
         event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=self.record.counters(), **fields)
         return event
+
+
+def finished(pool: Pool, control: Control) -> list[Evaluation]:
+    """What a pool has finished. One that dies after the study was commanded to end was asked to end with it."""
+    try:
+        return pool.finished(_POLL_S)
+    except ActorLost:
+        if control():
+            return []
+        raise
 
 
 def _many(count: int, noun: str) -> str:

@@ -10,7 +10,7 @@ import contextlib
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
 from typing import NamedTuple
 
@@ -34,19 +34,29 @@ _POLL_S = 0.2
 
 
 class Measured(NamedTuple):
-    """The ``policy`` that is measured, beside all that learn as they are ``present``, and their snapshots."""
+    """The policies that are measured: all that learn, as they are ``present``; and their snapshots."""
 
     config: TrainConfig
     store: Store
     present: Mapping[str, Policy]
     snapshots: Snapshots
-    policy: str
+
+    @property
+    def battles(self) -> list[tuple[tuple[str, ...], str]]:
+        """Whose battles are played, against which opponent. Where everybody always has the same seats and no other
+        opponents are named, each policy's battles would be those of all others, move for move: they are played once."""
+        if cast_of(self.config).fixed and all(self.config.against(name) == ("",) for name in self.present):
+            return [(tuple(self.present), "")]
+        return [((name,), opponent) for name in self.present for opponent in self.config.against(name)]
 
 
-def evaluate(measured: Measured, first: int, control: Control) -> dict[str, Examination] | None:
-    """Fresh episodes against each of its opponents ("": whoever is drawn), whose seeds are numbered from ``first``;
-    None when a command came before they were over. Raises SimulatorError when the game does not answer any
-    more, and whatever the game raises."""
+Found = dict[str, dict[str, Examination]]
+"""By policy, what came of its episodes against each of its opponents ("": whoever is drawn)."""
+
+
+def evaluate(measured: Measured, first: int, control: Control) -> Found | None:
+    """Fresh episodes of every policy, whose seeds are numbered from ``first``; None when a command came before they
+    were over. Raises SimulatorError when the game does not answer any more, and whatever the game raises."""
     try:
         return _Evaluation(measured, first, control).examination()
     except Cancelled:
@@ -60,10 +70,10 @@ class _Evaluation:
         self._measured, self._first, self._control = measured, first, control
         self._answers = 0
         self._program: ExternalGame | None = None
-        self._found: Future[dict[str, Examination]] = Future()
+        self._found: Future[Found] = Future()
         self._thread = threading.Thread(target=self._play, name="evaluation", daemon=True)
 
-    def examination(self) -> dict[str, Examination]:
+    def examination(self) -> Found:
         """Raises Cancelled, SimulatorError, and what the game raises."""
         self._thread.start()
         silent_s, heard = 0.0, 0
@@ -95,21 +105,28 @@ class _Evaluation:
     def _play(self) -> None:
         config = self._measured.config
         try:
-            with contextlib.closing(references.make(config.game, config.episodes)) as game:
+            with contextlib.closing(
+                references.make(config.game, config.episodes, lambda: bool(self._control()))
+            ) as game:
                 self._program = game if isinstance(game, ExternalGame) else None
-                found = {opponent: self._against(opponent, game) for opponent in config.against(self._measured.policy)}
+                found: Found = {name: {} for name in self._measured.present}
+                for names, opponent in self._measured.battles:
+                    for name, one in self._examined(names, opponent, game).items():
+                        found[name][opponent] = one
         except BaseException as error:  # raised where it is waited for
             self._found.set_exception(error)
         else:
             self._found.set_result(found)
 
-    def _against(self, opponent: str, game: Game) -> Examination:
-        config, store, present, snapshots, policy = self._measured
-        return examine(
-            present[policy], game, config.episodes, config.seed, seat=cast_of(config).places(policy)[0],
+    def _examined(self, names: Sequence[str], opponent: str, game: Game) -> dict[str, Examination]:
+        config, store, present, snapshots = self._measured
+        seats = {name: cast_of(config).places(name)[0] for name in names}
+        found = examine(
+            {seat: present[name] for name, seat in seats.items()}, game, config.episodes, config.seed,
             cast=facing(config, opponent), players=players_of(config, game.spec.seats, store, present, explore=False),
             snapshots=snapshots, first=self._first, stopped=self._stopped,
         )  # fmt: skip
+        return {name: found[seat] for name, seat in seats.items()}
 
     def _stopped(self) -> bool:
         """Asked at every decision: the game has just answered."""

@@ -63,7 +63,7 @@ class _Evolve(Drive):
     def prepare(self, saved: Checkpoint | None) -> None:
         config = self.config
         with below("task"):
-            game = references.make_over_arrays(example(config.task).game, 1)
+            game = references.make_for_one(example(config.task).game, 1, lambda: bool(self.control()))
         try:
             if saved is None:
                 with below("task"):

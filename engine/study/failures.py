@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 
 from engine.errors import ActorLost, EngineError, StoreError
-from engine.events import AnyEvent, Failed
+from engine.events import AnyEvent, Failed, Paused, Stopped
+from engine.study.control import Control
 
 
 def with_failure(events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
@@ -19,3 +20,11 @@ def with_failure(events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
     except EngineError as error:
         permanent = not isinstance(error, StoreError) and getattr(error, "permanent", True)
         yield Failed(at=time.time(), error=type(error).__name__, message=str(error), permanent=permanent)
+
+
+def not_begun(control: Control, resume: str) -> AnyEvent:
+    """A study was told to end before it began, or went on; ``resume``: the checkpoint that it was to go on from."""
+    now, kept = time.time(), {"checkpoint": resume} if resume else {}
+    if control() == "pause":
+        return Paused(tick=0, at=now, artifacts=kept)
+    return Stopped(tick=0, at=now, reason="Stopped by request.", artifacts=kept)

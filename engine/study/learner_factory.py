@@ -8,6 +8,7 @@ from typing import NamedTuple
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.interface import SeatSpec
+from engine.problem import ShouldStop
 from engine.rl.factory import make_learner
 from engine.rng import generator
 from engine.simulators import references
@@ -15,7 +16,7 @@ from engine.store import Store
 from engine.study.casting import cast_of, players_of
 from engine.study.curve import Curve, PolicyCurve
 from engine.study.policy_training import PolicyTraining
-from engine.study.sampling import seated
+from engine.study.sampler_factory import seated
 
 
 class Learners(NamedTuple):
@@ -26,11 +27,13 @@ class Learners(NamedTuple):
     longest: int
 
 
-def make_learners(config: TrainConfig, store: Store, *, begun: bool = False) -> Learners:
+def make_learners(
+    config: TrainConfig, store: Store, *, begun: bool = False, should_stop: ShouldStop = lambda: False
+) -> Learners:
     """What a study learns with, fresh. Raises ConfigError that names the field when a learner or another policy does
     not fit the game, there is no such game, or no battle of it begins; in a study that has ``begun`` nobody tries that
-    again."""
-    with contextlib.closing(references.make(config.game, 1)) as game:
+    again. Raises Cancelled once ``should_stop`` says so."""
+    with contextlib.closing(references.make(config.game, 1, should_stop)) as game:
         seats = seated(config, game).spec.seats
         policies = {name: _training(config, name, seats) for name in config.learners}
         players = players_of(config, seats, store, {}, explore=True)
@@ -52,5 +55,5 @@ def _training(config: TrainConfig, name: str, seats: tuple[SeatSpec, ...]) -> Po
     seed = int(generator(config.seed, "policy", name).integers(2**63)) if config.policies else config.seed
     learner = make_learner(chosen, seats[first], seed, config.steps_of(name), config.place_of(name))
     weights = [chosen.rewards[r].weight if r in chosen.rewards else 1.0 for r in seats[first].rewards]
-    curve = PolicyCurve(seats[first].rewards, weights, seats[first].signals)
+    curve = PolicyCurve(seats[first].rewards, weights, seats[first].signals, config.game.least_return)
     return PolicyTraining(name, config, learner, curve)

@@ -87,6 +87,8 @@ class LineupRecord(Record):
         return [fresh_verdicts.judge(s, self.goals, bool(t), int(told.sum())) for s, t in pairs]
 
     def _samples(self, members: Sequence[Individual], arrays: Arrays, weight: float) -> list[Sample]:
+        if not members:
+            return []
         low, high, exact, plain = schema.spans(self.spec, self.config.objectives, arrays["cost"])
         lineups = np.stack([individual.genome for individual in members])
         battles = battles_each(self.config.objectives, self.spec, lineups, self.baselines.rows)
@@ -145,7 +147,7 @@ class LineupRecord(Record):
         for k, i in enumerate(arrays["id"].tolist()):
             self.over.discard(i)
             self.strong.pop(i, None)
-            if verdict[k] != UNDER:
+            if verdict[k] != UNDER and arrays["samples"][k]:  # fresh battles that failed say nothing
                 self.over.add(i)
             if verdict[k] == STRONG and self.line is not None:
                 self.strong[i] = float(objective[k, self.line])

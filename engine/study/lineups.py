@@ -17,10 +17,10 @@ from engine.lineups.baselines import BaselineTeams, resolve
 from engine.lineups.encoding import Lineups, LineupSpace
 from engine.lineups.evaluator import LineupEvaluator, Setup, checked
 from engine.lineups.schema import battles_of_replicate
-from engine.problem import LineupContext, Problem, Request
+from engine.problem import LineupContext, Problem, Request, ShouldStop
 from engine.rng import generator
 from engine.simulators.contract import GameSpec
-from engine.simulators.loaders import load
+from engine.simulators.loaders import heed, load
 from engine.store import Store
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
@@ -63,7 +63,7 @@ class _Lineups(Drive):
 
     def prepare(self, saved: Checkpoint | None) -> None:
         baselines = BaselineTeams.load(saved.parts["record"].meta["baselines"]) if saved else None
-        problem, self.baselines, spec = _prepare(self.config, baselines)
+        problem, self.baselines, spec = _prepare(self.config, baselines, lambda: bool(self.control()))
         self.record = LineupRecord(problem, self.config.objectives, self.baselines, self.store, spec, self.listed)
         self.algorithm = self.chosen(problem, LineupContext(self.config.game.fidelity))
 
@@ -175,10 +175,13 @@ class _Sample(_List):
         return self.put_aside()
 
 
-def _prepare(config: BalanceStudy, baselines: BaselineTeams | None) -> tuple[Problem, BaselineTeams, GameSpec]:
-    """The problem as the driver needs it, the baselines, resolved once for all workers, and the game as it is
-    played."""
+def _prepare(
+    config: BalanceStudy, baselines: BaselineTeams | None, should_stop: ShouldStop
+) -> tuple[Problem, BaselineTeams, GameSpec]:
+    """The problem as the driver needs it, the baselines, resolved once for all workers, and the game as it is played.
+    Raises Cancelled."""
     simulator = load(config.game.simulator)
+    heed(simulator, should_stop)
     try:
         checked(config, simulator)
         found = baselines or resolve(simulator, config.lineups, config.game.patch, config.seed, config.game.fidelity)

@@ -33,7 +33,7 @@ from engine.store import Store
 from engine.study import checkpoint
 from engine.study.casting import player_of
 from engine.study.control import Control
-from engine.study.failures import with_failure
+from engine.study.failures import not_begun, with_failure
 from engine.study.progress_throttle import ProgressThrottle
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,12 @@ class _RoundRobin:
     def events(self, resume: str) -> Iterator[AnyEvent]:
         if resume:
             self._restore(resume)
-        with contextlib.closing(references.make(self.config.game, min(BATCH, self.seeds))) as game:
+        try:
+            made = references.make(self.config.game, min(BATCH, self.seeds), self._stopped)
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
+        with contextlib.closing(made) as game:
             players = self._players(game)
             battles = self.config.ticks * self.config.episodes
             yield self._say(Started, workers=1, pool="local", ticks=self.config.ticks, battles=battles,

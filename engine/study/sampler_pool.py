@@ -12,10 +12,11 @@ import msgspec
 from engine.catalog import SAMPLERS
 from engine.channel import Weights, encode_weights
 from engine.config.train import TrainConfig
+from engine.problem import ShouldStop
 from engine.rl.collector import Arrival, Producer, arrivals, unpack
 from engine.runtime.outcomes import Closed, Trouble
 from engine.store import Store
-from engine.study.sampling import Order, sampler
+from engine.study.sampler_factory import Order, sampler
 
 if TYPE_CHECKING:
     from engine.runtime.supervisor import Supervisor
@@ -66,10 +67,12 @@ class LocalSamplers(Closed):
     playing meanwhile; since turns are fixed, the same study gives the same numbers.
     """
 
-    def __init__(self, config: TrainConfig, store: Store, beginning: int) -> None:
+    def __init__(
+        self, config: TrainConfig, store: Store, beginning: int, should_stop: ShouldStop = lambda: False
+    ) -> None:
         self._waiting = config.sampling == "synchronous"
         self._fragments, self._beginning = config.fragments, beginning
-        self._members = [_Member(sampler(config, store, number), deque()) for number in range(config.samplers)]
+        self._members = [_Member(sampler(config, store, i, should_stop), deque()) for i in range(config.samplers)]
         self._newest: dict[str, Weights] = {}
         self._begun: tuple[int, int] | None = None
         self._due: deque[tuple[int, int]] = deque()
@@ -82,7 +85,8 @@ class LocalSamplers(Closed):
             self._due = deque((i, k) for i in range(len(self._members)) for k in range(self._fragments))
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
-        """One fragment of each policy; ``timeout_s`` cannot interrupt it."""
+        """One fragment of each policy; ``timeout_s`` cannot interrupt it, a stop can where a program plays. Raises
+        Cancelled."""
         if not self._newest:
             return []
         return self._in_step() if self._waiting else self._play_on()
@@ -157,11 +161,14 @@ class RemoteSamplers(Closed):
         self._workers.close()
 
 
-def open_samplers(config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ("engine.",)) -> SamplerPool:
+def open_samplers(
+    config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ("engine.",),
+    should_stop: ShouldStop = lambda: False,
+) -> SamplerPool:  # fmt: skip
     """The samplers a study asks for, whose battles begin for the ``tick``-th time. Raises ConfigError, SimulatorError
-    when a game cannot be made here, ActorLost when there is no Ray at the address."""
+    when a game cannot be made here, Cancelled, ActorLost when there is no Ray at the address."""
     if config.pool.kind == "local":
-        return LocalSamplers(config, store, tick * LIVES)
+        return LocalSamplers(config, store, tick * LIVES, should_stop)
     from engine.runtime.members import Limits
     from engine.runtime.ray_workers import RayWorkers  # a local study loads neither Ray nor ZeroMQ
 

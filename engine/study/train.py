@@ -17,7 +17,7 @@ from typing import Any
 from engine.arrays import Bundle
 from engine.channel import Weights
 from engine.config.train import TrainConfig
-from engine.errors import ActorLost, ConfigError, EngineError, SimulatorError
+from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
 from engine.events import AnyEvent, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
 from engine.rl.collector import Arrival
 from engine.rl.learner import Metrics, on_threads
@@ -28,7 +28,7 @@ from engine.study import checkpoint
 from engine.study.control import Command, Control
 from engine.study.curve import nothing_to_learn, too_short
 from engine.study.evaluation import Measured, evaluate
-from engine.study.failures import with_failure
+from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import make_learners
 from engine.study.progress_throttle import ProgressThrottle
 from engine.study.sampler_pool import SamplerPool, open_samplers
@@ -61,10 +61,16 @@ class _Train:
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
-        self.policies, self.curve, self.longest = make_learners(config, self.store, begun=bool(resume))
-        if resume:
-            self._restore(resume)
-        with on_threads(config.threads), open_samplers(config, self.store, self.tick) as samplers:
+        try:
+            made = make_learners(config, self.store, begun=bool(resume), should_stop=self._stopped)
+            self.policies, self.curve, self.longest = made
+            if resume:
+                self._restore(resume)
+            opened = open_samplers(config, self.store, self.tick, should_stop=self._stopped)
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
+        with on_threads(config.threads), opened as samplers:
             yield self._say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self._checkpoint()
@@ -83,6 +89,9 @@ class _Train:
             )
         else:
             yield self._say(Finished, artifacts=self._results(), summary=self.curve.summary(self.steps))
+
+    def _stopped(self) -> bool:
+        return bool(self.control())
 
     @property
     def steps(self) -> int:
@@ -133,7 +142,7 @@ class _Train:
         """What has arrived. A pool that dies after the study was commanded to end was asked to end with it."""
         try:
             return samplers.gather(_POLL_S, missing)
-        except ActorLost:
+        except (ActorLost, Cancelled):
             if self.control():
                 return []
             raise
@@ -254,13 +263,11 @@ class _Train:
         """Measure the policies; False when a command came before that was done."""
         present = {name: policy.learner.policy() for name, policy in self.policies.items()}
         snapshots = {name: policy.snapshots for name, policy in self.policies.items()}
-        for name, policy in self.policies.items():
-            measured = Measured(self.config, self.store, present, snapshots, name)
-            found = evaluate(measured, _LAST if last else 0, self.control)
-            if found is None:
-                return False
-            policy.curve.examined(found)
-        return True
+        measured = Measured(self.config, self.store, present, snapshots)
+        found = evaluate(measured, _LAST if last else 0, self.control)
+        for name, against in (found or {}).items():
+            self.policies[name].curve.examined(against)
+        return found is not None
 
     def _checkpoint(self) -> str:
         self.kept = self.steps

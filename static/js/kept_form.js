@@ -1,4 +1,4 @@
-// The pages of lineup rules and objectives: what is typed is kept until it is saved or given up, and offered back.
+// Forms that keep what is typed until it is saved, started or given up, and offer it back: lineup rules, objectives, new jobs.
 import { closest, find, findAll, findOptional } from "./elements.js";
 import { TypedNumbers, warnWhereNothingIsKept } from "./typed_numbers.js";
 
@@ -8,13 +8,14 @@ const { keys: listed = "", kind = "" } = form.dataset;
 const keys = listed.split(" "); // this version's, then those of the versions before it
 const version = Number(form.dataset.version);
 const typed = new TypedNumbers(form.dataset);
+const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "base", "once"]); // nobody types these
 const refused = "refused" in form.dataset; // the page shows what was typed and could not be saved
 if (!refused) form.reset(); // a browser that goes back fills the fields by itself
 
 /** What the fields say; pieces that are ticked under one name stand on a line each. */
 function texts() {
   const data = new FormData(form);
-  const names = [...new Set(data.keys())].filter((name) => name !== "csrfmiddlewaretoken" && name !== "base");
+  const names = [...new Set(data.keys())].filter((name) => !OF_THE_PAGE.has(name));
   return Object.fromEntries(names.map((name) => [name, data.getAll(name).join("\n")]));
 }
 
@@ -45,7 +46,10 @@ function fillFields(found) {
   }
   for (const text of findAll(form, "input:not([type=checkbox], [type=radio])", HTMLInputElement)) text.value = found[text.name] ?? text.value;
   for (const text of findAll(form, "textarea", HTMLTextAreaElement)) text.value = found[text.name] ?? text.value;
-  for (const choice of findAll(form, "select", HTMLSelectElement)) choice.value = found[choice.name] ?? choice.value;
+  for (const choice of findAll(form, "select", HTMLSelectElement)) {
+    choice.value = found[choice.name] ?? choice.value;
+    choice.dispatchEvent(new Event("change", { bubbles: true }));
+  }
   form.dispatchEvent(new Event("change")); // the verdict is about what the fields say now
 }
 
@@ -57,7 +61,8 @@ function offer() {
     typed.forget([key]);
     return;
   }
-  find(note, "span").textContent = `Typed earlier${key === keys[0] ? "" : " on an earlier version"}, not saved`;
+  const undone = "versionsAreOwn" in form.dataset ? "not started" : "not saved";
+  find(note, "span").textContent = `Typed earlier${key === keys[0] ? "" : " on an earlier version"}, ${undone}`;
   note.hidden = false;
   fill(kept.texts);
 }
@@ -75,8 +80,9 @@ form.addEventListener("submit", () => typed.sent(keys, version));
 form.addEventListener("click", ({ target }) => closest(target, "[data-give-up]") && typed.forget(keys));
 warnWhereNothingIsKept(typed);
 const [arrival] = performance.getEntriesByType("navigation");
-// Only what was saved is redirected from its form to a newer version.
-if (arrival instanceof PerformanceNavigationTiming && arrival.redirectCount) typed.forgetSaved(version);
+// Only what was saved is redirected from its form to a newer version. Where a person's own are counted, any newer one tells.
+const redirected = arrival instanceof PerformanceNavigationTiming && arrival.redirectCount > 0;
+if (redirected || "versionsAreOwn" in form.dataset) typed.forgetSaved(version);
 typed.sent(keys, 0);
 if (refused) keep();
 else offer();

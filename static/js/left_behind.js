@@ -2,7 +2,7 @@
 // session has ended by itself. Whoever signs out leaves nothing behind, and nothing of others stays where somebody is signed in.
 import { findOptional } from "./elements.js";
 
-const OWNED = /^equipoise-[a-z]+:(\d+):/; // the number of who typed it
+const OWNED = /^equipoise-[a-z-]+:(\d+):/; // the number of who typed it
 const ASK = "Something that you typed and did not save is kept on this device. Sign out and remove it?";
 
 /** @param {(owner: string) => boolean} theirs */

@@ -20,15 +20,15 @@ import { toast } from "./toast.js";
  *   line: number | null, cap: number | null, over: number, span?: [number, number], whole: boolean }} Chart */
 /** What lineups that were played say of the line; `better`: a line that would tell more.
  * @typedef {{ state: string, job: number, text: string, cap: string, strong: string, failed: string, chart: Chart | null,
- *   advice: { level: string, head: string, text: string, better: number | null } }} Sample */
+ *   advice: { level: string, head: string, text: string, better: number | null, from: string | null } }} Sample */
 /** How long each effort takes, and the one that is chosen.
  * @typedef {{ efforts: Record<string, { time: string, text: string }>,
- *   before: { time: string, range: string, long: string, rows: [string, string][], plan: Record<string, string> } }} Estimates */
+ *   before: { time: string, range: string, long: string, rows: [string, string | [string, string][]][], plan: Record<string, string> } }} Estimates */
 /** @typedef {{ name: string, title: string }} Choice */
 /** What the server says of the form; without measures it could not read enough of it.
  * @typedef {Estimates & { errors: Record<string, string[]>, kept?: string, counts: string, measures?: Choice[], objectives: Choice[],
  *   fill: { measure: string, line: string, line_from: string } | null, over: string, unit: string, direction: string,
- *   sample: Sample }} Answer */
+ *   experiment: { possible: boolean, wanted: boolean, text: string, battles: string }, sample: Sample }} Answer */
 
 const form = find(document, "[data-new-job]", HTMLFormElement);
 const { preview = "", events = "" } = form.dataset;
@@ -46,7 +46,7 @@ const chosen = { measure: form.dataset.measure ?? "", byHand: Boolean(form.datas
 const lines = new Lines();
 /** @type {Record<string, string>} */
 const ORIGINS = embedded("line-words");
-const PROPOSED = ["proposed", "all", "usual"];
+const PROPOSED = ["proposed", "all", "nearest", "nearest-all", "usual"];
 const ANEW = "anew"; // asks for a line from random lineups, whatever was accepted before
 /** @type {number | null} */
 let sampleJob = null;
@@ -129,7 +129,8 @@ async function ask(extra = {}) {
   if (!answer?.ok) {
     settled(false);
     const gone = answer && [401, 403, 404].includes(answer.status);
-    toast(gone ? "Sign in again to go on; what you typed is kept up to the last change." : "The site does not answer. What you typed is still here.", { problem: true });
+    const wrong = answer?.status === 400 ? (await answer.json()).error : "";
+    toast(wrong || (gone ? "Sign in again to go on; what you typed is kept up to the last change." : "The site does not answer. What you typed is still here."), { problem: true });
     return;
   }
   /** @type {Answer} */
@@ -183,13 +184,14 @@ function showSample(sample) {
   at("cap").hidden = !drawn || !sample.cap;
   at("strong").hidden = !drawn || !sample.strong;
   if (chart === null) return;
-  const { level, head, text, better } = sample.advice;
+  const { level, head, text, better, from } = sample.advice;
   advice.className = `advice${["good", "few"].includes(level) ? "" : " advice-unsure"}`;
   find(advice, "b").textContent = head;
   find(advice, "span").textContent = [text, sample.failed].filter(Boolean).join(" ");
   const button = at("better");
   button.hidden = better === null;
   button.dataset.value = String(better ?? "");
+  button.dataset.from = from ?? "";
   button.textContent = better === null ? "" : `Take ${lineText(better, shown(chart))}`;
   at("cap").textContent = sample.cap;
   at("strong").textContent = sample.strong;
@@ -199,6 +201,14 @@ function showSample(sample) {
 /** How lines and caps are written: with all of their digits.
  * @param {{ unit: string }} chart */
 const shown = ({ unit }) => ({ unit, digits: unit === "×" ? 1 : 0 });
+
+/** A name and its value, or the rows that belong under the name.
+ * @param {string} name @param {string | [string, string][]} value */
+function row(name, value) {
+  if (typeof value === "string") return make("div", {}, make("dt", {}, name), make("dd", {}, value));
+  const inner = make("dl", { class: "pairs" }, ...value.map(([each, its]) => make("div", {}, make("dt", {}, each), make("dd", {}, its))));
+  return make("div", { class: "pairs-group" }, make("dt", {}, name), make("dd", {}, inner));
+}
 
 /** @param {Estimates} estimates */
 function showEstimates({ efforts, before }) {
@@ -213,10 +223,18 @@ function showEstimates({ efforts, before }) {
   }
   at("long").hidden = !before.long;
   at("long").textContent = before.long;
-  at("rows").replaceChildren(
-    ...before.rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
-  );
+  at("rows").replaceChildren(...before.rows.map(([name, value]) => row(name, value)));
   for (const [name, value] of Object.entries(before.plan)) field(name).placeholder = value;
+}
+
+const tick = find(document, "[data-experiment-tick]", HTMLInputElement);
+/** The experiment beside the search: as the question has it until somebody ticks or unticks it.
+ * @param {Answer["experiment"]} experiment */
+function showExperiment({ possible, wanted, text, battles }) {
+  tick.checked = wanted;
+  tick.disabled = !possible;
+  at("experiment-text").textContent = text;
+  field("experiment_battles").placeholder = battles;
 }
 
 /** @param {string} [kept] */
@@ -237,6 +255,7 @@ function show(answer) {
   showMeasures(answer, answer.measures);
   offer(form, "objectives", answer.objectives);
   showSample(answer.sample);
+  showExperiment(answer.experiment);
   showEstimates(answer);
 }
 
@@ -340,6 +359,7 @@ form.addEventListener("input", ({ target }) => {
     at("own").hidden = !own();
   }
   keepInStep(target);
+  if (target === tick) field("experiment").value = tick.checked ? "yes" : "no";
   if (target.name === "algorithm") showMethod(form);
   if (target === measure) measuredBy(measure.value);
   if (target.name === "line") setLine({ measure: measure.value, line: field("line").value, from: "typed" });
@@ -348,7 +368,7 @@ form.addEventListener("input", ({ target }) => {
   changed();
 });
 at("better").addEventListener("click", () => {
-  setLine({ measure: measure.value, line: at("better").dataset.value ?? "", from: last?.sample.chart?.whole ? "all" : "proposed" });
+  setLine({ measure: measure.value, line: at("better").dataset.value ?? "", from: at("better").dataset.from ?? "" });
   keepLine();
   sayOrigin();
   changed();

@@ -16,12 +16,11 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from engine.bench.explorer import CHROMIUM
 from tests.factories import Studio, studio
 from tests.processes import environment
 from webapp.accounts.models import User
 
-# Chromium without its own windows, whose menus cost each test as much as a page; the whole one where that is not there.
-CHROMIUM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
             "--disable-component-update", "--disable-sync"]  # fmt: skip
 PATIENCE_S = 60.0

@@ -493,7 +493,7 @@ def test_the_offline_page_works_without_the_site(
     assert alone.locator(".chart").count() == 3
     expect(alone.locator(".chart .gl-canvas").first).to_be_attached()
     named = alone.locator(".chart").first.locator(".annotation")
-    expect(named).to_contain_text(["Median baseline team", "The line: 2 ×"])
+    expect(named).to_contain_text(["Median baseline team", "The line: 2.0×"])
     too_wide = "charts => charts.some(c => c.querySelector('.main-svg').clientWidth > c.clientWidth + 1)"
     assert not alone.locator(".chart").evaluate_all(too_wide)
     assert alone.get_by_text("WebGL is not supported").count() == 0

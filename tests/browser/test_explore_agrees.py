@@ -64,6 +64,22 @@ def test_the_foot_of_the_table_counts_the_rows_that_are_wholly_seen(
         assert len(set(heights)) == 1, "a row is higher than those that scroll by"
 
 
+def test_rows_of_single_teams_show_all_pieces_and_keep_off_their_lines(enter: Enter, team: Studio) -> None:
+    page = explorer(enter, team, one_team(team), OPEN)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    names = page.locator(".lineups tbody tr[id] td.name-cell > span")
+    expect(names.first).to_be_visible()
+    cut = names.evaluate_all(
+        "all => all.filter((one) => one.scrollHeight > one.clientHeight).map((one) => one.textContent)"
+    )
+    assert cut == []
+    room = """all => all.map((one) => {
+      const [text, cell] = [one, one.parentElement].map((each) => each.getBoundingClientRect());
+      return Math.min(text.top - cell.top, cell.bottom - text.bottom);
+    })"""
+    assert min(names.evaluate_all(room)) >= 3
+
+
 def test_what_fresh_battles_leave_open_under_the_line_is_counted_as_open(enter: Enter, team: Studio) -> None:
     job = search_job(team.project, rows=ROWS)
     over = int((archive(ROWS)["objective"][:, 0] >= 2.0).sum())

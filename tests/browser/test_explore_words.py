@@ -12,11 +12,12 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_explore import ROWS, count, drawn, rows_of
 from tests.browser.test_explore_hands import line_box
-from tests.factories import Studio, archive, bundle, search_job
+from tests.factories import Studio, archive, boundless, bundle, search_job
 from tests.figures import SHOWN
 from tests.webapp.rounds import played
 from webapp.lib.storage import store
 from webapp.studies import journal
+from webapp.studies.explore_build import build
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, ShortlistEntry, Status
 
@@ -65,6 +66,15 @@ def test_the_pages_count_digits_as_the_server_does(enter: Enter, team: Studio) -
         [name, [case[:4] for case in SHOWN]],
     )
     assert counted == [case[4] for case in SHOWN]
+
+
+def test_a_range_without_an_end_is_said_in_words_and_the_explorer_opens(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project, rows=ROWS)
+    boundless(job)
+    fresh(job, [12], [9.0, 60.0, 60.0], [0.0, 1.0, 1.0])
+    page = explorer(enter, team, job, f"{OPEN}&sort=-advantage&pick=12")
+    expect(page.locator(".lineups tbody tr[id]").first).to_contain_text("no range")
+    expect(page.get_by_text("(range not known)").first).to_be_visible()
 
 
 def test_a_lineup_over_the_line_never_reads_as_on_it_nor_a_range_as_one_number(enter: Enter, team: Studio) -> None:
@@ -254,3 +264,26 @@ def test_a_re_check_of_an_empty_shortlist_is_not_offered_and_says_what_is_missin
     expect(button).to_have_class(re.compile("btn-primary"))
     expect(page.locator("[data-recheck-hint]")).to_have_text("")
     expect(page.locator("#toasts .toast-note").last.locator("use[href*='circle-check']")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "short", "says"),
+    [
+        ([2.5, 99.0, 4.0], [0.02, 1.0, 0.3], "Over, weak", "Over the line, but weak"),
+        ([2.5, 99.0, 4.0], [0.5, 1.0, 0.3], "Near, weak", "On average over the line, not sure yet; and weak"),
+        ([2.5, 99.0, 20.0], [0.02, 1.0, 9.0], "Not sure yet", "Over the line, but not sure yet whether it is strong"),
+        ([2.5, 99.0, 20.0], [0.5, 1.0, 9.0], "Not sure yet", "On average over the line, but not sure yet"),
+    ],
+)
+def test_what_the_search_is_sure_of_and_what_not_is_told_apart(
+    enter: Enter, team: Studio, mean: list[float], error: list[float], short: str, says: str
+) -> None:
+    columns = archive(60)
+    columns["objective"][7], columns["error"][7] = mean, error
+    columns["covariance"][7] = np.diag(np.square(error))
+    job = with_columns(team, columns)
+    page = explorer(enter, team, job, f"{OPEN}&sort=-gap&pick=7")
+    expect(page.locator("[data-drawer] .advice b")).to_have_text(says)
+    row = page.locator(".lineups tbody tr[id] .sure-cell").first
+    expect(row).to_have_text(short)
+    assert build(job).how_sure(7) == short

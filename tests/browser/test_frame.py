@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
 from tests.factories import PASSWORD, Studio, person, search_job
+from tests.webapp.experiments import experiment
 from webapp.accounts import rights
 from webapp.balance.saving import ensure_defaults
 from webapp.projects.members import invite
@@ -119,6 +120,8 @@ PAGES = {
     "job": ("designer", "/p/herobattle/jobs/{job}/"),
     "job, as producer": ("producer", "/p/herobattle/jobs/{job}/"),
     "explorer": ("designer", "/p/herobattle/jobs/{job}/explore/"),
+    "suspects": ("designer", "/p/herobattle/jobs/{job}/suspects/"),
+    "suspects, as producer": ("producer", "/p/herobattle/jobs/{job}/suspects/"),
     "simulators": ("engineer", "/admin-tools/simulators/"),
     "a simulator": ("operator", "/admin-tools/simulators/{simulator}/"),
     "new simulator": ("engineer", "/admin-tools/simulators/new/"),
@@ -143,6 +146,7 @@ def test_every_page_fits_its_width_and_passes_axe(window: BrowserContext, site: 
     invite(team.project, team.stranger, Role.OWNER, team.owner, "stranger")
     job = search_job(team.project)
     job.events.create(sequence=1, kind="started", at=job.started_at, body={"workers": 2, "battles": 57600})
+    experiment(job)
     rules, objectives = ensure_defaults(team.project, team.designer)
     ids = {"job": job.pk, "rules": rules.pk, "objectives": objectives.pk, "simulator": job.game_version.simulator_id}
     ids |= {"engineer": team.engineer.pk}

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from engine.lineups.schema import OTHER_GAME
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.looking import overflow, serious_violations
-from tests.factories import Studio, archive, bundle, game_version
+from tests.factories import Studio, archive, bundle, game_version, search_job
 from tests.webapp.rounds import play, played
 from tests.webapp.test_jobs_new import finished_sample
 from webapp.balance.models import Draft
@@ -80,6 +80,14 @@ def test_the_page_follows_the_job(enter: Enter, team: Studio) -> None:
     expect(page.locator("[data-incidents]")).to_have_text("1 incident, no result changed")
 
 
+def test_the_main_button_of_a_search_that_ended_opens_its_explorer(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project)
+    page = enter(team.designer, path(job))
+    page.get_by_role("link", name="Explore what was found").click()
+    page.locator("html[data-explorer=painted]").wait_for(state="attached")
+    assert page.url.split("#")[0].endswith(f"{path(job)}explore/")
+
+
 def test_the_sample_of_what_was_played_reaches_over_the_line_and_is_named(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, path(played(team.project, 12)))
     expect(page.locator("[data-legend]")).to_contain_text("Some of the lineups played", timeout=SOON)
@@ -117,9 +125,31 @@ def test_an_edge_of_one_lineup_is_told_as_a_mark_and_not_as_a_line(enter: Enter,
     job.save()
     page = enter(team.designer, path(job))
     note = page.locator("[data-found-note]")
-    expect(note).to_contain_text("The large mark alone is the edge now", timeout=SOON)
+    expect(note).to_contain_text(
+        "The large mark alone is the edge now: no other lineup that was played again is further", timeout=SOON
+    )
     expect(note).to_contain_text("Small coloured marks are on it by a number that is not drawn, or by the search’s own")
     assert "Each line" not in note.inner_text()
+
+
+def test_beside_the_edge_on_fresh_battles_are_only_lineups_that_were_played_again(enter: Enter, team: Studio) -> None:
+    job = played(team.project, 12)
+    page = enter(team.designer, path(job))
+    note = page.locator("[data-found-note]")
+    expect(note).to_contain_text("no lineup found by then is further along both axes", timeout=SOON)
+    edge = store().put(bundle(archive(30)))
+    job.artifacts, job.status = {"front": edge, "fresh": edge}, Status.FINISHED
+    job.save()
+    page.reload()
+    expect(note).to_contain_text("and none that was played again for the line on fresh battles", timeout=SOON)
+
+
+def test_a_line_on_fresh_battles_alone_is_told_without_earlier_rounds(enter: Enter, team: Studio) -> None:
+    edge = store().put(bundle(archive(30)))
+    note = enter(team.designer, path(search_job(team.project, artifacts={"front": edge, "fresh": edge}))).locator(
+        "[data-found-note]"
+    )
+    expect(note).to_contain_text("no lineup that was played again is further along both axes", timeout=SOON)
 
 
 def test_a_job_whose_numbers_are_all_drawn_speaks_of_none_that_is_not(enter: Enter, team: Studio) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import EngineError, SimulatorError
+from engine.errors import EngineError, EvaluationError, SimulatorError
 from engine.problem import Evaluation, Request
 from engine.runtime.pool import Pool
 from tests.contracts import evaluators
@@ -53,7 +53,7 @@ class PoolContract(ABC):
     """Inherit, and implement ``open``."""
 
     @abstractmethod
-    def open(self, marks: Path | str = "", batch_ms: int = 100, pause_s: float = 0.0) -> Pool:
+    def open(self, marks: Path | str = "", batch_ms: int = 100, pause_s: float = 0.0, succeeded: bool = False) -> Pool:
         """A pool of ``Dangerous`` evaluators."""
 
     @pytest.mark.parametrize("batch_ms", [1, 100, 10_000])
@@ -134,6 +134,23 @@ class PoolContract(ABC):
             told = collect(pool, len(asked))
             assert pool.incidents()[-1].what == "failed-candidate"
         self._only_failed(told, asked, {11: "exit code 3"})
+
+    def test_where_every_candidate_ends_its_simulator_the_work_ends(self, tmp_path: Path) -> None:
+        asked = [dangerous(request, evaluators.SIMULATOR_DIES, 1000) for request in requests(20)]
+        with self.open(tmp_path) as pool:
+            pool.submit(asked)
+            with pytest.raises(EvaluationError, match="Not one candidate"):
+                collect(pool, len(asked))
+
+    def test_where_candidates_were_evaluated_before_those_that_end_their_simulator_fail_alone(
+        self, tmp_path: Path
+    ) -> None:
+        """A study that is resumed had successes that this pool has not seen."""
+        asked = [dangerous(request, evaluators.SIMULATOR_DIES, 1000) for request in requests(8)]
+        with self.open(tmp_path, succeeded=True) as pool:
+            pool.submit(asked)
+            told = collect(pool, len(asked))
+        self._only_failed(told, asked, {request.id: "exit code 3" for request in asked})
 
     def test_a_simulator_that_is_broken_for_good_ends_the_work(self, tmp_path: Path) -> None:
         asked = requests(10)

@@ -173,6 +173,20 @@ def half_a_spec() -> None:
     sleep()
 
 
+def long_spec() -> None:
+    """A description of more than 12 MB, most of which is one text."""
+    piece = msgspec.structs.replace(SPEC.pieces[0], text="once upon a time " * 720_000)
+    play(Line(), times=1, spec=msgspec.structs.replace(SPEC, pieces=(piece, *SPEC.pieces[1:])))
+
+
+def long_error() -> None:
+    """Cannot begin, and says why in more than 5 MB."""
+    line = Line()
+    line.socket.recv_multipart()
+    line.send(protocol.Error(id=0, message="no dice " * 650_000, permanent=True))
+    sleep()
+
+
 def exit_134() -> None:
     Line().request()
     sys.exit(134)
@@ -216,9 +230,9 @@ def hung_up_early() -> None:
     sleep()
 
 
-def play(line: Line, times: int) -> None:
+def play(line: Line, times: int, spec: GameSpec = SPEC) -> None:
     """Plays honestly until BYE, whatever is asked, and sends every answer so many times."""
-    message, arrays = line.request()
+    message, arrays = line.request(spec)
     while True:
         for _ in range(times):
             line.send(Results(id=message.id), answers(arrays))
@@ -346,8 +360,8 @@ PROGRAMS: dict[str, Callable[[], None]] = {
     for f in (
         silent, hang, heartless, leave, crash, wrong_key, wrong_version, wrong_protocol, impossible_spec, not_a_spec,
         hang_up, printer, junk_header, deep_header, junk_bytes, short_frame, objects, huge_frame, flood,
-        endless_message, daemon, moody, half_a_spec, exit_134, exit_127, wrong_id, mute, listener, speechless,
-        hung_up_early, echo, plain, late, twice, guesser,
+        endless_message, daemon, moody, half_a_spec, long_spec, long_error, exit_134, exit_127, wrong_id, mute,
+        listener, speechless, hung_up_early, echo, plain, late, twice, guesser,
     )
 } | {
     "wrong_shape": spoiled(lambda r: r.update(side=r["side"][:, :, :2])),

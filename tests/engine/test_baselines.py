@@ -104,6 +104,21 @@ def test_results_of_teams_that_play_each_other_depend_on_each_other_and_it_holds
     assert covered(zero_sum, np.zeros(3), 32) >= 0.95 - SLACK
 
 
+@pytest.mark.parametrize("upsets", [2.0, 2.5, 2.8])
+def test_it_holds_where_a_team_nearly_always_beats_one_opponent_and_nearly_never_another(upsets: float) -> None:
+    def unlike(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        results = rng.uniform(0, 0.01, shape)
+        lost = rng.random((*shape[:2], 1)) < upsets / shape[1]
+        results[:, :, :, 1] = 0.05 + rng.uniform(-0.01, 0.01, shape[:3])
+        results[:, :, 1, 1] += 0.9
+        results[:, :, :1, 1] += np.where(lost, 0.0, 0.93)
+        results[:, :, :, 2] += 0.95
+        return results
+
+    truth = np.array([0.005, 0.05 + (0.9 + 0.93 * (1 - upsets / 32)) / 4, 0.955])
+    assert covered(unlike, truth, 32, WIN) >= 0.95 - SLACK
+
+
 def test_teams_that_never_varied_are_certain_of_nothing_but_the_range() -> None:
     constant = np.ones((3, 32))
     half = float(half_width(np.array([median_error(constant, 32 * 4, WIN)]), 32)[0])

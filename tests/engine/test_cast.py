@@ -12,6 +12,7 @@ from engine.catalog import PLAYERS
 from engine.channel import Weights
 from engine.config.rl import NetworkConfig, PPOConfig
 from engine.errors import ConfigError
+from engine.games.connect_four import connect_four
 from engine.games.pong import ImagePong, VectorPong
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.interface import Continuous, Discrete, Hybrid, Parameterised, SeatSpec
@@ -234,11 +235,26 @@ def test_an_opponent_with_memory_remembers_in_an_examination() -> None:
     spec = PolicySpec(game.spec.seats[0], MEMORY)
     one, other = (Policy(spec, 3 * numbers(spec, seed)) for seed in (1, 2))
     seats = [[Candidate("one", learns=True)], [Candidate("other", learns=True)]]
-    left = examine(one, game, 20, 5, cast=Cast(seats), players=lambda _: other.actor(False))
-    right = examine(other, game, 20, 5, seat=1, cast=Cast(seats), players=lambda _: one.actor(False))
+    left = examine({0: one}, game, 20, 5, cast=Cast(seats), players=lambda _: other.actor(False))[0]
+    right = examine({1: other}, game, 20, 5, cast=Cast(seats), players=lambda _: one.actor(False))[1]
     np.testing.assert_array_equal(left.win, 1 - right.win)
     np.testing.assert_array_equal(left.lengths, right.lengths)
     assert (left.win < 1).any()
+
+
+@pytest.mark.parametrize("network", [SMALL, MEMORY])
+@pytest.mark.parametrize("game", [VectorPong(seats=SEATS, points=2, max_ticks=200), connect_four()])
+def test_two_policies_examined_in_the_same_battles_do_what_each_does_alone(game: Any, network: NetworkConfig) -> None:
+    spec = PolicySpec(game.spec.seats[0], network)
+    both = {seat: Policy(spec, 3 * numbers(spec, seat)) for seat in SEATS}
+    cast = Cast([[Candidate(str(seat), learns=True)] for seat in SEATS])
+    more: dict[str, Any] = {"cast": cast, "players": lambda name: both[int(name)].actor(False), "first": 7}
+    together = examine(both, game, 30, 5, **more)
+    for seat, policy in both.items():
+        (alone,) = examine({seat: policy}, game, 30, 5, **more).values()
+        for what, same in zip(together[seat], alone, strict=True):
+            np.testing.assert_array_equal(what, same, strict=True)
+    assert not np.array_equal(together[0].returns, together[1].returns)
 
 
 @pytest.mark.parametrize("name", list(PLAYERS))
@@ -247,7 +263,7 @@ def test_every_script_plays_a_game(name: str) -> None:
     seat = game.spec.seats[0]
     agent = PolicySpec(seat, SMALL)
     cast = Cast([[Candidate("agent", learns=True)], [Candidate(name)]])
-    found = examine(Policy(agent, numbers(agent, 1)), game, 50, 5, cast=cast, players=players(agent))
+    found = examine({0: Policy(agent, numbers(agent, 1))}, game, 50, 5, cast=cast, players=players(agent))[0]
     assert 0 <= found.win.mean() <= 1
     if name == "pong-follower":
         assert found.win.mean() < 0.3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from scipy import special
 from scipy.stats import t as student
 
 from engine.confidence import (
+    Range,
     bounds,
     coarse,
     count_bounds,
     e_bh,
+    full,
     growth,
     log_evidence,
     log_t_evidence,
@@ -66,12 +69,18 @@ def test_values_that_are_all_alike_leave_what_their_count_leaves() -> None:
     assert bounds(np.zeros(2000), 0, 1).high < 0.003
 
 
+@cache
+def range_of_wins(battles: int, wins: int) -> Range:
+    """Of so many battles; the same whichever of them were won."""
+    return bounds(np.repeat([1.0, 0.0], [wins, battles - wins]), 0, 1)
+
+
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.99])
 def test_at_twenty_looks_together_the_range_of_a_win_rate_misses_in_no_more_than_one_of_twenty(p: float) -> None:
     rng, wrong = np.random.default_rng(3), 0
     for _ in range(400):
-        wins = (rng.random(320) < p).astype(float)
-        looks = (bounds(wins[: 16 * k], 0, 1) for k in range(1, 21))
+        wins = np.cumsum(rng.random(320) < p)
+        looks = (range_of_wins(n, int(wins[n - 1])) for n in range(16, 321, 16))
         wrong += any(not found.low <= p <= found.high for found in looks)
     assert wrong <= 0.05 * 400
 
@@ -144,6 +153,23 @@ def test_what_none_of_the_battles_showed_is_allowed_for_as_bets_on_equal_battles
     assert unseen(0.9, 0.0, 60, 0.95) == -math.inf
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.data())
+def test_no_battles_of_the_same_mean_hide_more_than_the_few_that_have_most_to_lose(
+    usual: list[float], data: st.DataObject
+) -> None:
+    """Upsets with a chance of their own in each battle, all of them total: the chance that 20 replicates show none."""
+    chances = [data.draw(st.floats(0, 0.99)) for _ in usual]
+    mean = sum(usual) / len(usual)
+    line = sum(y * (1 - q) for y, q in zip(usual, chances, strict=True)) / len(usual)
+    hidden = 20 * sum(math.log1p(-q) for q in chances)
+    if line > 0:
+        told = unseen(mean, 0.0, 20 * full(mean, 0.0, 1.0, len(usual)), line)
+        assert told == -math.inf or told <= -hidden + 1e-9
+    assert full(0.5, 0.0, math.inf, 8) == 1
+    assert full(1.0, 0.0, 1.0, 8) == 8
+
+
 def test_the_lowest_mean_left_is_where_the_evidence_becomes_too_weak() -> None:
     assert lowest(lambda m: 3 - m, 2.0, 0.1, -math.inf, math.exp(-2)) == pytest.approx(1.0, abs=1e-6)
     assert lowest(lambda m: 3 - m, 2.0, 0.1, 1.5, math.exp(-2)) == 1.5
@@ -172,13 +198,19 @@ def test_examining_more_lineups_later_takes_no_finding_away() -> None:
     assert (later[:30] >= first).all()
 
 
+@cache
+def range_of_mean(mean: float, battles: int) -> Range:
+    """As many wins of as many battles come again and again."""
+    return count_bounds(mean, battles, 0.0, 1.0)
+
+
 @pytest.mark.parametrize("p", [0.02, 0.5, 0.9])
 def test_bounds_by_mean_and_count_hold_at_every_look_for_wins_and_for_anything_between(p: float) -> None:
     rng, missed = np.random.default_rng(3), np.zeros(2)
     for _ in range(300):
         wins = (rng.random(320) < p) * 1.0
         for k, x in enumerate((wins, np.minimum(rng.beta(p, 1 - p, 320), 1.0))):
-            ends = [count_bounds(float(x[:n].mean()), n, 0.0, 1.0) for n in range(16, 321, 16)]
+            ends = [range_of_mean(float(x[:n].mean()), n) for n in range(16, 321, 16)]
             missed[k] += any(not low <= p <= high for low, high in ends)
     assert (missed / 300 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)).all()
 

@@ -25,6 +25,7 @@ SAMPLES = "tests.engine.sample_factories"
         (f"{SAMPLES}:single", 1),
         (f"{SAMPLES}:vector", 1),
         ("tests.engine.test_mdp_adapters:Spread", 3),
+        ("tests.engine.test_mdp_adapters:Lists", 2),
     ],
 )
 def test_every_known_form_of_a_game_becomes_arrays_for_any_number_of_battles(entry_point: str, seats: int) -> None:

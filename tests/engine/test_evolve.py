@@ -431,3 +431,27 @@ def test_a_study_that_was_killed_before_its_first_checkpoint_finds_what_it_train
     found = list(run(study(ticks=1), store))
     assert isinstance(found[-1], Finished)
     assert [begun.count(key) for key in dict.fromkeys(begun)] == [1, 1, 2, 1], "two were done, the third goes on"
+
+
+@pytest.mark.parametrize(
+    ("goal", "game", "floor"),
+    [
+        ("length", PONG, True),
+        ("return", {"name": "gym:CartPole-v1"}, True),
+        ("score", {"name": "gym:CartPole-v1"}, True),
+        ("return", {"name": "gym:CartPole-v1", "settings": {"sutton_barto_reward": True}}, False),
+        ("return", PONG, False),
+    ],
+)
+def test_a_range_stops_at_what_an_episode_cannot_be_below_where_that_is_known(
+    goal: str, game: dict[str, Any], floor: bool, tmp_path: Path
+) -> None:
+    task = {**settings()["task"], "game": game}
+    players = PlayerEvaluator(study(task=task, objectives=[{"measure": goal}]), made(tmp_path))
+    record = PlayerRecord(players.config, players.problem, cast(Survival, None), FolderStore(tmp_path / "store"))
+    values = np.array([[9.0], [30.0], [41.0], [290.0], [150.0], [77.0], [310.0], [12.0]])
+    mean, covariance = estimate(values)
+    one = Evaluation(0, mean, covariance, len(values), np.zeros(len(record.problem.metrics)), values=values)
+    arrays = record.arrays([Individual(players.initialize(np.random.default_rng(1)), one, 1)])
+    assert (arrays["low"][0, 0] >= 0) == floor
+    assert np.isfinite(arrays["high"][0, 0])

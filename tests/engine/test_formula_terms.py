@@ -114,3 +114,13 @@ def test_the_deepest_formula_of_eight_teams_can_be_taken_apart() -> None:
     text = "abs(" * 15 + "mean(abs(win - 0.5))" + ")" * 15
     assert parse(text, TEAM, LINEUP)
     assert Apart(text, TEAM, LINEUP, 8).value(np.full(8, 0.25)) == 0.25
+
+
+@pytest.mark.parametrize("teams", [6, 8])
+def test_a_ratio_of_more_sums_than_claims_may_ask_about_is_taken_between_its_ends(teams: int) -> None:
+    apart = Apart("max(win) / max(min(win), 0.05)", {"win"}, set(), teams)
+    k = len(apart.terms)
+    parts = Parts.make(apart, np.full((8, k), 0.5), np.zeros(k), np.ones(k))
+    assert (parts.formula is None) == (teams == 8)
+    if parts.formula is not None:
+        claims.beyond(parts.formula, 1.5, 1.0)

@@ -40,6 +40,13 @@ def test_the_interval_holds_its_rate() -> None:
     assert 0.944 < (np.abs(x.mean(axis=1) - 3) <= half).mean() < 0.956
 
 
+@pytest.mark.parametrize("total", range(1, 700, 13))
+def test_of_none_and_of_all_the_share_s_interval_has_an_exact_end(total: int) -> None:
+    assert indicators.wilson(0, total)[0] == 0.0
+    assert indicators.wilson(total, total)[1] == 1.0
+    assert 0 < indicators.wilson(1, total + 1)[0] < 1 / (total + 1)
+
+
 def test_the_share_s_interval_is_wilson_s() -> None:
     low, high = indicators.wilson(985, 1000)
     assert (round(low, 3), round(high, 3)) == (0.975, 0.991)

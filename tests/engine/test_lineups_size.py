@@ -15,6 +15,7 @@ from engine.lineups.encoding import LineupSpace
 from engine.lineups.rules import CompiledRules, compile_rules
 from engine.lineups.size import space_size
 from engine.simulators.contract import Category, Distinct, GameSpec, Metric, Piece, Rules, Slot
+from tests.engine.broken_rules import violations
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -60,10 +61,10 @@ def brute(rules: CompiledRules) -> int:
     space = LineupSpace(rules)
     teams = np.array(list(product(*choices)), dtype=np.int32)
     alone = LineupSpace(rules._replace(teams=1, required=rules.required[:0]))
-    teams = teams[alone.violations(teams[:, None]) == 0]
+    teams = teams[violations(teams[:, None], alone.rules) == 0]
     one, other = (i.ravel() for i in np.indices((len(teams), len(teams))))
     lineups = teams[:, None] if rules.teams == 1 else np.stack([teams[one], teams[other]], axis=1)
-    return len(np.unique(space.canonical(lineups[space.violations(lineups) == 0]), axis=0))
+    return len(np.unique(space.canonical(lineups[violations(lineups, space.rules) == 0]), axis=0))
 
 
 @pytest.mark.parametrize("config", RULES, ids=range(len(RULES)))

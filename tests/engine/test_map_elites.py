@@ -235,8 +235,8 @@ def test_a_map_by_other_estimates_drops_what_was_luck_and_leaves_the_map_itself_
         search.tell(answer(request)._replace(objectives=np.array([skill]), descriptor=np.array([at, 0.1])))
     first, second = (i.evaluation for i in search.elites())
     moved = first._replace(objectives=np.array([3.0]), descriptor=np.array([0.9, 0.1]))
-    again = search.corrected([moved, second._replace(objectives=np.array([0.5]))])
-    assert again.grid()["id"].tolist() == [first.id]
-    assert again.coverage() < search.coverage()
+    (again,) = search.views_by([moved, second._replace(objectives=np.array([0.5]))])
+    assert again.columns["id"].tolist() == [first.id]
+    assert again.metrics["coverage"] < search.coverage()
     assert search.grid()["id"].tolist() == [first.id, second.id]
     assert search.grid()["quality"].tolist() == [1.0, 2.0]

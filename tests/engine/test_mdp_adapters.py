@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo import ParallelEnv
 
 from engine.errors import ConfigError, SimulatorError
-from engine.games.pong import VectorPong
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.ale import atari
-from engine.mdp.arena import ArenaEnv, arena_mdp
-from engine.mdp.driver import play
+from engine.mdp.arena import arena_mdp
 from engine.mdp.gym import GymVector, GymVectorEnv
-from engine.mdp.interface import MDP, Controller, Discrete, Hybrid, Parameterised
-from engine.mdp.pettingzoo import aec_mdp, parallel_mdp
-from engine.mdp.spaces import action_space, actions, observation_leaves, read, row
+from engine.mdp.interface import MDP, Array, Discrete, Hybrid, Parameterised, SeatSpec
+from engine.mdp.pettingzoo import parallel_mdp
+from engine.mdp.spaces import actions, observation_leaves, read
+from engine.mdp.trajectory import Batch
 from engine.mdp.vector import VectorMDP
-from tests.contracts.mdp import VectorContract, Walk, snapshot
+from engine.rng import combine64
+from tests.contracts.mdp import VectorContract, Walk, at_random, snapshot
 
 
 def cartpole(mode: AutoresetMode, n: int = 6) -> GymVectorEnv:
@@ -67,48 +67,6 @@ class Spread(ParallelEnv[str, Any, int]):
         infos: dict[str, Any] = {agent: {} for agent in self.agents}
         self.agents = [a for a in self.agents if not terminated[a] and not truncated[a]]
         return seen, rewards, terminated, truncated, infos
-
-
-class Nim(AECEnv[str, Any, int]):
-    """Take one or two of seven sticks in turns; who takes the last wins."""
-
-    metadata = {"name": "nim"}
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.possible_agents = ["first", "second"]
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return spaces.Discrete(8)
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        return spaces.Discrete(2, start=1)
-
-    def reset(self, seed: int | None = None, options: Any = None) -> None:
-        self.agents, self.sticks = list(self.possible_agents), 7
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict(self.rewards)
-        self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
-        self.infos = {a: {"action_mask": np.array([1, self.sticks > 1], np.int8)} for a in self.agents}
-        self.agent_selection = "first"
-
-    def observe(self, agent: str) -> int:
-        return self.sticks
-
-    def step(self, action: int | None) -> None:
-        agent = self.agent_selection
-        if self.terminations[agent]:
-            self._was_dead_step(action)
-            return
-        other = "second" if agent == "first" else "first"
-        assert action in (1, 2)
-        self.sticks -= action
-        self._clear_rewards()
-        self.infos = {a: {"action_mask": np.array([1, self.sticks > 1], np.int8)} for a in self.agents}
-        if self.sticks == 0:
-            self.rewards = {agent: 1.0, other: -1.0}
-            self.terminations = dict.fromkeys(self.agents, True)
-        self.agent_selection = other
 
 
 class Lists:
@@ -165,13 +123,6 @@ class TestLists(VectorContract):
 
     def mdp(self) -> MDP:
         return arena_mdp(Lists)
-
-
-class TestOurGameBehindTheListInterface(VectorContract):
-    """There and back again."""
-
-    def make(self) -> VectorMDP:
-        return VectorFromMDP(arena_mdp(lambda: ArenaEnv(VectorPong(seats=(0, 1), points=2, max_ticks=90))))
 
 
 def test_both_modes_of_a_vector_environment_end_alike() -> None:
@@ -255,47 +206,6 @@ def test_episodes_end_when_and_as_gymnasium_ends_them(limits: tuple[int, ...]) -
     assert found == expected
 
 
-def test_players_take_turns() -> None:
-    battle = aec_mdp(Nim).reset(seed=0)
-    seen: dict[int, list[int]] = {0: [], 1: []}
-
-    async def one_stick(controller: Controller) -> list[float]:
-        rewards, outcome = [], await controller.turn()
-        while not outcome.done:
-            state = controller.get_state()
-            assert state.mask is not None
-            seen[controller.seat].append(int(state.observations["observation"].argmax()))
-            outcome = await controller(0)
-            rewards.append(float(controller.get_reward()[0]))
-        return rewards
-
-    rewards = play(battle, *(one_stick(controller) for controller in battle.controllers))
-    assert seen == {0: [7, 5, 3, 1], 1: [6, 4, 2]}
-    assert rewards == [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
-    assert [c.get_result().score for c in battle.controllers] == [1.0, -1.0]
-
-
-def test_an_action_out_of_turn_is_ignored_and_said_to_be() -> None:
-    battle = aec_mdp(Nim).reset(seed=0)
-    ignored = []
-
-    async def hasty(controller: Controller) -> None:
-        done = False
-        while not done:
-            outcome = await controller(0)
-            ignored.append((controller.seat, outcome["ignored"]))
-            done = outcome["done"]
-
-    play(battle, *(hasty(controller) for controller in battle.controllers))
-    assert (1, True) in ignored
-    assert (0, True) not in ignored
-
-
-def test_a_game_in_turns_has_no_form_as_arrays() -> None:
-    with pytest.raises(SimulatorError, match="played in turns"):
-        VectorFromMDP(aec_mdp(Nim)).reset(np.arange(2, dtype=np.uint64))
-
-
 def test_an_agent_that_ends_first_is_out_and_the_battle_ends_as_the_last_ones_do() -> None:
     walk = Walk(VectorFromMDP(parallel_mdp(Spread)), np.array([2, 3], np.uint64))
     ends = []
@@ -309,6 +219,15 @@ def test_an_agent_that_ends_first_is_out_and_the_battle_ends_as_the_last_ones_do
     assert ends[8] == ([False, False], [False, True])
 
 
+def numbers(value: Any) -> Array:
+    """A value of a space as the row of numbers that stands for it: its choices, then its boxes."""
+    parts = [value]
+    while any(isinstance(part, tuple) for part in parts):
+        parts = [inner for part in parts for inner in (part if isinstance(part, tuple) else (part,))]
+    ordered = sorted(parts, key=lambda part: np.ndim(part) > 0)
+    return np.concatenate([np.ravel(part) for part in ordered])
+
+
 def test_spaces_become_specs_and_numbers_travel_both_ways() -> None:
     goal = spaces.Tuple((spaces.Discrete(3), spaces.Tuple([spaces.Box(-1, 2, (k,), np.float32) for k in (2, 1, 1)])))
     mixed = spaces.Tuple((spaces.Discrete(4), spaces.Box(-1, 1, (2,), np.float32), spaces.Discrete(2)))
@@ -319,12 +238,13 @@ def test_spaces_become_specs_and_numbers_travel_both_ways() -> None:
         found = actions(space, "x")
         for seed in range(5):
             space.seed(seed)
-            value = space.sample()
-            line = row(found.spec, value)
-            assert line.shape == found.spec.row
-            again = row(found.spec, found.values(line[None])[0])
-            np.testing.assert_array_equal(line, again)
-            assert action_space(found.spec).contains(value)
+            sample = at_random(SeatSpec((), found.spec))
+            keys = combine64(seed, np.arange(4, dtype=np.uint64))
+            rows = sample(Batch({}, None, keys)).actions
+            assert rows.shape == (4, *found.spec.row)
+            for line, value in zip(rows, found.values(rows), strict=True):
+                assert space.contains(value)
+                np.testing.assert_array_equal(line.ravel(), numbers(value))
     leaves = observation_leaves(
         spaces.Dict(
             {"map": spaces.Box(0, 255, (2, 2), np.uint8), "self": spaces.Tuple((spaces.Discrete(3), goal[1][0]))}
@@ -417,12 +337,6 @@ def test_bad_lists_and_bad_agents_are_named_with_the_place() -> None:
 
     with pytest.raises(SimulatorError, match="Lists, seat 1: reward is nan"):
         Walk(VectorFromMDP(arena_mdp(_spoiled(Lists, step=rewards))), np.arange(2, dtype=np.uint64)).step()
-
-    def observe(self: Any, agent: str) -> int:
-        return 99
-
-    with pytest.raises(SimulatorError, match="an observed choice is 99"):
-        aec_mdp(_spoiled(Nim, observe=observe)).reset(seed=0).controllers[0].get_state()
 
     def crash(self: Any, actions: Any) -> Any:
         raise KeyError("blue")

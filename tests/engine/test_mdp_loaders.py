@@ -71,7 +71,19 @@ def test_what_the_catalog_says_of_a_game_is_what_the_game_says_of_itself(name: s
         ("builtin:pong", {"mirror": 1}, "settings.mirror: must be true or false"),
         ("builtin:pong", {"rewards": "score"}, "settings.rewards: must be a list"),
         ("builtin:pong", {"points": -1, "max_ticks": 0}, "settings.points: must be 1 .*settings.max_ticks"),
-        ("builtin:image-pong", {"frames": 0}, "settings.frames: must be 1 or more, not 0"),
+        ("builtin:image-pong", {"frames": 0}, "settings.frames: must be 1 to 16, not 0"),
+        (
+            "builtin:pong",
+            {"frame_skip": 10**12, "points": 10**12},
+            "settings.points: must be 1 to 1,000, not 1,000,000,000,000; settings.frame_skip: must be 1 to 100",
+        ),
+        ("builtin:pong-two-seats", {"max_ticks": 10**12}, "settings.max_ticks: must be 1 to 1,000,000, not 1,000,000,"),
+        ("builtin:image-pong", {"frames": 10**12}, "settings.frames: must be 1 to 16, not 1,000,000,000,000"),
+        (
+            "atari:pong",
+            {"frame_skip": 10**9, "frames": 0},
+            "settings.frame_skip: must be 1 to 100.*frames: must be",
+        ),
         (
             "gymnasium:CartPole-v1",
             {"colour": "red"},

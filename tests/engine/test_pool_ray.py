@@ -43,9 +43,10 @@ def pool(
 
 @pytest.mark.usefixtures("ray")
 class TestRayPool(PoolContract):
-    def open(self, marks: Path | str = "", batch_ms: int = 100, pause_s: float = 0.0) -> Pool:
+    def open(self, marks: Path | str = "", batch_ms: int = 100, pause_s: float = 0.0, succeeded: bool = False) -> Pool:
         payload = json.dumps({"marks": str(marks), "pause_s": pause_s}).encode()
-        return open_pool(PoolConfig(kind="ray", batch_ms=batch_ms), FACTORY, payload, allowed=("tests.",))
+        config = PoolConfig(kind="ray", batch_ms=batch_ms)
+        return open_pool(config, FACTORY, payload, allowed=("tests.",), succeeded=succeeded)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -33,10 +36,16 @@ def study(*goals: dict[str, str], teams: int = 2, **more: object) -> dict[str, o
     }
 
 
+@cache
+def baselines(teams: int) -> dict[str, Any]:
+    """Those of all seeds, drawn once: they depend on the rules alone."""
+    config = load(study(GAP, teams=teams))
+    return resolve(HERO, config.lineups, config.game.patch, 1).state()
+
+
 def evaluator(*goals: dict[str, str], seed: int = 1, teams: int = 2) -> LineupEvaluator:
     config = load(study(*goals, seed=seed, teams=teams))
-    baselines = resolve(HERO, config.lineups, config.game.patch, 1)
-    return LineupEvaluator(Setup(config.model_dump(mode="json"), baselines.state()), HERO)
+    return LineupEvaluator(Setup(config.model_dump(mode="json"), baselines(teams)), HERO)
 
 
 def ask(one: LineupEvaluator, *requests: Request) -> list[Evaluation]:

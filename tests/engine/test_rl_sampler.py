@@ -215,8 +215,8 @@ def test_an_examination_counts_one_episode_a_seed_and_says_how_sure_it_is() -> N
     game = Signals()
     model = PolicySpec(game.spec.seats[0], SMALL).model()
     policy = Policy(model.spec, model.initial(np.random.default_rng(1)))
-    whole_one = examine(policy, Signals(), 40, seed=5)
-    part = examine(policy, Signals(), 10, seed=5, first=20)
+    whole_one = examine({0: policy}, Signals(), 40, seed=5)[0]
+    part = examine({0: policy}, Signals(), 10, seed=5, first=20)[0]
     np.testing.assert_array_equal(whole_one.returns[20:30], part.returns)
     assert (whole_one.returns[:, 0] == whole_one.score).all()
     mean, reach = whole_one.mean(whole_one.score)
@@ -238,7 +238,7 @@ def test_examinations_are_on_seeds_that_training_never_used() -> None:
             seen.extend(int(s) for s in seeds)
             return super().reset(seeds)
 
-    examine(learner.policy(), Watched(), 50, seed=5)
+    examine({0: learner.policy()}, Watched(), 50, seed=5)
     assert len(seen) == 50
     assert not used & set(seen)
 

@@ -26,7 +26,7 @@ from engine.simulators.contract import Distinct, GameSpec, LineupSimulator, Rule
 from engine.simulators.conversation import Limits
 from engine.simulators.line import Line, Transport
 from engine.simulators.process import KEPT_VARIABLES
-from engine.simulators.sampler import random_teams
+from engine.simulators.random_teams import random_teams
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.lineups import sample

@@ -13,7 +13,7 @@ import pytest
 from engine.errors import ConfigError, SimulatorError
 from engine.simulators import loaders
 from engine.simulators.client import ExternalSimulator
-from engine.simulators.sampler import random_teams
+from engine.simulators.random_teams import random_teams
 from tests.engine.leftovers import new_mark, none_left
 from tests.engine.sample_simulators import SPEC, team_rows
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,11 +13,16 @@ import gymnasium
 import numpy as np
 import pytest
 
+from engine.arrays import unpack
 from engine.config.pool import PoolConfig
 from engine.config.study import Study
 from engine.config.train import TrainConfig
-from engine.errors import ActorLost, EvaluationError
-from engine.events import AnyEvent, Failed, Incident, Paused, Progressed, Started, Stopped
+from engine.errors import ActorLost, EvaluationError, SimulatorError
+from engine.events import AnyEvent, Failed, Finished, Incident, Paused, Progressed, Started, Stopped
+from engine.indicators import UNSURE
+from engine.lineups.baselines import BaselineTeams
+from engine.lineups.evaluator import LineupEvaluator
+from engine.lineups.matches import Matches, Played
 from engine.problem import Evaluation
 from engine.rl.collector import Arrival
 from engine.runtime.answering import build
@@ -25,7 +31,9 @@ from engine.runtime.pool import LocalPool
 from engine.store import FolderStore, Store
 from engine.studies import load
 from engine.study import evaluation, run
+from engine.study.drive import FRESH
 from engine.study.sampler_pool import LocalSamplers
+from tests.engine.sample_simulators import team_rows
 from tests.engine.test_study import STUDY
 from tests.engine.test_train import control, curve, events, study
 
@@ -38,7 +46,7 @@ def store(tmp_path: Path) -> FolderStore:
 class Dying(LocalSamplers):
     """Its cluster is gone."""
 
-    def __init__(self, config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ()) -> None:
+    def __init__(self, config: TrainConfig, store: Store, tick: int, **_: Any) -> None:
         super().__init__(config, store, tick)
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
@@ -112,6 +120,110 @@ def test_what_befell_candidates_is_told_before_a_search_ends_for_it(
     monkeypatch.setattr("engine.study.drive.open_pool", HopelessPool)
     found, _ = told(load(STUDY), store)
     assert [type(event) for event in found] == [Started, Incident, Failed]
+
+
+def test_a_search_that_is_resumed_does_not_forget_that_lineups_could_be_evaluated(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said "Not one lineup could be evaluated" beside its results."""
+    config = load({**STUDY, "ticks": 2, "pool": {"kind": "local", "batch_ms": 1}})
+    found: list[AnyEvent] = []
+    for event in run(config, store, control=lambda: "pause" if isinstance(found[-1], Progressed) else ""):
+        found.append(event)
+    assert isinstance(found[-1], Paused)
+
+    def ends(*_: Any) -> Iterator[Evaluation]:
+        raise SimulatorError("The simulator ended by itself with exit code 3.")
+
+    monkeypatch.setattr(LineupEvaluator, "evaluate", ends)
+    resumed, _ = told(config, store, resume=found[-1].artifacts["checkpoint"])
+    end = resumed[-1]
+    assert isinstance(end, Finished), end
+    assert (end.counters.evaluations, end.summary["failed"]) == (60, 30)
+    first, _ = told(config, store)
+    assert isinstance(first[-1], Failed)
+    assert first[-1].message.startswith("Not one lineup could be evaluated")
+
+
+HANGS = {"simulator": f"command:{sys.executable} -m tests.engine.bad_simulators hang"}
+"""It never answers its first battles."""
+
+
+@pytest.mark.parametrize(("command", "end"), [("stop", Stopped), ("pause", Paused)])
+def test_a_search_whose_simulator_sleeps_in_the_baselines_battles_hears_the_command(
+    store: FolderStore, command: str, end: type[AnyEvent]
+) -> None:
+    """Nobody asked before the program's time was over, so it was killed as a study that does not answer."""
+    found, _ = told(load({**STUDY, "game": HANGS}), store, control=control(command, 2))
+    assert [type(event) for event in found] == [end]
+
+
+@pytest.mark.parametrize(("command", "end"), [("stop", Stopped), ("pause", Paused)])
+def test_a_search_in_one_process_whose_simulator_sleeps_in_the_first_round_hears_the_command(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch, command: str, end: type[AnyEvent]
+) -> None:
+    baselines = BaselineTeams(("a", "b", "c", "d"), team_rows(4), True, 50.0, 1.0, 32)
+    monkeypatch.setattr("engine.study.lineups.resolve", lambda *_: baselines)
+    found, _ = told(load({**STUDY, "game": HANGS}), store, control=control(command, 10))
+    assert [type(event) for event in found] == [Started, end]
+
+
+def leave_unfinished(monkeypatch: pytest.MonkeyPatch, every: int) -> None:
+    """Of one lineup in so ``every`` many, the simulator finishes no fresh battle."""
+    play = Matches.play
+
+    def played(self: Matches, lineups: np.ndarray, first: int, last: int, fidelity: str = "full") -> Played:
+        found = play(self, lineups, first, last, fidelity)
+        return found._replace(broken=lineups.sum(axis=(1, 2)) % every == 0) if first >= FRESH else found
+
+    monkeypatch.setattr(Matches, "play", played)
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_a_search_ends_with_all_other_verdicts_where_fresh_battles_of_some_lineups_are_never_finished(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch, every: int
+) -> None:
+    leave_unfinished(monkeypatch, every)
+    found, _ = told(load({**STUDY, "ticks": 3}), store)
+    end = found[-1]
+    assert isinstance(end, Finished)
+    fresh = unpack(store.get(end.artifacts["fresh"])).arrays
+    lost = fresh["samples"] == 0
+    assert lost.any()
+    assert (fresh["verdict"][lost] == UNSURE).all(), "nothing was told of them"
+    assert np.isfinite(fresh["objective"][~lost]).all()
+    assert end.summary.get("replayed", 0) == (~lost).sum()
+
+
+def test_a_recheck_ends_with_all_other_verdicts_where_battles_of_some_lineups_are_never_finished(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, _ = told(load({**STUDY, "ticks": 3}), store)
+    assert isinstance(found[-1], Finished)
+    front = unpack(store.get(found[-1].artifacts["front"])).arrays
+    leave_unfinished(monkeypatch, 2)
+    found, _ = told(listing(front), store)
+    end = found[-1]
+    assert isinstance(end, Finished)
+    result = unpack(store.get(end.artifacts["result"])).arrays
+    lost = result["samples"] == 0
+    assert 0 < lost.sum() < len(lost)
+    assert (result["verdict"][lost] == UNSURE).all()
+    assert end.summary["over"] <= (~lost).sum(), "nobody knows that of those that were not measured"
+
+
+def listing(lineups: dict[str, np.ndarray]) -> Study:
+    """A re-check of these."""
+    shared = {**{k: STUDY[k] for k in ("name", "seed", "game", "pool")}, "kind": "recheck", "replicates": 8}
+    return load({**shared, "genomes": lineups["genome"].tolist(), "anchors": lineups["anchor"].tolist()})
+
+
+def test_a_recheck_that_is_stopped_before_its_first_lineup_ends_as_stopped(store: FolderStore) -> None:
+    found, _ = told(load({**STUDY, "ticks": 1, "fresh": 0}), store)
+    assert isinstance(found[-1], Finished)
+    stopped, _ = told(listing(unpack(store.get(found[-1].artifacts["front"])).arrays), store, control=lambda: "stop")
+    assert isinstance(stopped[-1], Stopped), stopped[-1]
+    assert len(unpack(store.get(stopped[-1].artifacts["result"])).arrays["id"]) == 0
 
 
 def test_all_losses_are_told_before_the_end_which_quotes_the_game(

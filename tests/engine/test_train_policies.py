@@ -14,6 +14,7 @@ from engine import console
 from engine.arrays import pack, unpack
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.rl.examine import examine
 from engine.rl.policy import Policy
 from engine.store import FolderStore
 from engine.studies import load
@@ -77,6 +78,41 @@ def test_each_policy_learns_from_its_own_seat_and_leaves_its_own_artifacts(store
     first = policy(store, rounds[0].artifacts, "left")
     assert not np.array_equal(left.weights, first.weights)
     assert end.summary["updates"] == 16
+
+
+@pytest.mark.parametrize(
+    ("policies", "examined"),
+    [
+        (TWO, [[0, 1]]),
+        ({**TWO, "left": {"seats": [0], "against": ["right"]}}, [[0], [1]]),
+        ({**TWO, "past": {"kind": "snapshots", "of": "left"}}, [[0], [1]]),
+        (LEAGUE, [[0], [0]]),
+    ],
+)
+def test_policies_whose_battles_would_be_the_same_are_examined_in_the_same(
+    store: FolderStore, monkeypatch: Any, policies: dict[str, Any], examined: list[list[int]]
+) -> None:
+    asked: list[list[int]] = []
+
+    def watched(policies: Any, *args: Any, **more: Any) -> Any:
+        asked.append(list(policies))
+        return examine(policies, *args, **more)
+
+    monkeypatch.setattr("engine.study.evaluation.examine", watched)
+    events(pong(policies, evaluate_every=0), store)
+    assert asked == examined
+
+
+@pytest.mark.parametrize("game", ["pong-two-seats", "connect-four"])
+def test_evaluations_from_the_same_battles_are_those_of_one_policy_each(
+    store: FolderStore, monkeypatch: Any, game: str
+) -> None:
+    config = pong(TWO, evaluate_every=1, episodes=20, **({} if game == "pong-two-seats" else {"game": {"name": game}}))
+    together = curve(events(config, store))
+    alone = [((name,), "") for name in TWO]
+    monkeypatch.setattr("engine.study.evaluation.Measured.battles", alone)
+    assert together == curve(events(config, store))
+    assert {f"{name}/evaluation_return" for name in TWO} <= together[-1][3].keys()
 
 
 def test_the_command_line_tells_how_each_policy_does(store: FolderStore) -> None:

@@ -60,7 +60,7 @@ def echoes(
         return json.dumps({"number": number, "life": life, "trouble": trouble}).encode()
 
     return RayWorkers(
-        f"tests.contracts.sampling:{factory}", payload, samplers, policies=("left", "right"), allowed=("tests.",),
+        f"tests.contracts.echo_samplers:{factory}", payload, samplers, policies=("left", "right"), allowed=("tests.",),
         flat=flat, title="Sampler", limits=Limits(**{**PATIENCE, "progress_s": progress_s}),
         hosts=lambda cluster: cluster.hosts * hosts,
     )  # fmt: skip

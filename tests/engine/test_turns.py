@@ -12,14 +12,14 @@ import pytest
 from engine.channel import Weights
 from engine.config import TrainConfig
 from engine.config.rl import NetworkConfig
-from engine.errors import Cancelled, ConfigError, SimulatorError
+from engine.errors import Cancelled, ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
 from engine.games.connect_four import SPEC, ConnectFour, connect_four, four_in_a_line
 from engine.games.pong import VectorPong
-from engine.mdp.adapters import VectorFromMDP, mdp_from_vector
+from engine.mdp.adapters import mdp_from_vector
 from engine.mdp.battle import SteppedMDP, Tick
 from engine.mdp.checks import check_state, game_problems
-from engine.mdp.interface import ArraySpec, Discrete, MDPSpec, Result, SeatSpec, State
+from engine.mdp.interface import MDP, ArraySpec, Discrete, MDPSpec, Result, SeatSpec, State
 from engine.rl.cast import Candidate, Cast
 from engine.rl.examine import examine
 from engine.rl.players import RandomPlayer
@@ -30,12 +30,23 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
 from tests.contracts.mdp import flat
+from tests.contracts.turns import TurnsContract
 from tests.engine.test_evolve_config import settings as evolution
 from tests.engine.test_train import control
 from tests.engine.test_train_policies import curve
 
 SMALL = NetworkConfig(policy=(16,), critic=(16,))
 FOUR = connect_four().spec.seats[0]
+
+
+class TestConnectFour(TurnsContract):
+    def make(self) -> MDP:
+        return connect_four()
+
+
+class TestConnectFourFromAnEmptyBoard(TurnsContract):
+    def make(self) -> MDP:
+        return connect_four(opening=0)
 
 
 def weights(spec: PolicySpec, version: int = 5, policy: str = "agent") -> Weights:
@@ -113,9 +124,7 @@ def test_who_begins_and_the_opening_follow_from_the_seed() -> None:
     assert {mover for mover, _ in boards} == {(True, False), (False, True)}
 
 
-def test_a_game_in_turns_has_no_form_over_arrays_and_no_program_may_be_one() -> None:
-    with pytest.raises(SimulatorError, match="connect-four is played in turns, so it cannot step all seats together"):
-        VectorFromMDP(connect_four())
+def test_no_program_may_be_a_game_in_turns() -> None:
     assert game_problems(SPEC) == ["it is played in turns, and a program of its own steps all seats together"]
 
 
@@ -142,6 +151,11 @@ class Pair:
 
     def close(self) -> None:
         pass
+
+
+class TestPair(TurnsContract):
+    def make(self) -> MDP:
+        return SteppedMDP(PAIR, Pair)
 
 
 def test_what_comes_between_a_seat_s_turns_belongs_to_its_decision_before() -> None:
@@ -281,14 +295,14 @@ def test_episodes_that_begin_after_snapshots_came_may_meet_them() -> None:
 def test_an_examination_plays_whole_first_episodes_and_can_be_stopped() -> None:
     spec = PolicySpec(FOUR, SMALL)
     policy = Policy(spec, spec.model().initial(np.random.default_rng(1)), 1)
-    found = examine(policy, connect_four(), 12, 5)
-    again = examine(policy, connect_four(), 5, 5, first=7)
+    found = examine({0: policy}, connect_four(), 12, 5)[0]
+    again = examine({0: policy}, connect_four(), 5, 5, first=7)[0]
     np.testing.assert_array_equal(found.returns[7:], again.returns)
     assert set(found.win.tolist()) <= {0.0, 0.5, 1.0}
     np.testing.assert_array_equal(found.returns[:, 0], 2 * found.win - 1)
     assert ((found.lengths >= 2) & (found.lengths <= 21)).all()
     with pytest.raises(Cancelled):
-        examine(policy, connect_four(), 4, 5, stopped=lambda: True)
+        examine({0: policy}, connect_four(), 4, 5, stopped=lambda: True)
 
 
 def settings(**more: Any) -> dict[str, Any]:
@@ -375,9 +389,12 @@ def test_policies_play_each_other_in_turns(store: FolderStore) -> None:
     assert found[-1].counters.steps > 40 * 5
 
 
-def test_a_search_for_settings_says_that_it_cannot_be_played_in_turns(store: FolderStore) -> None:
-    task = {"game": "connect-four", "learner": {"kind": "ppo", "rate": [0.0001, 0.001]}}
+@pytest.mark.parametrize(("game", "name"), [("connect-four", "connect-four"), ("pong-two-seats", "pong")])
+def test_a_search_for_settings_says_that_it_needs_a_game_with_one_seat(
+    store: FolderStore, game: str, name: str
+) -> None:
+    task = {"game": game, "learner": {"kind": "ppo", "rate": [0.0001, 0.001]}}
     config = load(evolution(task=task, algorithm={"kind": "ga"}))
     (*_, end) = events(config, store)
     assert isinstance(end, Failed)
-    assert "connect-four is played in turns" in end.message
+    assert f"task.game.name: {name} has 2 seats, and a search for training settings trains one agent" in end.message

@@ -10,6 +10,7 @@ import pytest
 from engine.bench.trust import ratios, undeclared
 from engine.bench.trust.verdicts import TRIED, fresh, lists, lists_looks, looks, maxima, pooled, sample
 from engine.indicators import STRONG, UNDER, UNSURE
+from engine.simulators.contract import GameSpec, Metric
 from engine.verdicts import Goals, Sample, Verdict, confirmed, judge, mark, most_extreme, weights
 
 LINE = Goals([1.0], [2.0], None, None)
@@ -117,6 +118,42 @@ def test_a_lineup_on_the_wrong_side_needs_battles_that_put_it_under() -> None:
     assert verdict(noisy(1.95, 0.3, n=math.ceil(32 * found.factor))).finding == "refuted"
 
 
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("samples", [16, 3072])
+def test_no_number_of_battles_is_named_where_equal_ones_never_tell(
+    samples: int, declared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody says how far a game's numbers go, so battles that all end alike tell nothing, and the range ends where the
+    objective does: exactly on the line. Where the game says so, they do tell."""
+    if not declared:
+        metrics = (ratios.METRICS[0], Metric("resources", "Resources"))
+        monkeypatch.setattr(ratios, "GAME", GameSpec("coins", "Coins", "1", (), (), (), metrics, (), strength="win"))
+    every = ratios.Tried(ratios.tried("lists-ratio-5").objective, np.ones((2, 2)), 1.0)
+    found = ratios.examined(every, np.random.default_rng(1), samples)[0]
+    told = judge(found, Goals([1.0], [4.0], None, None), told=False, others=0)
+    if declared:
+        assert told.finding == "refuted" or samples < told.factor * samples < 4 * samples
+    else:
+        assert found.range(0).high == 4.0
+        assert told.finding == "close"
+    assert told.endless is not declared
+    alone = judge(sample(np.ones(samples), -math.inf, math.inf), Goals([1.0], [4.0], None, None), told=False, others=0)
+    assert (alone.finding, alone.endless) == ("close", True)
+
+
+@pytest.mark.parametrize("noise", ["close to the line", "between the bounds of the baseline", "one mean and no values"])
+def test_what_lies_too_close_is_not_laid_on_the_ends_of_a_range(noise: str) -> None:
+    near = sample(2.0 + 0.001 + np.random.default_rng(1).normal(size=32), -math.inf, math.inf)
+    found = {
+        "close to the line": lambda: judge(near, Goals([1.0], [near.mean[0]], None, None), told=False, others=0),
+        "between the bounds of the baseline": lambda: verdict(
+            both(2.5, 20.1, spread=0.5), STRENGTH._replace(baseline=(20.0, 3.0, 32))
+        ),
+        "one mean and no values": lambda: verdict(noisy(2.6, 0.2)._replace(values=None, error=np.zeros(1))),
+    }[noise]()
+    assert not found.endless
+
+
 def test_one_exactly_at_the_line_is_most_likely_not_there_so_battles_will_tell() -> None:
     found = verdict(noisy(2.0, 0.3))
     assert found.finding == "more"
@@ -164,6 +201,17 @@ def test_what_fresh_battles_leave_open_is_marked_as_open_wherever_its_mean_is() 
     assert found.finding == "more"
     assert mark(found.finding) == UNSURE
     assert [mark(finding) for finding in ("confirmed", "refuted", "close", "weak")] == [STRONG, UNDER, UNSURE, UNSURE]
+
+
+def test_a_lineup_without_one_fresh_battle_is_open_and_needs_more() -> None:
+    nothing = np.full(1, math.nan)
+    never = noisy(2.6, 0.2)._replace(mean=nothing, error=nothing, samples=0, values=None)
+    told = confirmed([[never], [noisy(2.6, 0.2)]], LINE)
+    assert told.tolist() == [False, True]
+    found = judge(never, LINE, bool(told[0]), int(told.sum()))
+    assert (found.finding, found.over) == ("more", False)
+    assert mark(found.finding) == UNSURE
+    assert judge(never._replace(exact=np.ones(1, bool)), LINE, False, 0).finding == "more"
 
 
 def test_shares_of_the_error_add_up_to_one_at_most_and_never_change_later() -> None:

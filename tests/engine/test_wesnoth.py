@@ -17,7 +17,7 @@ from engine.simulators import loaders
 from engine.simulators.adapters.wesnoth import arena, catalog
 from engine.simulators.client import ExternalSimulator
 from engine.simulators.contract import OK, GameSpec, LineupSimulator
-from engine.simulators.sampler import random_teams
+from engine.simulators.random_teams import random_teams
 from tests.contracts.simulator import SimulatorContract
 from tests.engine.leftovers import all_gone, descendants, named
 

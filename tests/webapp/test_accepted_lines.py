@@ -13,7 +13,7 @@ from tests.webapp.test_jobs_new import finished_sample
 from webapp.balance import lines
 from webapp.balance.models import Draft, ObjectiveSet
 from webapp.games.models import GameVersion
-from webapp.studies import pending
+from webapp.studies import line_origin, pending
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.models import Job
 
@@ -106,6 +106,21 @@ def test_starting_a_search_accepts_its_line_and_new_data_does_not_move_it(client
     blank = {**typed, "version": str(version.pk), "seed": "5", "measure": "", "line": "", "line_from": ""}
     answer = sampled(client, team, blank, 40.0)
     assert answer["fill"] == {"measure": "advantage", "line": "2.3", "line_from": f"started:{job.pk}"}
+
+
+def test_a_line_that_far_more_than_a_twentieth_are_beyond_is_proposed_with_the_words_that_none_is_nearer(
+    client: Client, team: Studio
+) -> None:
+    address = reverse("studies:preview", args=[team.project.slug])
+    typed = {**first_values(team.project), "measure": "", "line": "", "line_from": "anew"}
+    client.post(address, typed)
+    finished_sample(Job.objects.get(kind="sample"), lambda name: np.r_[np.linspace(0.0, 3.9, 140), np.full(60, 4.0)])
+    answer = client.post(address, typed).json()
+    assert answer["fill"] == {"measure": "advantage", "line": "4", "line_from": "nearest"}
+    assert "60 are over it: 30" in answer["sample"]["advice"]["text"]
+    words = line_origin.WORDS["nearest"].replace("\u00a0", " ")
+    assert words.endswith("No line has about 5 % of them beyond it; this one comes nearest.")
+    assert "nearest" in client.get(reverse("studies:new", args=[team.project.slug])).content.decode()
 
 
 def test_a_line_is_proposed_anew_only_for_whoever_asks_for_it(client: Client, team: Studio) -> None:

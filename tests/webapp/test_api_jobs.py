@@ -19,10 +19,9 @@ from engine.config.genes import genes
 from engine.studies import load
 from tests.factories import Studio, archive, bundle, game_version, search_job, studio
 from tests.webapp.evolutions import evolution, evolved
-from tests.webapp.trainings import finished, learn, trained
+from tests.webapp.trainings import config, finished, learn, trained, training
 from webapp.accounts.models import User
 from webapp.api import kinds, tokens
-from webapp.api import once as api_once
 from webapp.api.body import MOST_BYTES
 from webapp.api.models import TokenAudit
 from webapp.balance import lines
@@ -31,6 +30,7 @@ from webapp.balance.saving import ensure_defaults, save
 from webapp.games.models import GameVersion, Simulator
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
+from webapp.studies import once
 from webapp.studies.explore_shortlist import decide
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.models import Job, Status
@@ -81,6 +81,21 @@ def team(redis_server: str) -> Studio:
 @pytest.fixture
 def script(team: Studio) -> Script:
     return Script(team)
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "words"),
+    [
+        ({"kind": "search", "config": {"ticks": True}}, "config.ticks", "Must be a whole number, not 'true'."),
+        ({"kind": "search", "set": {"cache": 1}}, "set.cache", "Must be true or false, not '1'."),
+        ({"kind": "train", "config": {"game": "pong", "minutes": False}}, "config.minutes", "Must be a number, not"),
+        ({"kind": "train", "config": {"game": "pong", "name": "\u3164"}}, "config.name", "something that one can see"),
+    ],
+)
+def test_true_is_no_number_one_is_not_true_and_a_blank_is_no_name(
+    team: Studio, body: dict[str, Any], place: str, words: str
+) -> None:
+    assert words in Script(team).wrong(body)[place]
 
 
 def test_a_kind_alone_asks_the_usual_question_of_the_newest_data(team: Studio, script: Script) -> None:
@@ -179,8 +194,25 @@ def test_a_patch_has_to_be_a_version_of_the_project(team: Studio, script: Script
         ({"kind": "search", "set": {"algorithm": {"kind": "nsga3", "partitions": 99}}}, {"set.algorithm.partitions"}),
         ({"kind": "search", "set": {"algorithm": {"kind": "map-elites", "quality": "x", "low": [0]}}},
          {"set.algorithm.quality", "set.algorithm.low"}),
+        ({"kind": "search", "lineup_rules": True, "game_version": "1", "objective_set": 1.0},
+         {"lineup_rules", "game_version", "objective_set"}),
         ({"kind": "train", "game_version": 1, "config": {"game": "cartpole"}}, {"game_version"}),
         ({"kind": "train", "config": {"game": "pong", "learner": {"preset": ["pong-ppo"]}}}, {"config.learner"}),
+        ({"kind": "train", "config": {"game": "pong-two-seats"}}, {"config.policies"}),
+        ({"kind": "train", "config": {"game": "connect-four", "policies": {"one": {}}}}, {"config.policies"}),
+        ({"kind": "train", "config": {"game": "pong", "policies": {"a": {}, "b": {"seats": [1]}}}},
+         {"config.policies"}),
+        ({"kind": "train", "config": {"game": "pong-two-seats", "policies": {
+            "left": {}, "right": {"kind": "scripted", "seats": [1], "player": "chess"}}}},
+         {"config.policies.right.player"}),
+        ({"kind": "train", "config": {"game": "connect-four", "policies": {
+            "one": {}, "two": {"kind": "scripted", "seats": [1], "player": "pong-follower"}}}},
+         {"config.policies.two.player"}),
+        ({"kind": "train", "config": {"game": {"name": "pong", "settings": {"points": 0, "rewards": ["beauty"]}}}},
+         {"config.game.settings.points", "config.game.settings.rewards.0"}),
+        ({"kind": "evolve", "config": {"task": {"game": {"name": "pong", "settings": {"points": [0, 5]}},
+                                                 "learner": {"kind": "ppo", "rate": [0.001, 0.01]}}}},
+         {"config.task.game.settings.points"}),
         ({"kind": "train", "config": {"game": "command:sh -c reboot"}}, {"config.game.name"}),
         ({"kind": "train", "config": {"game": "python:os:system"}}, {"config.game.name"}),
         ({"kind": "train", "config": {"game": "gym:antigravity:X-v0"}}, {"config.game.name"}),
@@ -231,6 +263,27 @@ def test_a_training_is_what_the_form_would_have_made(script: Script) -> None:
     job = Job.objects.get(pk=script.post(JOBS, body)["job"])
     assert (job.kind, job.template, job.title) == ("train", "cartpole-ppo", "An agent for CartPole")
     assert job.config == load(job.config).model_dump(mode="json")
+
+
+def test_a_training_uses_policies_of_its_own_project_that_learned_its_game(team: Studio, script: Script) -> None:
+    pong = config(game={"name": "pong"}, learner="pong-ppo")
+    for project, digest, plain in (
+        (team.project, "a" * 64, pong),
+        (team.project, "b" * 64, config()),
+        (studio("other").project, "c" * 64, pong),
+    ):
+        training(project, status=Status.FINISHED, artifacts={"policy_description": digest}, config=plain)
+
+    def body(digest: str) -> dict[str, Any]:
+        policies = {"left": {}, "right": {"kind": "frozen", "seats": [1], "policy": digest}}
+        return {"kind": "train", "config": {"game": "pong-two-seats", "learner": "pong-ppo", "policies": policies}}
+
+    assert "was trained in CartPole" in script.wrong(body("b" * 64))["config.policies.right.policy"]
+    assert "No job of this project" in script.wrong(body("c" * 64))["config.policies.right.policy"]
+    job = script.post(JOBS, body("a" * 64))["job"]
+    foreign = {"set": {"policies.right.policy": "c" * 64}}
+    (told,) = script.post(f"{JOBS}/{job}/clone", foreign, 422)["problems"]
+    assert told["place"] == "set.policies.right.policy"
 
 
 def test_a_goal_that_the_game_is_known_not_to_tell_is_refused(team: Studio, script: Script) -> None:
@@ -303,7 +356,7 @@ def test_a_request_that_is_sent_again_starts_one_job(team: Studio, script: Scrip
         found = script.post(address, body, 422, "build 7")
         assert f"started job {first['job']} with another request" in found["message"]
     assert len(script.post(JOBS, {"kind": "search"}, 422, "x" * 201)["problems"]) == 1
-    assert TokenAudit.objects.filter(action="started").count() == Job.objects.count() == 2
+    assert TokenAudit.objects.filter(action="started").count() == Job.objects.listed().count() == 2
 
 
 def test_what_was_refused_may_be_mended_and_sent_with_the_same_key(script: Script) -> None:
@@ -322,15 +375,15 @@ def test_of_two_requests_of_one_key_that_arrive_at_once_one_starts_a_job(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = script.post(JOBS, {"kind": "search"}, key="1")["job"]
-    real, looks = api_once._earlier, list[Any]()
+    real, looks = once._earlier, list[Any]()
 
     def late(*given: Any) -> Job | None:
         looks.append(given)
         return None if len(looks) == 1 else real(*given)
 
-    monkeypatch.setattr(api_once, "_earlier", late)
+    monkeypatch.setattr(once, "_earlier", late)
     assert script.post(JOBS, {"kind": "search"}, 200, "1")["job"] == first
-    assert Job.objects.count() == 1
+    assert Job.objects.listed().count() == Job.objects.filter(kind="worth").count() == 1
 
 
 @pytest.mark.parametrize(
@@ -511,6 +564,8 @@ def test_a_failed_job_s_exit_code_says_whether_to_try_again(
         (b"[]", 400, "no table"),
         (b"\xff", 400, "UTF-8"),
         (b'{"config": {"seed": NaN}}', 400, "NaN"),
+        (b'{"kind": "search", "config": {"ticks": 3}, "config": {"ticks": 4}}', 400, "“config” twice"),
+        (b'{"kind": "search", "config": {"ticks": 3, "seed": 1, "ticks": 3}}', 400, "“ticks” twice"),
         (b'{"config": {"seed": ' + b"9" * 5000 + b"}}", 400, "number that nobody can read"),
         (b'{"config": ' + b"[" * 100_000, 400, "inside each other"),
         (b'{"config": ' + b'{"a":' * 60 + b"1" + b"}" * 60 + b"}", 400, "inside each other"),

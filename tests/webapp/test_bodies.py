@@ -130,3 +130,44 @@ def test_more_bodies_from_one_address_than_anybody_sends_at_once_are_refused(add
     finally:
         for sender in waiting:
             sender.close()
+
+
+@pytest.fixture
+def strangers(address: tuple[str, int]) -> Iterator[list[socket.socket]]:
+    """All the room that anybody has, taken by bodies that do not come whole."""
+    waiting = [socket.create_connection(address, timeout=PATIENCE) for _ in range(bodies.MOST_AT_ONCE + 1)]
+    for sender in waiting:
+        sender.sendall(head("/api/v1/projects/x/jobs", "Content-Length: 4") + b"a=")
+    assert select.select(waiting, [], [], bodies.SECONDS / 2)[0]  # one more than there is room for was refused
+    yield waiting
+    for sender in waiting:
+        sender.close()
+
+
+def test_strangers_who_send_slowly_keep_nobody_who_is_known_at_their_address_from_sending(
+    strangers: list[socket.socket], address: tuple[str, int]
+) -> None:
+    team = studio()
+    token = tokens.make(person("ines"), "a build", None, 30)[1]
+    for path, shown, status in (
+        ("/projects/new/", signed_in(team.owner), b"403"),  # 403: without the form's token
+        ("/api/v1/projects/x/jobs", f"Authorization: Bearer {token}", b"404"),
+        ("/projects/new/", f"Cookie: {settings.SESSION_COOKIE_NAME}={'a' * 32}", b"429"),
+        ("/api/v1/projects/x/jobs", f"Authorization: Bearer {token}x", b"429"),
+    ):
+        with socket.create_connection(address, timeout=PATIENCE) as sender:
+            sender.sendall(head(path, shown, "Content-Length: 4", "Connection: close") + b"a=bc")
+            assert answer(sender)[9:12] == status, (path, shown)
+
+
+def test_people_who_are_known_have_a_bounded_room_too(strangers: list[socket.socket], address: tuple[str, int]) -> None:
+    session = signed_in(studio().owner)
+    waiting = [socket.create_connection(address, timeout=PATIENCE) for _ in range(bodies.MOST_AT_ONCE + 1)]
+    try:
+        for sender in waiting:
+            sender.sendall(head("/projects/new/", session, "Content-Length: 4") + b"a=")
+        refused = select.select(waiting, [], [], bodies.SECONDS / 2)[0]
+        assert [answer(sender)[9:12] for sender in refused] == [b"429"]
+    finally:
+        for sender in waiting:
+            sender.close()

@@ -145,6 +145,61 @@ def test_a_training_is_started_by_the_number_of_a_simulator_of_the_project_only(
     assert "no such game" in refused.content.decode()
 
 
+TWO = {name: {"kind": "scripted", "player": "random"} for name in ("a", "b")}
+EVOLVED = {"game": COMMAND, "learner": {"preset": "cartpole-ppo", "rate": [0.001, 0.01]}}
+NAMING = {
+    "a training": ("", {"kind": "train", "config": {"game": COMMAND, "learner": "cartpole-ppo"}}),
+    "a training, set": ("", {"kind": "train", "config": {"learner": "cartpole-ppo"}, "set": {"game.name": COMMAND}}),
+    "settings": ("", {"kind": "evolve", "config": {"task": EVOLVED}}),
+    "an evaluation": ("", {"kind": "evaluate", "config": {"game": {"name": COMMAND}, "policies": TWO}}),
+    "a search": ("", {"kind": "search", "config": {"game": {"simulator": COMMAND}}}),
+    "a search, set": ("", {"kind": "search", "set": {"game.simulator": COMMAND}}),
+    "who beats whom": ("", {"kind": "metagame", "config": {"game": {"simulator": COMMAND}}}),
+    "who beats whom, set": ("", {"kind": "metagame", "set": {"game.simulator": COMMAND}}),
+    "what pieces are worth, set": ("", {"kind": "worth", "set": {"game.simulator": COMMAND}}),
+    "one like another": ("train", {"set": {"game.name": COMMAND}}),
+    "a search like another": ("search", {"set": {"game.simulator": COMMAND}}),
+}
+
+
+def asked(client: Client, team: Studio, like: str, body: dict[str, Any]) -> tuple[int, Any]:
+    """What a script is told that starts a job by ``body``, or one like the project's job of a kind."""
+    address = f"{API}/jobs/{team.project.jobs.filter(kind=like).earliest('pk').pk}/clone" if like else f"{API}/jobs"
+    answer = client.post(address, json.dumps(body), content_type="application/json")
+    return answer.status_code, answer.json()
+
+
+@pytest.mark.parametrize("naming", NAMING)
+def test_a_command_line_that_somebody_guessed_gets_the_answer_of_one_that_nobody_registered(
+    team: Studio, naming: str
+) -> None:
+    Simulator.objects.update(by_moves=True, spec={})
+    like, body = NAMING[naming]
+    wrong = json.loads(json.dumps(body).replace(SECRET, "hunter3-4712"))
+    (status, told), other = (asked(script(team.designer), team, like, each) for each in (body, wrong))
+    assert (status, told) == other
+    assert status == 422
+    assert told["problems"]
+
+
+@pytest.mark.parametrize("naming", ["a training", "settings", "one like another"])
+def test_who_knows_a_program_may_write_its_command_line(team: Studio, naming: str) -> None:
+    Simulator.objects.update(by_moves=True, spec={})
+    operator = person("op", is_staff=True)
+    Membership.objects.create(project=team.project, user=operator, role=Role.DESIGNER)
+    assert asked(script(operator), team, *NAMING[naming])[0] == 201
+
+
+@pytest.mark.parametrize("kind", ["train", "search"])
+def test_a_job_of_a_program_is_started_again_by_those_who_do_not_know_it(team: Studio, kind: str) -> None:
+    if kind == "train":
+        Simulator.objects.update(by_moves=True, spec={})
+    status, told = asked(script(team.designer), team, kind, {"set": {"seed": 7}})
+    assert status == 201, told
+    assert COMMAND in json.dumps(Job.objects.get(pk=told["job"]).config)
+    assert SECRET not in json.dumps(told)
+
+
 def test_operators_and_who_typed_it_see_the_command_line_and_others_with_the_right_do_not(team: Studio) -> None:
     author, operator, row = User.objects.get(username="author"), person("op", is_staff=True), Simulator.objects.get()
     rights.grant(author, operator)

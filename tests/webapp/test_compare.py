@@ -73,6 +73,16 @@ def test_searches_are_shown_with_what_each_found(client: Client, team: Studio) -
         assert side.volume.half > 0
 
 
+def test_lines_of_the_chart_are_named_by_what_tells_the_searches_apart(team: Studio) -> None:
+    job = search_job(team.project)
+    other = another(job, artifacts=fronts(2), title="After the patch")
+    names = [each["name"] for each in Comparison(team.project, [job.pk, other.pk]).chart_data()["jobs"]]
+    assert names == [f"{job.pk}: {job.title}", f"{other.pk}: After the patch"]
+    random = another(job, "algorithm", {"kind": "random", "population": 100}, artifacts=fronts(2))
+    names = [each["name"] for each in Comparison(team.project, [job.pk, random.pk]).chart_data()["jobs"]]
+    assert names == [f"{job.pk}: NSGA-II", f"{random.pk}: Random search"]
+
+
 def test_the_measure_stays_as_it_is_whatever_is_compared(team: Studio) -> None:
     oldest = search_job(team.project)
     a, b = another(oldest, "seed", 2, artifacts=fronts(2)), another(oldest, "seed", 3, artifacts=fronts(3))

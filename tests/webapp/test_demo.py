@@ -57,7 +57,7 @@ def test_a_new_installation_has_people_a_game_and_a_search(people: LazySettings,
     assert str(version) == "Spring data, version 1"
     assert version.simulator.reference.startswith("builtin:herobattle-planted:")
     assert list(version.simulator.projects.all()) == [project]
-    job = Job.objects.get()
+    job = Job.objects.get(kind="search")
     assert (job.kind, job.template, job.status) == ("search", "unfair", Status.QUEUED)
     assert job.config["game"]["simulator"] == version.simulator.reference
     assert job.game_version == version
@@ -109,8 +109,10 @@ def test_a_search_that_a_worker_of_the_site_has_taken_is_waited_for(
     assert not Job.objects.exists()
     printed = StringIO()
     call_command("demo", stdout=printed)
-    assert asked == [job.pk for job in Job.objects.order_by("pk")]
-    assert [job.kind for job in Job.objects.order_by("pk")] == ["sample", "search"]
+    played, waits = Job.objects.exclude(kind="worth"), Job.objects.get(kind="worth")
+    assert asked == [job.pk for job in played.order_by("pk")]
+    assert [job.kind for job in played.order_by("pk")] == ["sample", "search"]
+    assert (waits.accompanies.kind, waits.status) == ("search", Status.WAITING)
     assert DEMO_PASSWORD in printed.getvalue()
 
 

@@ -72,14 +72,15 @@ def test_the_page_tells_the_usual_and_the_largest_edge_and_no_guess_as_a_bound()
     typed = {**first_values(team.project), "question": "price", "measure": "", "line": ""}
     numbers = {"population": "200", "rounds": "10", "replicates": "2", "fresh": "16"}
     form = NewJobForm({**typed, **numbers}, project=team.project, user=team.designer)
-    said = dict(previews.preview(form, None)["before"]["rows"])["At the end"]
-    assert said.startswith("96 more for each lineup of the edge: about 1,300 as a rule, 19,200 at most")
-    assert "leave open" not in said, "no line, so nothing can be left open"
-    assert "up to about" not in said
+    said = dict(previews.preview(form, None)["before"]["rows"])["Fresh battles at the end"]
+    assert said == [
+        ("The edge again", "about 1,300, at most 19,200"),
+        ("Each lineup of it", "96"),
+    ], "no line, so nothing can be left open"
     mapped = NewJobForm({**typed, **numbers, LINEUPS.choice: "map-elites"}, project=team.project, user=team.designer)
-    told = dict(previews.preview(mapped, None)["before"]["rows"])["At the end"]
-    assert told.startswith("96 more for each lineup of the edge, and up to so many for the others of its map: about ")
-    assert "24,576 at most" in told  # 16 × 16 cells
+    told = dict(dict(previews.preview(mapped, None)["before"]["rows"])["Fresh battles at the end"])
+    assert told["Each of the others of its map"] == "at most 96"
+    assert told["The edge again"].endswith(", at most 24,576")  # 16 × 16 cells
 
 
 @pytest.mark.django_db
@@ -90,6 +91,8 @@ def test_battles_for_what_the_edge_leaves_open_come_on_top_of_the_most_that_the_
     typed = {**first_values(team.project), "question": "unfair", "line": "2"}
     numbers = {"population": "200", "rounds": "10", "replicates": "2", "fresh": "16"}
     form = NewJobForm({**typed, **numbers}, project=team.project, user=team.designer)
-    said = dict(previews.preview(form, None)["before"]["rows"])["At the end"]
-    assert "76,800 at most; then 8 times as many for each of them that these leave open" in said
-    assert said.endswith("where so many may tell: up to 614,400 on top")
+    said = dict(dict(previews.preview(form, None)["before"]["rows"])["Fresh battles at the end"])
+    assert said["The edge again"].endswith(", at most 76,800")
+    assert said["Each lineup of it"] == "384"
+    assert said["What these leave open"] == "at most 614,400 more"
+    assert said["Each lineup where so many may tell"] == "3,072"

@@ -26,6 +26,7 @@ from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 from webapp.training.games import OFFERS
 
+BOX = r'value="(?P<value>[^"]+)"[^>]* data-games="(?P<games>[^"]*)"'
 CHOSEN = {"game": "pong-two-seats", "policies": ["random", "pong-follower"], "episodes": "40", "title": "Two scripts"}
 
 
@@ -123,6 +124,11 @@ def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, chang
          "config.policies.a.player"),
         ({"policies": {"a": {"kind": "frozen", "policy": "e" * 64}, "b": {"kind": "scripted", "player": "random"}}},
          "config.policies.a.policy"),
+        *(({"game": {"name": "pong-two-seats", "settings": {"points": points}}}, "config.game.settings.points")
+          for points in ("x", 1.5, -1, 0, True)),
+        ({"game": {"name": "pong-two-seats", "settings": {"rewards": ["score"] * 1000}}},
+         "config.game.settings.rewards"),
+        ({"game": {"name": "connect-four", "settings": {"opening": 7}}}, "config.game.settings.opening"),
     ],
 )  # fmt: skip
 def test_a_script_names_no_program_and_no_policy_of_others(team: Studio, settings: dict[str, Any], place: str) -> None:
@@ -202,3 +208,52 @@ def test_lists_call_what_it_played_episodes(team: Studio, designer: Client, play
 
 def test_a_game_has_one_name_wherever_it_can_be_chosen() -> None:
     assert {key: OFFERS[key].title for key in GAMES} == GAMES
+
+
+def connect_four(team: Studio) -> Job:
+    """A training on Connect Four and what it left."""
+    settings = config(game={"name": "connect-four"})
+    left = {"policy_description": "f" * 64}
+    return training(team.project, title="Drops discs", status=Status.FINISHED, artifacts=left, config=settings)
+
+
+def test_every_game_for_two_of_the_catalog_is_on_the_menu(team: Studio, designer: Client) -> None:
+    content = designer.get(form(team)).content.decode()
+    assert {"Pong for two", "Connect Four"} <= set(GAMES.values())
+    assert all(f'value="{key}"' in content for key in GAMES)
+
+
+def test_agents_of_another_game_and_its_scripts_are_refused_at_the_field(team: Studio, designer: Client) -> None:
+    pong, discs = left_by(team, "Learned Pong", {"policy_description": "c" * 64}), connect_four(team)
+    chosen = {**CHOSEN, "game": "connect-four", "policies": ["random", f"job-{pong.pk}"]}
+    answer = designer.post(form(team), chosen)
+    assert answer.status_code == 422
+    assert "was trained in Pong, numbers" in answer.content.decode()
+    answer = designer.post(form(team), {**chosen, "policies": ["random", "pong-follower"]})
+    assert "“Follows the ball” plays another game" in answer.content.decode()
+    designer.post(form(team), {**chosen, "policies": ["random", f"job-{discs.pk}"]})
+    assert Job.objects.get(kind="evaluate").config["game"]["name"] == "connect-four"
+
+
+def test_each_player_stands_with_the_games_that_it_can_play(team: Studio, designer: Client) -> None:
+    discs = connect_four(team)
+    content = designer.get(form(team)).content.decode()
+    boxes = {box["value"]: box["games"].split() for box in map(re.Match.groupdict, re.finditer(BOX, content))}
+    assert boxes == {
+        "random": list(GAMES),
+        "pong-follower": ["pong-two-seats"],
+        f"job-{discs.pk}": ["connect-four"],
+    }
+    assert "Follows the ball, plays Pong for two" in content
+    assert f"Drops discs (job {discs.pk}), trained in Connect Four" in content
+
+
+def test_what_is_missing_where_fewer_than_two_can_play_stands_there_before_anything_is_sent(
+    team: Studio, designer: Client
+) -> None:
+    said = "Connect Four: only Random can play it so far. Two are needed: train an agent in it."
+    assert said in designer.get(form(team)).content.decode()
+    alone = designer.post(form(team), {**CHOSEN, "game": "connect-four", "policies": ["random"]})
+    assert f"<span>{said}</span>" in alone.content.decode()
+    connect_four(team)
+    assert said not in designer.get(form(team)).content.decode()

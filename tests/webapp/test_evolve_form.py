@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from engine.arrays import Bundle
 from engine.config import EvolveConfig
+from engine.config.evolve import AimConfig
 from engine.config.genes import genes
 from tests.factories import Studio, search_job, signed_in
 from tests.webapp.evolutions import config, evolution, evolved
@@ -415,6 +416,18 @@ def test_while_it_runs_the_page_shows_those_measured_so_far(client: Client, team
     Job.objects.filter(pk=job.pk).update(artifacts={}, status=Status.RUNNING)
     told = client.get(reverse("training:players", args=[team.project.slug, job.pk]), {"tick": 2}).json()
     assert (len(told["players"]), told["fresh"], bool(told["best"])) == (8, False, True)
+
+
+def test_players_are_not_called_measured_on_fresh_episodes_by_those_that_pick_them(
+    client: Client, team: Studio
+) -> None:
+    """Everywhere else fresh means that they had no part in the picking."""
+    job = evolved(team.project)
+    shown = client.get(reverse("studies:job", args=[team.project.slug, job.pk])).content.decode()
+    assert "each measured on episodes it did not learn from" in shown
+    assert "each measured on fresh" not in shown
+    said = EvolveConfig.model_fields["episodes"].title, AimConfig.model_fields["measure"].description
+    assert not any("fresh" in str(text).lower() for text in said)
 
 
 def test_one_goal_has_no_edge(client: Client, team: Studio) -> None:

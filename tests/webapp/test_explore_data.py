@@ -76,9 +76,14 @@ def test_every_family_has_a_lineup_and_every_lineup_belongs_to_the_largest_that_
         families, member = explored.meta["families"], explored.core["family"]
         assert set(range(1, len(families) + 1)) <= set(member.tolist())
         strongest = explored.genome[np.arange(900), explored.lineups["anchor"][:, 0]]
-        fits = [presence(spec, strongest)[:, f["pieces"]].all(axis=1) for f in families]
-        first = np.argmax([*fits, np.ones(900, dtype=bool)], axis=0) + 1
-        np.testing.assert_array_equal(member, np.where(first > len(families), 0, first))
+        fits = np.array([presence(spec, strongest)[:, f["pieces"]].all(axis=1) for f in families])
+        over = explored.core["verdict"] == 2
+        sizes = fits[:, over].sum(axis=1)
+        largest = np.where(fits, sizes[:, None], -1).max(axis=0)
+        np.testing.assert_array_equal(member == 0, ~fits.any(axis=0))
+        np.testing.assert_array_equal(sizes[member[member > 0] - 1], largest[member > 0])
+        shown = [int((over & (member == k)).sum()) for k in range(1, len(families) + 1)]
+        assert shown == sorted(shown, reverse=True)
         Job.objects.all().delete()
         team.project.versions.all().delete()
 

@@ -14,7 +14,7 @@ from engine.arrays import pack, unpack
 from engine.confidence import t_half
 from engine.config import FURTHER
 from engine.lineups.parts import Sums
-from tests.factories import Studio, archive, bundle, search_job
+from tests.factories import Studio, archive, boundless, bundle, search_job
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
@@ -311,6 +311,9 @@ def test_the_head_splits_what_is_confirmed_from_what_the_search_found_and_adds_u
     counts = plain_counts(job)
     assert [counts[name] for name in ("by_search", "confirmed", "strong", "told")] == [rest, 2, legend, len(strong)]
     assert counts["over"] == int((after.core["verdict"] > 0).sum())
+    drawn = after.core["random"].astype(bool)
+    assert counts["random"][1] == int(drawn.sum()) > 0
+    assert counts["random"][0] <= int((after.core["verdict"][drawn] == 2).sum()) + 3
     assert Side(1, job, "", None).found == rest
 
 
@@ -378,6 +381,27 @@ def test_what_the_end_of_the_search_settled_is_not_called_re_checked(team: Studi
     html = decide("add", 12).json()["html"]
     assert "re-checked" not in html
     assert "Fresh battles have settled all of it." in html
+
+
+def test_what_is_too_close_to_tell_is_not_called_settled(job: Job, decide: Decide) -> None:
+    decide("add", 12)
+    finished_recheck(job, [12], [2.6, 50.0, 21.2], [0.05, 1.0, 0.02])
+    assert "Fresh battles have settled all that they can of it." in decide("remark", 12).json()["html"]
+
+
+def test_equal_battles_of_a_game_that_says_no_ends_are_told_as_what_keeps_it_open(job: Job, decide: Decide) -> None:
+    boundless(job)
+    decide("add", 12)
+    again = finished_recheck(job, [12], [9.0, 60.0, 60.0], [0.0, 1.0, 1.0])
+    columns = {name: column[[12]] for name, column in archive(200).items()}
+    noise = np.random.default_rng(1).normal(size=(1, 32, 3)) * [0.0, 5.0, 5.0]
+    columns |= {"values": np.array([9.0, 60.0, 60.0]) + noise, "samples": np.full(1, 32, dtype=np.int32)}
+    columns["objective"] = columns["values"].mean(axis=1)
+    columns["error"] = columns["values"].std(axis=1, ddof=1) / np.sqrt(32)
+    Job.objects.filter(pk=again.pk).update(artifacts={"result": store().put(bundle(columns))})
+    (listed,) = shortlist(job).on
+    assert listed.words == "768 fresh battles cannot tell whether it is over the line: it is at 9.0×, the line at 2.0×"
+    assert build.build(job).meta["fresh"]["12"]["short"] == "Cannot tell"
 
 
 def test_a_mark_of_the_shortlist_is_named_in_the_words_of_the_question(job: Job, decide: Decide) -> None:

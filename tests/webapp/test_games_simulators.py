@@ -190,7 +190,7 @@ def test_every_fault_of_a_description_is_told_at_once() -> None:
 def test_findings_call_a_program_by_the_name_that_it_is_registered_under() -> None:
     """The engine knows only its file, which is python for every program in Python."""
     row = after_a_test(bad("leave"))
-    said = " ".join([row.message, *(f["message"] for f in row.findings)])
+    said = " ".join([row.full_message, *(f["message"] for f in row.full_findings)])
     assert f"The simulator “{row.name}”" in said
     assert "“python" not in said
 
@@ -267,8 +267,12 @@ def test_two_people_register_one_program_and_neither_learns_of_the_other(
     second = register(signed_in(stranger), **program, name="Mine", projects=str(own.pk))
     assert first is not None
     assert second is not None
-    again = signed_in(stranger).post(f"{LIST}new/", {**program, "name": "Mine too"})
-    assert "registered already" in again.content.decode()
+    again = signed_in(stranger).post(f"{LIST}new/", {**program, "name": "Mine too"}).content.decode()
+    assert "This program is registered already, as “Mine”." in again
+    assert first.name not in again
+    operator = signed_in(person("operator", is_staff=True))
+    told = operator.post(f"{LIST}new/", {**program, "name": "Ours"}).content.decode()
+    assert f"This program is registered already, as “Mine”, “{first.name}”." in told
     for project, row in ((team.project, first), (own, second)):
         assert registration(row.reference, project) == row
         assert called(row.reference, project) == f"simulator:{row.pk}"

@@ -77,6 +77,16 @@ def test_the_caption_tells_of_the_two_numbers_that_are_drawn_and_every_mark_is_a
     assert len(job.config["objectives"]["objectives"]) == 3  # a third number was searched for
 
 
+def test_beside_marks_on_fresh_battles_are_only_those_that_were_played_again(team: Studio) -> None:
+    """The search may have found others that look further by its own battles: they have no fresh ones to say so."""
+    job = search_job(team.project)
+    job.artifacts["fresh"] = job.artifacts["front"]
+    job.save()
+    shown = last_front(team.designer)
+    assert shown is not None
+    assert shown.caption == "Each mark is a lineup. No other that was played again is both more unfair and stronger."
+
+
 def test_the_legend_names_the_marks_that_are_drawn_in_the_words_of_the_question(team: Studio) -> None:
     job = search_job(team.project, template="useless")
     shown = last_front(team.designer)

@@ -29,7 +29,7 @@ from webapp.balance.models import Draft, LineupRules, ObjectiveSet
 from webapp.balance.saving import save
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
-from webapp.studies import line_origin, plans, previews, sampling
+from webapp.studies import line_origin, plans, previews, random_lineups
 from webapp.studies.explore_source import Median
 from webapp.studies.forms import NewJobForm, first_values, values_of
 from webapp.studies.models import Job, JobEvent, Status
@@ -258,8 +258,8 @@ def ids(form: NewJobForm) -> dict[str, Any]:
 MEASURE = ObjectiveConfig(name="advantage", title="Advantage", formula="1", unit="×", toward="more unfair", high=4.0)
 
 
-def sample_with(values: list[float]) -> sampling.RandomLineups:
-    return sampling.RandomLineups({"advantage": np.array(values)}, {"advantage": (0.0, 4.0)}, 0, Median(21.0), 96)
+def sample_with(values: list[float]) -> random_lineups.RandomLineups:
+    return random_lineups.RandomLineups({"advantage": np.array(values)}, {"advantage": (0.0, 4.0)}, 0, Median(21.0), 96)
 
 
 def plain(text: str) -> str:
@@ -268,7 +268,7 @@ def plain(text: str) -> str:
 
 def test_a_sensible_line_is_called_so_with_its_interval() -> None:
     sample = sample_with([1.0] * 187 + [2.5] * 13)
-    advice = sampling.advice(sample, MEASURE, 2.0)
+    advice = random_lineups.advice(sample, MEASURE, 2.0)
     assert advice["level"] == "good"
     assert "Of 200 random lineups, 13 are over it: 6.5 % (4 to 11 %)." in plain(advice["text"])
 
@@ -276,20 +276,20 @@ def test_a_sensible_line_is_called_so_with_its_interval() -> None:
 @pytest.mark.parametrize(("over", "level"), [(50, "good"), (51, "many"), (1, "good"), (0, "none")])
 def test_the_warnings_begin_above_a_quarter_and_at_none(over: int, level: str) -> None:
     sample = sample_with(list(np.linspace(0.5, 1.9, 200 - over)) + list(np.linspace(2.0, 3.0, over)))
-    assert sampling.advice(sample, MEASURE, 2.0)["level"] == level
+    assert random_lineups.advice(sample, MEASURE, 2.0)["level"] == level
 
 
 def test_a_line_that_is_too_near_or_too_far_comes_with_a_better_one() -> None:
     sample = sample_with(list(np.linspace(1.0, 3.0, 200)))
     for line in (1.1, 3.5):
-        better = sampling.advice(sample, MEASURE, line)["better"]
-        assert 0 < sampling.over(sample.values["advantage"], MEASURE, better) <= 10
+        better = random_lineups.advice(sample, MEASURE, line)["better"]
+        assert 0 < random_lineups.over(sample.values["advantage"], MEASURE, better) <= 10
 
 
 def test_lineups_at_the_cap_are_counted_and_no_line_is_proposed_there() -> None:
     sample = sample_with([1.0] * 120 + [4.0] * 80)
-    assert plain(sampling.at_the_cap(sample, MEASURE)).startswith("At the cap of 4.0×: 80 of 200 (33 to 47 %).")
-    advice = sampling.advice(sample, MEASURE, 2.0)
+    assert plain(random_lineups.at_the_cap(sample, MEASURE)).startswith("At the cap of 4.0×: 80 of 200 (33 to 47 %).")
+    advice = random_lineups.advice(sample, MEASURE, 2.0)
     assert (advice["level"], advice["better"]) == ("many", None)
 
 
@@ -298,7 +298,7 @@ def test_lineups_at_the_cap_are_counted_and_no_line_is_proposed_there() -> None:
 def test_every_lineup_is_in_the_histogram_and_the_line_is_an_edge(values: list[float], line: float | None) -> None:
     array = np.array(values, dtype=float)
     free = MEASURE.model_copy(update={"high": None})
-    bars = sampling.histogram(array, free, line, (None, None))
+    bars = random_lineups.histogram(array, free, line, (None, None))
     assert sum(bars["counts"]) == len(array)
     assert len(bars["counts"]) < 60
     if line is not None and bars["edges"][0] <= line <= bars["edges"][-1]:
@@ -318,7 +318,7 @@ def test_every_lineup_is_in_the_histogram_and_the_line_is_an_edge(values: list[f
 )
 def test_no_bar_begins_below_the_least_value_or_ends_beyond_the_largest(values: Any, line: float | None) -> None:
     free = MEASURE.model_copy(update={"low": None, "high": None})
-    edges = np.array(sampling.histogram(values, free, line, (0.0, 100.0))["edges"])
+    edges = np.array(random_lineups.histogram(values, free, line, (0.0, 100.0))["edges"])
     low, high = (values.min(), values.max()) if len(values) > 1 else (0.0, 100.0)
     assert edges[0] >= low - 1e-9
     assert edges[-1] <= high + 1e-9
@@ -331,9 +331,9 @@ def test_no_bar_begins_below_the_least_value_or_ends_beyond_the_largest(values: 
 def test_what_lies_under_a_line_that_is_the_most_is_told_so() -> None:
     down = MEASURE.model_copy(update={"direction": "min", "high": None, "low": 0.0, "toward": "more useless"})
     sample = sample_with([5.0] * 10 + [50.0] * 190)
-    text = plain(sampling.advice(sample, down, 12.0)["text"])
+    text = plain(random_lineups.advice(sample, down, 12.0)["text"])
     assert text.startswith("Of 200 random lineups, 10 are under it: 5 %")
-    many = plain(sampling.advice(sample_with([0.0] * 120 + [50.0] * 80), down, 0.0)["text"])
+    many = plain(random_lineups.advice(sample_with([0.0] * 120 + [50.0] * 80), down, 0.0)["text"])
     assert "over" not in many
     assert "many are at the floor" in many
 
@@ -341,14 +341,14 @@ def test_what_lies_under_a_line_that_is_the_most_is_told_so() -> None:
 def test_nobody_is_asked_for_a_line_that_random_lineups_can_propose() -> None:
     """Five in a hundred of them are over it, also where two digits would move it past nearly all."""
     values = np.linspace(0.5, 2.1, 200)
-    assert 6 <= sampling.over(values, MEASURE, sampling.suggestion(values, MEASURE)) <= 10
+    assert 6 <= random_lineups.over(values, MEASURE, random_lineups.suggestion(values, MEASURE)) <= 10
 
 
 def test_a_minimised_measure_has_its_line_below() -> None:
     down = MEASURE.model_copy(update={"direction": "min", "high": None, "low": 0.0})
     values = np.linspace(1.0, 3.0, 200)
-    line = sampling.suggestion(values, down)
-    assert 0 < sampling.over(values, down, line) <= 10
+    line = random_lineups.suggestion(values, down)
+    assert 0 < random_lineups.over(values, down, line) <= 10
 
 
 # Whose line it is.
@@ -465,14 +465,15 @@ def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(clie
     assert answer["sample"]["state"] == "playing"
     assert answer["sample"]["text"].startswith("6 of 200 random valid lineups so far")
     assert (answer["sample"]["advice"]["level"], answer["sample"]["advice"]["better"]) == ("few", None)
-    assert plain(answer["before"]["time"]) == "about 14 min"
+    assert plain(answer["before"]["time"]) == "about 21 min"
     rows = dict(answer["before"]["rows"])
-    battles, edge = int(rows["Battles"].replace(",", "")), int(rows["At the end"].split()[9].replace(",", ""))
+    usual = dict(rows["Fresh battles at the end"])["The edge again"].removeprefix("about ").split(", at")[0]
+    battles, edge = int(rows["Battles"].replace(",", "")), int(usual.replace(",", ""))
     assert 12 * 2 * 600 < battles + edge < 12 * 2 * 1200
     assert 0.2 * battles < edge < battles, "the edge costs much where a search is small"
     assert answer["before"]["long"] == ""
     own = client.post(address("preview", team), filled(team, population=200, rounds=100, replicates=4)).json()
-    assert "This takes about 32 h" in plain(own["before"]["long"])
+    assert "This takes about 39 h" in plain(own["before"]["long"])
     Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, message="The time for it was up.")
     ended = client.post(address("preview", team), filled(team)).json()["sample"]
     assert plain(ended["text"]).startswith("6 random valid lineups in the time there was, of 200")

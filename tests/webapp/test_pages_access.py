@@ -6,12 +6,14 @@ A new address fails ``test_every_address_has_a_row`` until it has one here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -29,6 +31,7 @@ from webapp.lib.storage import store
 from webapp.projects.members import invite
 from webapp.projects.models import Role
 from webapp.studies import explore_source
+from webapp.studies.models import Job, Status
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +41,7 @@ MEMBERS = frozenset({"owner", "designer", "engineer", "producer"})
 WRITERS = frozenset({"owner", "designer", "engineer"})
 SIGNED_IN = MEMBERS | STRANGERS
 OPEN = SIGNED_IN | {"nobody"}
+NOWHERE = re.compile(r'<a\b(?=[^>]*\shref(?:=""|=\'\'|\s|>))[^>]*>')
 PROJECT = "herobattle"
 
 
@@ -245,6 +249,9 @@ ROWS = (
     of_project("studies:export-csv", MEMBERS, arguments=_job),
     of_project("studies:export-xlsx", MEMBERS, arguments=_job),
     of_project("studies:export-html", MEMBERS, arguments=_job),
+    of_project("suspects:page", MEMBERS, arguments=_job),
+    of_project("suspects:decide", None, WRITERS, arguments=_job, data={"choice": "fix"}),
+    of_project("suspects:measure", None, WRITERS, arguments=_job),
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),
@@ -325,6 +332,35 @@ def test_only_those_who_may_get_in(
         answer = getattr(client_of(people[who]), method)(address, row.data)
         wrong.append(verdict(row, who, allowed, answer))
     assert not any(wrong), [each for each in wrong if each]
+
+
+def links_to_nowhere(row: Row, team: Studio, people: dict[str, User | AnonymousUser]) -> list[str]:
+    """The links without an address on the page of a row. What the row writes is taken back."""
+    with transaction.atomic():
+        who = next(who for who in ("owner", "operator", "stranger") if who in (row.get or ()))
+        answer = client_of(people[who]).get(reverse(row.name, kwargs=row.arguments(team)) + row.query)
+        transaction.set_rollback(True)
+    html = answer.headers.get("Content-Type", "").startswith("text/html") and not answer.streaming
+    return NOWHERE.findall(answer.content.decode()) if html else []
+
+
+def test_no_link_of_any_page_leads_nowhere(
+    team: Studio, people: dict[str, User | AnonymousUser], redis_server: str
+) -> None:
+    pages = [row for row in ROWS if row.get and not row.by_token and row.name != "studies:events"]
+    wrong = {row.name: found for row in pages if (found := links_to_nowhere(row, team, people))}
+    assert not wrong
+
+
+def test_the_buttons_of_a_job_and_of_its_explorer_lead_to_one_another(team: Studio, redis_server: str) -> None:
+    job = team.project.jobs.get()
+    Job.objects.filter(pk=job.pk).update(status=Status.FAILED, message="The store is full.")
+    client = client_of(team.designer)
+    here, there = (reverse(name, args=[PROJECT, job.pk]) for name in ("studies:job", "studies:explore"))
+    button = re.search(r'<a class="btn[^"]*" data-explore href="([^"]*)"', client.get(here).content.decode())
+    assert button is not None
+    assert button[1] == there
+    assert f'<a href="{here}">Look at the job</a>' in client.get(button[1]).content.decode()
 
 
 def test_every_address_has_a_row() -> None:

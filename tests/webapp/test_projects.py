@@ -20,7 +20,7 @@ from webapp.projects.members import invite, open_invitations
 from webapp.projects.models import Invitation, Membership, Project, Role
 from webapp.studies.looks import looked
 from webapp.studies.models import Job, ShortlistEntry, Status
-from webapp.studies.overview import jobs_at_hand, next_look, pace
+from webapp.studies.overview import MOST_WAITING, jobs_at_hand, pace
 
 pytestmark = pytest.mark.django_db
 
@@ -250,7 +250,31 @@ def test_home_knows_what_runs_and_what_waits(team: Studio) -> None:
     at_hand = jobs_at_hand(team.producer)
     assert {each.pk for each in at_hand.running} == {running.pk, paused.pk, followed_by.pk}
     assert {each.pk for each in at_hand.waiting} == {waiting.pk, failed.pk}
-    assert next_look(at_hand) == waiting
+    assert at_hand.next_look == waiting
+
+
+def test_home_leads_to_what_was_found_behind_many_jobs_without_lineups(client: Client, team: Studio) -> None:
+    found = job(team.project, finished_at=timezone.now() - timedelta(hours=1))
+    for _ in range(MOST_WAITING):
+        job(team.project, kind="train")
+    assert jobs_at_hand(team.producer).next_look == found
+    client.force_login(team.producer)
+    page = client.get("/").content.decode()
+    assert re.search(f'class="btn btn-primary" href="/p/herobattle/jobs/{found.pk}/explore/"', page)
+
+
+def test_home_counts_every_job_that_waits_and_leads_to_those_it_does_not_list(client: Client, team: Studio) -> None:
+    listed = [job(team.project) for _ in range(MOST_WAITING)]
+    client.force_login(team.producer)
+    page = client.get("/").content.decode()
+    assert f"{MOST_WAITING} jobs wait for a look" in page
+    assert "more of" not in page
+    earlier = [job(team.project, finished_at=timezone.now() - timedelta(hours=1)) for _ in range(2)]
+    page = client.get("/").content.decode()
+    assert f"{MOST_WAITING + 2} jobs wait for a look" in page
+    assert f'<a href="/p/herobattle/jobs/">2 more of {team.project}</a>' in page
+    assert all(f'id="job-{each.pk}"' in page for each in listed)
+    assert not any(f'id="job-{each.pk}"' in page for each in earlier)
 
 
 def test_a_job_waits_for_each_person_until_that_person_has_looked_at_it(client: Client, team: Studio) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from engine.config.lineups import ObjectiveConfig
 from webapp.studies.explore_source import Median
-from webapp.studies.sampling import RandomLineups, advice, over, suggestion
+from webapp.studies.random_lineups import RandomLineups, advice, over, suggestion
 
 ZERO_TO_ONE = {"name": "x", "title": "X", "formula": "mean(win)", "low": 0.0, "high": 1.0}
 MORE, LESS = (ObjectiveConfig(**ZERO_TO_ONE, direction=direction) for direction in ("max", "min"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -11,9 +12,11 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
+from engine.arrays import unpack
 from engine.indicators import STRONG
-from tests.factories import Studio, archive, bundle, search_job, signed_in, studio
+from tests.factories import Studio, archive, boundless, bundle, search_job, signed_in, studio
 from tests.webapp.test_explore_shortlist import finished_recheck, shortlist
+from webapp.lib.page_json import PageJson, embedded, written
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source, progress, rechecked
@@ -53,6 +56,34 @@ def rechecked_as(search: Job, rows: list[int], mean: list[float], error: float =
     for lineup in rows:
         ShortlistEntry.objects.create(job=search, individual=lineup, genome=genomes[lineup].tolist(), reason="Odd")
     return job
+
+
+def replaced(job: Job, columns: dict[str, Any]) -> None:
+    """The re-check came out like this instead."""
+    job.artifacts = {"result": store().put(bundle(columns))}
+    job.save()
+
+
+def test_a_lineup_of_which_no_battle_was_finished_still_waits_for_a_recheck(search: Job, client: Client) -> None:
+    job = rechecked_as(search, [3, 5], OVER)
+    columns = {name: column[[3, 5]] for name, column in archive(200).items()}
+    columns["samples"], columns["status"] = np.array([0, 32], np.int32), np.array([1, 0], np.uint8)
+    for name in ("objective", "error", "cost"):
+        columns[name] = np.where(columns["status"][:, None] == 0, columns[name], np.nan)
+    replaced(job, columns | {"verdict": np.ones(2, np.uint8)})
+    assert len(findings(search)) == 1
+    assert shortlist(search).due[0] == 3
+    assert "NaN" not in page(client, job)
+    assert "NaN" not in page(client, search)
+
+
+def test_a_recheck_that_was_stopped_before_its_first_lineup_says_nothing_of_any(search: Job, client: Client) -> None:
+    job = rechecked_as(search, [3], OVER)
+    columns = {name: column[:0] for name, column in archive(200).items()}
+    replaced(job, columns | {"genome": np.empty(0)})
+    assert findings(search) == {}
+    assert shortlist(search).due == [3]
+    page(client, job)
 
 
 def page(client: Client, job: Job) -> str:
@@ -186,3 +217,25 @@ def test_what_the_end_of_a_search_played_again_is_not_mixed_with_re_checks(searc
     assert explore_source.searched_again(search) == [search.artifacts["fresh"]]
     assert len(explore_source.replayed(search)) == 2
     assert sorted(fresh.samples for fresh in findings(search).values()) == [16, 32]
+
+
+def test_a_range_without_an_end_is_none_in_the_explorer_and_in_every_answer(client: Client, search: Job) -> None:
+    boundless(search)
+    rechecked_as(search, [12], OVER, 0.0)
+    (fresh,) = findings(search).values()
+    assert fresh.half[0] is None
+    address = reverse("studies:explore-data", args=["herobattle", search.pk, explore_source.key(search), "core"])
+    meta = unpack(client.get(address).content).meta
+    json.dumps(meta, allow_nan=False)
+    assert meta["fresh"]["12"]["now"]["half"][0] is None
+    assert np.isinf(build.build(search).core["half"][0, 12])
+    rows = client.get(reverse("studies:export-csv", args=["herobattle", search.pk]))
+    assert b"inf" not in rows.content.lower().replace(b"info", b"")
+    assert client.get(reverse("projects:home")).status_code == 200
+
+
+def test_json_for_pages_has_no_number_that_browsers_cannot_read() -> None:
+    odd = {"a": float("inf"), "b": [float("nan"), 1.5], "c": (float("-inf"), "Infinity")}
+    plain = {"a": None, "b": [None, 1.5], "c": [None, "Infinity"]}
+    assert json.loads(written(odd)) == json.loads(PageJson(odd).content) == plain
+    assert embedded(odd, "told") == embedded(plain, "told")

@@ -15,7 +15,7 @@ from django.urls import reverse
 from openpyxl import load_workbook
 
 from engine.lineups.schema import spec_to_json
-from tests.factories import Studio, search_job, studio
+from tests.factories import Studio, person, search_job, signed_in, studio
 from tests.webapp.games_data import SPEC, simulator, with_data
 from webapp.api import tokens
 from webapp.balance.models import Draft
@@ -184,3 +184,64 @@ def _says(*lines: dict[str, object]) -> Iterator[dict[str, object]]:
 def test_other_values_stay_as_they_are() -> None:
     plain = {"a": [1, 2.5, None, True, {"b": "c"}], "d": ()}
     assert json.dumps(writable(plain)) == json.dumps(plain)
+
+
+# Characters that nobody sees
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u202e"])
+def test_a_form_with_a_character_that_nobody_sees_is_refused_and_says_which(
+    designer: Client, team: Studio, unseen: str
+) -> None:
+    address = reverse("studies:explore-shortlist", args=[team.project.slug, Job.objects.get().pk])
+    sent = {"action": "add", "lineup": 12, "reason": f"Odd{unseen}"}
+    answer = designer.post(address, sent, headers={"Accept": "application/json"})
+    assert answer.status_code == 400
+    assert f"U+{ord(unseen):04X}" in answer.json()["error"]
+    assert not ShortlistEntry.objects.exists()
+
+
+def test_a_password_and_a_pasted_table_may_hold_what_nobody_sees(designer: Client, team: Studio) -> None:
+    with_data(team.project)
+    table = "\ufeffName,Cost\r\nFrost\u200bDuke,12\r\n"
+    assert designer.post(reverse("games:import", args=[team.project.slug]), {"text": table}).status_code == 302
+    team.owner.set_password("a long\u200b password")
+    team.owner.save()
+    sent = {"username": team.owner.username, "password": "a long\u200b password"}
+    assert Client().post(reverse("accounts:sign-in"), sent).status_code == 302
+
+
+@pytest.mark.parametrize("reason", ["\u200d", "\u3164", "\u2800 \u2800"])
+def test_a_remark_has_something_that_one_can_see(designer: Client, team: Studio, reason: str) -> None:
+    address = reverse("studies:explore-shortlist", args=[team.project.slug, Job.objects.get().pk])
+    answer = designer.post(address, {"action": "add", "lineup": 12, "reason": reason})
+    assert answer.status_code == 400
+    assert "that one can see" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("taken", "name"), [("Bar", "ＢＡＲ"), ("Ärger", "äRGER"), ("Foo", "Foo\u200d"), ("Foo", "\u3164")]
+)
+def test_a_simulator_gets_no_name_that_looks_like_another_one(team: Studio, taken: str, name: str) -> None:
+    simulator(name=taken)
+    client = signed_in(person("operator", is_staff=True))
+    answer = client.post("/admin-tools/simulators/new/", {"name": name, "kind": "python", "target": "a.b:c"})
+    assert answer.status_code == 422
+    words = answer.content.decode()
+    assert "Another simulator has this name" in words or "that one can see" in words
+
+
+def test_a_project_has_a_name_that_one_can_see(designer: Client) -> None:
+    answer = designer.post("/projects/new/", {"name": "\u3164"})
+    assert "that one can see" in answer.content.decode()
+
+
+def test_the_api_refuses_a_title_that_nobody_sees_at_its_place(team: Studio) -> None:
+    token = tokens.make(team.owner, "a build", None, 30)[1]
+    for name, status in (("a\u202eb", 400), ("   ", 422)):
+        answer = Client().post(
+            f"/api/v1/projects/{team.project.slug}/jobs", {"kind": "train", "config": {"name": name}},
+            content_type="application/json", headers={"Authorization": f"Bearer {token}"},
+        )  # fmt: skip
+        assert answer.status_code == status, answer.content
+        assert "config.name" in [each["place"] for each in answer.json()["problems"]]

@@ -89,6 +89,11 @@ def test_on_both_sides_of_pong_an_agent_of_its_own_learns(client: Client, team: 
     assert "both sides" not in page, "a search trains one agent at a time"
 
 
+@pytest.mark.parametrize("line", ["points 0", "points many", "points 1.5", "rewards beauty", "max_ticks -1"])
+def test_a_setting_that_the_game_cannot_have_is_told_at_its_field(team: Studio, line: str) -> None:
+    assert set(wrong(team, game="pong", game__settings=line)) == {"game.settings"}
+
+
 def test_a_simulator_of_another_project_cannot_be_chosen(team: Studio) -> None:
     hidden = Simulator.objects.create(name="Theirs", kind="command", reference="command:theirs")
     assert "simulator" in wrong(team, game="simulator", simulator=str(hidden.pk))

@@ -26,7 +26,7 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
 
     monkeypatch.setattr(web, "HEAD_SECONDS", 0.5)
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(tell, http=web.Protocol, lifespan="off", log_config=None))
+    server = uvicorn.Server(web.settings(tell))
     serving = Thread(target=server.run, kwargs={"sockets": [listening]})
     serving.start()
     yield listening
@@ -92,3 +92,17 @@ def test_a_second_request_that_comes_with_the_end_of_a_body_is_answered(listener
             more = asking.recv(4096)
             assert more, told
             told += more
+
+
+@pytest.mark.parametrize("protocol", ["websocket", "h2c"])
+def test_whoever_asks_for_another_protocol_gets_a_plain_answer_and_no_line_in_the_log(
+    listener: socket.socket, caplog: pytest.LogCaptureFixture, protocol: str
+) -> None:
+    lines = ("Host: localhost", "Connection: Upgrade", f"Upgrade: {protocol}", "Sec-WebSocket-Version: 13",
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")  # fmt: skip
+    with socket.create_connection(listener.getsockname(), timeout=PATIENCE) as asking:
+        asking.sendall("\r\n".join(["GET /ws HTTP/1.1", *lines, "", ""]).encode())
+        answer = b"".join(iter(lambda: asking.recv(4096), b""))  # it ends: nothing that follows could be read
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.endswith(b"ok")
+    assert not [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")]

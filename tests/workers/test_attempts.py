@@ -143,6 +143,8 @@ def test_a_permanent_failure_says_why_and_is_not_tried_again(make_job: MakeJob) 
 def test_problems_of_a_configuration_become_sentences() -> None:
     message = "game.spec: the simulator now describes another game; lineups.budget_low: no team costs that much."
     assert for_people(message) == "The simulator now describes another game. No team costs that much."
+    message = "game.settings.frame_skip: must be 1 to 100, not -1; game.settings.points: must be 1 to 1,000, not -5"
+    assert for_people(message) == "“frame_skip” must be 1 to 100, not -1. “points” must be 1 to 1,000, not -5."
     assert for_people("The game says “no: never”.") == "The game says “no: never”."
 
 

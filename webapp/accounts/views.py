@@ -17,6 +17,7 @@ from webapp.accounts import devices, rights
 from webapp.accounts.demo import DEMO_NAMES, DEMO_PASSWORD, DEMO_PEOPLE, known_password_works
 from webapp.accounts.forms import PasswordForm, PersonForm, SignInForm
 from webapp.accounts.models import CodeRight, PersonAudit, User
+from webapp.accounts.people import signed_in
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -48,19 +49,13 @@ class ChangePassword(auth_views.PasswordChangeView):
     form_class = PasswordForm
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "tokens": _person(self.request).tokens.working().count()}
+        return {**super().get_context_data(**kwargs), "tokens": signed_in(self.request).tokens.working().count()}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        kept = form.cleaned_data["keeps_tokens"] or not _person(self.request).tokens.working().exists()
+        kept = form.cleaned_data["keeps_tokens"] or not signed_in(self.request).tokens.working().exists()
         ended = "" if kept else " Your API tokens ended."
         messages.success(self.request, f"Your password is changed. Other browsers are signed out.{ended}")
         return super().form_valid(form)
-
-
-def _person(request: HttpRequest) -> User:
-    """The signed-in person; the sign-in middleware let nobody else through."""
-    assert isinstance(request.user, User)
-    return request.user
 
 
 @require_safe
@@ -79,7 +74,7 @@ def new_person(request: HttpRequest) -> HttpResponse:
     form = PersonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person = form.save()
-        rights.record(person, "has an account", _person(request), "as a site operator" if person.is_staff else "")
+        rights.record(person, "has an account", signed_in(request), "as a site operator" if person.is_staff else "")
         messages.success(request, f"{person} can sign in as {person.username}.")
         return redirect("accounts:people")
     return render(request, "accounts/person.html", {"form": form}, status=422 if form.errors else 200)
@@ -96,7 +91,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
             form.add_error(None, "You cannot take these rights from yourself. Ask another operator.")
         else:
             changed = form.save()
-            rights.record_changes(changed, before, _person(request))
+            rights.record_changes(changed, before, signed_in(request))
             messages.success(request, f"Saved what changed about {changed}.")
             return redirect("accounts:people")
     context = {

@@ -9,6 +9,7 @@ from django.contrib.auth import get_user
 from django.http import Http404, HttpRequest
 from ninja.security import HttpBearer
 
+from webapp.accounts.people import signed_in
 from webapp.api import tokens
 from webapp.api.models import Token
 from webapp.lib.sessions import SessionStore
@@ -16,7 +17,7 @@ from webapp.lib.trouble import API
 from webapp.projects.access import Need, project_for
 from webapp.projects.models import Project
 from webapp.studies.models import Job
-from webapp.studies.pictures import job_for, person
+from webapp.studies.pictures import job_for
 
 
 class Bearer(HttpBearer):
@@ -62,4 +63,4 @@ def job_of(request: HttpRequest, slug: str, number: int, need: Need = "read") ->
 
 def record(request: HttpRequest, action: str, job: Job) -> None:
     """Write down what a token did to a job."""
-    tokens.record(token_of(request), action, person(request), f"job {job.pk}, {job.title}, in {job.project}")
+    tokens.record(token_of(request), action, signed_in(request), f"job {job.pk}, {job.title}, in {job.project}")

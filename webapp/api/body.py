@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest
 
+from engine.text import invisible
 from webapp.lib.text import is_plain, plain
 from webapp.lib.words import number
 
 MOST_BYTES = 512 * 1024
 DEEPEST = 40
 MOST_PROBLEMS = 50
+LONGEST_NAME = 80
+"""Characters of a place's name that a message repeats."""
 IN_A_TEXT = (
     "This text holds a character that no text may have: a control character other than a tab or a line break, or half "
     "of a pair. Take it out"
 )
 IN_A_NAME = "The name of this place, or of something in it, holds a control character, or half of a pair. Take it out"
+
+
+IN_SIGHT = (
+    "This text holds {}, a character that nobody sees: it has no width, or it turns the text behind it. Take it out"
+)
 
 
 class BadBody(Exception):
@@ -54,7 +63,7 @@ def _read(request: HttpRequest) -> bytes:
 
 def _parsed(data: bytes) -> Any:
     try:
-        return json.loads(data.decode(), parse_constant=_no_number)
+        return json.loads(data.decode(), parse_constant=_no_number, object_pairs_hook=_once_each)
     except UnicodeDecodeError:
         raise BadBody("The body is no text in UTF-8.") from None
     except json.JSONDecodeError as error:
@@ -67,6 +76,15 @@ def _parsed(data: bytes) -> Any:
 
 def _no_number(name: str) -> Any:
     raise BadBody(f"The body holds {name}, which is no number in JSON.")
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table. Of a name that stands in it twice only one value would count, and nobody could tell which was meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise BadBody(f"The body has “{plain(name)[:LONGEST_NAME]}” twice in one table. Leave one of the two out.")
+    return found
 
 
 def _check(found: Any) -> None:
@@ -84,5 +102,7 @@ def _check(found: Any) -> None:
             waiting += [(each, (*at, str(i))) for i, each in reversed(list(enumerate(value)))]
         elif isinstance(value, str) and not is_plain(value):
             problems.append((".".join(at), IN_A_TEXT))
+        elif isinstance(value, str) and (unseen := invisible(value)):
+            problems.append((".".join(at), IN_SIGHT.format(unseen)))
     if problems:
         raise BadBody("The body holds a character that no text may have.", problems=problems[:MOST_PROBLEMS])

@@ -17,12 +17,12 @@ from engine.config.base import words
 from engine.errors import ConfigError, StoreError
 from webapp.accounts.middleware import API
 from webapp.api.body import BadBody
-from webapp.api.once import KeyReused
 from webapp.api.tokens import Denied, TooMany
 from webapp.balance.forms import sentence
 from webapp.lib.disk import NoRoom
 from webapp.lib.words import plural
 from webapp.studies.actions import Refused
+from webapp.studies.once import KeyReused
 
 NO_TOKEN = "Send a token: the header “Authorization: Bearer eqp_…”. You make one under API tokens."
 _PLAIN = {

@@ -8,6 +8,7 @@ from django import forms
 
 from webapp.accounts.models import User
 from webapp.api import tokens
+from webapp.lib.text import seen
 from webapp.projects.models import Project
 
 DAYS = ((7, "A week"), (30, "30 days"), (90, "90 days"), (365, "A year"))
@@ -18,7 +19,7 @@ class TokenForm(forms.Form):
     """What a new token is called, where it works, and for how long."""
 
     name = forms.CharField(
-        label="Name", max_length=80, help_text="Where it will be used, such as “nightly build”.",
+        label="Name", max_length=80, validators=[seen], help_text="Where it will be used, such as “nightly build”.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
         error_messages={"required": "Say where it will be used: that is how you find it again."},
     )  # fmt: skip

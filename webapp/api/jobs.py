@@ -13,9 +13,9 @@ from ninja import Status as Answer
 
 from engine.config import Config, parse
 from engine.config.base import M
+from webapp.accounts.people import signed_in
 from webapp.api import body
 from webapp.api.auth import job_of, project_of, record
-from webapp.api.once import Kept, once
 from webapp.api.rechecking import Recheck, play_again
 from webapp.api.results import there
 from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail, JobPage, JobsQuery, Keyed
@@ -23,10 +23,10 @@ from webapp.api.starting import Changes, Wanted, again, start
 from webapp.games.called import public_config
 from webapp.lib import disk
 from webapp.projects.models import Project
-from webapp.studies import actions, kinds, wire
+from webapp.studies import actions, companion, kinds, wire
 from webapp.studies.models import Job, Status
+from webapp.studies.once import Kept, once
 from webapp.studies.overview import pace
-from webapp.studies.pictures import person
 
 router = Router(tags=["Jobs"])
 JOBS = "/projects/{slug:project}/jobs"
@@ -71,6 +71,7 @@ def detailed(job: Job) -> dict[str, Any]:
         "config": public_config(job.config, job.project),
         "config_hash": job.config_hash,
         "game_version": job.game_version.number if job.game_version else None,
+        "experiment": beside.pk if (beside := companion.of(job)) else None,
         "summary": job.summary,
         "results": there(job),
         "notes": list(job.events.filter(body__note=True).order_by("sequence").values_list("body__message", flat=True)),
@@ -104,7 +105,7 @@ def listing(request: HttpRequest, project: str, query: Query[JobsQuery]) -> Any:
 def create(request: HttpRequest, project: str, response: HttpResponse, header: Header[Keyed]) -> Any:
     """From a study's settings: what they leave out comes from the project. All that is wrong is told at once. With an
     Idempotency-Key, the same request sent again starts no second job."""
-    found, user = project_of(request, project, "write"), person(request)
+    found, user = project_of(request, project, "write"), signed_in(request)
     return _begun(request, response, header, found, Wanted, lambda wanted, kept: start(found, user, wanted, kept))
 
 
@@ -162,7 +163,7 @@ def resume(request: HttpRequest, project: str, number: int) -> Any:
 )  # fmt: skip
 def clone(request: HttpRequest, project: str, number: int, response: HttpResponse, header: Header[Keyed]) -> Any:
     """With its settings, and those of set in their places."""
-    job, user = job_of(request, project, number, "write"), person(request)
+    job, user = job_of(request, project, number, "write"), signed_in(request)
     return _begun(request, response, header, job.project, Changes, lambda sent, kept: again(job, user, sent, kept))
 
 
@@ -174,7 +175,7 @@ def recheck(request: HttpRequest, project: str, number: int, response: HttpRespo
     """A job that plays lineups of a search on fresh battles, which no earlier one played: those named, or those of its
     shortlist that are not settled. What they say then stands in the search's results, as finding. While a job plays
     them already, as often as asked, the answer is that one, with 200."""
-    job, user = job_of(request, project, number, "write"), person(request)
+    job, user = job_of(request, project, number, "write"), signed_in(request)
     try:
         return _begun(
             request, response, header, job.project, Recheck, lambda sent, kept: play_again(job, user, sent, kept)

@@ -12,12 +12,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from webapp.accounts.models import User
+from webapp.accounts.people import signed_in
 from webapp.api import reference, tokens
 from webapp.api.forms import TokenForm
 from webapp.api.models import Token, TokenAudit
 from webapp.lib.posts import posts_only
 from webapp.projects.models import WRITERS, Project
-from webapp.studies.pictures import person
 
 ENDED = 10
 """Tokens that work no more and are still listed."""
@@ -29,7 +29,7 @@ MADE = "made_token"
 @require_http_methods(["GET", "HEAD", "POST"])
 def listing(request: HttpRequest) -> HttpResponse:
     """One's tokens; POST makes one, whose text the page shows the next time it is opened and never again."""
-    user = person(request)
+    user = signed_in(request)
     form = TokenForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
         typed = form.cleaned_data
@@ -56,7 +56,7 @@ def _listed(user: User) -> dict[str, Any]:
 @posts_only("api:tokens")
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """Ends a token at once."""
-    user = person(request)
+    user = signed_in(request)
     token = get_object_or_404(Token, pk=pk)
     if not tokens.visible(user).filter(pk=pk).exists():
         raise PermissionDenied("A token is revoked by its owner, or by a site operator.")
@@ -68,7 +68,7 @@ def revoke(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def help_page(request: HttpRequest) -> HttpResponse:
     """How to make a token and use it, with examples for a project of this person's."""
-    user = person(request)
+    user = signed_in(request)
     mine = Project.objects.filter(memberships__user=user)
     project = mine.filter(memberships__user=user, memberships__role__in=WRITERS).first() or mine.first()
     site, slug = request.build_absolute_uri("/").rstrip("/"), project.slug if project else "my-game"

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import Http404, HttpRequest
 from ninja import Router
 
+from webapp.accounts.people import signed_in
 from webapp.api.auth import project_of, token_of
 from webapp.api.kinds import schema as schema_of
 from webapp.api.shapes import REFUSALS, ProjectDetail, ProjectShape
@@ -17,7 +18,6 @@ from webapp.games.versions import obstacle
 from webapp.projects.access import allowed, role_in
 from webapp.projects.models import Membership, Project
 from webapp.studies import kinds
-from webapp.studies.pictures import person
 from webapp.studies.questions import QUESTIONS
 from webapp.training.games import OFFERS
 
@@ -29,7 +29,7 @@ LATEST_VERSIONS = 50
 def listing(request: HttpRequest) -> Any:
     """Those of the token, with your role in each."""
     only = token_of(request).project
-    mine = Membership.objects.select_related("project").filter(user=person(request)).order_by("project__name")
+    mine = Membership.objects.select_related("project").filter(user=signed_in(request)).order_by("project__name")
     rows = mine if only is None else mine.filter(project=only)
     return [_shape(row.project, row.role) for row in rows]
 
@@ -48,7 +48,7 @@ def detail(request: HttpRequest, project: str) -> Any:
     versions = found.versions.select_related("simulator")[:LATEST_VERSIONS]
     own = [simulator.called for simulator in by_moves(found) if not simulator_obstacle(simulator)]
     return {
-        **_shape(found, str(role_in(person(request), found))),
+        **_shape(found, str(role_in(signed_in(request), found))),
         "game_versions": [
             {"number": v.number, "label": v.label, "note": v.note, "simulator": v.simulator.called,
              "playable": not obstacle(v), "created": v.created_at}

@@ -10,7 +10,6 @@ from pydantic import Field
 from engine.config import Config
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.api.once import Kept
 from webapp.studies import actions, kinds
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
@@ -18,8 +17,9 @@ from webapp.studies.explore_build import Explored
 from webapp.studies.explore_replay import FIRST, MOST, replay
 from webapp.studies.explore_shortlist import Shortlist
 from webapp.studies.models import Job
+from webapp.studies.once import Kept
 
-Lineup = Annotated[int, Field(ge=0, lt=2**53)]
+Lineup = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
 Chosen = tuple[list[list[list[int]]], list[list[int]], list[int]]
 """Genomes, their strongest and weakest teams, and the times that each one's pairings are played."""
 
@@ -32,10 +32,13 @@ class Recheck(Config):
         description="Their numbers, as in the results; by default those on the shortlist that are not settled.",
     )  # fmt: skip
     again: bool = Field(
-        False, title="Settled ones", description="Of the shortlist, those that are settled: their ranges get narrower."
+        False,
+        strict=True,
+        title="Settled ones",
+        description="Of the shortlist, those that are settled: their ranges get narrower.",
     )
     replicates: int | None = Field(
-        None, ge=2, le=MOST, title="Times each pairing is played",
+        None, ge=2, le=MOST, strict=True, title="Times each pairing is played",
         description="From both seats; by default as often as is said to be needed, 32 times at first, and as often as "
         "before where settled ones are played again.",
     )  # fmt: skip

@@ -9,12 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Router
 
 from engine.errors import ConfigError, StoreError
+from webapp.accounts.people import signed_in
 from webapp.api.auth import job_of, project_of
 from webapp.api.shapes import REFUSALS, WRITING, FormQuery, Results, ResultsQuery
 from webapp.lib.words import one_of
 from webapp.studies import kinds, progress
 from webapp.studies.models import Job
-from webapp.studies.pictures import person
 from webapp.training import views
 
 router = Router(tags=["Results"])
@@ -61,7 +61,7 @@ def results(request: HttpRequest, project: str, number: int, query: Query[Result
     if of not in parts.results:
         raise Http404(f"{job.study.label}: this kind of job has no {of}; it has {one_of(parts.results)}.")
     try:
-        found = parts.table(job, of, person(request))
+        found = parts.table(job, of, signed_in(request))
     except ConfigError as error:
         raise StoreError(str(error)) from error
     if query.form == "csv":

@@ -105,6 +105,7 @@ class JobDetail(JobShape):
     config: dict[str, Any] = Field(description="The study, complete: what may be posted again.")
     config_hash: str
     game_version: int | None
+    experiment: int | None = Field(description="The job that measures what each piece is worth, for a search with one.")
     summary: dict[str, Any] = Field(description="What the study said when it ended; re-checks change metrics only.")
     results: list[str] = Field(description="What can be fetched: front, archive, policy.zip, policy.onnx.")
     notes: list[str] = Field(

@@ -11,14 +11,16 @@ from engine.catalog import STUDIES
 from engine.config import Config, Study
 from engine.errors import ConfigError
 from webapp.accounts.models import User
-from webapp.api.once import Kept
+from webapp.games.called import public_config
 from webapp.lib.words import one_of
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds, retired
 from webapp.studies.intake import Body, Refers, changed
 from webapp.studies.models import Job
+from webapp.studies.once import Kept
 
-Number = Annotated[int, Field(ge=1, lt=2**31)]
+Number = Annotated[int, Field(ge=1, lt=2**31, strict=True)]
+"""A row's. No text and no true stands for one."""
 SETTINGS = ("kind", "config", "set")
 """What a body of any kind of study may say. Each kind takes some of the rest, or none."""
 
@@ -56,6 +58,11 @@ class Wanted(Changes):
     question: str = Field(
         "", max_length=40, title="Question", description="Of the New job page; by default unfair. For a search."
     )
+    experiment: int | None = Field(
+        None, ge=0, le=100_000_000, strict=True, title="Battles to measure the pieces by",
+        description="Of the experiment that comes with a search and says what each piece is worth; 0: none does. By "
+        "default as on the New job page.",
+    )  # fmt: skip
 
 
 def start(project: Project, user: User, wanted: Wanted, kept: Kept) -> Job:
@@ -65,7 +72,7 @@ def start(project: Project, user: User, wanted: Wanted, kept: Kept) -> Job:
     intake = kinds.parts_of(kind).intake if isinstance(kind, str) and kind in STUDIES else None
     if intake is None:
         raise ConfigError([("kind", f"say what kind of study this is: {one_of(kinds.begun())}")])
-    beside = {name: value for name, value in wanted if value and name not in SETTINGS}
+    beside = {name: value for name, value in wanted if value not in (None, "") and name not in SETTINGS}
     if strange := [name for name in beside if name not in intake.beside]:
         raise ConfigError((name, "this is for a search of lineups") for name in strange)
     study, refers = intake.first(Body(str(kind), project, user, wanted.config, wanted.set, beside))
@@ -81,6 +88,7 @@ def again(job: Job, user: User, changes: Changes, kept: Kept) -> Job:
     if intake is None:
         able = one_of([STUDIES[kind].called for kind in kinds.begun()])
         raise actions.Refused(f"Only {able} can be started again.")
+    config = public_config(config, job.project)  # so that whoever may not know the program can have the same again
     study, refers = intake.again(Body(job.kind, job.project, user, config, changes.set, {}), job)
     return _submit(job.project, user, study, refers | told)
 

@@ -157,7 +157,7 @@ class ObjectiveSetForm:
             return False
         plain = [{**form.cleaned_data, "strength": i == self.strength} for i, form in enumerate(self.forms)]
         try:
-            self.config = parse(ObjectiveSetConfig, {"objectives": plain, "constraints": lines})
+            self.config = parse(ObjectiveSetConfig, {"objectives": plain, "constraints": lines}, new=True)
         except ConfigError as error:
             for place, message in error.problems:
                 self._place(place, sentence(message))

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
+from django.utils.html import escape
 
 from engine.catalog import PLAYERS
 from engine.config import Study
 from engine.config.evaluate import EvaluateConfig
-from webapp.games.called import reference_of
+from webapp.games.called import asked_for
 from webapp.games.commands import is_program
 from webapp.games.fields import NumberField
+from webapp.games.models import Simulator
 from webapp.games.simulators import by_moves, obstacle
+from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job
 from webapp.training import games
+from webapp.training.entrants import ROLE, foreign, game_of, maker, plays, script_plays
 
-TWO_SEATS = "pong-two-seats"
-GAMES = {TWO_SEATS: games.OFFERS[TWO_SEATS].title}
+GAMES = {offer.key: offer.title for offer in games.OFFERS.values() if offer.sides}
 """Games for two on the menu, by the engine's names."""
-ALIKE = frozenset({TWO_SEATS, "pong", "vector-pong", "builtin:pong", "builtin:pong-two-seats"})
-"""Games whose agents see and do what is seen and done in one of these."""
-ROLE = "policy_description"
+USUAL = "pong-two-seats"
 LATEST = 30
 """Trainings that are offered."""
 
@@ -39,10 +40,10 @@ class EvaluationIntake(Intake):
         if isinstance(game, str):
             data["game"] = game = {"name": game}
         if isinstance(game, dict) and isinstance(game.get("name"), str):
-            data["game"] = game = {**game, "name": reference_of(game["name"], body.project)}
+            data["game"] = game = {**game, "name": asked_for(game["name"], body.project, body.user)}
         study, wrong = body.loaded(data)
         if isinstance(study, EvaluateConfig):
-            wrong += [*_unfit(study, body.project), *_foreign(study, body.project)]
+            wrong += [*_unfit(study, body.project), *foreign(study.policies, study.game.name, body.project)]
         body.refuse(wrong)
         assert study is not None
         return study, {}
@@ -51,7 +52,7 @@ class EvaluationIntake(Intake):
 def _unfit(study: EvaluateConfig, project: Project) -> Iterator[tuple[str, str]]:
     """What speaks against the game: anything but the menu's and the project's own could be a program."""
     if study.game.name in GAMES:
-        able = games.OFFERS["pong"].settings
+        able = games.OFFERS[study.game.name].settings
         why = f"there is no such setting; there are {', '.join(able)}"
         yield from ((f"game.settings.{name}", why) for name in study.game.settings if name not in able)
         return
@@ -62,23 +63,25 @@ def _unfit(study: EvaluateConfig, project: Project) -> Iterator[tuple[str, str]]
         yield "game.name", why
 
 
-def _foreign(study: EvaluateConfig, project: Project) -> Iterator[tuple[str, str]]:
-    """Scripts that do not exist, and policies that no job of the project has left."""
-    own = {digest for job in project.jobs.all() for role, digest in job.artifacts.items() if role.startswith(ROLE)}
-    for name, policy in study.policies.items():
-        if policy.kind == "scripted" and policy.player not in PLAYERS:
-            yield f"policies.{name}.player", f"there is no such script; there are {', '.join(PLAYERS)}"
-        if policy.kind == "frozen" and policy.policy not in own:
-            yield f"policies.{name}.policy", "no job of this project has such a policy"
+class Players(forms.CheckboxSelectMultiple):
+    """Boxes that say in which of the form's games their players can play: ``able``, by player."""
+
+    able: Mapping[str, Sequence[str]] = {}
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """With the games, for the page's script."""
+        option = super().create_option(name, value, *args, **kwargs)
+        option["attrs"]["data-games"] = " ".join(self.able.get(str(value), ()))
+        return option
 
 
 class EvaluationForm(forms.Form):
     """Which policies play each other, in which game, and how often."""
 
-    title = forms.CharField(label="Name", max_length=120, required=False)
+    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     game = forms.ChoiceField(label="Game")
     policies = forms.MultipleChoiceField(
-        label="Who plays", widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        label="Who plays", widget=Players(attrs={"class": "form-check-input"}),
         help_text="Two at least; every one plays every other one. Trainings are those of this project that ended.",
         error_messages={"required": "Choose two at least."},
     )  # fmt: skip
@@ -87,22 +90,52 @@ class EvaluationForm(forms.Form):
         help_text="Half of them on either seat; 100 where nothing is typed. More make the ranges narrower.",
     )  # fmt: skip
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
-    usual: ClassVar[dict[str, Any]] = {"game": TWO_SEATS}
+    usual: ClassVar[dict[str, Any]] = {"game": USUAL}
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
         super().__init__(data, initial=self.usual)
-        self.entrants = {**_scripts(), **_trained(project)}
-        own = [(row.called, str(row)) for row in by_moves(project) if not obstacle(row)]
-        self.fields["game"].choices = [*GAMES.items(), *own]  # type: ignore[attr-defined]
-        self.fields["policies"].choices = [  # type: ignore[attr-defined]
-            (name, entrant["title"]) for name, entrant in self.entrants.items()
+        trained = _trained(project)
+        self.entrants = {**_scripts(), **{name: entrant for name, (entrant, _) in trained.items()}}
+        own = {row.called: row for row in by_moves(project) if not obstacle(row)}
+        menu = {**GAMES, **{called: str(row) for called, row in own.items()}}
+        self.fields["game"].choices = list(menu.items())  # type: ignore[attr-defined]
+        self.able = self._able({**dict.fromkeys(GAMES), **own}, {name: game for name, (_, game) in trained.items()})
+        self.short = dict(filter(all, ((game, self._missing(game, title)) for game, title in menu.items())))
+        self.fields["game"].help_text = escape(" ".join(self.short.values()))  # the page takes it as it is
+        home = {name: f"trained in {games.title_of(game, project)}" for name, (_, game) in trained.items()}
+        players: Any = self.fields["policies"]
+        players.choices = [
+            (name, f"{entrant['title']}, {home.get(name) or self._plays_in_words(name)}")
+            for name, entrant in self.entrants.items()
         ]
+        players.widget.able = self.able
+
+    def _able(self, offered: Mapping[str, Simulator | None], trained_in: Mapping[str, str]) -> dict[str, list[str]]:
+        """The games on offer that each player can play, as far as anybody but the engine can tell."""
+
+        def fits(name: str, game: str) -> bool:
+            return plays(trained_in[name], game) if name in trained_in else script_plays(name, game)
+
+        engines = {called: row.reference if row else called for called, row in offered.items()}
+        return {name: [called for called, game in engines.items() if fits(name, game)] for name in self.entrants}
+
+    def _missing(self, game: str, title: str) -> str:
+        """What is missing where fewer than two can play this game; empty where nothing is."""
+        able = [self.entrants[name]["title"] for name, found in self.able.items() if game in found]
+        if len(able) > 1:
+            return ""
+        who = f"only {able[0]}" if able else "nobody"
+        return f"{title}: {who} can play it so far. Two are needed: train an agent in it."
+
+    def _plays_in_words(self, script: str) -> str:
+        known = [title for game, title in GAMES.items() if game in self.able[script]]
+        return "plays every game" if len(known) == len(GAMES) else f"plays {', '.join(known)}"
 
     def clean_policies(self) -> list[str]:
         """Two at least."""
         chosen: list[str] = self.cleaned_data["policies"]
         if len(chosen) < 2:
-            raise forms.ValidationError("Choose two at least.")
+            raise forms.ValidationError(self.short.get(self.cleaned_data.get("game", ""), "Choose two at least."))
         return chosen
 
     def table(self) -> dict[str, Any]:
@@ -120,20 +153,22 @@ def _scripts() -> dict[str, dict[str, Any]]:
     return {key: {"kind": "scripted", "player": key, "title": entry.label} for key, entry in PLAYERS.items()}
 
 
-def _trained(project: Project) -> dict[str, dict[str, Any]]:
-    """What the latest trainings left that may fit such a game, each policy by the number of its job."""
-    found: dict[str, dict[str, Any]] = {}
+def _trained(project: Project) -> dict[str, tuple[dict[str, Any], str]]:
+    """What the latest trainings left that may fit such a game, each policy by the number of its job, and the engine's
+    name of the game that it was trained in."""
+    found: dict[str, tuple[dict[str, Any], str]] = {}
     for job in project.jobs.listed().filter(status__in=("finished", "stopped")).exclude(artifacts={})[:LATEST]:
         for role, digest in job.artifacts.items() if _may_fit(job) else ():
             kind, _, policy = role.partition("/")
             if kind == ROLE:
                 name = f"job-{job.pk}-{policy}" if policy else f"job-{job.pk}"
                 title = f"{job.title}: {policy}" if policy else job.title
-                found[name[:40]] = {"kind": "frozen", "policy": digest, "title": f"{title} (job {job.pk})"[:120]}
+                entrant = {"kind": "frozen", "policy": digest, "title": f"{title} (job {job.pk})"[:120]}
+                found[name[:40]] = entrant, game_of(job)
     return found
 
 
 def _may_fit(job: Job) -> bool:
-    """Whether a job's policies come from such a game, or from a program, of which the engine will tell."""
-    game = (job.config.get("task") or job.config).get("game", {}).get("name", "")
-    return game in ALIKE or is_program(game)
+    """Whether a job's policies can play a game of the menu, or come from a program, of which the engine will tell."""
+    game = game_of(job)
+    return is_program(game) or any(maker(game) == maker(each) for each in GAMES)

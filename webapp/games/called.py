@@ -1,5 +1,5 @@
 """What simulators are called where everybody can read it. A command line may hold paths and keys, so it is told to site
-operators and to who typed it; everybody else reads the program's number, ``simulator:7``, and may write that."""
+operators and to who typed it; everybody else reads the program's number, ``simulator:7``, and writes that."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from webapp.accounts.models import User
 from webapp.games.commands import is_program
 from webapp.games.models import PROGRAM
-from webapp.games.simulators import granted, registration
+from webapp.games.simulators import granted, knows_program, registration
 from webapp.lib.whole import whole
 from webapp.projects.models import Project
 
@@ -32,6 +33,15 @@ def reference_of(name: str, project: Project) -> str:
     if kind != PROGRAM or (pk := whole(number)) is None:
         return name
     return granted(project).filter(pk=pk).values_list("reference", flat=True).first() or name
+
+
+def asked_for(name: str, project: Project, user: User) -> str:
+    """The same of what ``user`` wrote. A program itself may be written by those who know its command line; to everybody
+    else one that is registered is as any other, so nobody can find out a command line by guessing."""
+    if not is_program(name):
+        return reference_of(name, project)
+    known = any(knows_program(user, row) for row in granted(project).filter(reference=name))
+    return name if known else CHANGED
 
 
 def public_config(config: Mapping[str, Any], project: Project) -> dict[str, Any]:

@@ -32,13 +32,22 @@ def reference_in(config: Mapping[str, Any]) -> str:
     return str(game.get("simulator") or game.get("name") or "")
 
 
-def without_command(text: str, reference: str) -> str:
-    """A message about a program, or printed by it, without its command line and without the folders of files."""
+def without_command(text: str, reference: str, name: str = "") -> str:
+    """A message about a program, or printed by it, without its command line and without the folders of files. Where the
+    engine calls the program by its file, the message has its registered ``name`` instead, which is never hidden."""
     if not is_program(reference):
         return text
+    first, *others = _label(reference, name).split(text)  # tests of earlier versions have the registered name already
+    told = [_hidden(first, reference)]
+    for article, sort, rest in zip(others[::3], others[1::3], others[2::3], strict=True):
+        called = f"{article} {sort} “{name}”" if name else f"{article} {ITS_PROGRAM[4:]}"
+        told += [called, _hidden(rest, reference)]
+    return "".join(told)
+
+
+def _hidden(text: str, reference: str) -> str:
     target = reference.partition(":")[2]
     program, *arguments = _argv(reference)
-    text = _label(reference).sub(rf"\1 {ITS_PROGRAM[4:]}", text)
     for whole in (reference, target, program if "/" in program else ""):
         text = text.replace(whole, ITS_PROGRAM) if whole else text
     if len(name := program.rpartition("/")[2]) >= SHORTEST and name != program:  # as programs call themselves
@@ -53,10 +62,11 @@ def with_name(text: str, reference: str, name: str) -> str:
     return _label(reference).sub(lambda found: f"{found[1]} {found[2]} “{name}”", text)
 
 
-def _label(reference: str) -> re.Pattern[str]:
-    """What the engine's messages call a program: the article, then whether it is a simulator or a game."""
+def _label(reference: str, name: str = "") -> re.Pattern[str]:
+    """What messages call a program: the article, then whether it is a simulator or a game. The engine has its file in
+    them, and a site has the ``name`` that it is registered under."""
     target, program = reference.partition(":")[2], _argv(reference)[0]
-    names = "|".join(re.escape(each) for each in (target, program, program.rpartition("/")[2]))
+    names = "|".join(re.escape(each) for each in (target, program, program.rpartition("/")[2], name) if each)
     return re.compile(rf"\b([Tt]he) (simulator|game) “(?:{names})”")
 
 

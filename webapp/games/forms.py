@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
+from engine.text import folded
 from webapp.accounts.models import User
 from webapp.games import reading
 from webapp.games.errors import SheetError
@@ -16,6 +17,7 @@ from webapp.games.limits import MOST_BYTES, MOST_CELLS, MOST_COLUMNS, MOST_ROWS
 from webapp.games.models import Simulator
 from webapp.games.reading import Progress
 from webapp.games.simulators import served
+from webapp.lib.text import seen
 from webapp.projects.models import Project
 
 ENTRY_POINT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -92,7 +94,9 @@ def _file_name(file: UploadedFile) -> str:
 class SimulatorForm(forms.Form):
     """Registers a program, or changes its registration."""
 
-    name = forms.CharField(label="Name", max_length=80, help_text="What designers see when they choose a game.")
+    name = forms.CharField(
+        label="Name", max_length=80, validators=[seen], help_text="What designers see when they choose a game."
+    )
     kind = forms.ChoiceField(
         label="What it is",
         choices=[(Simulator.Kind.PYTHON, "Python entry point"), (Simulator.Kind.COMMAND, "Command")],
@@ -140,8 +144,7 @@ class SimulatorForm(forms.Form):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        taken = self.others.filter(name__iexact=name)
-        if taken.exists():
+        if folded(name) in map(folded, self.others.values_list("name", flat=True)):
             raise forms.ValidationError("Another simulator has this name. Choose one that tells them apart.")
         return name
 
@@ -158,8 +161,8 @@ class SimulatorForm(forms.Form):
         cleaned["reference"] = both["tcp" if over_tcp else "ipc"]
         if problem:
             self.add_error("target", problem)
-        elif self.known.filter(reference__in=both.values()).exists():
-            self.add_error("target", "This program is registered already, under another name.")
+        elif names := [f"“{row.name}”" for row in self.known.filter(reference__in=both.values())]:
+            self.add_error("target", f"This program is registered already, as {', '.join(names)}.")
         return cleaned
 
 

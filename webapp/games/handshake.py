@@ -26,7 +26,6 @@ from engine.errors import ConfigError
 from engine.lineups.schema import spec_from_json
 from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
-from webapp.games.commands import with_name
 from webapp.games.models import Simulator
 from webapp.games.simulators import record
 from webapp.games.specs import keep
@@ -96,11 +95,15 @@ def stop(simulator: Simulator, user: User) -> None:
 
 
 def under_way(simulator: Simulator) -> bool:
-    """Whether its test waits for a worker, or runs and is not so old that its worker must have died."""
-    return Simulator.objects.filter(_going(), pk=simulator.pk).exists()
+    """Whether its test waits for a worker, or runs and is not so old that its worker must have died, by the row as it
+    was read: what stands beside this on a page is from the same moment."""
+    if simulator.test != Simulator.Test.RUNNING or simulator.test_at is None:
+        return simulator.test == Simulator.Test.ASKED
+    return simulator.test_at > timezone.now() - _STALE
 
 
 def _going() -> Q:
+    """The tests that are ``under_way``, to the database."""
     running = Q(test=Simulator.Test.RUNNING, test_at__gt=timezone.now() - _STALE)
     return Q(test=Simulator.Test.ASKED) | running
 
@@ -136,7 +139,6 @@ def run(pk: int, deadline: float = DEADLINE) -> bool:
                 line = {"level": "error", "check": "description", "message": problem}
             if line:
                 told = {key: str(line.get(key, "")) for key in ("level", "check", "message")}
-                told["message"] = with_name(told["message"], simulator.reference, simulator.name)
                 findings.append({key: _short(text) for key, text in told.items()})
             if not mine.update(findings=findings[:MOST_LINES]):
                 return True  # somebody stopped the test
@@ -210,7 +212,7 @@ def _of_lineups(spec: GameSpec) -> dict[str, Any]:
 def _lines(reference: str, deadline: float) -> Generator[dict[str, Any]]:
     """What the check prints, as it prints it, and an empty line where it printed nothing for ``LOOK_S``; nothing of it
     is left running afterwards."""
-    limits = [f"--battles={BATTLES}", f"--deadline={min(REQUEST_DEADLINE, deadline):g}"]
+    limits = [f"--battles={BATTLES}", f"--deadline={min(REQUEST_DEADLINE, deadline):g}", f"--longest={LONGEST_LINE}"]
     command = [sys.executable, "-m", "engine", "check-simulator", "--json", *limits, reference]
     environment = {k: v for k, v in os.environ.items() if k not in _SECRETS}
     with subprocess.Popen(
@@ -244,7 +246,8 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> Iterator[dict[st
         *lines, rest = (rest + chunk).split(b"\n")
         yield from (found for line in lines if (found := _decoded(line)))
         if len(rest) > LONGEST_LINE:
-            yield {"level": "error", "check": "answer", "message": "The check printed a line without an end."}
+            said = f"The check printed a line of more than {LONGEST_LINE:,} bytes, which is the most that is read."
+            yield {"level": "error", "check": "answer", "message": said}
             return
     yield {
         "level": "error",

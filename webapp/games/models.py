@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
-from webapp.games.commands import without_command
+from webapp.games.commands import with_name, without_command
 
 PROGRAM = "simulator"
 """What stands before the number of a registered program where its command line is not told."""
@@ -77,20 +77,40 @@ class Simulator(models.Model):
         return "tcp" if self.reference.partition(":")[0].endswith("+tcp") else "ipc"
 
     @property
+    def full_message(self) -> str:
+        """What the last handshake test said, as who knows the command line may read it."""
+        return with_name(self.message, self.reference, self.name)
+
+    @property
+    def full_findings(self) -> list[dict[str, str]]:
+        """What the last handshake test found, as who knows the command line may read it."""
+        said = [with_name(found["message"], self.reference, self.name) for found in self.findings]
+        return [{**found, "message": text} for found, text in zip(self.findings, said, strict=True)]
+
+    @property
     def public_message(self) -> str:
-        """What the last handshake test said, as everybody may read it."""
-        return without_command(self.message, self.reference)
+        """What the last handshake test said, as everybody may read it. No program says why it is switched off, nor who
+        stopped its test."""
+        of_the_site = self.status in (self.Status.UNTESTED, self.Status.OFF)
+        return self.message if of_the_site else without_command(self.message, self.reference, self.name)
 
     @property
     def public_findings(self) -> list[dict[str, str]]:
         """What the last handshake test found, as everybody may read it."""
-        return [{**found, "message": without_command(found["message"], self.reference)} for found in self.findings]
+        said = [without_command(found["message"], self.reference, self.name) for found in self.findings]
+        return [{**found, "message": text} for found, text in zip(self.findings, said, strict=True)]
 
 
 class SimulatorAudit(models.Model):
-    """Who registered, changed, tested or granted what; append-only."""
+    """Who registered, changed, tested or granted what; append-only. A line is about a registration, whose name another
+    one may take later."""
 
-    simulator_name = models.CharField(max_length=80)
+    registration = models.BigIntegerField(
+        null=True,
+        db_index=True,
+        help_text="The simulator’s number, also after it is deleted; empty in old lines of which nobody can tell.",
+    )
+    simulator_name = models.CharField(max_length=80, help_text="As it was called then.")
     action = models.CharField(max_length=40)
     detail = models.TextField(blank=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)

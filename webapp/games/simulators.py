@@ -124,4 +124,6 @@ def switch_on(simulator: Simulator, by: User) -> None:
 
 def record(simulator: Simulator, action: str, user: User | None, detail: str = "") -> None:
     """Add a line to the audit."""
-    SimulatorAudit.objects.create(simulator_name=simulator.name, action=action, detail=detail[:4000], user=user)
+    SimulatorAudit.objects.create(
+        registration=simulator.pk, simulator_name=simulator.name, action=action, detail=detail[:4000], user=user
+    )

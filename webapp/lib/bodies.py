@@ -2,7 +2,8 @@
 
 Django writes a whole body to the disk before it looks at who sent it and where to. So a body that says it is too large
 is answered at once, and one that does not say is counted while it arrives. Whoever shows neither a session nor a token
-may send ``UNKNOWN_BYTES``. A body must also arrive whole in time, however little of it comes at once.
+may send ``UNKNOWN_BYTES``. A body must also arrive whole in time, however little of it comes at once. The bodies that
+one address has on their way are counted, and people who are known have room there that nobody else can take.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ SECONDS = 30.0
 SILENCE = 30.0
 """How long nothing more of a body may come."""
 MOST_AT_ONCE = 128
-"""Bodies from one address that are on their way at one time."""
+"""Bodies from one address that are on their way at one time; as many more of people who are known."""
 LINGER_SECONDS, LINGER_BYTES = 2.0, 32 * 2**20
 """What is still taken, and dropped, of a body that was refused: a connection that is closed while more of it arrives
 loses the answer."""
@@ -97,11 +98,18 @@ class Bodies:
         finally:
             self.arrived(body)
 
-    def arrives(self, body: Body) -> None:
-        """Count one more body of its address. Raises Refused where too many are on their way."""
-        if sum(each.address == body.address for each in self._arriving) >= MOST_AT_ONCE:
+    async def arrives(self, body: Body) -> None:
+        """Count one more body of its address. Raises Refused where too many are on their way. Who sends it is asked
+        where the room that anybody may take is full: it costs a question to the database."""
+        if self._full(body):
+            body.reserved = await body.is_known()
+        if self._full(body):
             raise Refused(429, "Too much at once", "Too much from your address is still on its way. Try again soon.")
         self._arriving.append(body)
+
+    def _full(self, body: Body) -> bool:
+        beside = (each for each in self._arriving if each.reserved == body.reserved)
+        return sum(each.address == body.address for each in beside) >= MOST_AT_ONCE
 
     def arrived(self, body: Body) -> None:
         """The body is whole, or nobody waits for it any more."""
@@ -138,7 +146,10 @@ class Bodies:
 
 
 class Body:
-    """One body on its way, and the answer to who sends more than they may."""
+    """One body on its way, and the answer to who sends more than they may. ``reserved``: it is counted among those of
+    people who are known."""
+
+    reserved = False
 
     def __init__(self, bodies: Bodies, scope: Any, receive: Receive, send: Send) -> None:
         self._bodies, self._scope, self._receive, self._send = bodies, scope, receive, send
@@ -150,7 +161,7 @@ class Body:
         """Whether to wait for it; answered already if not."""
         declared = dict(self._scope["headers"]).get(b"content-length", b"0")
         try:
-            self._bodies.arrives(self)
+            await self._bodies.arrives(self)
             await self._allow(int(declared))
         except Refused as refused:
             await self._refuse(refused)
@@ -190,10 +201,14 @@ class Body:
         allowed = self._bodies.allowance(request)
         if size > allowed.most:
             raise Refused(413, "This is too large", f"At most {_size(allowed.most)} can be sent here at a time.")
-        if not await self._bodies.is_known(request):
+        if not await self.is_known():
             most = _size(UNKNOWN_BYTES)
             raise Refused(413, "This is too large", f"At most {most} can be sent here without being signed in.")
         self._allowed = allowed
+
+    async def is_known(self) -> bool:
+        """Whether its sender is."""
+        return self.reserved or await self._bodies.is_known(self._request())
 
     def _late(self, left: float) -> Refused:
         silence = self._bodies.silence

@@ -7,6 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from webapp.lib.queries import NoSuchChoice
+from webapp.lib.trouble import trouble
+
 
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What was sent cannot be read, so nothing is known of whoever sent it."""
@@ -19,7 +22,9 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Nothing is at this address, or nothing that this person may see."""
+    """Nothing is at this address, or nothing that this person may see; of a page they may see, what it has instead."""
+    if isinstance(exception, NoSuchChoice):
+        return trouble(request, "There is nothing of this name here", str(exception), status=404)
     return render(request, "404.html", status=404)
 
 

@@ -6,14 +6,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 
+from engine.text import invisible, is_seen
 from webapp.lib.trouble import API, trouble
 
 V = TypeVar("V", bound=Callable[..., Any])
 
 NUL = "\0"
 REFUSED = "What was sent holds a character that no text may have (NUL). Take it out, and send it again."
+UNSEEN = (
+    "What was sent holds {}, a character that nobody sees: it has no width, or it turns the text behind it. "
+    "Take it out, and send it again."
+)
+NOTHING_TO_SEE = "Write something that one can see."
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Controls but for tab and line breaks, halves of pairs, and what is no character: no XML file may hold them."""
 _BREAKS = str.maketrans({"\x0b": "\n", "\x0c": "\n", "\x85": "\n"})
@@ -42,6 +49,12 @@ def writable(value: Any) -> Any:
     return value
 
 
+def seen(text: str) -> None:
+    """A validator of the names that people choose. Raises ValidationError where there is nothing that one can see."""
+    if not is_seen(text):
+        raise ValidationError(NOTHING_TO_SEE)
+
+
 def keeps_cells(field: str) -> Callable[[V], V]:
     """A view one of whose fields takes a pasted table, which it reads as it reads a file: a new line break in a cell
     would be a new row. The outermost decorator of the view but for ``may_take``."""
@@ -54,8 +67,9 @@ def keeps_cells(field: str) -> Callable[[V], V]:
 
 
 class PlainText:
-    """Middleware: a form, a query or a file's name with a NUL, which no browser sends, is refused; other control
-    characters, which come with a paste, are taken out. The API looks itself, and passwords stay as they are."""
+    """Middleware: a form, a query or a file's name with a NUL, which no browser sends, is refused, and so is a
+    character that nobody sees; other control characters, which come with a paste, are taken out. The API looks itself,
+    and passwords and pasted tables stay as they are."""
 
     sync_capable, async_capable = True, False
 
@@ -69,11 +83,15 @@ class PlainText:
         self, request: HttpRequest, view: Callable[..., HttpResponseBase], args: Any, kwargs: Any
     ) -> HttpResponseBase | None:
         """The refusal in the view's place, if there is one."""
-        if request.path_info.startswith(API) or all(map(is_plain, _texts(request))):
+        if request.path_info.startswith(API):
             return None
+        cells = getattr(view, _MARK, "")
         if any(NUL in text for text in _texts(request)):
             return trouble(request, "This cannot be read", REFUSED, status=400)
-        cells = getattr(view, _MARK, "")
+        if unseen := next(filter(None, map(invisible, _texts(request, cells))), ""):
+            return trouble(request, "This cannot be read", UNSEEN.format(unseen), status=400)
+        if all(map(is_plain, _texts(request))):
+            return None
         request.GET = _cleaned(request.GET, cells)
         request.POST = _cleaned(request.POST, cells)
         for _, files in request.FILES.lists():
@@ -82,20 +100,23 @@ class PlainText:
         return None
 
 
-def _texts(request: HttpRequest) -> Iterator[str]:
-    """Every text that came with a request but for its body's files."""
+def _texts(request: HttpRequest, cells: str | None = None) -> Iterator[str]:
+    """Every text that came with a request but for its body's files; with ``cells`` also without what stays as sent."""
     for found in (request.GET, request.POST):
         for name, values in found.lists():
             yield name
-            yield from values
+            yield from () if cells is not None and _as_sent(name, cells) else values
     for _, files in request.FILES.lists():
         yield from (file.name or "" for file in files)
+
+
+def _as_sent(name: str, cells: str) -> bool:
+    return name == cells or "password" in name
 
 
 def _cleaned(fields: QueryDict, cells: str) -> Any:
     clean = QueryDict(mutable=True, encoding=fields.encoding)
     for name, values in fields.lists():
-        as_sent = name == cells or "password" in name
-        clean.setlist(plain(name), values if as_sent else [plain(value) for value in values])
+        clean.setlist(plain(name), values if _as_sent(name, cells) else [plain(value) for value in values])
     clean._mutable = False  # as Django's own are
     return clean

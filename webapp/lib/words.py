@@ -19,7 +19,7 @@ def number(value: float | None, digits: int | None = None) -> str:
         return UNKNOWN
     if digits is None:
         digits = 0 if float(value).is_integer() else 1
-    return f"{value:,.{digits}f}".replace("-", "\u2212")
+    return f"{value:z,.{digits}f}".replace("-", "\u2212")
 
 
 def measured(value: float | None, half: float | None) -> str:

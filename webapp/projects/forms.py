@@ -9,6 +9,7 @@ from django.utils.text import slugify
 
 from webapp.accounts.backends import find_user
 from webapp.accounts.models import User
+from webapp.lib.text import seen
 from webapp.projects.members import invite
 from webapp.projects.models import Invitation, Membership, Project, Role
 
@@ -43,6 +44,7 @@ class ProjectForm(forms.ModelForm):
         name: str = self.cleaned_data["name"].strip()
         if not name:
             raise forms.ValidationError("A project needs a name.")
+        seen(name)
         return name
 
     def save(self, commit: bool = True) -> Project:

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
+from webapp.accounts.people import signed_in
 from webapp.lib.posts import one_of, posts_only
 from webapp.projects import home as home_parts
 from webapp.projects import members as membership_changes
@@ -21,16 +22,10 @@ from webapp.projects.models import Invitation, Membership, Project, Role
 INVITED = "{} is invited as {}, and finds the invitation on Home. Until it is accepted nothing changes."
 
 
-def _person(request: HttpRequest) -> User:
-    """The signed-in person; the sign-in middleware let nobody else through."""
-    assert isinstance(request.user, User)
-    return request.user
-
-
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """What runs, and what waits for this person. htmx asks for what changes with the jobs alone."""
-    person = _person(request)
+    person = signed_in(request)
     context = home_parts.shown(person)
     if request.headers.get("HX-Request") == "true":
         return render(request, "projects/partials/home_changes.html", context)
@@ -48,7 +43,7 @@ def invitations_of(person: User) -> QuerySet[Invitation]:
 @posts_only("projects:home")
 def invitation(request: HttpRequest, pk: int) -> HttpResponse:
     """The answer to an invitation: ``accept`` or ``decline``."""
-    person, answer = _person(request), one_of(request, "answer", "accept", "decline")
+    person, answer = signed_in(request), one_of(request, "answer", "accept", "decline")
     try:
         if answer == "decline":
             membership_changes.decline(pk, person)
@@ -67,7 +62,7 @@ def create(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             project = form.save()
-            Membership.objects.create(project=project, user=_person(request), role=Role.OWNER)
+            Membership.objects.create(project=project, user=signed_in(request), role=Role.OWNER)
         return redirect("projects:detail", project.slug)
     return render(request, "projects/create.html", {"form": form}, status=422 if form.errors else 200)
 
@@ -92,7 +87,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for(request, slug, "own" if request.method == "POST" else "read")
     form = NewMemberForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
-        invited = form.save(_person(request))
+        invited = form.save(signed_in(request))
         messages.success(request, INVITED.format(invited.called, invited.get_role_display().lower()))
         return redirect("projects:members", slug)
     everybody = list(project.memberships.select_related("user"))
@@ -122,7 +117,7 @@ def change_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, "That is not a role. Choose one of the list.")
         return redirect("projects:members", slug)
     try:
-        asked = membership_changes.change_role(membership, form.cleaned_data["role"], _person(request))
+        asked = membership_changes.change_role(membership, form.cleaned_data["role"], signed_in(request))
     except membership_changes.CannotChange as refusal:
         messages.error(request, str(refusal))
     else:
@@ -143,12 +138,12 @@ def remove_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def leave(request: HttpRequest, slug: str) -> HttpResponse:
     """Anybody may leave a project that has an owner without them."""
     project = project_for(request, slug)
-    return _remove(request, slug, project.memberships.select_related("user").get(user=_person(request)))
+    return _remove(request, slug, project.memberships.select_related("user").get(user=signed_in(request)))
 
 
 def _remove(request: HttpRequest, slug: str, membership: Membership) -> HttpResponse:
     try:
-        membership_changes.remove(membership, _person(request))
+        membership_changes.remove(membership, signed_in(request))
     except membership_changes.CannotChange as refusal:
         messages.error(request, str(refusal))
         return redirect("projects:members", slug)

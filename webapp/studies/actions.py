@@ -12,9 +12,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from engine.config import FURTHER, RecheckConfig, SampleConfig, Study, TrainConfig, parse, study_hash
+from engine.config.worth import WorthConfig
 from webapp.lib.disk import require_room
 from webapp.projects.models import Project
-from webapp.studies import journal, kinds, playable, queue, retired
+from webapp.studies import companion, journal, kinds, playable, queue, retired
 from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
 from webapp.studies.models import ACTIVE, FOR_A_FORM, Job, Status
 
@@ -39,7 +40,9 @@ def submit(
 ) -> Job:
     """A new job, on its way to a worker once the transaction is committed. ``notes``: sentences its history begins
     with. ``refers``: template, game_version, lineup_rules, objective_set, parent, request_key, request_hash, asked,
-    awaits. Redis being away loses nothing: the reconciler sends the job later."""
+    awaits, accompanies; ``companion``: the experiment that comes with a search, if one does. Redis being away loses
+    nothing: the reconciler sends the job later."""
+    beside: WorthConfig | None = refers.pop("companion", None)
     job = Job(
         project=project,
         kind=refers.pop("kind", config.kind),
@@ -59,7 +62,30 @@ def submit(
         journal.append(job, {}, [status_entry(job.status, obstacle), *map(journal.note, notes)])
         if not obstacle:
             transaction.on_commit(lambda: queue.send(job), robust=True)
+        if beside is not None:
+            accompany(job, user, beside)
     return job
+
+
+def accompany(search: Job, user: User | None, config: WorthConfig) -> Job:
+    """The experiment that comes with a search, on the same game data and rules: it waits until that has ended. One
+    that has not failed and was not stopped is the search's one experiment, whoever asks again."""
+    with transaction.atomic():
+        # Of two at once, the second finds what the first began.
+        Project.objects.select_for_update(no_key=True).get(pk=search.project_id)
+        found = companion.of(search)
+        if found is not None and found.status not in (Status.STOPPED, Status.FAILED):
+            return found
+        return submit(
+            search.project,
+            user,
+            config,
+            title=f"What each piece is worth: {search.title}"[:120],
+            template=config.kind,
+            game_version=search.game_version,
+            lineup_rules=search.lineup_rules,
+            accompanies=search,
+        )
 
 
 def sample(
@@ -106,7 +132,15 @@ def _worthless(sample: Job, again: bool) -> bool:
 
 
 def stop(job: Job) -> None:
-    """End the job and keep what it found. Raises Refused when it has ended already."""
+    """End the job and keep what it found; an experiment that waits for it does not begin any more. Raises Refused when
+    it has ended already."""
+    _stop(job)
+    for each in job.companions.filter(status__in=(Status.QUEUED, Status.WAITING, Status.PAUSED)):
+        with contextlib.suppress(Refused):  # it ended meanwhile
+            _stop(each)
+
+
+def _stop(job: Job) -> None:
     where = {"status__in": (Status.QUEUED, Status.WAITING, Status.PAUSED)}
     message = job.stopped_words(job.tick)
     ended = Entry("stopped", {"reason": message, "artifacts": {}, "summary": {}}, job.tick)

@@ -11,12 +11,14 @@ from django.views.decorators.http import require_http_methods
 
 from engine.catalog import STUDIES
 from engine.errors import ConfigError
+from webapp.accounts.people import signed_in
 from webapp.balance.forms import sentence
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
 from webapp.studies.intake import Body
-from webapp.studies.pictures import person
+from webapp.studies.models import Job
+from webapp.studies.once import Kept, once_by_form
 from webapp.studies.setting_fields import settings_of, shown_default, values_typed
 
 WRONG = 422
@@ -41,22 +43,27 @@ class SettingsForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    """Compose a study of this kind; POST starts it."""
+    """Compose a study of this kind; POST starts it. The address may say with what fields begin."""
     project = project_for(request, slug, "write")
     if kind not in kinds.asked():
         raise Http404("There is no such form. Other kinds of jobs are started from their own pages.")
     parts = kinds.parts_of(kind)
     made = parts.form or SettingsForm
     form = made(request.POST if request.method == "POST" else None, project=project, kind=kind)
-    if form.is_valid() and (job := _started(request, project, kind, form)):
-        return redirect("studies:job", slug, job.pk)
-    context = {"project": project, "form": form, "row": STUDIES[kind], "parts": parts}
+    form.initial.update({name: request.GET[name] for name in form.fields if name in request.GET})
+    if form.is_valid():
+        job, _ = once_by_form(request, project, lambda kept: _started(request, project, kind, form, kept))
+        if job is not None:
+            return redirect("studies:job", slug, job.pk)
+    # What was typed is kept in the browser until as many are started as when it was sent, and one more.
+    started = Job.objects.filter(project=project, kind=kind, created_by=signed_in(request)).count()
+    context = {"project": project, "form": form, "kind": kind, "row": STUDIES[kind], "parts": parts, "started": started}
     return render(request, "studies/ask.html", context, status=WRONG if form.errors else 200)
 
 
-def _started(request: HttpRequest, project: Project, kind: str, form: Any) -> Any:
+def _started(request: HttpRequest, project: Project, kind: str, form: Any, kept: Kept) -> Job | None:
     """The job, on its way; None once what is wrong stands at its field, or above all of them."""
-    intake, user = kinds.parts_of(kind).intake, person(request)
+    intake, user = kinds.parts_of(kind).intake, signed_in(request)
     assert intake is not None
     try:
         study, refers = intake.first(Body(kind, project, user, form.table(), {}, {}))
@@ -65,4 +72,4 @@ def _started(request: HttpRequest, project: Project, kind: str, form: Any) -> An
             name = place.removeprefix("config.").partition(".")[0]
             form.add_error(name if name in form.fields else None, sentence(message))
         return None
-    return actions.submit(project, user, study, title=study.name, **refers)
+    return actions.submit(project, user, study, title=study.name, **refers, **kept)

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from webapp.accounts.people import signed_in
 from webapp.balance.models import Draft
+from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
@@ -21,7 +23,8 @@ from webapp.studies.asked import last_search
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.method_menu import lineups
 from webapp.studies.models import Job
-from webapp.studies.pictures import job_for, person
+from webapp.studies.once import once_by_form
+from webapp.studies.pictures import job_for
 from webapp.studies.plans import EFFORTS, OWN, PLAN
 from webapp.studies.questions import QUESTIONS, verdict_words
 from webapp.studies.starting import SearchStart
@@ -39,20 +42,21 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if not project.versions.exists():
         return render(request, "studies/no_data.html", {"project": project})
     if request.method == "POST":
-        start = SearchStart(project, person(request), request.POST)
-        job = pending.begin(start, project, person(request), _typed(request.POST))
-        if job is not None:
-            Draft.objects.filter(project=project, user=person(request)).delete()
+        user, asked = signed_in(request), _typed(request.POST)
+        start = SearchStart(project, user, request.POST)
+        job, first = once_by_form(request, project, lambda kept: pending.begin(start, project, user, asked, kept))
+        if job is not None and first:
+            Draft.objects.filter(project=project, user=user).delete()
         typed = dict(request.POST.items())
         return started(request, job, lambda: _page(request, project, start.form, typed, status=WRONG))
-    draft = Draft.objects.filter(project=project, user=person(request)).first()
+    draft = Draft.objects.filter(project=project, user=signed_in(request)).first()
     # A blank form, so that the project has its first rules and objectives before their numbers are looked up.
-    NewJobForm(None, project=project, user=person(request))
+    NewJobForm(None, project=project, user=signed_in(request))
     typed = {**first_values(project), **retired.for_form(request, draft.form if draft else {})}
     newest = project.versions.first()
     if draft and newest and newest.created_at > draft.kept_at:
         typed["version"] = str(newest.pk)  # whoever typed the draft could not choose it yet
-    return _page(request, project, NewJobForm(typed, project=project, user=person(request)), typed, draft=draft)
+    return _page(request, project, NewJobForm(typed, project=project, user=signed_in(request)), typed, draft=draft)
 
 
 def started(request: HttpRequest, job: Job | None, refused: Callable[[], HttpResponse]) -> HttpResponse:
@@ -60,7 +64,7 @@ def started(request: HttpRequest, job: Job | None, refused: Callable[[], HttpRes
     address, or nothing."""
     address = job and reverse("studies:job", args=[job.project.slug, job.pk])
     if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"job": address}, status=200 if address else WRONG)
+        return PageJson({"job": address}, status=200 if address else WRONG)
     return HttpResponseRedirect(address) if address else refused()
 
 
@@ -89,6 +93,7 @@ def _page(
         "questions": QUESTIONS.values(),
         "efforts": [*((e.key, e.title) for e in EFFORTS.values()), (OWN, "Your own numbers")],
         "effort": OWN if any(typed.get(name) for name in PLAN) else typed.get("effort", "usual"),
+        "experiment": {"wanted": form.ticked, "possible": True, "text": ""},
         "method": lineups(typed, form.errors if status == WRONG else {}),
         "errors": previews.errors(form) if status == WRONG else None,
     }
@@ -96,11 +101,11 @@ def _page(
 
 
 @posts_only("studies:new", "slug")
-def preview(request: HttpRequest, slug: str) -> JsonResponse:
+def preview(request: HttpRequest, slug: str) -> PageJson:
     """What the page says about the form as it stands; ``keep=1`` also keeps it as the draft. Starts a sample if one is
     needed, ``again=1`` even where one failed."""
     project = project_for(request, slug, "write")
-    form = NewJobForm(request.POST, project=project, user=person(request))
+    form = NewJobForm(request.POST, project=project, user=signed_in(request))
     kept = _keep(request, project) if request.POST.get("keep") else None
     sample = None
     form.is_valid()
@@ -108,12 +113,12 @@ def preview(request: HttpRequest, slug: str) -> JsonResponse:
         refers = {**form.refers(), "objective_set": None}
         sample = actions.sample(
             project,
-            person(request),
+            signed_in(request),
             form.sample(),
             again=bool(request.POST.get("again")),
             **refers,
         )
-    return JsonResponse({**previews.preview(form, sample), "kept": kept})
+    return PageJson({**previews.preview(form, sample), "kept": kept})
 
 
 def _typed(data: QueryDict) -> dict[str, str]:
@@ -122,7 +127,7 @@ def _typed(data: QueryDict) -> dict[str, str]:
 
 
 def _keep(request: HttpRequest, project: Project) -> str:
-    draft, _ = Draft.objects.get_or_create(project=project, user=person(request))
+    draft, _ = Draft.objects.get_or_create(project=project, user=signed_in(request))
     before = draft.form.get(BEFORE)
     draft.form = {**_typed(request.POST), **({BEFORE: before} if before else {})}
     draft.save()
@@ -133,7 +138,7 @@ def _keep(request: HttpRequest, project: Project) -> str:
 def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
     """Throw the draft away; where a clone had taken the place of an earlier one, that comes back."""
     project = project_for(request, slug, "write")
-    draft = Draft.objects.filter(project=project, user=person(request)).first()
+    draft = Draft.objects.filter(project=project, user=signed_in(request)).first()
     if draft is not None:
         earlier = draft.form.get(BEFORE)
         if earlier:
@@ -168,7 +173,7 @@ def ask_again(request: HttpRequest, slug: str, number: int) -> HttpResponseRedir
 
 def _begin_with(request: HttpRequest, job: Job, changes: Mapping[str, str], told: str) -> HttpResponseRedirect:
     """Make the settings of ``job`` the draft; one that was there is kept beside it."""
-    draft, _ = Draft.objects.get_or_create(project=job.project, user=person(request))
+    draft, _ = Draft.objects.get_or_create(project=job.project, user=signed_in(request))
     earlier = draft.form.get(BEFORE) or {k: v for k, v in draft.form.items() if k != BEFORE}
     messages.info(request, told)
     typed = retired.for_form(request, {**(job.asked.get("typed") or kinds.of(job).typed(job)), **changes})

@@ -15,7 +15,7 @@ from webapp.games.models import GameVersion, Simulator
 from webapp.games.simulators import ensure_builtin_simulators, record
 from webapp.games.specs import spec_of
 from webapp.projects.models import Membership, Project
-from webapp.studies import actions, previews
+from webapp.studies import actions, companion, previews
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.line_origin import USUAL
 from webapp.studies.models import Job
@@ -23,6 +23,8 @@ from webapp.studies.models import Job
 SLUG = "herobattle"
 GAME = "builtin:herobattle-planted:1"
 GAME_NAME = "Herobattle with hidden breaks"
+MEASURED = 150_000
+"""Battles that its pieces are measured by: so few that the first visit need not wait."""
 
 
 @dataclass(frozen=True)
@@ -98,4 +100,5 @@ def first_job(project: Project, user: User, play: Callable[[int], None] | None =
     search = form.search(None)
     # Short and in one process: it is played while the site starts, perhaps before there is a Ray.
     config = search.model_copy(update={"ticks": 30, "pool": PoolConfig(kind="local")})
-    return actions.submit(project, user, config, title=form.asked.title, parent=None, **form.refers())
+    worth = companion.beside(config, MEASURED)
+    return actions.submit(project, user, config, title=form.asked.title, companion=worth, **form.refers())

@@ -25,6 +25,7 @@ from engine.lineups import schema
 from engine.simulators.contract import GameSpec
 from engine.store import FULL
 from webapp.lib.locks import only_one
+from webapp.lib.page_json import finite
 from webapp.studies import explore_source as source
 from webapp.studies.explore_recheck import fresh_numbers
 from webapp.studies.explore_source import signs, strength_index
@@ -74,7 +75,16 @@ class Explored(NamedTuple):
         fresh = self.meta["fresh"].get(str(self.core["id"][row]))
         if fresh and not self.meta.get("moved"):
             return str(fresh["short"])
-        return str(self.meta["sure"][self.core["sure"][row]]) if self.lined else ""
+        words = self.meta["words"]
+        said = str(self.meta["sure"][self.core["sure"][row]]) if self.lined else ""
+        return str(words["near"]) if said == words["weak"] and not self._wholly_over(row) else said
+
+    def _wholly_over(self, row: int) -> bool:
+        """Whether the whole 95 % range is over a line."""
+        lines = [(j, o) for j, o in enumerate(self.meta["objectives"]) if o["threshold"] is not None]
+        value, half = (self.core[name][:, row].astype(np.float64) for name in ("value", "half"))
+        signed = {j: 1 if o["direction"] == "max" else -1 for j, o in lines}
+        return any(signed[j] * (value[j] - float(np.float32(o["threshold"]))) >= half[j] for j, o in lines)
 
     @property
     def fresh(self) -> dict[int, Fresh]:
@@ -151,7 +161,8 @@ def _take_fresh(
     known, words = {}, source.words(job)
     for row, now in fresh.items():
         before = _searched(columns, half, verdict, row)
-        columns["objective"][row], half[row], columns["samples"][row] = now.mean, now.half, now.samples
+        columns["objective"][row], columns["samples"][row] = now.mean, now.samples
+        half[row] = [np.inf if own is None else own for own in now.half]
         if now.finding != "measured":
             verdict[row] = now.mark
         sure[row] = _BY_FRESH.get(now.finding, sure[row])
@@ -172,7 +183,7 @@ def _families(
     spec: GameSpec, columns: dict[str, NDArray[Any]], verdict: NDArray[np.uint8]
 ) -> tuple[list[Family], NDArray[np.uint8]]:
     """What the strongest teams of unfair lineups share, and to which of these families each lineup belongs: to the
-    largest of those it fits. No family is without a lineup.
+    largest of those it fits. No family is without a lineup; those with most unfair ones come first.
 
     ``verdict`` is the search's own: pieces are shared by what it found, whatever fresh battles say of some of it later.
     """
@@ -193,7 +204,11 @@ def _families(
         kept.append(family)
         member[has & free] = len(kept)
         free &= ~has
-    return kept, member
+    many = np.bincount(member[wanted], minlength=len(kept) + 1)[1:]
+    order = np.argsort(-many, kind="stable")
+    place = np.full(len(kept) + 1, NO_FAMILY, dtype=np.uint8)
+    place[order + 1] = np.arange(1, len(kept) + 1)
+    return [kept[i] for i in order], place[member]
 
 
 def _meta(
@@ -313,7 +328,7 @@ def _keep(explored: Explored, target: Path) -> None:
     draft = target.with_name(f".{secrets.token_hex(8)}")
     try:
         draft.mkdir()
-        (draft / "core.arrays").write_bytes(pack(explored.meta, explored.core))
+        (draft / "core.arrays").write_bytes(pack(finite(explored.meta), explored.core))
         (draft / "lineups.arrays").write_bytes(pack({}, explored.lineups))
         (draft / "teams.arrays").write_bytes(pack({}, explored.teams))
         os.replace(draft, target)

@@ -18,7 +18,7 @@ from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from numpy.typing import NDArray
 
-from webapp.lib.figures import telling
+from webapp.lib.figures import telling, with_unit
 from webapp.studies.explore_export import RANGES, Cell, Taken, header, lines, provenance
 from webapp.studies.explore_filter import SHOWN
 
@@ -32,6 +32,7 @@ def to_html(taken: Taken) -> bytes:
     payload = {
         "title": taken.job.title,
         "objectives": taken.explored.meta["objectives"],
+        "lines": _lines(taken),
         "median": taken.explored.meta["median"],
         "header": header(taken),
         "rows": rows,
@@ -52,6 +53,13 @@ def to_html(taken: Taken) -> bytes:
         "styles": _text("css/tokens.css") + _text("css/offline.css"),
     }
     return render_to_string("studies/explore/offline.html", context).encode()
+
+
+def _lines(taken: Taken) -> list[str | None]:
+    """Where each objective's line is, as the site writes it; None without one."""
+    objectives = taken.explored.meta["objectives"]
+    at = [(o["threshold"], o["unit"], o["digits"]) for o in objectives]
+    return [None if line is None else with_unit(line, unit, digits) for line, unit, digits in at]
 
 
 def _digits(taken: Taken) -> list[int | None]:

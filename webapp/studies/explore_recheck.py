@@ -62,6 +62,8 @@ class _Examined:
     def take(self, bundle: Bundle, batch: int) -> None:
         """Add the lineups of an artifact that could be measured."""
         columns = bundle.arrays
+        if not len(columns["id"]):  # a re-check that was stopped before its first lineup
+            return
         values, sums = columns.get("values"), columns.get("sums")
         self.sums.add(tuple(bundle.meta.get("sums", ())))
         met = [each["row"] for each in bundle.meta.get("baselines", ())]
@@ -306,15 +308,16 @@ def _across(mean: Sequence[float], half: Sequence[float], goals: Goals) -> str:
 def _fresh(sample: Sample, verdict: Verdict, each: float, gap: str, goals: Goals) -> Fresh:
     ends = [sample.range(j) for j in range(len(sample.mean))]
     mean = tuple(map(float, sample.mean))
-    half = tuple(max(end.high - m, m - end.low, 0.0) for end, m in zip(ends, mean, strict=True))
+    reach = [max(end.high - m, m - end.low, 0.0) for end, m in zip(ends, mean, strict=True)]
     needs = 0
     if verdict.finding == "more":
         needs = _round_up((math.ceil(sample.samples * verdict.factor) - sample.samples) * each)
     battles = round(sample.samples * each)
     open_ = verdict.open_ if verdict.finding in ("more", "close") else ""
-    across = _across(mean, half, goals) if verdict.finding == "confirmed" else ""
+    across = _across(mean, reach, goals) if verdict.finding == "confirmed" else ""
+    half = tuple(own if math.isfinite(own) else None for own in reach)
     return Fresh(
-        mean, half, sample.samples, battles, verdict.finding, needs, verdict.over, open_, gap, across
+        mean, half, sample.samples, battles, verdict.finding, needs, verdict.over, open_, gap, across, verdict.endless,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from engine.lineups import schema
 from engine.simulators.contract import GameSpec
+from engine.text import is_seen
 from webapp.accounts.models import User
 from webapp.lib.first import first
 from webapp.studies import explore_source as source
@@ -118,8 +119,13 @@ class Shortlist:
 
     @property
     def settled(self) -> list[int]:
-        """Lineups on the list that fresh battles have settled."""
+        """Lineups on the list that fresh battles have settled, or never will."""
         return [listed.lineup for listed in self.on if listed.settled]
+
+    @property
+    def left_open(self) -> bool:
+        """Whether some on the list are too close for fresh battles to tell."""
+        return any(listed.fresh is not None and listed.fresh.finding == "close" for listed in self.on)
 
 
 def _verdicts(explored: Explored, wanted: Mapping[int, Any]) -> dict[int, str]:
@@ -139,6 +145,8 @@ def decide(job: Job, explored: Explored, user: User, lineup: int, action: str, r
         raise ShortlistError("This is none of the things that can be done with a shortlist.")
     if not reason and action != Action.WITHDRAW:
         raise ShortlistError("Write a few words on why, so that others can follow.")
+    if reason and not is_seen(reason):
+        raise ShortlistError("Write a reason that one can see.")
     if len(reason) > REASON_LIMIT:
         raise ShortlistError(f"Keep it under {REASON_LIMIT:,} characters; this has {len(reason):,}.")
     with transaction.atomic():

@@ -11,7 +11,6 @@ from django.http import (
     HttpResponse,
     HttpResponseNotModified,
     HttpResponseRedirect,
-    JsonResponse,
 )
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
@@ -22,11 +21,13 @@ from django.views.decorators.http import require_safe
 
 from engine.config import LineupConfig, ObjectiveConfig, ObjectiveSetConfig
 from engine.errors import ConfigError, StoreError
+from webapp.accounts.people import signed_in
 from webapp.balance import lines
 from webapp.balance.forms import sentence
 from webapp.balance.saving import Replaced
 from webapp.games.numbers import field_text, sensible
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.lib.whole import fraction, whole
 from webapp.projects.access import Need, allowed, project_for, role_in
@@ -43,10 +44,10 @@ from webapp.studies.explore_replay import replay
 from webapp.studies.explore_shortlist import Shortlist, ShortlistError, decide
 from webapp.studies.looks import looked
 from webapp.studies.models import Job
-from webapp.studies.pictures import FOR_GOOD, person
+from webapp.studies.pictures import FOR_GOOD
 
 PLAYING = "These battles are being played now; the verdicts come by themselves."
-SETTLED = "Fresh battles have settled all of the shortlist already."
+SETTLED = "By the job’s own line, fresh battles have settled all that they can of the shortlist already."
 LOOPBACK = ("127.0.0.1", "::1")
 WHOLE = {"xlsx": "Excel", "html": "one page"}
 TYPES = {
@@ -76,10 +77,10 @@ def _address(name: str, job: Job, *more: str) -> str:
 def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The page. Everything that changes while one looks at it comes from ``state`` and ``data``."""
     job = _job(request, slug, pk)
-    looked(person(request), [job, *source.rechecks(job)])
+    looked(signed_in(request), [job, *source.rechecks(job)])
     if job.parent is not None:
         return HttpResponseRedirect(_address("explore", job.parent))
-    can_write = allowed(role_in(person(request), job.project), "write")
+    can_write = allowed(role_in(signed_in(request), job.project), "write")
     config = {
         "job": job.pk,
         "project": slug,
@@ -89,7 +90,7 @@ def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "recheck": _address("explore-recheck", job),
         "line": _address("explore-line", job),
         "later": later(job, source.objectives(job)),
-        "person": person(request).pk,
+        "person": signed_in(request).pk,
         "events": f"/events/?project={slug}",
         "export": {kind: _address(f"export-{kind}", job) for kind in TYPES},
         "data": _data(job),
@@ -116,7 +117,7 @@ def data(request: HttpRequest, slug: str, pk: int, state: str, part: str) -> Htt
     try:
         path = build.file(job, state, part)
     except StoreError as error:
-        return JsonResponse({"error": str(error)}, status=503)
+        return PageJson({"error": str(error)}, status=503)
     if path is None:
         raise Http404("The job has gone on since. Ask for its state again.")
     content, zipped = path.read_bytes(), False
@@ -135,7 +136,7 @@ def data(request: HttpRequest, slug: str, pk: int, state: str, part: str) -> Htt
 def state(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What changes: how the job stands, where its lineups are now, the shortlist and what fresh battles say."""
     job = _job(request, slug, pk)
-    return JsonResponse(_state(request, job))
+    return PageJson(_state(request, job))
 
 
 def _state(request: HttpRequest, job: Job) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def _state(request: HttpRequest, job: Job) -> dict[str, Any]:
         shortlist = Shortlist(job, explored, source.spec(job))
     except (StoreError, ConfigError) as error:
         return {**plain, "error": str(error)}
-    can_write = allowed(role_in(person(request), job.project), "write")
+    can_write = allowed(role_in(signed_in(request), job.project), "write")
     checking = any(listed.checking for listed in shortlist.all.values())
     plan = replay(shortlist, again=not shortlist.due and not checking)
     panel = {"shortlist": shortlist, "can_write": can_write, "job": job, "words": source.words(job), "replay": plan}
@@ -176,13 +177,13 @@ def shortlist(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = _job(request, slug, pk, "write")
     lineup = whole(request.POST.get("lineup", ""))
     if lineup is None:
-        return JsonResponse({"error": "Choose a lineup first."}, status=400)
+        return PageJson({"error": "Choose a lineup first."}, status=400)
     try:
         action, reason = request.POST.get("action", ""), request.POST.get("reason", "")
-        decide(job, build.explored(job), person(request), lineup, action, reason)
+        decide(job, build.explored(job), signed_in(request), lineup, action, reason)
     except (ShortlistError, StoreError) as error:
-        return JsonResponse({"error": str(error)}, status=400)
-    return JsonResponse(_state(request, job))
+        return PageJson({"error": str(error)}, status=400)
+    return PageJson(_state(request, job))
 
 
 @posts_only("studies:explore", "slug", "pk")
@@ -193,21 +194,21 @@ def recheck(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         listed = Shortlist(job, build.explored(job), source.spec(job))
     except (StoreError, ConfigError) as error:
-        return JsonResponse({"error": str(error)}, status=400)
+        return PageJson({"error": str(error)}, status=400)
     plan = replay(listed, again=bool(request.POST.get("again")))
     if not plan.lineups and not listed.on:
-        return JsonResponse({"error": "Nothing is on the shortlist."}, status=400)
+        return PageJson({"error": "Nothing is on the shortlist."}, status=400)
     if not plan.lineups:  # asked twice: the first time did it
         playing = any(each.checking for each in listed.on)
-        return JsonResponse({**_state(request, job), "said": PLAYING if playing else SETTLED})
+        return PageJson({**_state(request, job), "said": PLAYING if playing else SETTLED})
     genomes, anchors = [d.genome for d in plan.lineups], [d.anchors for d in plan.lineups]
     try:
-        started, said = actions.recheck(job, person(request), genomes, anchors, plan.times), plan.started
+        started, said = actions.recheck(job, signed_in(request), genomes, anchors, plan.times), plan.started
     except actions.PlayedAlready as already:
         started, said = already.job, str(already)
     except actions.Refused as refusal:
-        return JsonResponse({"error": str(refusal)}, status=409)
-    return JsonResponse({**_state(request, job), "started": started.pk, "said": said})
+        return PageJson({"error": str(refusal)}, status=409)
+    return PageJson({**_state(request, job), "started": started.pk, "said": said})
 
 
 @posts_only("studies:explore", "slug", "pk")
@@ -217,20 +218,20 @@ def keep_line(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     objectives = {o.name: o for o in source.objectives(job).objectives if o.threshold is not None}
     objective, line = objectives.get(request.POST.get("objective", "")), fraction(request.POST.get("line", "").strip())
     if objective is None or line is None:
-        return JsonResponse({"error": "Move the line to a number first."}, status=400)
+        return PageJson({"error": "Move the line to a number first."}, status=400)
     if not sensible(line):
-        return JsonResponse({"error": "No line can be there: the number is too large or too near to zero."}, status=400)
+        return PageJson({"error": "No line can be there: the number is too large or too near to zero."}, status=400)
     try:
         _check_line(job, objective.model_copy(update={"threshold": line}))
         if job.objective_set is not None:
-            lines.keep_in_set(job.objective_set, person(request), objective.name, line)
+            lines.keep_in_set(job.objective_set, signed_in(request), objective.name, line)
         else:
-            lines.keep(job.project, person(request), job.template, objective.name, line)
+            lines.keep(job.project, signed_in(request), job.template, objective.name, line)
     except (Replaced, ValueError, StoreError) as error:
-        return JsonResponse({"error": str(error)}, status=400)
+        return PageJson({"error": str(error)}, status=400)
     kept = f"{field_text(line)} {objective.unit}".strip()
     said = f"Later searches that ask this begin with a line at {kept}. This one keeps its own."
-    return JsonResponse({"said": said, "later": later(job, source.objectives(job))})
+    return PageJson({"said": said, "later": later(job, source.objectives(job))})
 
 
 def _check_line(job: Job, objective: ObjectiveConfig) -> None:
@@ -260,7 +261,7 @@ def export(request: HttpRequest, slug: str, pk: int, kind: str) -> HttpResponse:
         most = f"Filter to at most {FILE_ROWS:,}, or take CSV."
         return _sentence(f"{len(rows):,} lineups are too many for {WHOLE[kind]}. {most}", 400)
     query = request.META.get("QUERY_STRING", "")
-    taken = Taken(job, explored, explored.genome, spec, listed, rows, person(request), query)
+    taken = Taken(job, explored, explored.genome, spec, listed, rows, signed_in(request), query)
     content = {"csv": to_csv, "xlsx": to_xlsx, "html": to_html}[kind](taken)
     response = HttpResponse(content, content_type=TYPES[kind])
     response["Content-Disposition"] = f'attachment; filename="{taken.stem}.{kind}"'

@@ -20,6 +20,7 @@ from engine.config import (
     parse,
 )
 from engine.config.algorithms import MAPElitesConfig
+from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
 from engine.lineups.rules import feasibility
 from engine.lineups.schema import unbounded
@@ -37,14 +38,14 @@ from webapp.lib.first import first
 from webapp.lib.whole import whole
 from webapp.lib.words import number
 from webapp.projects.models import Project
-from webapp.studies import checks
+from webapp.studies import checks, companion
 from webapp.studies.accepted_line import Accepted, accepted
 from webapp.studies.line_origin import ANEW, CLONED
 from webapp.studies.line_origin import OWN as OWN_OBJECTIVES
 from webapp.studies.method_form import MethodForm, fields_of, typed_of_method
 from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
-from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Edge, Plan, edge_of, effort_of, plan
+from webapp.studies.plans import EFFORTS, FRESH, OWN, PLAN, Edge, Plan, battles_each, edge_of, effort_of, plan
 from webapp.studies.questions import QUESTIONS, Question, main_measure, with_line
 
 SAMPLE_SIZE = 200
@@ -85,6 +86,13 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         help_text="Same seed, same result, where there are rounds.",
     )
     workers = NumberField(label="Workers", required=False, whole=True, low=1, high=256)
+    experiment = forms.ChoiceField(
+        choices=[("", "As the question has it"), ("yes", "Yes"), ("no", "No")], required=False
+    )
+    experiment_battles = NumberField(
+        label="Battles to measure the pieces by", required=False, whole=True, low=companion.FEWEST, high=100_000_000,
+        help_text="Played after the search, which they change nothing of.",
+    )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any] | None, *, project: Project, user: Any) -> None:
         super().__init__(data)
@@ -286,6 +294,28 @@ class NewJobForm(MethodForm, fields_of(LINEUPS)):  # type: ignore[misc]  # its f
         }
         return parse(SearchConfig, found)
 
+    def experiment_obstacle(self) -> str:
+        """Why no experiment can come with this search; empty where one can."""
+        return companion.obstacle(self.lineups, self.spec) if self.spec is not None else ""
+
+    @property
+    def ticked(self) -> bool:
+        """Whether "Also measure what each piece is worth" is ticked."""
+        typed = self.cleaned_data.get("experiment")
+        return self.cleaned_data.get("question") in companion.USUAL if not typed else typed == "yes"
+
+    def experiment_share(self, chosen: Plan) -> int:
+        """Battles of the experiment that comes with a search of this plan; 0: none does."""
+        if not self.ticked or self.experiment_obstacle():
+            return 0
+        typed: int | None = self.cleaned_data.get("experiment_battles")
+        return typed or companion.share(chosen.lineups * battles_each(self.lineups, chosen.replicates))
+
+    def experiment_beside(self, search: SearchConfig, pace: float | None) -> WorthConfig | None:
+        """The experiment that comes with the search that Start begins, if one does."""
+        battles = self.experiment_share(self.plan(pace))
+        return companion.beside(search, battles) if battles else None
+
     def sample(self) -> SampleConfig:
         """The random lineups that show where the line falls; the line itself does not change what is played."""
         assert self.offered is not None
@@ -362,7 +392,14 @@ def values_of(job: Job) -> dict[str, Any]:
         "fresh": search.get("fresh"),
         "seed": search["seed"],
         "workers": search["pool"]["workers"],
+        **_experiment(job),
         **typed_of_method(LINEUPS, search),
         **({"aim": main["name"]} if len(measures) == 1 and LINEUPS.of(algorithm.get("kind", "")).single else {}),
     }
     return {name: field_text(v) if isinstance(v, float) else str(v) for name, v in found.items() if v is not None}
+
+
+def _experiment(job: Job) -> dict[str, Any]:
+    """What the form says of the experiment that came with a search."""
+    found = companion.of(job)
+    return {"experiment": "yes", "experiment_battles": found.config["battles"]} if found else {"experiment": "no"}

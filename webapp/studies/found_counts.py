@@ -18,11 +18,13 @@ from webapp.studies.models import Job
 class Found(NamedTuple):
     """``by_search``: over the line and strong by the search's own battles, and not played again: of what was,
     fresh battles tell. ``over``: all that are marked as over the line or close to it. ``confirmed``: what fresh
-    battles confirm; None where nothing was played again, or nothing can be."""
+    battles confirm; None where nothing was played again, or nothing can be. ``random``: of how many lineups that were
+    drawn, not bred, so many are over the line and strong by the search's own battles: how usual that is."""
 
     by_search: int
     over: int
     confirmed: int | None
+    random: tuple[int, int] = (0, 0)
 
     @property
     def strong(self) -> int:
@@ -88,4 +90,6 @@ def _counted(job: Job, confirmed: int) -> Found:
     by_search = np.delete(verdict, again)
     over = np.count_nonzero(by_search != UNDER)
     over += sum(now.mark != UNDER for now in fresh.values())
-    return Found(int(np.count_nonzero(by_search == STRONG)), int(over), confirmed)
+    drawn = source.drawn_at_random(job, evaluated.columns)
+    usual = int(np.count_nonzero(verdict[drawn] == STRONG)), int(np.count_nonzero(drawn))
+    return Found(int(np.count_nonzero(by_search == STRONG)), int(over), confirmed, usual)

@@ -25,13 +25,15 @@ class Searched(NamedTuple):
 
 
 class Fresh(NamedTuple):
-    """One lineup on fresh battles: ``mean`` and ``half`` (the longer side of the 95 % range) of each objective,
-    replicates, battles, what they say, about how many more battles would tell where they do not, and ``of``
-    what (the line, or its strength), and whether its whole range is ``over`` a line. ``gap``:
-    in words, what is not told apart. ``across``: what the range of a confirmed lineup still reaches across."""
+    """One lineup on fresh battles: ``mean`` and ``half`` (the longer side of the 95 % range; None where it has no end,
+    as nobody says how far values go) of each objective, replicates, battles, what they say, about how many more battles
+    would tell where they do not, and ``of`` what (the line, or its strength), and whether its whole range is ``over`` a
+    line. ``gap``: in words, what is not told apart. ``across``: what the range of a confirmed lineup still reaches
+    across. ``endless``: no battles would tell, as too many came out alike and the game does not say how far others can
+    go."""
 
     mean: tuple[float, ...]
-    half: tuple[float, ...]
+    half: tuple[float | None, ...]
     samples: int
     battles: int
     finding: Finding
@@ -40,6 +42,7 @@ class Fresh(NamedTuple):
     of: str = ""
     gap: str = ""
     across: str = ""
+    endless: bool = False
 
     @property
     def why(self) -> str:
@@ -55,7 +58,7 @@ class Fresh(NamedTuple):
             "weak": f"{words.over.capitalize() if self.over else 'Near the line'} but weak, on {battles}",
             "refuted": f"{words.refuted} on {battles}",
             "more": f"Needs about {number(self.needs)} more battles to tell {open_}",
-            "close": f"Too close on {battles} to tell {open_}",
+            "close": f"{battles} cannot tell {open_}" if self.endless else f"Too close on {battles} to tell {open_}",
             "measured": f"Measured on {battles}",
         }[self.finding]
 
@@ -63,10 +66,10 @@ class Fresh(NamedTuple):
         """The same where there is little room."""
         return {
             "confirmed": "Confirmed",
-            "weak": words.weak if self.over else "Near, weak",
+            "weak": words.weak if self.over else words.near,
             "refuted": words.refuted,
             "more": "Needs more",
-            "close": "Close call",
+            "close": "Cannot tell" if self.endless else "Close call",
             "measured": "Measured",
         }[self.finding]
 

@@ -6,7 +6,6 @@ What is drawn never changes once the round is over, so browsers keep it: the ent
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle, unpack
 from engine.config import ObjectiveConfig, ObjectiveSetConfig
 from engine.indicators import non_dominated
+from webapp.lib.page_json import written
 from webapp.lib.storage import store
 from webapp.studies import explore_source as source
 from webapp.studies import kinds
@@ -92,7 +92,7 @@ def picture(job: Job, digest: str, pair: tuple[Axis, Axis], *, dots: bool) -> by
     half = median.half if median.value is not None and np.isfinite(median.half) else None
     ends = _ends(job, {name: column[usable] for name, column in bundle.arrays.items()}, x, y)
     told = {"count": int(usable.sum()), "median": median.value, "median_half": half, "ends": ends}
-    return json.dumps({**found, **told}, separators=(",", ":")).encode()
+    return written({**found, **told}).encode()
 
 
 def _ends(job: Job, arrays: dict[str, NDArray[Any]], x: Axis, y: Axis) -> dict[str, source.Ends]:

@@ -53,7 +53,7 @@ class Body:
         if isinstance(pool, dict):
             pool.setdefault("workers", workers)
         try:
-            study = load(data)
+            study = load(data, new=True)
         except ConfigError as error:
             return None, [*error.problems]
         elsewhere = getattr(getattr(study, "pool", None), "address", "")

@@ -27,10 +27,14 @@ TERMINAL = frozenset({Status.STOPPED, Status.FINISHED, Status.FAILED})
 
 
 class Jobs(models.QuerySet["Job"]):
-    """Jobs: those that people asked for, and those that were played to tell a form something."""
+    """Jobs: those that people asked for, those that came with them, and those that tell a form something."""
 
     def listed(self) -> Jobs:
-        """Those with a page."""
+        """Those that stand in lists of jobs."""
+        return self.placed().filter(accompanies=None)
+
+    def placed(self) -> Jobs:
+        """Those that take a place while they run: all but samples and trials."""
         return self.exclude(kind=FOR_A_FORM)
 
     def for_forms(self) -> Jobs:
@@ -57,6 +61,15 @@ class Job(models.Model):
     lineup_rules = models.ForeignKey("balance.LineupRules", null=True, on_delete=models.SET_NULL, related_name="jobs")
     objective_set = models.ForeignKey("balance.ObjectiveSet", null=True, on_delete=models.SET_NULL, related_name="jobs")
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="children")
+
+    accompanies = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="companions",
+        help_text="The search that this experiment came with: it measures what the pieces of its game are worth.",
+    )
 
     asked = models.JSONField(
         default=dict,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -19,16 +20,33 @@ from webapp.studies.looks import seen_by
 from webapp.studies.models import ACTIVE, TERMINAL, Job, ShortlistEntry, Status
 
 MOST_WAITING = 8
+"""Waiting jobs that are listed; the others are counted."""
+
+
+class More(NamedTuple):
+    """Jobs of a project that wait and are not listed."""
+
+    project: str
+    slug: str
+    jobs: int
 
 
 @dataclass(frozen=True)
 class AtHand:
     """``running`` includes queued and paused jobs: somebody meant them to go on. ``sample``: what is played before the
-    first search of a project."""
+    first search of a project. ``more``: the waiting ones beyond those. ``next_look``: the one of all that wait whose
+    lineups this person would look at next."""
 
     running: list[Job]
     waiting: list[Job]
     sample: Job | None = None
+    more: Sequence[More] = ()
+    next_look: Job | None = None
+
+    @property
+    def wait(self) -> int:
+        """How many jobs wait for a look, listed or not."""
+        return len(self.waiting) + sum(each.jobs for each in self.more)
 
     @property
     def under_way(self) -> str:
@@ -100,16 +118,24 @@ def jobs_at_hand(person: User) -> AtHand:
     running = _visible(person).filter(status__in=[*ACTIVE, Status.PAUSED])
     ended = _visible(person).filter(_still_shown(), status__in=TERMINAL)
     waiting = ended.filter(~Exists(shortlisted), ~Exists(followed), ~seen_by(person)).order_by("-finished_at")
-    return AtHand(list(running), list(waiting[:MOST_WAITING]), _first_sample(person))
+    listed = list(waiting[:MOST_WAITING])
+    return AtHand(list(running), listed, _first_sample(person), _more(waiting), _next_look(waiting))
 
 
-def next_look(at_hand: AtHand) -> Job | None:
-    """The job whose lineups this person would look at next: the one that ended last and found something."""
-    return next((job for job in at_hand.waiting if job.status != Status.FAILED and kinds.of(job).explored), None)
+def _more(waiting: QuerySet[Job]) -> list[More]:
+    """Those that are not listed, by their projects, the one with the most first."""
+    beyond = Counter(waiting.values_list("project__name", "project__slug")[MOST_WAITING:])
+    return [More(name, slug, jobs) for (name, slug), jobs in beyond.most_common()]
+
+
+def _next_look(waiting: QuerySet[Job]) -> Job | None:
+    """The one that ended last and has lineups to explore."""
+    explored = [kind for kind in STUDIES if kinds.parts_of(kind).explored]
+    return waiting.filter(kind__in=explored).exclude(status=Status.FAILED).first()
 
 
 def home(person: User) -> dict[str, Any]:
     """What Home shows of studies."""
     at_hand = jobs_at_hand(person)
     drafts = person.drafts.filter(project__members=person).select_related("project").order_by("-kept_at")
-    return {"at_hand": at_hand, "next_look": next_look(at_hand), "last_front": last_front(person), "drafts": drafts}
+    return {"at_hand": at_hand, "next_look": at_hand.next_look, "last_front": last_front(person), "drafts": drafts}

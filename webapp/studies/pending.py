@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from django.db import transaction
 from django.utils import timezone
 
 from engine.config import SampleConfig, Study, TrainConfig, study_hash
@@ -19,6 +20,7 @@ from webapp.projects.models import Project
 from webapp.studies import actions, journal, kinds, retired
 from webapp.studies.journal import Entry, status_entry
 from webapp.studies.models import Job, Status
+from webapp.studies.once import Kept
 
 if TYPE_CHECKING:
     from webapp.accounts.models import User
@@ -56,9 +58,9 @@ class Start(Protocol):
         ...
 
 
-def begin(start: Start, project: Project, user: User, typed: Mapping[str, str]) -> Job | None:
-    """The job that a form describes, on its way or waiting for what it still needs; None when something is wrong.
-    Raises NoRoom while the disk is full."""
+def begin(start: Start, project: Project, user: User, typed: Mapping[str, str], kept: Kept) -> Job | None:
+    """The job that a form describes, on its way or waiting for what it still needs, with what is ``kept`` of the
+    request; None when something is wrong. Raises NoRoom while the disk is full."""
     require_room()
     study = start.study(start.known())
     waiting: dict[str, Any] = {}
@@ -70,7 +72,7 @@ def begin(start: Start, project: Project, user: User, typed: Mapping[str, str]) 
         study = start.unfinished()
         waiting = {"awaits": sample, "asked": {"typed": dict(typed), "why": " ".join(start.waits)}}
     title, refers = start.asked()
-    return actions.submit(project, user, study, title=title, **refers, **waiting)
+    return actions.submit(project, user, study, title=title, **refers, **waiting, **kept)
 
 
 def settle_all() -> None:
@@ -82,8 +84,9 @@ def settle_all() -> None:
 
 
 def settle(job: Job) -> None:
-    """Complete the settings of a job that waits, or say why that cannot be done. Does nothing while its sample plays;
-    one that was put aside goes on, and one that failed is played anew when the job is tried again."""
+    """Complete the settings of a job that waits, and begin what comes with it, or say why that cannot be done. Does
+    nothing while its sample plays; one that was put aside goes on, and one that failed is played anew when the job
+    is tried again."""
     start: Start = kinds.of(job).start(job.project, job.created_by, job.asked["typed"])
     gone = [each.on for each in retired.typed_anew(job.asked["typed"])[1]]
     if gone or start.problems:
@@ -98,7 +101,10 @@ def settle(job: Job) -> None:
         return
     changes: dict[str, Any] = {"config": study.model_dump(mode="json"), "config_hash": study_hash(study)}
     changes |= {"ticks": getattr(study, "ticks", 0), "asked": {}, "awaits": None, "enqueued_at": None, "message": ""}
-    journal.append(job, _unchanged(job), [status_entry(Status.QUEUED)], status=Status.QUEUED, **changes)
+    with transaction.atomic():
+        settled = journal.append(job, _unchanged(job), [status_entry(Status.QUEUED)], status=Status.QUEUED, **changes)
+        if settled and (beside := start.asked()[1].get("companion")):
+            actions.accompany(job, job.created_by, beside)
 
 
 def _sample(job: Job, start: Start) -> Job:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
-from typing import cast
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
 from engine.catalog import STUDIES
 from engine.errors import StoreError
-from webapp.accounts.models import User
+from webapp.accounts.people import signed_in
+from webapp.lib.page_json import PageJson, written
+from webapp.lib.queries import choice
 from webapp.lib.storage import store
 from webapp.lib.whole import whole
 from webapp.projects.access import project_for
@@ -36,11 +36,6 @@ def job_for(request: HttpRequest, slug: str, pk: int, need: str = "read", *, kin
     if kind and job.kind != kind:
         raise Http404(f"This job is not {STUDIES[kind].called}.")
     return job
-
-
-def person(request: HttpRequest) -> User:
-    """Who asks: ``project_for`` let only a member through."""
-    return cast(User, request.user)
 
 
 def _tick(request: HttpRequest) -> int | None:
@@ -66,8 +61,8 @@ def front(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     (``of=fresh``). JSON for the chart, along two objectives (``x`` and ``y``, from 0); with ``as=arrays`` the engine's
     own container."""
     job = _with_edge(request, slug, pk)
-    looked(person(request), [job])  # also on a page that was open when the job ended
-    role = "fresh" if request.GET.get("of") == "fresh" else "front"
+    looked(signed_in(request), [job])  # also on a page that was open when the job ended
+    role = choice(request, "of", ["front", "fresh"])
     digest = drawing.artifact(job, role, None if role == "fresh" else _tick(request))
     if request.GET.get("as") == "arrays":
         return _kept(request, digest, f'"{digest}"', store().get, "application/octet-stream")
@@ -96,9 +91,9 @@ def _edge_picture(request: HttpRequest, job: Job, digest: str, *, dots: bool) ->
 def grid(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The map that the search has filled after a round (``tick``), or as the end measured it anew (``of=fresh``)."""
     job = job_for(request, slug, pk)
-    role, tick = ("fresh_grid", None) if request.GET.get("of") == "fresh" else ("grid", _tick(request) or job.tick)
+    role, tick = ("fresh_grid", None) if choice(request, "of", ["", "fresh"]) else ("grid", _tick(request) or job.tick)
     digest = drawing.artifact(job, role, tick)
-    return _kept(request, digest, drawing.tag(digest), lambda d: json.dumps(telling.grid(job, d)).encode())
+    return _kept(request, digest, drawing.tag(digest), lambda d: written(telling.grid(job, d)).encode())
 
 
 @require_safe
@@ -106,16 +101,16 @@ def lineage(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Who has copied whom by a round."""
     job = job_for(request, slug, pk)
     digest = drawing.artifact(job, "lineage", _tick(request) or job.tick)
-    return _kept(request, digest, drawing.tag(digest), lambda d: json.dumps(telling.lineage(d)).encode())
+    return _kept(request, digest, drawing.tag(digest), lambda d: written(telling.lineage(d)).encode())
 
 
 @require_safe
-def course(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
+def course(request: HttpRequest, slug: str, pk: int) -> PageJson:
     """How the search went so far, round by round."""
     job = job_for(request, slug, pk)
     if not kinds.of(job).course:
         raise Http404("Only a search has rounds of lineups.")
-    answer = JsonResponse(telling.course(job))
+    answer = PageJson(telling.course(job))
     answer["Cache-Control"] = "no-store"
     return answer
 
@@ -137,8 +132,8 @@ def _kept(
 
 
 @require_safe
-def rounds(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
+def rounds(request: HttpRequest, slug: str, pk: int) -> PageJson:
     """The numbers of the job's rounds so far, as columns."""
-    answer = JsonResponse(progress.rounds(job_for(request, slug, pk)))
+    answer = PageJson(progress.rounds(job_for(request, slug, pk)))
     answer["Cache-Control"] = "no-store"
     return answer

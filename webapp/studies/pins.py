@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
+from engine.config.metagame import MetagameConfig
+from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, lineup_config, objective_config
-from webapp.games.called import reference_of
+from webapp.games.called import asked_for
 from webapp.games.models import GameVersion
 from webapp.games.specs import patched_spec
 from webapp.games.versions import obstacle
@@ -45,7 +47,7 @@ class Pins:
 
     def filled(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """``config`` with the project's own where it says nothing. What it says of lineups and objectives counts."""
-        game = {"simulator": self.version.simulator.reference, "patch": self.version.patch,
+        game = {"simulator": self.version.simulator.called, "patch": self.version.patch,
                 "spec": self.version.spec_hash}  # fmt: skip
         said = config.get("game", {})
         usual = {
@@ -54,6 +56,12 @@ class Pins:
             "objectives": (self._own if self.asked.key == OWN else self._asked).model_dump(mode="json"),
         }
         return {**usual, **config, "game": _with(game, said) if isinstance(said, Mapping) else said}
+
+    def named(self, game: Any, body: Body) -> None:
+        """Put the engine's reference in place of what the body calls its simulator."""
+        if isinstance(game, dict) and isinstance(wanted := game.get("simulator"), str):
+            own = self.version.simulator
+            game["simulator"] = own.reference if wanted == own.called else asked_for(wanted, body.project, body.user)
 
     @cached_property
     def _lineups(self) -> LineupConfig:
@@ -73,7 +81,7 @@ class Pins:
         found = accepted(self.version.project, self.asked.key, objectives)
         return with_line(objectives, found.objective, found.line) if found else objectives
 
-    def changed(self, config: SearchConfig) -> list[tuple[str, str]]:
+    def changed(self, config: SearchConfig | WorthConfig | MetagameConfig) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's, or in a way that the game has not."""
         game, version, found = config.game, self.version, list[tuple[str, str]]()
         if game.simulator != version.simulator.reference:
@@ -154,7 +162,7 @@ def _version(body: Body, wrong: list[tuple[str, str]]) -> GameVersion | None:
     if number := body.beside.get("game_version"):
         rows = rows.filter(number=number)
     if isinstance(game, Mapping) and "simulator" in game:
-        reference, place = reference_of(str(game["simulator"]), body.project), "config.game.simulator"
+        reference, place = asked_for(str(game["simulator"]), body.project, body.user), "config.game.simulator"
         rows = rows.filter(simulator__reference=reference)
     found = list(rows)
     if isinstance(game, Mapping) and "patch" in game:

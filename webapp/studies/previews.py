@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.config import FURTHER, PastedBaselines
+from engine.config import FURTHER, ObjectiveConfig, PastedBaselines
 from engine.errors import StoreError
 from webapp.games.numbers import field_text
 from webapp.lib.figures import level
 from webapp.lib.words import number, percent, plural
-from webapp.studies import plans, sampling, throughput
+from webapp.studies import companion, plans, random_lineups, throughput
 from webapp.studies.forms import NewJobForm
-from webapp.studies.line_origin import PROPOSED, PROPOSED_OF_ALL, USUAL
+from webapp.studies.line_origin import NEAREST, NEAREST_OF_ALL, PROPOSED, PROPOSED_OF_ALL, USUAL
 from webapp.studies.methods import LINEUPS, ends_when
 from webapp.studies.models import Job, Status
 from webapp.studies.questions import verdict_words
-from webapp.studies.sampling import RandomLineups
+from webapp.studies.random_lineups import RandomLineups
 from webapp.studies.throughput import Throughput
 
 
@@ -25,7 +25,7 @@ def sample_of(job: Job | None, there_are: int | None = None) -> RandomLineups | 
     if job is None:
         return None
     try:
-        return sampling.read(job, there_are)
+        return random_lineups.read(job, there_are)
     except StoreError:
         return None
 
@@ -36,14 +36,22 @@ def settle(form: NewJobForm, job: Job | None) -> RandomLineups | None:
     found = sample_of(job, form.there_are)
     if job is None or not job.terminal or not form.proposes or form.cleaned_data["line"] is not None:
         return found
-    enough = found is not None and found.count >= min(sampling.FEW, form.there_are or sampling.FEW)
+    enough = found is not None and found.count >= min(random_lineups.FEW, form.there_are or random_lineups.FEW)
     if found is not None and enough:
         values = found.values[form.main.name]
-        if not sampling.flat(values):  # else no line parts them
-            form.propose(sampling.suggestion(values, form.main), PROPOSED_OF_ALL if found.whole else PROPOSED)
+        if not random_lineups.flat(values):  # else no line parts them
+            line = random_lineups.suggestion(values, form.main)
+            form.propose(line, _proposed(found, form.main, line))
     elif form.fallback is not None:
         form.propose(form.fallback, USUAL)
     return found
+
+
+def _proposed(found: RandomLineups, main: ObjectiveConfig, line: float) -> str:
+    """Where a line that was proposed comes from: see ``line_origin``."""
+    if random_lineups.typical(found.values[main.name], main, line):
+        return PROPOSED_OF_ALL if found.whole else PROPOSED
+    return NEAREST_OF_ALL if found.whole else NEAREST
 
 
 def preview(form: NewJobForm, job: Job | None) -> dict[str, Any]:
@@ -63,6 +71,7 @@ def preview(form: NewJobForm, job: Job | None) -> dict[str, Any]:
         "unit": form.main.unit,
         "direction": form.main.direction,
         "sample": _sample(form, job, found),
+        "experiment": _experiment(form, pace),
         "efforts": _efforts(form, pace),
         "before": _before(form, job, pace),
     }
@@ -96,21 +105,28 @@ def _sample(form: NewJobForm, job: Job | None, found: RandomLineups | None) -> d
         "text": _played(job, found),
         "failed": f"{plural(found.failed, 'more lineup')} could not be played." if found.failed else "",
         "chart": {
-            **sampling.histogram(found.values[main.name], main, line, found.ends[main.name]),
+            **random_lineups.histogram(found.values[main.name], main, line, found.ends[main.name]),
             "line": line,
             "cap": main.high if main.direction == "max" else main.low,
             "count": found.count,
             "whole": found.whole,
-            "over": None if line is None else sampling.over(found.values[main.name], main, line),
+            "over": None if line is None else random_lineups.over(found.values[main.name], main, line),
             "direction": main.direction,
             "title": main.title,
             "unit": main.unit,
             "toward": main.toward,
         },
-        "advice": sampling.advice(found, main, line),
-        "cap": sampling.at_the_cap(found, main),
+        "advice": _advice(found, main, line),
+        "cap": random_lineups.at_the_cap(found, main),
         "strong": _strong(form, found),
     }
+
+
+def _advice(found: RandomLineups, main: ObjectiveConfig, line: float | None) -> dict[str, Any]:
+    """What the lineups say of the line, and where the one that they propose instead would come from."""
+    advice = random_lineups.advice(found, main, line)
+    better = advice["better"]
+    return {**advice, "from": None if better is None else _proposed(found, main, better)}
 
 
 def _waits(job: Job) -> str:
@@ -165,8 +181,10 @@ def _strong(form: NewJobForm, found: RandomLineups) -> str:
 
 def _times(form: NewJobForm, plan: plans.Plan, pace: Throughput) -> tuple[float, float] | None:
     battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
-    battles += _edge(form, plan)
-    return throughput.seconds(battles, form.worker_count, pace)
+    own = form.experiment_share(plan)
+    times = throughput.seconds(battles + _edge(form, plan) + own, form.worker_count, pace)
+    least, most = companion.seconds(own)
+    return times and (times[0] + least, times[1] + most)
 
 
 def _efforts(form: NewJobForm, pace: Throughput) -> dict[str, Any]:
@@ -189,13 +207,17 @@ def _before(form: NewJobForm, job: Job | None, pace: Throughput) -> dict[str, An
     times = _times(form, plan, pace)
     return {
         "time": plans.about(*times) if times else "not known yet",
-        "range": f"{plans.span(*times)} on this machine, {_measured(job, pace, form.there_are)}"
+        "range": f"{plans.span(*times)} on this machine{_both(form, plan)}, {_measured(job, pace, form.there_are)}"
         if times
         else _unknown(job),
         "long": _long(times) if times else "",
         "rows": _rows(form, plan),
         "plan": plan.numbers,
     }
+
+
+def _both(form: NewJobForm, plan: plans.Plan) -> str:
+    return " for the search and what each piece is worth" if form.experiment_share(plan) else ""
 
 
 def _long(times: tuple[float, float]) -> str:
@@ -229,7 +251,8 @@ def _unknown(job: Job | None) -> str:
     )
 
 
-def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
+def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str | list[tuple[str, str]]]]:
+    """Names and values; a value may have rows of its own."""
     rules, spec = form.lineups, form.spec
     assert spec is not None
     version = form.cleaned_data["version"]
@@ -255,9 +278,29 @@ def _rows(form: NewJobForm, plan: plans.Plan) -> list[tuple[str, str]]:
         ("Lineups", f"{number(plan.lineups)}, all there are" if plan.whole else number(plan.lineups)),
         *([("There are", number(plan.most))] if plan.most is not None and not plan.whole else []),
         ("Battles", f"{battles} and more" if form.noise.reevaluate or form.noise.racing != "off" else battles),
-        ("At the end", _at_the_end(form, plan)),
+        ("Fresh battles at the end", _at_the_end(form, plan)),
+        ("What each piece is worth", _worth_words(form, plan)),
         *_method_rows(form),
     ]
+
+
+def _experiment(form: NewJobForm, pace: Throughput) -> dict[str, Any]:
+    """The tick of "Also measure what each piece is worth", and what stands below it."""
+    plan, why = form.plan(pace.sampled), form.experiment_obstacle()
+    battles = form.experiment_share(plan)
+    few = f"A search of so few battles has none to spare: type {number(companion.FEWEST)} or more under details."
+    said = f"{number(battles)} battles after the search, with random teams of equal cost." if battles else few
+    return {
+        "possible": not why,
+        "wanted": form.ticked and not why,
+        "text": why or (said if form.ticked else "The search alone says which lineups are unfair, not why."),
+        "battles": number(companion.share(plan.lineups * plans.battles_each(form.lineups, plan.replicates))),
+    }
+
+
+def _worth_words(form: NewJobForm, plan: plans.Plan) -> str:
+    battles = form.experiment_share(plan)
+    return f"{number(battles)} battles, after the search" if battles else "not measured"
 
 
 def _edge(form: NewJobForm, plan: plans.Plan) -> int:
@@ -265,21 +308,26 @@ def _edge(form: NewJobForm, plan: plans.Plan) -> int:
     return plans.edge_battles(plan, form.lineups, form.fresh_replicates, form.edge)
 
 
-def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str:
-    """What is played once the search has ended; more only where battles can be played on from their seeds."""
+def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str | list[tuple[str, str]]:
+    """What is played once the search has ended, a row each; more only where battles can be played on from their
+    seeds."""
     if not form.fresh_replicates:
         return "the edge is not played again"
     assert form.spec is not None
-    usual = _edge(form, plan)
     most = plans.most_edge_battles(plan, form.lineups, form.fresh_replicates, form.edge)
     each = number(plans.battles_each(form.lineups, form.fresh_replicates))
-    whose = "of the edge, and up to so many for the others of its map" if form.edge.cells else "of the edge"
-    edge = f"{each} more for each lineup {whose}: about {number(_said(usual))} as a rule, {number(most)} at most"
+    others = [("Each of the others of its map", f"at most {each}")] if form.edge.cells else []
+    usual = f"about {number(_said(_edge(form, plan)))}, at most {number(most)}"
+    edge = [("The edge again", usual), ("Each lineup of it", each), *others]
     lined = form.measured is not None and any(o.threshold is not None for o in form.measured.objectives)
     if not lined or not form.spec.reproducible:
         return edge
-    then = f"then {FURTHER} times as many for each of them that these leave open, where so many may tell"
-    return f"{edge}; {then}: up to {number(FURTHER * most)} on top"
+    again = number(FURTHER * plans.battles_each(form.lineups, form.fresh_replicates))
+    return [
+        *edge,
+        ("What these leave open", f"at most {number(FURTHER * most)} more"),
+        ("Each lineup where so many may tell", again),
+    ]
 
 
 def _said(battles: int) -> int:

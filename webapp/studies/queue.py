@@ -14,12 +14,14 @@ from webapp.studies.journal import status_entry
 from webapp.studies.models import Job, Status
 from workers.app import enqueue
 
+BEHIND = "Waits for the search that it came with to end."
+
 
 def room_obstacle(job: Job, admitted: Sequence[Job] = ()) -> str:
     """Why there is no place for the job beside those that run and those ``admitted`` a moment ago; empty if there is.
 
     Samples and other quick work have a queue of their own and always find one. A job whose settings are not complete
-    waits for them, and every job waits while the disk is full.
+    waits for them, an experiment for the search that it came with, and every job while the disk is full.
     """
     if job.asked:
         return str(job.asked["why"])
@@ -27,8 +29,10 @@ def room_obstacle(job: Job, admitted: Sequence[Job] = ()) -> str:
         return disk.WAITS
     if job.for_form:
         return ""
-    listed = Job.objects.filter(status=Status.RUNNING).listed()
-    running = [*listed.values_list("project_id", flat=True), *(other.project_id for other in admitted)]
+    if job.accompanies is not None and job.accompanies.status not in (Status.FINISHED, Status.STOPPED):
+        return BEHIND
+    placed = Job.objects.filter(status=Status.RUNNING).placed()
+    running = [*placed.values_list("project_id", flat=True), *(other.project_id for other in admitted)]
     if len(running) >= settings.JOB_SLOTS:
         going = plural(len(running), "job is", "jobs are")
         return f"Waits for a free place: {going} running, as many as this site runs at one time."

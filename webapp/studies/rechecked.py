@@ -60,7 +60,11 @@ def _checked(job: Job, fresh: Fresh | None, words: Words) -> Checked:
         told = NOT_YET if job.terminal else PLAYING
         return Checked("", told, lower_first(told))
     mark = MARKS.get(fresh.finding, "unsure")
-    short = NEEDS.get(fresh.finding) or lower_first(fresh.short(words))
+    short = (
+        lower_first(fresh.short(words))
+        if fresh.endless
+        else NEEDS.get(fresh.finding) or lower_first(fresh.short(words))
+    )
     return Checked("", fresh.sentence(words), short, mark, VERDICTS.get(mark), fresh.why)
 
 

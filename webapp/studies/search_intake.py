@@ -8,8 +8,9 @@ from typing import ClassVar
 from django.conf import settings
 
 from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig, Study
+from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
-from webapp.studies import checks
+from webapp.studies import checks, companion
 from webapp.studies.intake import Body, Intake, Refers, Table, Wrong, part
 from webapp.studies.methods import LINEUPS
 from webapp.studies.models import Job
@@ -19,23 +20,39 @@ from webapp.studies.pins import BESIDE, Pins, pins_of, pins_of_job
 class SearchIntake(Intake):
     """How the API starts searches for lineups."""
 
-    beside: ClassVar[frozenset[str]] = BESIDE
+    beside: ClassVar[frozenset[str]] = BESIDE | {"experiment"}
 
     def first(self, body: Body) -> tuple[Study, Refers]:
-        """With what the project has now."""
-        return _searched(body, pins_of(body))
+        """With what the project has now. ``experiment``: the battles of the one that comes with it; 0: none does."""
+        pins, battles = pins_of(body), body.beside.get("experiment")
+        study, refers = _searched(body, pins)
+        if battles and (why := _few(battles) or companion.obstacle(study.lineups, pins.spec)):
+            raise ConfigError([("experiment", why)])
+        asked = companion.Asked(None if battles is None else bool(battles), battles)
+        return study, {**refers, **_beside(study, refers, pins, asked)}
 
     def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
-        """With what the other search rested on."""
-        return _searched(body, pins_of_job(job, body.user))
+        """With what the other search rested on, and with an experiment as large as its own."""
+        pins, found = pins_of_job(job, body.user), companion.of(job)
+        study, refers = _searched(body, pins)
+        asked = companion.Asked(found is not None, None if found is None else found.config["battles"])
+        return study, {**refers, **_beside(study, refers, pins, asked)}
+
+
+def _few(battles: int) -> str:
+    return f"must be {companion.FEWEST} or more, or 0 for none" if battles < companion.FEWEST else ""
+
+
+def _beside(study: SearchConfig, refers: Refers, pins: Pins, asked: companion.Asked) -> Refers:
+    """The experiment that comes with a search, if one does."""
+    found = companion.planned(refers["template"], study, pins.spec, asked)
+    return {} if found is None else {"companion": found}
 
 
 def _searched(body: Body, pins: Pins) -> tuple[SearchConfig, Refers]:
     """A search of the project's game data, and the rows it rests on."""
     data = body.table(pins.filled(body.config))
-    game = data["game"]
-    if isinstance(game, dict) and game.get("simulator") == pins.version.simulator.called:
-        game["simulator"] = pins.version.simulator.reference
+    pins.named(data["game"], body)
     study, wrong = body.loaded(data, settings.CPUS)
     wrong += _strange(data, pins.spec)
     if isinstance(study, SearchConfig):

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.config import SampleConfig, SearchConfig, study_hash
+from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
 from webapp.games.simulators import plays_inside
 from webapp.games.versions import obstacle
 from webapp.projects.models import Project
-from webapp.studies import previews, sampling
+from webapp.studies import previews, random_lineups
 from webapp.studies.forms import NewJobForm
 from webapp.studies.models import Job
 from webapp.studies.throughput import pace_of
@@ -26,6 +27,7 @@ class SearchStart:
         self.project = project
         self.form = NewJobForm(typed, project=project, user=user)
         self.found_out: list[str] = []
+        self.companion: WorthConfig | None = None
         self.form.is_valid()
 
     @property
@@ -58,10 +60,12 @@ class SearchStart:
         if form.errors or self.found_out:
             return None
         try:
-            return form.search(pace_of(found))
+            search = form.search(pace := pace_of(found))
         except ConfigError as error:  # the pace of a slow game makes its rounds smaller
             form.refuse(error)
             return None
+        self.companion = form.experiment_beside(search, pace)
+        return search
 
     def _line(self, sample: Job | None) -> list[str]:
         if not self.form.proposes or self.form.cleaned_data["line"] is not None:
@@ -69,7 +73,7 @@ class SearchStart:
         if sample is None or not sample.terminal:
             return ["The line is proposed once the random lineups are played."]
         found = previews.sample_of(sample)
-        alike = found is not None and sampling.flat(found.values[self.form.main.name])
+        alike = found is not None and random_lineups.flat(found.values[self.form.main.name])
         why = "This measure is the same for all lineups that were played, so no line can be proposed. Choose another."
         few = "Too few random lineups could be played to propose a line. Type one."
         self.form.add_error("line", why if alike else few)
@@ -92,5 +96,6 @@ class SearchStart:
         return self.form.sample(), {**self.form.refers(), "objective_set": None}
 
     def asked(self) -> tuple[str, Mapping[str, Any]]:
-        """Its title, and what the form refers to."""
-        return self.form.asked.title, self.form.refers()
+        """Its title, what the form refers to, and the experiment that comes with it once the search is known."""
+        beside = {"companion": self.companion} if self.companion else {}
+        return self.form.asked.title, {**self.form.refers(), **beside}

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -23,10 +22,11 @@ from asgiref.sync import sync_to_async
 from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from webapp.lib.page_json import PageJson, written
 from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
@@ -138,17 +138,17 @@ async def events(request: HttpRequest) -> HttpResponseBase:
     return answer
 
 
-async def _poll(reader: Reader) -> JsonResponse:
+async def _poll(reader: Reader) -> PageJson:
     snapshot = await _in_thread(reader.snapshot) if reader.cursor is None else None
     news = await _in_thread(reader.news)
-    answer = JsonResponse({"snapshot": snapshot, "events": [told for _, told in news], "cursor": reader.cursor})
+    answer = PageJson({"snapshot": snapshot, "events": [told for _, told in news], "cursor": reader.cursor})
     answer["Cache-Control"] = "no-store"
     return answer
 
 
 def _frame(kind: str, data: dict[str, Any], number: int | None = None) -> bytes:
     head = "" if number is None else f"id: {number}\n"
-    return f"{head}event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
+    return f"{head}event: {kind}\ndata: {written(data)}\n\n".encode()
 
 
 async def _stream(reader: Reader) -> AsyncIterator[bytes]:

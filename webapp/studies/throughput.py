@@ -11,7 +11,7 @@ from typing import NamedTuple
 from engine.config import LineupConfig
 from webapp.studies import plans, progress
 from webapp.studies.models import Job, Status
-from webapp.studies.sampling import speed
+from webapp.studies.random_lineups import speed
 from webapp.studies.took import took
 
 LATEST = 8

@@ -11,8 +11,8 @@ from webapp.lib.words import lower_first
 class Words:
     """``strong``, ``unsure`` and ``under`` name the three verdicts: what fresh battles leave open may be unsure and, by
     its mean, close under the line. ``refuted`` is what fresh battles say whose whole range is under it; ``over`` ends
-    the sentence "the lineup is …", and ``weak`` is over in few words, but weak. ``corner`` says what the tinted part of
-    a chart is, ``family`` whose pieces families share."""
+    the sentence "the lineup is …", and ``weak`` is over in few words, but weak; ``near`` where its range reaches across
+    the line. ``corner`` says what the tinted part of a chart is, ``family`` whose pieces families share."""
 
     strong: str
     unsure: str
@@ -21,6 +21,7 @@ class Words:
     weak: str
     corner: str
     family: str
+    near: str = "Near, weak"
 
     @property
     def under(self) -> str:
@@ -60,14 +61,14 @@ def _of_line(side: str, refuted: str) -> tuple[Words, Words]:
         over=over,
         weak=f"{side.capitalize()}, weak",
         corner=f"The tinted corner {corner}, and even the weakest team beats a typical one.",
-        family="the strongest teams of what the search found unfair",
+        family="the strongest teams of lineups found unfair",
     )
     alone = replace(
         strength,
         strong=f"Found {over}",
         unsure=f"{side.capitalize()} or close, not sure yet",
         corner=f"The tinted part {corner}.",
-        family=f"the strongest teams of what the search found {over}",
+        family=f"the strongest teams of lineups found {over}",
     )
     return strength, alone
 
@@ -83,7 +84,7 @@ TOO_GOOD = Words(
     over="too good for the price",
     weak="Too good, weak",
     corner="The tinted corner is the problem area: too good for the price, and stronger than a typical team.",
-    family="teams that the search found too good for their price",
+    family="teams found too good for their price",
 )
 USELESS = Words(
     strong="Found useless",
@@ -92,7 +93,7 @@ USELESS = Words(
     over="useless",
     weak="Useless",
     corner="The tinted strip is the problem area: so little strength is left that the team is useless.",
-    family="teams that the search found useless",
+    family="teams found useless",
 )
 DECIDED = Words(
     strong="Decided and strong",
@@ -101,7 +102,7 @@ DECIDED = Words(
     over="decided by going first",
     weak="Decided, weak",
     corner="The tinted corner is the problem area: going first decides, and even the weakest team beats a typical one.",
-    family="the strongest teams of lineups that the search found decided by going first",
+    family="the strongest teams of lineups found decided by going first",
 )
 
 

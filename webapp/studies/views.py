@@ -6,19 +6,22 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
 from engine.catalog import STUDIES
 from engine.errors import ConfigError, StoreError
+from webapp.accounts.people import signed_in
+from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
+from webapp.lib.queries import choice
 from webapp.projects.access import allowed, project_for, role_in
 from webapp.studies import actions, kinds, lineup_parts, progress
 from webapp.studies.looks import looked
 from webapp.studies.models import ACTIVE, Job, Status
-from webapp.studies.pictures import job_for, person
+from webapp.studies.pictures import job_for
 
 A_PAGE = 50
 LATEST = 60
@@ -45,12 +48,12 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if found.for_form:
         messages.info(request, f"Job {found.pk} {parts.trial_words}, and has no page of its own.")
         return redirect("studies:jobs", slug)
-    looked(person(request), [found])
+    looked(signed_in(request), [found])
     return parts.page(request, found, {
         "job": found,
         "parts": parts,
         "project": found.project,
-        "may_change": allowed(role_in(person(request), found.project), "write"),
+        "may_change": allowed(role_in(signed_in(request), found.project), "write"),
         "history": progress.history(found, LATEST),
         "chips": [Job(status=status) for status in Status],
     })  # fmt: skip
@@ -58,17 +61,18 @@ def job(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_safe
 def results(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The usual table of what a job found, as CSV."""
+    """A table of what a job found, as CSV: the usual one, or the one that ``of`` names."""
     found = job_for(request, slug, pk)
     parts = kinds.of(found)
     if not parts.results:
         raise Http404("This kind of job has no table of results.")
+    of = choice(request, "of", parts.results)
     try:
-        content = parts.table(found, parts.results[0], person(request)).csv()
+        content = parts.table(found, of, signed_in(request)).csv()
     except (StoreError, ConfigError) as error:
         raise Http404(str(error)) from error
     answer = HttpResponse(content, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-job-{pk}-{parts.results[0]}.csv"'
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-job-{pk}-{of}.csv"'
     return answer
 
 
@@ -78,7 +82,7 @@ def checked(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = job_for(request, slug, pk, kind="recheck")
     told = lineup_parts.checked(found)
     html = render_to_string("studies/partials/checked.html", {"checked": told, "job": found})
-    answer = JsonResponse({"html": html, "marks": lineup_parts.marks(told)})
+    answer = PageJson({"html": html, "marks": lineup_parts.marks(told)})
     answer["Cache-Control"] = "no-store"
     return answer
 
@@ -90,7 +94,7 @@ def _act(request: HttpRequest, slug: str, pk: int, act: Callable[[Job], None]) -
     except actions.Refused as refusal:
         refused = str(refusal)
     if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"refused": refused})
+        return PageJson({"refused": refused})
     if refused:
         messages.warning(request, refused)
     return redirect("studies:job", slug, pk)

@@ -7,18 +7,21 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods
 
 from engine.config import TrainConfig
+from webapp.accounts.people import signed_in
+from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds, pending, retired
 from webapp.studies.composing import started
-from webapp.studies.pictures import job_for, person
+from webapp.studies.once import once_by_form
+from webapp.studies.pictures import job_for
 from webapp.studies.setting_fields import Setting, shown_default
 from webapp.training import drafts, methods, settings, trials
 from webapp.training.forms import EPISODES, WAYS, TrainForm
@@ -36,8 +39,8 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a training; POST starts it."""
     project = project_for(request, slug, "write")
     if request.method == "POST":
-        return begun(request, TrainingStart(project, person(request), typed(request.POST)), PAGE, _page)
-    draft = drafts.of(project, person(request), PAGE)
+        return begun(request, TrainingStart(project, signed_in(request), typed(request.POST)), PAGE, _page)
+    draft = drafts.of(project, signed_in(request), PAGE)
     return _page(request, project, TrainForm(draft.form if draft else {}, project=project), draft=draft)
 
 
@@ -45,9 +48,9 @@ def begun(
     request: HttpRequest, start: TrainingStart, page: str, render_page: Callable[..., HttpResponse]
 ) -> HttpResponse:
     """Start what a form describes and lead to it; or the form again, with what is wrong."""
-    project, user = start.project, person(request)
-    job = pending.begin(start, project, user, start.form.as_typed)
-    if job is not None:
+    project, user, asked = start.project, signed_in(request), start.form.as_typed
+    job, first = once_by_form(request, project, lambda kept: pending.begin(start, project, user, asked, kept))
+    if job is not None and first:
         TrainDraft.objects.filter(project=project, user=user, page=page).delete()
     return started(request, job, lambda: render_page(request, project, start.form, status=WRONG))
 
@@ -110,7 +113,7 @@ def errors_of(form: TrainForm) -> dict[str, list[str]]:
 
 
 @posts_only("training:new", "slug")
-def preview(request: HttpRequest, slug: str) -> JsonResponse:
+def preview(request: HttpRequest, slug: str) -> PageJson:
     """What the page says about the form as it stands; ``keep=1`` also keeps it as the draft. Starts a trial if one is
     needed, ``again=1`` even where one failed."""
     project = project_for(request, slug, "write")
@@ -118,20 +121,20 @@ def preview(request: HttpRequest, slug: str) -> JsonResponse:
     answer, shown = previewed(request, project, form, PAGE), parts(form)
     names = ("algorithms", "presets", "details")
     html = {name: render_to_string(f"training/partials/{name}.html", shown) for name in names}
-    return JsonResponse({**answer, "html": html, "steps": f"{form.shown.steps:,}"})
+    return PageJson({**answer, "html": html, "steps": f"{form.shown.steps:,}"})
 
 
 def previewed(request: HttpRequest, project: Project, form: TrainForm, page: str) -> dict[str, Any]:
     """What both pages are told: what is kept, wrong, chosen, and how long it would take; where nothing tells, a trial
     is started. Its problems go to their fields."""
-    kept = drafts.keep(project, person(request), page, form.as_typed) if request.POST.get("keep") else None
+    kept = drafts.keep(project, signed_in(request), page, form.as_typed) if request.POST.get("keep") else None
     form.is_valid()
     trial, found, config = None, None, form.tried
     if config is not None:
         found = form.estimate(trials.known(project, config))
         if found is None or form.needs_trial:
             again = bool(request.POST.get("again"))
-            trial = actions.sample(project, person(request), trials.of(config), again=again)
+            trial = actions.sample(project, signed_in(request), trials.of(config), again=again)
         for place, message in trials.problems(trial):
             form.point_at(place, message)
     return {
@@ -154,7 +157,7 @@ def typed(data: QueryDict, form: type[TrainForm] = TrainForm) -> dict[str, str]:
 @posts_only("training:new", "slug")
 def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
     """Throw the draft away; where a clone had taken the place of an earlier one, that comes back."""
-    drafts.forget(project_for(request, slug, "write"), person(request), PAGE)
+    drafts.forget(project_for(request, slug, "write"), signed_in(request), PAGE)
     return redirect("training:new", slug)
 
 
@@ -168,5 +171,5 @@ def clone(request: HttpRequest, slug: str, pk: int) -> HttpResponseRedirect:
         raise Http404("This job trains no agent.")
     values = job.asked.get("typed") or own.typed(job)
     messages.info(request, f"These are the settings of “{job.title}”. Change what you like, then start.")
-    drafts.begin_with(job.project, person(request), own.draft, retired.for_form(request, values))
+    drafts.begin_with(job.project, signed_in(request), own.draft, retired.for_form(request, values))
     return redirect(ADDRESSES[own.draft], slug)

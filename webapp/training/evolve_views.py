@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.errors import StoreError
+from webapp.accounts.people import signed_in
+from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.lib.whole import whole
 from webapp.lib.words import number
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import retired
-from webapp.studies.pictures import job_for, person
+from webapp.studies.pictures import job_for
 from webapp.training import composing, drafts, evolve_page, evolved
 from webapp.training.evolving import EPISODES, FRESH, POPULATION, ROUNDS, START, STEPS, EvolveForm
 from webapp.training.models import TrainDraft
@@ -30,9 +32,9 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Compose a search for settings; POST starts it."""
     project = project_for(request, slug, "write")
     if request.method == "POST":
-        start = SettingsStart(project, person(request), composing.typed(request.POST, EvolveForm))
+        start = SettingsStart(project, signed_in(request), composing.typed(request.POST, EvolveForm))
         return composing.begun(request, start, PAGE, _page)
-    draft = drafts.of(project, person(request), PAGE)
+    draft = drafts.of(project, signed_in(request), PAGE)
     typed = retired.for_form(request, draft.form) if draft else START
     return _page(request, project, EvolveForm(typed, project=project), draft=draft)
 
@@ -51,7 +53,7 @@ def _page(
 
 
 @posts_only("training:evolve", "slug")
-def preview(request: HttpRequest, slug: str) -> JsonResponse:
+def preview(request: HttpRequest, slug: str) -> PageJson:
     """What the page says about the form as it stands; ``keep=1`` and ``again=1`` as for a training."""
     project = project_for(request, slug, "write")
     form = EvolveForm(composing.typed(request.POST, EvolveForm), project=project)
@@ -64,24 +66,24 @@ def preview(request: HttpRequest, slug: str) -> JsonResponse:
     html = {name: render_to_string("training/partials/details.html", context) for name, context in shown.items()}
     html |= {name: render_to_string(f"training/partials/{name}.html", parts) for name in ("algorithms", "presets")}
     offers = {"measures": evolve_page.measures(form), "objectives": evolve_page.chosen_goals(form)}
-    return JsonResponse({**answer, "html": html, "steps": number(STEPS), "offers": offers})
+    return PageJson({**answer, "html": html, "steps": number(STEPS), "offers": offers})
 
 
 @posts_only("training:evolve", "slug")
 def forget(request: HttpRequest, slug: str) -> HttpResponseRedirect:
     """Throw the draft away; where a clone had taken the place of an earlier one, that comes back."""
-    drafts.forget(project_for(request, slug, "write"), person(request), PAGE)
+    drafts.forget(project_for(request, slug, "write"), signed_in(request), PAGE)
     return redirect("training:evolve", slug)
 
 
 @require_safe
-def players(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
+def players(request: HttpRequest, slug: str, pk: int) -> PageJson:
     """The players of a round (``tick``) with their settings, and the best so far."""
     job, tick = job_for(request, slug, pk, kind="evolve"), whole(request.GET.get("tick", ""), 10**9)
     try:
         found = evolved.players(job, job.tick if tick is None else tick)
     except StoreError as error:
         raise Http404(str(error)) from error
-    answer = JsonResponse(found)
+    answer = PageJson(found)
     answer["Cache-Control"] = "no-store"
     return answer

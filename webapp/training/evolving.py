@@ -97,7 +97,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
     def __init__(self, data: dict[str, Any], *, project: Project) -> None:
         super().__init__(data, project=project)
-        self.fields["episodes"].help_text = "Each player’s, on fresh seeds, without exploring."
+        self.fields["episodes"].help_text = "Each player’s, on seeds that it did not learn from, without exploring."
         self.fields["seed"].help_text = "Same seed, same result, where there are rounds."
         self.study: EvolveConfig | None = None
 

@@ -18,6 +18,7 @@ from webapp.games.fields import NumberField
 from webapp.games.models import Simulator
 from webapp.games.numbers import field_text
 from webapp.games.simulators import by_moves, obstacle
+from webapp.lib.text import seen
 from webapp.lib.whole import whole
 from webapp.projects.models import Project
 from webapp.studies import checks
@@ -84,7 +85,7 @@ class TrainForm(forms.Form):
     seed = NumberField(
         label="Seed", required=False, whole=True, low=0, high=2**53, help_text="Same seed, same agent (in step)."
     )
-    title = forms.CharField(label="Name", max_length=100, required=False)
+    title = forms.CharField(label="Name", max_length=100, required=False, validators=[seen])
 
     def __init__(self, data: Mapping[str, Any], *, project: Project) -> None:
         super().__init__({**FIRST, **data})
@@ -211,7 +212,7 @@ class TrainForm(forms.Form):
     def _loaded(self, cleaned: dict[str, Any]) -> Study | None:
         """The study; None after each problem was said at its field."""
         try:
-            study = load(self._data(cleaned))
+            study = load(self._data(cleaned), new=True)
             if wrong := [*checks.crowded(study)]:
                 raise ConfigError(wrong)
         except ConfigError as error:

@@ -10,11 +10,11 @@ from django.conf import settings
 from engine.catalog import STUDIES
 from engine.config import EvolveConfig, Study, TaskConfig, TrainConfig
 from engine.config.train import TrainGame
-from webapp.games.called import reference_of
+from webapp.games.called import asked_for
 from webapp.projects.models import Project
 from webapp.studies.intake import Body, Intake, Refers, Table, part
 from webapp.studies.models import Job
-from webapp.training import games, goals, methods, trials
+from webapp.training import entrants, games, goals, methods, trials
 from webapp.training.games import OFFERS
 from webapp.training.methods import PRESET_LIST
 
@@ -30,7 +30,7 @@ class TrainingIntake(Intake):
     def study(self, body: Body) -> tuple[Study, Refers]:
         """The study itself."""
         within = STUDIES[body.kind].genes
-        data = self.named(body.table(body.config), within, body.project)
+        data = self.named(body, within)
         study, wrong = body.loaded(data, self.workers())
         task: Any = getattr(study, within) if study is not None and within else study
         wrong += _unfit(data, within, task, body.project)
@@ -55,16 +55,17 @@ class TrainingIntake(Intake):
         """What an earlier trial of it has shown."""
         return trials.problems(trials.known(project, study))
 
-    def named(self, data: dict[str, Any], within: str, project: Project) -> dict[str, Any]:
-        """The table with the game's full name, and with a name of its own where it has none."""
+    def named(self, body: Body, within: str) -> dict[str, Any]:
+        """The body's table with the game's full name, and with a name of its own where it has none."""
+        data = body.table(body.config)
         task = _task(data, within)
         game = task.get("game") if isinstance(task, dict) else None
         name = game.get("name") if isinstance(game, dict) else game
         if not isinstance(task, dict) or not isinstance(name, str):
             return data  # the models say what is wrong
-        full = reference_of(games.full_name(name), project)
+        full = asked_for(games.full_name(name), body.project, body.user)
         task["game"] = {**game, "name": full} if isinstance(game, dict) else full
-        return {"name": self.title(games.title_of(full, project))[:120], **data}
+        return {"name": self.title(games.title_of(full, body.project))[:120], **data}
 
 
 class SettingsIntake(TrainingIntake):
@@ -107,9 +108,25 @@ def _unfit(
     offer = OFFERS[games.named(game.name, project)[0]]
     if within and offer.sides:
         yield f"{place}game.name", "several agents learn in this game; a search trains one at a time"
+    if isinstance(trained, TrainConfig):
+        yield from _ill_seated(trained, offer)
+        yield from entrants.foreign(trained.policies, game.name, project)
     does = games.does(offer, game.name)
     if trained is not None and (reason := methods.misfit(trained.learner.kind, does)):
         yield f"{place}learner.kind", reason
+
+
+def _ill_seated(trained: TrainConfig, offer: games.Offer) -> Iterator[tuple[str, str]]:
+    """Seats that nobody plays, or that the game does not have; of a program only the engine can tell."""
+    seats = max(1, len(offer.sides))
+    if offer.key == games.SIMULATOR or trained.seats == seats:
+        return
+    if trained.policies:
+        has = "one seat" if seats == 1 else f"{seats} seats"
+        yield "policies", f"the game has {has}, and there are policies for {trained.seats}"
+    else:
+        named = " and ".join(f"{side} with seats [{seat}]" for seat, side in enumerate(offer.sides))
+        yield "policies", f"the game has {seats} seats: name a policy for each of them, such as {named}"
 
 
 def _unknown_measures(study: EvolveConfig, project: Project) -> Iterator[tuple[str, str]]:

@@ -184,7 +184,7 @@ def before_start(found: Estimate | None, trial: Job | None, minutes: float) -> d
 
 def _beside() -> str:
     """What the estimate leaves out: jobs that share the processors."""
-    running = Job.objects.filter(status=Status.RUNNING).listed().count()
+    running = Job.objects.filter(status=Status.RUNNING).placed().count()
     if not running:
         return "That is if nothing else runs at the time."
     return f"That is if nothing else runs; now {plural(running, 'job does', 'jobs do')}, so it may take longer."

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from engine.errors import StoreError
+from webapp.lib.queries import choice
 from webapp.lib.storage import store
 from webapp.studies import kinds
 from webapp.studies.models import Job
@@ -52,26 +53,29 @@ def _file(data: bytes | str, name: str, kind: str) -> HttpResponse:
 
 @require_safe
 def policy(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The newest policy, or the best player of a search for settings: its tensors and their description."""
+    """The newest policy, or the best player of a search for settings: its tensors and their description. Where several
+    learn, those of all, or of the one that ``of`` names."""
     job = _trained(request, slug, pk, "policy.zip")
+    several = learning(job)
+    chosen = choice(request, "of", ["", *several])
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for of in learning(job) or [""]:
+        for of in [chosen] if chosen else several or [""]:
             for name, role in _FILES.items():
                 archive.writestr(str(PurePosixPath(of, name)), _artifact(job, _of(role, of)))
-    return _file(packed.getvalue(), f"policy-{job.pk}.zip", "application/zip")
+    return _file(packed.getvalue(), f"{_name(job, chosen)}.zip", "application/zip")
+
+
+def _name(job: Job, of: str) -> str:
+    return "-".join(part for part in ("policy", str(job.pk), of) if part)
 
 
 @require_safe
 def onnx(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The policy as an ONNX graph, made when the training ends; where several learn, ``of`` says which."""
     job = _trained(request, slug, pk, "policy.onnx")
-    several = learning(job)
-    of = request.GET.get("of", several[0]) if several else ""
-    if of not in several and several:
-        raise Http404(f"This training has no agent {of!r}; it has {', '.join(several)}.")
-    name = "-".join(part for part in ("policy", str(job.pk), of) if part)
-    return _file(_artifact(job, _of("onnx", of)), f"{name}.onnx", "application/octet-stream")
+    of = choice(request, "of", learning(job) or [""])
+    return _file(_artifact(job, _of("onnx", of)), f"{_name(job, of)}.onnx", "application/octet-stream")
 
 
 @require_safe

@@ -20,11 +20,13 @@ class NoisyCandidates(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Values between ``low`` and ``high``. ``draw(rng, n, replicates)``: candidates with means of their own."""
+    """Values between ``low`` and ``high``, each of so many ``battles``. ``draw(rng, n, replicates)``: candidates with
+    means of their own."""
 
     low: float
     high: float
     draw: Callable[[np.random.Generator, int, int], NoisyCandidates]
+    battles: int = 1
 
 
 def _gaussian(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:

@@ -1,4 +1,5 @@
-"""Ranges and verdicts on fresh battles, on every kind of noise, log-normal noise with its tail below among them.
+"""Ranges and verdicts on fresh battles, on every kind of noise; log-normal noise with its tail below is among them, and
+so are upsets: a replicate is eight battles, one is nearly always won, and the others are as good as lost.
 
 ``fresh``: 95 % ranges from 16 and from 64 replicates miss the truth. ``pooled``: ranges from three re-checks together
 of the one of 60 that looked most extreme before. ``looks``: a range misses at any of 20 looks, of 16 replicates each.
@@ -35,7 +36,16 @@ def _jackpots(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandida
     return NoisyCandidates(0.98 * usual + 0.02, np.where(rng.random((n, replicates)) < 0.02, 1.0, values))
 
 
-TRIED = {**NOISES, "mirrored": Noise(-10.0, 0.0, _mirrored)}
+def _upsets(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
+    """The battle that is nearly always won is lost once in 8 to 100 times."""
+    chance = rng.uniform(0.01, 0.12, n)
+    values = 0.05 + 0.01 * rng.uniform(-1, 1, (n, replicates, EACH_OF))
+    values[:, :, 0] += np.where(rng.random((n, replicates)) < chance[:, None], 0.0, 0.9)
+    return NoisyCandidates(0.05 + 0.9 * (1 - chance) / EACH_OF, values.mean(axis=2))
+
+
+EACH_OF = 8
+TRIED = {**NOISES, "mirrored": Noise(-10.0, 0.0, _mirrored), "upsets": Noise(0.0, 1.0, _upsets, EACH_OF)}
 NOT_PROMISED = Noise(0.0, 1.0, _jackpots)
 RUNS, MANY, LOOKS, EACH = 5000, 60, 20, 16
 KINDS = ("fresh", "pooled", "looks", "maxima", "equal-60", "equal-300", "lists", "lists-looks")
@@ -72,17 +82,17 @@ def _wider(values: Floats) -> float:
     return (ends.high - ends.low) / (2 * float(half_width(found.error, len(values))[0]))
 
 
-def sample(values: Floats, low: float, high: float, weight: float = 1.0) -> Sample:
-    """One lineup with one objective, of values [n] within [low, high]."""
+def sample(values: Floats, low: float, high: float, weight: float = 1.0, battles: int = 1) -> Sample:
+    """One lineup with one objective, of values [n] within [low, high], each of so many battles."""
     n = len(values)
     error = values.std(ddof=1) / np.sqrt(n)
     ends = (np.array([low]), np.array([high]))
-    plain, each = np.ones(1, bool), np.ones(1, np.int64)
+    plain, each = np.ones(1, bool), np.full(1, battles, np.int64)
     return Sample(values.mean(keepdims=True), np.array([error]), n, values[:, None], *ends, ~plain, plain, each, weight)
 
 
 def _misses(values: Floats, noise: Noise, truth: float) -> bool:
-    ends = sample(values, noise.low, noise.high).range(0)
+    ends = sample(values, noise.low, noise.high, battles=noise.battles).range(0)
     return not ends.low - 1e-9 <= truth <= ends.high + 1e-9
 
 
@@ -102,7 +112,8 @@ def pooled(rng: np.random.Generator, noise: Noise) -> bool:
 def looks(rng: np.random.Generator, noise: Noise) -> bool:
     """Whether a range misses at any of 20 looks."""
     drawn = noise.draw(rng, 1, LOOKS * EACH)
-    seen = [sample(drawn.values[0, : k * EACH], noise.low, noise.high) for k in range(1, LOOKS + 1)]
+    first = (drawn.values[0, : k * EACH] for k in range(1, LOOKS + 1))
+    seen = [sample(values, noise.low, noise.high, battles=noise.battles) for values in first]
     # A range misses exactly where the evidence on one side of the truth is strong enough; that is quicker to ask.
     return any(s.evidence(0, drawn.truth[0], side) >= np.log(2 / ERROR) for s in seen for side in (1.0, -1.0))
 
@@ -110,14 +121,16 @@ def looks(rng: np.random.Generator, noise: Noise) -> bool:
 def maxima(rng: np.random.Generator, noise: Noise) -> bool:
     """Whether the range of the furthest of 60 misses the truth of that one."""
     drawn = noise.draw(rng, MANY, EACH)
-    at, ends = most_extreme([sample(v, noise.low, noise.high) for v in drawn.values], 0, 1.0, MANY)
+    every = [sample(values, noise.low, noise.high, battles=noise.battles) for values in drawn.values]
+    at, ends = most_extreme(every, 0, 1.0, MANY)
     return not ends.low - 1e-9 <= drawn.truth[at] <= ends.high + 1e-9
 
 
 def equal(rng: np.random.Generator, noise: Noise, of: int = MANY) -> bool:
     """Whether the range of the furthest of so many that are all alike misses."""
     drawn = noise.draw(rng, 1, of * 4 * EACH)
-    every = [sample(values, noise.low, noise.high) for values in drawn.values.reshape(of, 4 * EACH)]
+    each = drawn.values.reshape(of, 4 * EACH)
+    every = [sample(values, noise.low, noise.high, battles=noise.battles) for values in each]
     _, ends = most_extreme(every, 0, 1.0, of)
     return not ends.low - 1e-9 <= drawn.truth[0] <= ends.high + 1e-9
 
@@ -137,7 +150,7 @@ def _any_confirmed(drawn: NoisyCandidates, noise: Noise, n: int) -> bool:
     """Each one's line is its own truth: moved to 0."""
     goals = Goals([1.0], [0.0], None, None)
     moved = zip(drawn.values, drawn.truth.tolist(), strict=True)
-    samples = [sample(v[:n] - t, noise.low - t, noise.high - t, 0.5 / MANY) for v, t in moved]
+    samples = [sample(v[:n] - t, noise.low - t, noise.high - t, 0.5 / MANY, noise.battles) for v, t in moved]
     return bool(confirmed([[s] for s in samples], goals).any())
 
 

@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 from engine.games.herobattle.spec import game_spec
 from engine.rng import generator
 
-SINGLE_EDGE = 0.054
-PAIR_EDGE = 0.054
+EDGE = 0.054
+"""Share by which hit points and damage of a team with a planted piece or pair are raised: 5 to 8 points of its chance
+to win."""
 
 
 def planted_pieces(seed: int) -> tuple[list[str], tuple[str, str]]:
     """The ground truth of ``HeroBattle(planted_seed=seed)``: four pieces that are too good by themselves (two heroes,
-    a skill, a piece of equipment) and a hero and a piece of equipment that are too good only together."""
+    a skill, a piece of equipment) and a hero and a piece of equipment that are too good only together; too weak, where
+    the edge is below 0."""
     rng = generator(seed, "herobattle-planted")
     by_category: dict[str, list[str]] = {}
     for piece in game_spec().pieces:
@@ -25,14 +27,14 @@ def planted_pieces(seed: int) -> tuple[list[str], tuple[str, str]]:
     return [str(heroes[0]), str(heroes[1]), str(skill), str(equipment[0])], (str(heroes[2]), str(equipment[1]))
 
 
-def hidden_edges(seed: int | None) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def hidden_edges(seed: int | None, edge: float = EDGE) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """What the kernel adds to the hit points and damage of teams with planted pieces: float64[pieces + 1] (the last
     entry is the pair's) and the pair's indices int32[2]. All zero without a seed."""
     index = game_spec().piece_index()
     edges, pair = np.zeros(len(index) + 1), np.full(2, -2, np.int32)
     if seed is not None:
         singles, (one, other) = planted_pieces(seed)
-        edges[[index[p] for p in singles]] = SINGLE_EDGE
-        edges[-1] = PAIR_EDGE
+        edges[[index[p] for p in singles]] = edge
+        edges[-1] = edge
         pair[:] = index[one], index[other]
     return edges, pair

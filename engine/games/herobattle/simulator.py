@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.errors import SimulatorError
 from engine.games.herobattle import kernel
 from engine.games.herobattle.check import check_rows, slot_ranges
-from engine.games.herobattle.planted import hidden_edges
+from engine.games.herobattle.planted import EDGE, hidden_edges
 from engine.games.herobattle.replay import frames
 from engine.games.herobattle.spec import game_spec
 from engine.simulators.contract import Battles, Frame, GameSpec, Patch
@@ -49,15 +49,16 @@ def compile_tables(spec: GameSpec) -> Tables:
 
 
 class HeroBattle:
-    """The built-in lineup game. ``planted_seed`` hides five broken pieces in it (``planted.planted_pieces``)."""
+    """The built-in lineup game. ``planted_seed`` hides five broken pieces in it (``planted.planted_pieces``), each by
+    ``edge``."""
 
-    def __init__(self, planted_seed: int | None = None) -> None:
+    def __init__(self, planted_seed: int | None = None, edge: float = EDGE) -> None:
         self._spec = game_spec()
         if planted_seed is not None:  # other battles: whoever remembers results keeps them apart by version and hash
-            version = f"{self._spec.version}+planted-{planted_seed}"
+            version = f"{self._spec.version}+planted-{planted_seed}" + (f"-{edge:g}" if edge != EDGE else "")
             self._spec = msgspec.structs.replace(self._spec, version=version)
         self._ranges = slot_ranges(self._spec)
-        self._edges, self._pair = hidden_edges(planted_seed)
+        self._edges, self._pair = hidden_edges(planted_seed, edge)
         self._soldiers = next(i for i, p in enumerate(self._spec.pieces) if p.category == "soldier")
         self._tables: OrderedDict[tuple[tuple[str, float], ...], Tables] = OrderedDict()
 

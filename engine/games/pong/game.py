@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.config.agent_games import PongSettings
+from engine.config.base import parse
 from engine.errors import ConfigError
 from engine.games.pong import kernel
 from engine.games.pong.drawing import draw_one
@@ -40,7 +43,8 @@ class Pong(ABC):
         rewards: Sequence[str] = ("score",),
         mirror: bool = False,
     ) -> None:
-        self._check(seats, points, frame_skip, max_ticks, rewards)
+        told = {"points": points, "frame_skip": frame_skip, "max_ticks": max_ticks, "rewards": tuple(rewards)}
+        self._check(seats, told)
         self._seats, self._points, self._mirror = tuple(seats), points, mirror
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         self._played = np.array([0 in self._seats, 1 in self._seats])
@@ -49,15 +53,14 @@ class Pong(ABC):
         self.reset(np.empty(0, np.uint64))
 
     @staticmethod
-    def _check(seats: Sequence[int], points: int, frame_skip: int, max_ticks: int, rewards: Sequence[str]) -> None:
+    def _check(seats: Sequence[int], told: Mapping[str, Any]) -> None:
         problems = []
         if not seats or not set(seats) <= {0, 1} or len(set(seats)) < len(seats):
             problems.append(("seats", f"Pong has seats 0 and 1; {list(seats)} was asked for"))
-        counts = {"points": points, "frame_skip": frame_skip, "max_ticks": max_ticks}
-        problems += [(name, f"must be 1 or more, not {count}") for name, count in counts.items() if count < 1]
-        unknown = [name for name in rewards if name not in REWARDS]
-        if unknown or not rewards:
-            problems.append(("rewards", f"{unknown or 'none'}: there are {', '.join(REWARDS)}"))
+        try:
+            parse(PongSettings, told)
+        except ConfigError as error:
+            problems += [(problem.place, problem.message) for problem in error.problems]
         if problems:
             raise ConfigError(problems)
 

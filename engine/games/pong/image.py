@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ConfigError
+from engine.config.agent_games import ImagePongSettings
+from engine.config.base import parse
 from engine.games.pong.drawing import PLACES, draw_rows
 from engine.games.pong.game import Pong
 from engine.mdp.interface import Array, ArraySpec
@@ -20,8 +21,7 @@ class ImagePong(Pong):
     ``frame_skip`` says otherwise."""
 
     def __init__(self, *, frames: int = 4, frame_skip: int = 4, max_ticks: int = 1500, **settings: Any) -> None:
-        if frames < 1:
-            raise ConfigError([("frames", f"must be 1 or more, not {frames}")])
+        parse(ImagePongSettings, {"frames": frames})
         self._frames = frames
         self._history = np.zeros((0, frames, len(PLACES)))
         super().__init__(frame_skip=frame_skip, max_ticks=max_ticks, **settings)

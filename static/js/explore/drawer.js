@@ -6,6 +6,7 @@ import { cover, narrow } from "./dom.js";
 import { STRONG, UNDER, VERDICTS } from "./lineups.js";
 
 const PICKED = "It was picked for looking extreme, so part of this may be luck.";
+const ALIKE = "Too many of them came out alike, and the game does not say how far its numbers can go. So nobody knows how much one that comes out otherwise would change, and more of the same would not tell.";
 /** @param {string} text */
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** @import { Ends } from "../charts/format.js" */
@@ -14,12 +15,12 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** @import { Shortlist } from "./shortlist.js" */
 /** @import { Listed, Store } from "./store.js" */
 
-/** What the search's battles say, in the words of the job.
- * @type {Record<string, [(words: Record<string, string>) => string, css: string]>} */
+/** What the search's battles say, in the words of the job; `wholly`: of a lineup whose whole range is over the line.
+ * @type {Record<string, [(words: Record<string, string>, wholly: boolean) => string, css: string]>} */
 const ADVICE = {
   strong: [({ over }) => `Found by the search: ${over}`, "advice advice-over"],
-  weak: [({ over }) => `${capital(over)}, but weak`, "advice advice-unsure"],
-  unsure: [({ over }) => `${capital(over)}, but not sure yet`, "advice advice-unsure"],
+  weak: [({ over }, wholly) => wholly ? `${capital(over)}, but weak` : `On average ${over}, not sure yet; and weak`, "advice advice-unsure"],
+  unsure: [({ over }, wholly) => wholly ? `${capital(over)}, but not sure yet whether it is strong` : `On average ${over}, but not sure yet`, "advice advice-unsure"],
   near: [({ under }) => `${under}; the 95 % range reaches across the line`, "advice"],
   under: [({ under }) => under, "advice"],
 };
@@ -148,7 +149,7 @@ export class Drawer {
     const [words, css] = ADVICE[weak ? "weak" : lineups.reachesOver(row) ? "near" : kind];
     const luck = found ? ` Its line was another one when they were played: it stood at ${this.ownLine()}.` : ` ${PICKED} ${this.next(id)}`;
     const more = lineups.verdict[row] === UNDER ? "" : weak ? ` ${this.faint()}` : luck;
-    const title = `${words(lineups.words)}${lineups.moved ? ", by the moved line" : ""}`;
+    const title = `${words(lineups.words, lineups.isOver(row, true))}${lineups.moved ? ", by the moved line" : ""}`;
     const played = found ? `${found.now.battles.toLocaleString("en-GB")} fresh battles.` : `${battles} so far.`;
     return make("div", { class: css }, make("b", { class: "with-mark" }, mark(kind), title), make("p", {}, `${played}${more}`));
   }
@@ -180,7 +181,7 @@ export class Drawer {
       weak: now.over ? `It is ${lineups.words.over} on fresh battles too. ${this.faint()}` : this.faint(),
       refuted: `On fresh battles the whole 95 % range misses the line.${lucky}`,
       more: "Fresh battles do not tell yet. It takes about so many more; re-check it to play them.",
-      close: now.of === "strength" ? "That is within what the median baseline team may have, so more battles of this lineup would not tell." : "It lies so near that more battles would hardly tell. Treat it as on the line.",
+      close: now.endless ? ALIKE : now.of === "strength" ? "That is within what the median baseline team may have, so more battles of this lineup would not tell." : "It lies so near that more battles would hardly tell. Treat it as on the line.",
       measured: "These numbers come from fresh battles, which the search never saw.",
     };
     return words[now.finding];

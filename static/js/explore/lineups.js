@@ -34,7 +34,7 @@ const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward
 /** What fresh battles say of a lineup (`now`), and what the search had said (`before`); `why`: how it is confirmed although
  * its range reaches across a line.
  * @typedef {{ words: string, short: string, why?: string,
- *   now: { finding: string, battles: number, over: boolean, of: string, across: string },
+ *   now: { finding: string, battles: number, over: boolean, of: string, across: string, endless: boolean },
  *   before: { verdict: number, mean: number[], half: (number | null)[] } }} Fresh */
 /** What the files say of all lineups; slots: `count` is the place of the slot that says how many.
  * @typedef {object} Meta
@@ -139,10 +139,11 @@ export class Lineups {
   /** How sure a lineup is, in words.
    * @param {number} row */
   howSure(row) {
+    if (this.weak(row) && !this.isOver(row, true)) return this.words.near;
     return this.meta[this.moved ? "moved_sure" : "sure"][this.sure[row]];
   }
 
-  /** Whether it is over the line, but surely too weak to matter.
+  /** Whether it is over the line on average, but surely too weak to matter.
    * @param {number} row */
   weak(row) {
     return this.sure[row] === (this.moved ? MOVED_WEAK : WEAK);

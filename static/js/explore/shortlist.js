@@ -89,7 +89,8 @@ export class Shortlist {
   /** What is settled is so by the line that the fresh battles were played for.
    * @param {string} what */
   settledWords(what) {
-    return `${this.store.lineups.moved ? "By the job’s own line, fresh" : "Fresh"} battles have settled all of ${what}.`;
+    const open = findOptional(this.panel, "[data-left-open]") ? "that they can " : "";
+    return `${this.store.lineups.moved ? "By the job’s own line, fresh" : "Fresh"} battles have settled all ${open}of ${what}.`;
   }
 
   get buttonTitle() {

@@ -67,7 +67,8 @@ export class Table {
 
   get rowHeight() {
     const [phone, narrow] = [767.98, 1239.98].map((width) => matchMedia(`(max-width: ${width}px)`).matches);
-    return this.store.lineups.meta.teams === 1 && narrow ? 84 : phone ? 60 : 53; // lines of a name; explore.css has the same
+    if (this.store.lineups.meta.teams === 1) return narrow ? 84 : 72; // lines of a name; explore.css has the same
+    return phone ? 60 : 53;
   }
 
   heads() {
@@ -242,7 +243,8 @@ export class Table {
     const value = lineups.value[j][r];
     const range = lineups.range(r, j);
     const told = lineups.toldOf(r, j);
-    const ends = range && range[0] < range[1] ? make("small", { class: "muted" }, told.range) : ""; // an exact value says so in its details
+    const words = range && range[0] === range[1] ? "" : told.range || "no range"; // an exact value says so in its details
+    const ends = words ? make("small", { class: "muted" }, words) : "";
     if (!wide) return cell.replaceChildren(told.plain, ends);
     const kind = lineups.verdict[r] === UNDER ? "" : VERDICTS[lineups.verdict[r]];
     const [low, high] = range ?? [value, value];

@@ -28,9 +28,17 @@ export async function judged(picture) {
   return { ...picture, verdict: picture.id.map((id) => marks[id]?.verdict ?? 0), short: picture.id.map((id) => marks[id]?.short ?? "") };
 }
 
-/** One entry for each thing that is said.
+/** One entry for each mark, with all that is said of lineups that wear it.
  * @param {Picture & { short: string[] }} picture */
 export function legendOf({ id, short }) {
-  const rows = new Map(short.map((words, i) => [words, marks[id[i]]?.mark]));
-  return [...rows].filter(([words]) => words).map(([words, kind]) => entry(mark(kind || "fair"), words.charAt(0).toUpperCase() + words.slice(1)));
+  /** @type {Map<string, Set<string>>} */
+  const said = new Map();
+  short.forEach((words, i) => {
+    const kind = marks[id[i]]?.mark || "fair";
+    if (words) said.set(kind, (said.get(kind) ?? new Set()).add(words));
+  });
+  return [...said].map(([kind, words]) => entry(mark(kind), capital([...words].join(", "))));
 }
+
+/** @param {string} text */
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

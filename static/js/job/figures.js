@@ -22,7 +22,7 @@ export function showStatus() {
   if (move) move.hidden = state.status !== "failed" || !state.message.toLowerCase().includes(page.other_game);
   const explore = at("explore");
   explore.hidden = !state.tick;
-  explore.classList.toggle("btn-primary", state.status !== "paused");
+  explore.classList.toggle("btn-primary", state.status !== "paused" && !atIfAny("suspects"));
   find(explore, "span").textContent = ended() ? "Explore what was found" : "Explore what is found so far";
 }
 
@@ -58,17 +58,19 @@ export function showFigures() {
 /** How many are over the line and strong, split as on every page: as the server told it, and what was found since.
  * @param {number} evaluated */
 function showFound(evaluated) {
-  const { confirmed } = page.found;
+  const { confirmed, random: [usual, drawn] } = page.found;
   const bySearch = page.found.by_search + (state.metrics.strong ?? 0) - page.found.told;
   at("strong").textContent = whole(bySearch + (confirmed ?? 0));
   const luck = bySearch ? ", some by luck" : "";
   const split = `${whole(bySearch)} found by the search${luck}`;
-  at("compared").textContent = `${confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played`;
+  at("compared").textContent = `${confirmed === null ? `found by the search${luck}` : `${whole(confirmed)} confirmed on fresh battles, ${split}`}, of ${whole(evaluated)} played${drawn ? `; of the ${whole(drawn)} random ones it began with: ${whole(usual)}` : ""}`;
 }
 
 /** "4.0× or more" where the value stands at the objective's cap.
  * @param {number} value @param {string} [words] */
 const reached = (value, words = valueText(y, value)) => `${words}${y.cap !== null && value === y.cap ? (y.direction === "max" ? " or more" : " or less") : ""}`;
+/** "Most decided by going first, confirmed": words of their own after several. */
+const apart = y.toward.slice(5).includes(" ") ? "," : "";
 const furthest = y.toward.startsWith("more ") ? `Most ${y.toward.slice(5)}` : "Furthest";
 
 /** Whose range it is: the furthest of those that fresh battles confirm, picked from all that were played again.
@@ -85,8 +87,8 @@ export function showWorst(now) {
   if (!search) return;
   const { found, words } = page;
   const replayed = found.played > 0 && y.line !== null;
-  at("worst-name").textContent = `${furthest} ${replayed ? "confirmed" : "found"}`;
-  at("rounds-title").textContent = `${furthest} found, round by round`;
+  at("worst-name").textContent = `${furthest}${apart} ${replayed ? "confirmed" : "found"}`;
+  at("rounds-title").textContent = `${furthest}${apart} found, round by round`;
   const figure = at("worst");
   const note = at("sure");
   const { worst, strong } = state.metrics;

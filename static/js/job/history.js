@@ -35,7 +35,7 @@ function add(event) {
   const again = event.words === last?.words && last.row.isConnected ? last : null;
   const row = line(event);
   if (again) {
-    find(row, ".grow").append(` ${again.count + 1} times, the first at ${again.first}.`);
+    find(row, ".grow").append(` This happened ${again.count + 1} times, first at ${again.first}.`);
     again.row.replaceWith(row);
   } else at("history").prepend(row);
   const first = again ? again.first : exact.format(new Date(event.at * 1000));

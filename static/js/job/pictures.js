@@ -39,14 +39,22 @@ function table(now) {
   );
 }
 
+/** Beside what each line is the edge: at the end only what was played again is on fresh battles.
+ * @param {boolean} rounds whether lines of earlier rounds are drawn, too */
+function linesWords(rounds) {
+  if (!page.fresh) return "Each line is the edge of the search: no lineup found by then is further along both axes.";
+  const last = rounds ? "no lineup found by then, and none that was played again for the line on fresh battles," : "no lineup that was played again";
+  return `${rounds ? "Each" : "The"} line is the edge of the search: ${last} is further along both axes.`;
+}
+
 /** What the edge is, and what the small marks beside it are.
- * @param {Now} now */
-function edgeWords({ edge }) {
+ * @param {Now} now @param {boolean} rounds */
+function edgeWords({ edge }, rounds) {
   const why = [page.undrawn ? "by a number that is not drawn" : "", page.fresh ? "by the search’s own battles" : ""].filter(Boolean).join(", or ");
   const along = edge.filter(Boolean).length;
   const line = along === 1
-    ? "The large mark alone is the edge now: no other lineup found is further along either axis."
-    : "Each line is the edge of the search: no lineup found by then is further along both axes.";
+    ? `The large mark alone is the edge now: no other lineup ${page.fresh ? "that was played again" : "found"} is further along either axis.`
+    : linesWords(rounds);
   return along < edge.length && why ? `${line} Small coloured marks are on it ${why}.` : line;
 }
 
@@ -66,7 +74,7 @@ export async function drawNow() {
   const now = search ? picture : await judged(picture);
   chart.hidden = false;
   empty.hidden = true;
-  at("found-note").textContent = search ? edgeWords(now) : "By the battles of this re-check alone, with 95 % ranges.";
+  at("found-note").textContent = search ? edgeWords(now, early.length > 0) : "By the battles of this re-check alone, with 95 % ranges.";
   legend({ early, now, around });
   table(now);
   showWorst(now);

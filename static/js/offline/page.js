@@ -9,6 +9,7 @@
    * @property {string[]} header
    * @property {(string | number)[][]} rows
    * @property {string[]} verdicts
+   * @property {(string | null)[]} lines
    * @property {(number | null)[]} digits
    * @property {Record<number, Record<number, number>>} finer
    * @property {number} ranges
@@ -125,9 +126,9 @@
   function lineNames([x, y]) {
     const look = { font: { size: 11, color: token("ink") }, bgcolor: `${token("surface")}d9`, showarrow: false };
     return (/** @type {const} */ ([["x", x], ["y", y]])).flatMap(([axis, j]) => {
-      const { threshold, strength, unit } = data.objectives[j];
+      const { threshold, strength } = data.objectives[j];
       const named = [
-        ...(threshold === null ? [] : [{ place: threshold, text: plain(`The line: ${threshold}${unit ? ` ${unit}` : ""}`) }]),
+        ...(threshold === null ? [] : [{ place: threshold, text: plain(`The line: ${data.lines[j] ?? ""}`) }]),
         ...(strength && data.median ? [{ place: data.median.value, text: "Median baseline team" }] : []),
       ];
       return named.map(({ place, text }) => (axis === "x"

@@ -147,7 +147,11 @@ const CHARTS = {
       const { now, ...before } = await edgeAt(links, { tick: state.tick, ticks: state.ticks, fresh: page.fresh, along: pair().along });
       return now && { now, ...before };
     },
-    note: () => `No player found by then is further along both axes than those of the line.${page.fresh ? " Measured on episodes the search never saw." : ""}`,
+    note: ({ early }) => {
+      if (!page.fresh) return "No player found by then is further along both axes than those of the line.";
+      const last = "No player that was measured again is further along both axes than those of the line on fresh episodes, which the search never saw.";
+      return early.length ? `${last} For the other lines, no player found by then is.` : last;
+    },
     legend: ({ early }) => roundEntries(early, page.fresh ? "On fresh episodes" : "Now"),
     heads: () => [pair().axes.y.title, "95 % range", pair().axes.x.title],
     rows: ({ now }) => edgeRows(now, pair().axes, (i) => now.edge[i]).map(({ cells }) => cells),

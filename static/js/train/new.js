@@ -51,7 +51,8 @@ async function ask(extra = {}) {
   panel.classList.remove("unsettled");
   if (!answer?.ok) {
     const gone = answer && [401, 403, 404].includes(answer.status);
-    toast(gone ? "Sign in again to go on; what you typed is kept up to the last change." : "The site does not answer. What you typed is still here.", { problem: true });
+    const wrong = answer?.status === 400 ? (await answer.json()).error : "";
+    toast(wrong || (gone ? "Sign in again to go on; what you typed is kept up to the last change." : "The site does not answer. What you typed is still here."), { problem: true });
     return;
   }
   show(await answer.json());

@@ -11,10 +11,11 @@ from django.views.decorators.http import require_safe
 
 from engine.config import LineupConfig
 from engine.simulators.contract import GameSpec
+from webapp.accounts.people import signed_in
 from webapp.balance import feasible, saving, teams
 from webapp.balance.forms import LineupForm, initial
 from webapp.balance.models import LineupRules
-from webapp.balance.views.common import game_of, person
+from webapp.balance.views.newest_game import game_of
 from webapp.lib.posts import posts_only
 from webapp.lib.whole import whole
 from webapp.projects.access import allowed, project_for, role_in
@@ -67,9 +68,8 @@ def _save(request: HttpRequest, project: Project, spec: GameSpec, row: LineupRul
     base = whole(request.POST.get("base", ""))
     old = row if base is None else _row(project, base)
     try:
-        new = saving.save(
-            LineupRules, project, form.cleaned_data["name"], form.config.model_dump(mode="json"), person(request), old
-        )
+        content = form.config.model_dump(mode="json")
+        new = saving.save(LineupRules, project, form.cleaned_data["name"], content, signed_in(request), old)
     except saving.Replaced as error:
         form.add_error(None, str(error))
         return _page(request, project, spec, form, _row(project, error.pk), verdict, status=422)
@@ -109,7 +109,7 @@ def _page(
         "form": form,
         "row": row,
         "verdict": verdict,
-        "can_write": allowed(role_in(person(request), project), "write") and not (row and row.replaced_by_id),
+        "can_write": allowed(role_in(signed_in(request), project), "write") and not (row and row.replaced_by_id),
         "newest": saving.newest(row) if row and row.replaced_by else None,
         "history": saving.history(row) if row else [],
         "pickers": [_picker(form, spec, "required_pieces"), _picker(form, spec, "banned_pieces")],

@@ -13,12 +13,13 @@ from engine.config import ObjectiveConfig, parse
 from engine.errors import ConfigError
 from engine.lineups.schema import variables
 from engine.simulators.contract import GameSpec
+from webapp.accounts.people import signed_in
 from webapp.balance import saving
 from webapp.balance.beginnings import begins
 from webapp.balance.models import ObjectiveSet
 from webapp.balance.objectives import ObjectiveForm, ObjectiveSetForm, fairness, functions
 from webapp.balance.samples import FormulaValues, on_made_up, on_played
-from webapp.balance.views.common import game_of, person
+from webapp.balance.views.newest_game import game_of
 from webapp.lib.posts import posts_only
 from webapp.lib.whole import whole
 from webapp.projects.access import allowed, project_for, role_in
@@ -83,7 +84,9 @@ def _posted(
     base = whole(request.POST.get("base", ""))
     old = row if base is None else _row(project, base)
     try:
-        new = saving.save(ObjectiveSet, project, form.name, form.config.model_dump(mode="json"), person(request), old)
+        new = saving.save(
+            ObjectiveSet, project, form.name, form.config.model_dump(mode="json"), signed_in(request), old
+        )
     except saving.Replaced as error:
         form.errors[""] = [str(error)]
         return _page(request, project, form, _row(project, error.pk), status=422)
@@ -103,7 +106,7 @@ def _page(
             {"form": part, "sample": _sample(project, part, raw)}
             for part, raw in zip(form.forms, form.raw, strict=True)
         ],
-        "can_write": allowed(role_in(person(request), project), "write") and not (row and row.replaced_by_id),
+        "can_write": allowed(role_in(signed_in(request), project), "write") and not (row and row.replaced_by_id),
         "newest": saving.newest(row) if row and row.replaced_by else None,
         "history": saving.history(row) if row else [],
         "team_metrics": team.items(),

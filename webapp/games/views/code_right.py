@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404, redirect
 
 from webapp.accounts import rights
 from webapp.accounts.models import User
+from webapp.accounts.people import signed_in
 from webapp.games.simulators import registered_by, switch_off
-from webapp.games.views.data import person
 from webapp.lib.posts import one_of, posts_only
 
 
@@ -17,7 +17,7 @@ from webapp.lib.posts import one_of, posts_only
 def code_right(request: HttpRequest, pk: int) -> HttpResponse:
     """Gives or withdraws the right; what the person registered stays, or is switched off."""
     rights.operators_only(request.user)
-    somebody, operator = get_object_or_404(User, pk=pk), person(request)
+    somebody, operator = get_object_or_404(User, pk=pk), signed_in(request)
     if one_of(request, "right", "grant", "withdraw") == "grant":
         rights.grant(somebody, operator)
         messages.success(request, f"{somebody} may register simulators now.")

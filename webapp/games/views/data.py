@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_safe
 
 from engine.errors import ConfigError
-from webapp.accounts.models import User
+from webapp.accounts.people import signed_in
 from webapp.games import choosing, edits, exports, tables, versions
 from webapp.games.models import GameVersion
 from webapp.games.simulators import obstacle, with_data
@@ -22,12 +22,6 @@ from webapp.projects.access import project_for
 from webapp.projects.models import Project
 
 MOST_OPEN = 30
-
-
-def person(request: HttpRequest) -> User:
-    """The signed-in person; the sign-in middleware let nobody else through."""
-    assert isinstance(request.user, User)
-    return request.user
 
 
 def typed(request: HttpRequest, name: str, longest: int) -> str:
@@ -100,7 +94,7 @@ def choose(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, why)
         return redirect("games:data", slug)
     try:
-        version = choosing.choose(project, simulator, person(request))
+        version = choosing.choose(project, simulator, signed_in(request))
     except ConfigError as error:
         messages.error(request, error.problems[0].message)
         return redirect("games:data", slug)
@@ -164,7 +158,7 @@ def _saved(request: HttpRequest, project: Project, version: GameVersion, patch: 
         version.simulator,
         version_spec(version),
         patch,
-        user=person(request),
+        user=signed_in(request),
         label=typed(request, "label", 80),
         note=typed(request, "note", 2000),
         base=base(request),

@@ -14,12 +14,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from engine.errors import StoreError
 from engine.simulators.contract import GameSpec
+from webapp.accounts.people import signed_in
 from webapp.games import columns, csvfile, exports, importing, numbers, reading, versions
 from webapp.games.errors import SheetError
 from webapp.games.models import GameVersion, SheetImport, SheetMapping
 from webapp.games.sheets import Cell, How, Sheet
 from webapp.games.specs import version_spec
-from webapp.games.views.data import base, person, typed
+from webapp.games.views.data import base, typed
 from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.storage import store
 from webapp.lib.whole import whole
@@ -107,7 +108,7 @@ def _beside(row: SheetImport, worksheet: str, request: HttpRequest) -> SheetImpo
         digest=row.digest,
         worksheet=worksheet,
         columns=known,
-        created_by=person(request),
+        created_by=signed_in(request),
     )
 
 
@@ -237,7 +238,7 @@ def _saved(
             version.simulator,
             spec,
             patch,
-            user=person(request),
+            user=signed_in(request),
             label=typed(request, "label", 80),
             note=typed(request, "note", 2000) or _source(row),
             base=base(request),

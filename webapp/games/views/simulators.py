@@ -13,16 +13,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
+from webapp.accounts.people import signed_in
 from webapp.accounts.rights import may_run_code
 from webapp.games import handshake, simulators
 from webapp.games.forms import SimulatorForm
 from webapp.games.models import Simulator, SimulatorAudit
-from webapp.games.views.data import person
 from webapp.lib.posts import one_of, posts_only
 
 
 def _registrar(request: HttpRequest) -> User:
-    user = person(request)
+    user = signed_in(request)
     if not may_run_code(user):
         raise PermissionDenied(
             "Simulators are programs that run on this site’s machines. A site operator gives you the right to register "
@@ -43,7 +43,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     known = {each.pk for each in found if simulators.knows_program(user, each)}
     audit = SimulatorAudit.objects.select_related("user")
     if not user.is_staff:
-        audit = audit.filter(simulator_name__in=found.values_list("name", flat=True))
+        audit = audit.filter(registration__in=found.values("pk"))
     return render(request, "games/simulators.html", {"simulators": found, "known": known, "audit": audit[:20]})
 
 
@@ -62,7 +62,7 @@ def register(request: HttpRequest) -> HttpResponse:
             )
             simulator.projects.set(form.cleaned_data["projects"])
             simulators.record(simulator, "registered", user, simulator.reference)
-        handshake.ask_a_worker(simulator, person(request))
+        handshake.ask_a_worker(simulator, signed_in(request))
         return redirect("games:simulator", simulator.pk)
     return render(request, "games/simulator_form.html", {"form": form}, status=422 if form.errors else 200)
 
@@ -78,7 +78,7 @@ def simulator(request: HttpRequest, pk: int) -> HttpResponse:
         if not context["testing"]:
             answer["HX-Refresh"] = "true"  # the test has ended: what stands beside it is older
         return answer
-    context["audit"] = SimulatorAudit.objects.filter(simulator_name=found.name).select_related("user")[:20]
+    context["audit"] = SimulatorAudit.objects.filter(registration=found.pk).select_related("user")[:20]
     return render(request, "games/simulator.html", context)
 
 
@@ -94,8 +94,8 @@ def _context(user: User, found: Simulator) -> dict[str, Any]:
         "waited": (timezone.now() - found.test_at).total_seconds() if testing and found.test_at else 0,
         "may_change": simulators.may_change(user, found),
         "knows_program": knows,
-        "message": found.message if knows else found.public_message,
-        "findings": found.findings if knows else found.public_findings,
+        "message": found.full_message if knows else found.public_message,
+        "findings": found.full_findings if knows else found.public_findings,
     }
 
 
@@ -157,7 +157,7 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask for a handshake test; the page watches it."""
     user = _registrar(request)
     found = _simulator(user, pk)
-    handshake.ask_a_worker(found, person(request))
+    handshake.ask_a_worker(found, signed_in(request))
     if request.headers.get("HX-Request") == "true":
         found.refresh_from_db()
         return render(request, "games/partials/handshake.html", _context(user, found))
@@ -169,7 +169,7 @@ def stop(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop the handshake test."""
     user = _registrar(request)
     found = _simulator(user, pk)
-    handshake.stop(found, person(request))
+    handshake.stop(found, signed_in(request))
     if request.headers.get("HX-Request") == "true":
         found.refresh_from_db()
         return render(request, "games/partials/handshake.html", _context(user, found))

@@ -12,13 +12,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from engine.errors import StoreError
+from webapp.accounts.people import signed_in
 from webapp.games import exports, reading
 from webapp.games.forms import ImportForm
 from webapp.games.limits import MOST_BYTES
 from webapp.games.models import GameVersion, SheetImport
 from webapp.games.reading import Progress
 from webapp.games.uploads import too_large
-from webapp.games.views.data import person
 from webapp.games.views.imports import needs_a_game, newest
 from webapp.lib import disk
 from webapp.lib.bodies import may_send
@@ -68,7 +68,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _progress(request: HttpRequest, ticket: str) -> Progress:
     """The reading that one of this person's pages waits for."""
-    return reading.progress(f"{person(request).pk} {ticket[:60]}") if ticket else Progress()
+    return reading.progress(f"{signed_in(request).pk} {ticket[:60]}") if ticket else Progress()
 
 
 @require_http_methods(["GET", "POST"])
@@ -98,5 +98,5 @@ def _kept(version: GameVersion, cleaned: dict[str, Any], request: HttpRequest) -
         digest=store().put(cleaned["data"]),
         pasted=cleaned["pasted"],
         columns=exports.known_columns(version, cleaned["sheet"]),
-        created_by=person(request),
+        created_by=signed_in(request),
     )

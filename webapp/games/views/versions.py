@@ -11,11 +11,12 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_safe
 
 from engine.errors import ConfigError, StoreError
+from webapp.accounts.people import signed_in
 from webapp.games import exports, handshake, tables, versions
 from webapp.games.errors import SheetError
 from webapp.games.models import GameVersion
 from webapp.games.specs import version_spec
-from webapp.games.views.data import base, person
+from webapp.games.views.data import base
 from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.posts import one_of, posts_only
 from webapp.lib.whole import whole
@@ -67,7 +68,7 @@ def restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     project = project_for(request, slug, "write")
     old = _version(project, number)
     try:
-        new = versions.restore(old, person(request))
+        new = versions.restore(old, signed_in(request))
     except ConfigError as error:
         messages.error(request, error.problems[0].message)
         return redirect("games:version", slug, number)
@@ -83,7 +84,7 @@ def adopt(request: HttpRequest, slug: str) -> HttpResponse:
     if newest is None:
         raise Http404("This project has no game data yet.")
     if request.method == "POST" and one_of(request, "action", "ask", "save") == "ask":
-        handshake.ask_a_worker(newest.simulator, person(request))
+        handshake.ask_a_worker(newest.simulator, signed_in(request))
         return redirect("games:adopt", slug)
     if request.method != "POST":
         return _move_page(request, project, newest)
@@ -111,7 +112,7 @@ def _adopted(request: HttpRequest, project: Project, newest: GameVersion) -> Htt
     try:
         if base(request) != newest.number:
             raise versions.Stale(newest)
-        saved = versions.adopt(newest, person(request))
+        saved = versions.adopt(newest, signed_in(request))
     except versions.Stale as error:
         if versions.moved_on(error.newest):
             messages.warning(request, str(error))
@@ -157,7 +158,7 @@ def _file(request: HttpRequest, chosen: GameVersion) -> exports.File:
             raise Http404("There is no such sheet.")
         return exports.as_own_sheet(chosen, row)
     if request.GET.get("format") == "xlsx":
-        return exports.as_workbook(chosen, person(request))
+        return exports.as_workbook(chosen, signed_in(request))
     keys = [tab.key for tab in tables.tabs(version_spec(chosen), {})]
     key = request.GET.get("table") or keys[0]
     if key not in keys:

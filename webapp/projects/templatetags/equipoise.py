@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.lib import words
+from webapp.lib.page_json import embedded
 
 register = template.Library()
 register.filter("number", words.number)
@@ -25,6 +26,7 @@ register.filter("about", words.about)
 register.filter("plural", words.plural)
 register.filter("measured", words.measured)
 register.filter("lower_first", words.lower_first)
+register.filter("page_json", embedded)
 
 DIAMOND = "M8 1.2 14.8 8 8 14.8 1.2 8Z"
 MARKS = {
@@ -51,7 +53,7 @@ STEPS = (
     ("change", "Change"),
     ("report", "Report"),
 )
-BUILT = frozenset({"search", "explore"})
+BUILT = frozenset({"search", "explore", "explain"})
 
 
 def _naming(label: str) -> SafeString:

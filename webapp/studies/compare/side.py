@@ -277,6 +277,7 @@ class Comparison:
         x, y = front.axes(front.of_job(self.sides[0].job).objectives)
         lines = {front.axes(front.of_job(side.job).objectives)[1].line for side in self.sides}
         up = y._replace(line=lines.pop() if len(lines) == 1 else None)._asdict()
+        alike = len({side.method for side in self.sides}) == 1  # then it tells none of them from another
         found = {"course": up} if self.single else {"x": x._replace(line=None)._asdict(), "y": up, "course": VOLUME}
         return {
             **found,
@@ -284,7 +285,7 @@ class Comparison:
             "jobs": [
                 {
                     "place": side.place,
-                    "name": f"{side.job.pk}: {side.method}",
+                    "name": f"{side.job.pk}: {side.job.title if alike else side.method}",
                     "front": self._picture(side),
                     "rounds": measures.rounds_of(side.job, side.at),
                 }

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.queries import choice
 from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
@@ -83,7 +84,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     """The comparison as CSV: a line a search, or with ``of=rounds`` a line a round of each."""
     project = project_for(request, slug)
     found = Comparison(project, asked(request.GET))
-    by_round = request.GET.get("of") == "rounds"
+    by_round = choice(request, "of", ["", "rounds"]) == "rounds"
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     for line in _by_round(found) if by_round else _by_job(found):

@@ -5,16 +5,23 @@ from __future__ import annotations
 from django import template
 from django.urls import reverse
 
-from webapp.studies import kinds
+from webapp.studies import kinds, opening
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job, Status
 
 register = template.Library()
 
 
+register.filter("opening", opening.opening)
+register.filter("explained", opening.explained)
+
+
 @register.simple_tag
 def look(job: Job) -> str:
-    """Where one looks at what a job found: the explorer where it has lineups to explore, else its own page."""
+    """Where one looks at what a job found: the page that its kind opens on, the explorer where it has lineups to
+    explore, else its own page."""
+    if address := opening.opening(job):
+        return address
     explored = kinds.of(job).explored and job.status != Status.FAILED
     return reverse("studies:explore" if explored else "studies:job", args=[job.project.slug, job.pk])
 

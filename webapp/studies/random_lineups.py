@@ -114,12 +114,17 @@ def suggestion(values: Floats, objective: ObjectiveConfig) -> float:
     return value
 
 
+def typical(values: Floats, objective: ObjectiveConfig, line: float) -> bool:
+    """Whether about ``TYPICAL`` of the lineups are over the line; where many are alike none may have that."""
+    return abs(over(values, objective, line) / len(values) - TYPICAL) <= TYPICAL / 2
+
+
 def _nearest(values: Floats, objective: ObjectiveConfig, value: float) -> float:
     """A value that so many lineups have that a line there says little gives way to the next one further out, where the
     share of those over it is nearer to ``TYPICAL`` (and above 0)."""
     shares = [over(values, objective, value) / len(values)]
     further = values[values > value] if objective.direction == "max" else values[values < value]
-    if not len(further) or abs(shares[0] - TYPICAL) <= TYPICAL / 2:
+    if not len(further) or typical(values, objective, value):
         return value
     beyond_it = float(further.min() if objective.direction == "max" else further.max())
     shares.append(over(values, objective, beyond_it) / len(values))

@@ -10,6 +10,7 @@ from engine.config.base import parse
 from engine.config.train import TrainConfig
 from engine.errors import ConfigError
 from engine.mdp.vector import Game, in_turns
+from engine.problem import ShouldStop
 from engine.rl.collector import Collector, Producer
 from engine.rl.factory import gives_gradients, gradient_worker, policy_spec
 from engine.rl.sampler import Sampler
@@ -41,9 +42,10 @@ def seated(config: TrainConfig, game: Game) -> Game:
     raise ConfigError([("game.name", why)])
 
 
-def sampler(config: TrainConfig, store: Store, number: int) -> Producer:
-    """Sampler ``number`` of a study, with its game. Raises ConfigError, SimulatorError."""
-    game = seated(config, references.make(config.game, config.environments))
+def sampler(config: TrainConfig, store: Store, number: int, should_stop: ShouldStop = lambda: False) -> Producer:
+    """Sampler ``number`` of a study, with its game. Raises ConfigError, SimulatorError, and Cancelled once
+    ``should_stop`` says so."""
+    game = seated(config, references.make(config.game, config.environments, should_stop))
     cast, seats = cast_of(config), game.spec.seats
     learners = config.learners
     learning = {name: policy_spec(learners[name], seats[cast.places(name)[0]]).model() for name in learners}

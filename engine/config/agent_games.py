@@ -1,0 +1,77 @@
+"""The settings of the built-in games for agents as data: what asks for a game says what is wrong before it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, GetCoreSchemaHandler, StrictBool
+from pydantic_core import core_schema
+
+from engine.config.base import Config, parse
+from engine.errors import ConfigError
+
+Reward = Literal["score", "moved", "stayed", "hit"]
+LONGEST_OPENING = 6
+"""Moves of Connect Four: nobody can have won in so few."""
+
+
+class Count(NamedTuple):
+    """How many, ends included."""
+
+    low: int
+    high: int
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self.checked, core_schema.int_schema(strict=True))
+
+    def checked(self, count: int) -> int:
+        """The number. Raises what pydantic takes for an error."""
+        if not self.low <= count <= self.high:
+            raise ValueError(f"must be {self.low} to {self.high:,}, not {count:,}")
+        return count
+
+
+class PongSettings(Config):
+    """What a study may say of Pong. A decision cannot be interrupted, so it must not last; nor should an episode for
+    ever."""
+
+    points: Annotated[int, Count(1, 1000)] = 11
+    frame_skip: Annotated[int, Count(1, 100)] = 1
+    max_ticks: Annotated[int, Count(1, 1_000_000)] = 6000
+    rewards: tuple[Reward, ...] = Field(("score",), min_length=1, max_length=4)
+    mirror: StrictBool = False
+
+
+class ImagePongSettings(PongSettings):
+    """The same of Pong in pictures."""
+
+    frames: Annotated[int, Count(1, 16)] = 4
+
+
+class ConnectFourSettings(Config):
+    """What a study may say of Connect Four."""
+
+    opening: Annotated[int, Count(0, LONGEST_OPENING)] = 2
+
+
+SETTINGS: dict[str, type[Config]] = {
+    "pong": PongSettings,
+    "pong-two-seats": PongSettings,
+    "vector-pong": PongSettings,
+    "image-pong": ImagePongSettings,
+    "connect-four": ConnectFourSettings,
+}
+"""By the names that studies call a game by, with or without ``builtin:``."""
+
+
+def problems(game: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(setting, sentence) for each one of a built-in game that is not of its type or range. What a game does not know
+    is said by what makes it."""
+    model = SETTINGS.get(game.strip().removeprefix("builtin:"))
+    if model is None:
+        return
+    try:
+        parse(model, {name: value for name, value in settings.items() if name in model.model_fields})
+    except ConfigError as error:
+        yield from ((problem.place, problem.message) for problem in error.problems)

@@ -1,0 +1,36 @@
+"""Designed experiments as data: what each piece of a game is worth."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from engine.config.base import Shown, Study
+from engine.config.lineups import LineupConfig
+from engine.config.pool import PoolConfig
+from engine.config.study import GameConfig
+
+
+class WorthConfig(Study):
+    """Play random teams of equal cost against each other, and measure what each piece brings the team that holds it."""
+
+    no_ranges = "an experiment measures a game as it is; a search finds what is extreme in it"
+    kind: Literal["worth"] = "worth"
+    name: Shown = Field("What is each piece worth?", min_length=1, max_length=120, title="Name")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    game: GameConfig
+    lineups: LineupConfig = Field(
+        default_factory=LineupConfig, title="Lineup rules", description="Two teams meet, whatever a lineup has."
+    )
+    battles: int = Field(400_000, ge=2_000, le=100_000_000, title="Battles", description="In all.")
+    matters: float = Field(
+        3.0, gt=0, le=40, title="Smallest effect that matters",
+        description="In points of the chance to win: what is closer to even is fine.",
+    )  # fmt: skip
+    pool: PoolConfig = Field(default_factory=PoolConfig)
+
+    @property
+    def pairings(self) -> LineupConfig:
+        """The rules of a lineup of the two teams that meet."""
+        return self.lineups.model_copy(update={"teams": 2})

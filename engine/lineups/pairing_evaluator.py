@@ -1,0 +1,108 @@
+"""Single battles between two teams each, many to a request: what a designed experiment or a round robin plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config.metagame import MetagameConfig
+from engine.config.worth import WorthConfig
+from engine.errors import ConfigError, SimulatorError
+from engine.lineups.pairings import PairingSpace
+from engine.lineups.rules import compile_rules, feasibility
+from engine.lineups.schema import OTHER_GAME, check_patch
+from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
+from engine.rng import combine64
+from engine.simulators.contract import OK, GameSpec, LineupSimulator, content_hash
+from engine.simulators.loaders import heed, load
+
+Ints = NDArray[np.int32]
+OUTCOMES = ("win", "strength")
+"""Of the left team: its win above even, and by how much strength it is ahead."""
+
+
+class PairingEvaluator:
+    """Plays pairings on one simulator. A request's genome is int32[k, 2, slots], left and right team of each battle;
+    battle ``first + i`` of the study is its row i, and its seed is made of the study's seed, who meets whom, and that
+    number. The answer's ``values`` float64[k, 2] are the OUTCOMES of each, not a number where it could not be
+    finished."""
+
+    def __init__(self, config: WorthConfig | MetagameConfig, simulator: LineupSimulator) -> None:
+        self.config, self.simulator = config, simulator
+        spec = simulator.describe().patched(config.game.patch)
+        names = [metric.name for metric in spec.side_metrics]
+        self.win, self.strength = names.index(spec.win), names.index(spec.strength)
+        self.space = PairingSpace(compile_rules(spec, config.pairings))
+
+    def close(self) -> None:
+        """Give the simulator back."""
+        if close := getattr(self.simulator, "close", None):
+            close()
+
+    def describe(self) -> Problem:
+        return Problem(self.space, tuple(Objective(name, name.title()) for name in OUTCOMES), noun="batch")
+
+    def initialize(self, rng: np.random.Generator) -> Genome:
+        return self.space.sample(rng, 1)
+
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+        """All of them in one call of the simulator."""
+        heed(self.simulator, should_stop)
+        if should_stop() or not requests:
+            return
+        rows = np.concatenate([request.genome for request in requests])
+        numbers = np.concatenate([np.arange(r.first, r.last, dtype=np.uint64) for r in requests])
+        found, at = self._played(rows, numbers, requests[0].seed), 0
+        for request in requests:
+            values = found[at : at + len(request.genome)]
+            at += len(values)
+            with np.errstate(invalid="ignore"):
+                good = values[~np.isnan(values[:, 0])]
+            mean = good.mean(axis=0) if len(good) else np.zeros(len(OUTCOMES))
+            yield Evaluation(
+                request.id, mean, np.zeros((2, 2)), len(values), np.empty(0), cost=len(values), values=values
+            )
+
+    def _played(self, rows: Ints, numbers: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
+        left, right = (np.ascontiguousarray(rows[:, side]) for side in (0, 1))
+        keys = combine64(seed & 0xFFFFFFFFFFFFFFFF, self.space.keys(rows))
+        game = self.config.game
+        answer = self.simulator.battles(left, right, combine64(keys, numbers), game.patch, game.fidelity)
+        if len(answer.status) != len(rows):
+            raise SimulatorError(f"The simulator answered {len(answer.status)} battles of {len(rows)}.")
+        side = answer.side
+        ahead = side[:, 0, self.strength] - side[:, 1, self.strength]
+        found = np.stack([side[:, 0, self.win] - 0.5, ahead], axis=1)
+        found[answer.status != OK] = np.nan
+        return np.asarray(found)
+
+
+def checked(config: WorthConfig | MetagameConfig, simulator: LineupSimulator) -> GameSpec:
+    """The game as this study plays it, when it can. Raises ConfigError with all that is wrong."""
+    spec = simulator.describe()
+    wrong = [(f"game.patch.{path}", text) for path, text in check_patch(spec, config.game.patch)]
+    if config.game.spec and config.game.spec != content_hash(spec):
+        wrong.append(("game.spec", OTHER_GAME))
+    fidelities = [f.name for f in spec.fidelities]
+    if config.game.fidelity not in fidelities:
+        wrong.append(("game.fidelity", f"the game can be played as {', '.join(fidelities)}"))
+    patched = spec.patched(config.game.patch)
+    wrong += [(f"lineups.{place}", text) for place, text in feasibility(patched, config.pairings)]
+    if wrong:
+        raise ConfigError(wrong)
+    return patched
+
+
+def build(payload: bytes) -> PairingEvaluator:
+    """The evaluator of a study as JSON; loads the simulator. Raises ConfigError, SimulatorError."""
+    config = WorthConfig.model_validate(msgspec.json.decode(payload))
+    return PairingEvaluator(config, load(config.game.simulator))
+
+
+def build_meetings(payload: bytes) -> PairingEvaluator:
+    """The same for a round robin."""
+    config = MetagameConfig.model_validate(msgspec.json.decode(payload))
+    return PairingEvaluator(config, load(config.game.simulator))

@@ -1,0 +1,1 @@
+"""Who beats whom among given teams, and what follows from it."""

@@ -1,0 +1,27 @@
+"""In which order teams stand on a map of their match-ups: such that those with alike match-ups are neighbours.
+
+Average linkage of the rows, its leaves in the order that makes neighbours most alike (Bar-Joseph, Gifford and Jaakkola
+2001, "Fast optimal leaf ordering for hierarchical clustering"). A tree can be read from either end; here the half that
+wins more comes first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+from scipy.spatial.distance import pdist
+
+Floats = NDArray[np.float64]
+
+
+def order(payoff: Floats) -> NDArray[np.int64]:
+    """The teams int64[teams] in that order, of antisymmetric payoffs [teams, teams]."""
+    n, wins = len(payoff), payoff.mean(axis=1)
+    if n < 3:
+        return np.argsort(-wins, kind="stable").astype(np.int64)
+    apart = pdist(payoff)
+    leaves = leaves_list(optimal_leaf_ordering(linkage(apart, "average"), apart)).astype(np.int64)
+    middle = n // 2
+    backwards = wins[leaves[:middle]].mean() < wins[leaves[n - middle :]].mean()
+    return np.asarray(leaves[::-1] if backwards else leaves)

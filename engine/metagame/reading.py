@@ -1,0 +1,74 @@
+"""All that a round robin says of its teams, as columns of one table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.columns import Arrays
+from engine.metagame.counters import counters, rings
+from engine.metagame.dominance import dominant, dominates
+from engine.metagame.equilibrium import ranges, shares
+from engine.metagame.matchups import Matchups, matchups, pairs_of
+from engine.metagame.order import order
+from engine.metagame.split import ELO, Split, split
+from engine.metagame.tiers import Tiers, tiers
+from engine.rng import generator
+
+Floats = NDArray[np.float64]
+
+
+def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays]:
+    """Meta and columns of ``results`` float64[pairs, meetings] (``matchups``). ``seed`` draws the tables that say how
+    sure the picks are.
+
+    Meta: ``cyclic`` {share, low, high} of what decides that goes in rings (None: nothing is known to decide),
+    ``missing`` pairs that never met. Columns [teams]: ``order`` on a map, ``rating`` and its standard ``rating_error``
+    in Elo's points, ``picked`` {"", "_low", "_high"}: how often it is seen where everybody picks as well as can be,
+    ``standing`` {"", "_low", "_high"}: its share of wins against all others, its ``tier``, ``dominant``. Columns
+    [teams, teams] of the row's team against the column's: ``share``, ``low``, ``high``, ``least``, ``most``,
+    ``meetings``, ``dominates``. ``counter`` [k, 2]: who surely beats whom, the surest first, with ``upset`` [k];
+    ``ring`` [m, 3]: the first surely beats the second, that the third, and that the first."""
+    found, rows = matchups(teams, results), tiers(teams, results)
+    parts = split(found)
+    missing = int((found.meetings[pairs_of(teams)] == 0).sum())
+    meta = {"cyclic": _cyclic(parts), "missing": missing}
+    picked_low, picked_high = ranges(found, generator(seed, "picked"))
+    columns: Arrays = {
+        "order": order(found.payoff),
+        "rating": ELO * parts.ratings,
+        "rating_error": ELO * parts.errors,
+        "picked": shares(found.payoff),
+        "picked_low": picked_low,
+        "picked_high": picked_high,
+        "dominant": dominant(found).astype(np.uint8),
+        "dominates": dominates(found).astype(np.uint8),
+        **_standings(rows),
+        **_cells(found),
+        **_sure(found, parts),
+    }
+    return meta, columns
+
+
+def _cyclic(parts: Split) -> dict[str, float | None]:
+    known = not np.isnan(parts.cyclic)
+    return {"share": parts.cyclic if known else None, "low": parts.range.low, "high": parts.range.high}
+
+
+def _standings(rows: Tiers) -> Arrays:
+    return {"standing": rows.share, "standing_low": rows.low, "standing_high": rows.high, "tier": rows.tier}
+
+
+def _cells(found: Matchups) -> Arrays:
+    return {name: getattr(found, name) for name in ("share", "low", "high", "least", "most", "meetings")}
+
+
+def _sure(found: Matchups, parts: Split) -> Arrays:
+    listed, ringed = counters(found, parts.ratings), rings(found)
+    return {
+        "counter": np.array([(c.team, c.beaten) for c in listed], np.int64).reshape(-1, 2),
+        "upset": np.array([c.upset for c in listed], np.uint8),
+        "ring": np.array([ring.teams for ring in ringed], np.int64).reshape(-1, 3),
+    }

@@ -1,0 +1,119 @@
+"""How much of who beats whom is a ladder of strength, and how much goes in rings as rock, paper and scissors do.
+
+Balduzzi, Tuyls, Pérolat and Graepel (2018, "Re-evaluating evaluation") and Balduzzi et al. (2019, "Open-ended learning
+in symmetric zero-sum games") split the log odds of all match-ups, an antisymmetric matrix, into differences of ratings
+(transitive) and a remainder without sources or sinks (cyclic): the combinatorial Hodge split, by least squares with the
+counts of battles as weights (Jiang, Lim, Yao and Ye 2011, "Statistical ranking and combinatorial Hodge theory").
+
+Departures:
+
+1. Ratings are in log odds, the remainder in shares of wins. Log odds of match-ups that always end alike are infinite,
+   and cut off they call a ladder of sure wins a third cyclic. So ratings are those of Bradley and Terry's model by
+   maximum likelihood: there, too, the remainder, the shares less those that the ratings expect, has no sources or sinks
+   (that is what the likelihood equations say), and near even it is the split of the papers. Ratings have a wide normal
+   prior (``PRIOR`` in log odds), so who never lost has one, too.
+2. Chance makes rings where there are none: squares of measured shares are larger than those of true ones by their
+   variance. What it adds is taken off, the total's and the remainder's own part of it; the result is unbiased near the
+   fit, and 0 where less than nothing is left.
+3. The range: all cyclic shares s for which "cyclic - s * total" is 0 as far as its own error can tell (Fieller 1954),
+   by normal approximation with the errors of ``matchups``. Where nothing is known to decide, it is everything.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from engine.confidence import Range
+from engine.metagame.matchups import DOUBT, Matchups, pairs_of
+
+Floats = NDArray[np.float64]
+PRIOR = 12.0
+ELO = 400 / math.log(10)
+"""Points of Elo's scale for each unit of log odds."""
+_STEPS, _SHARES = 100, 501
+
+
+class Split(NamedTuple):
+    """``ratings`` float64[teams] in log odds, of mean 0, and their standard ``errors``; ``cyclic``: the share of what
+    decides that goes in rings, the rest is strength; not a number where nothing decides. ``range``: of that share."""
+
+    ratings: Floats
+    errors: Floats
+    cyclic: float
+    range: Range
+
+
+class _Fit(NamedTuple):
+    """Ratings; the remainder float64[pairs]; how ratings and remainder move with the shares."""
+
+    ratings: Floats
+    rest: Floats
+    rating_by: Floats
+    rest_by: Floats
+
+
+def split(found: Matchups) -> Split:
+    """Of a table in which every two teams are joined by a chain of meetings."""
+    pairs = pairs_of(found.teams)
+    met = found.meetings[pairs] > 0
+    edges = np.zeros((int(met.sum()), found.teams))
+    at = np.arange(len(edges))
+    edges[at, pairs.first[met]], edges[at, pairs.second[met]] = 1.0, -1.0
+    counts = found.meetings[pairs][met].astype(np.float64)
+    even, variance, error = (table[pairs][met] for table in (found.payoff, found.variance, found.error))
+    fit = _fitted(edges, counts, even)
+    errors = np.sqrt((fit.rating_by**2 * error**2).sum(axis=1))
+    if len(edges) < found.teams:
+        nothing = not even.any()
+        return Split(fit.ratings, errors, math.nan if nothing else 0.0, Range(0.0, 1.0 if nothing else 0.0))
+    weights = counts / counts.sum()
+    return Split(fit.ratings, errors, *_cyclic(fit, weights, even, variance, error))
+
+
+def expected(ratings: Floats) -> Floats:
+    """The shares float64[teams, teams] that ratings alone would make."""
+    return np.asarray(expit(ratings[:, None] - ratings))
+
+
+def _fitted(edges: Floats, counts: Floats, even: Floats) -> _Fit:
+    """Bradley and Terry's ratings by Newton's method, its steps never longer than a unit."""
+    ratings, teams = np.zeros(edges.shape[1]), edges.shape[1]
+    for _ in range(_STEPS):
+        chance = expit(edges @ ratings)
+        slope = edges.T @ (counts * (even + 0.5 - chance)) - ratings / PRIOR**2
+        curved = (edges.T * (counts * chance * (1 - chance))) @ edges + np.eye(teams) / PRIOR**2
+        step = np.linalg.solve(curved, slope)
+        ratings = ratings + step / max(1.0, float(np.abs(step).max()))
+        if np.abs(step).max() < 1e-12:
+            break
+    ratings = ratings - ratings.mean()
+    chance = expit(edges @ ratings)
+    bend = chance * (1 - chance)
+    rating_by = np.linalg.solve((edges.T * (counts * bend)) @ edges + np.eye(teams) / PRIOR**2, edges.T * counts)
+    rest_by = np.eye(len(edges)) - bend[:, None] * (edges @ rating_by)
+    return _Fit(ratings, even + 0.5 - chance, rating_by, rest_by)
+
+
+def _cyclic(fit: _Fit, weights: Floats, even: Floats, variance: Floats, error: Floats) -> tuple[float, Range]:
+    """The cyclic share and its range; sums of squares are weighted by the counts of meetings."""
+    own = fit.rest_by.T * weights @ fit.rest_by
+    cyclic = float(weights @ fit.rest**2 - np.diag(own) @ variance)
+    total = float(weights @ even**2 - weights @ variance)
+    s, z, noise = np.linspace(0, 1, _SHARES), float(ndtri(1 - DOUBT / 2)), error**2
+    slope = 2 * (fit.rest_by.T @ (weights * fit.rest) - s[:, None] * weights * even)
+    crossed = own**2 * noise[:, None] * noise
+    mixed = float((np.diag(own) * weights) @ noise**2)
+    bent = 2 * (crossed.sum() - 2 * s * mixed + s**2 * float(weights**2 @ noise**2))
+    spread = np.sqrt(np.maximum(slope**2 @ noise - bent, bent))
+    possible = np.abs(cyclic - s * total) <= z * spread
+    best = min(max(cyclic / total, 0.0), 1.0) if total > 0 else math.nan
+    if not total > 0:
+        return best, Range(0.0, 1.0)
+    inside = s[possible]
+    low, high = (float(inside.min()), float(inside.max())) if len(inside) else (best, best)
+    return best, Range(min(low, best), max(high, best))

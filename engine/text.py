@@ -1,0 +1,51 @@
+"""Text for people: characters that nobody sees, which make a name look like another one, and numbers in full."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal
+
+TURNING = "\u202a-\u202e\u2066-\u2069"
+"""What turns the direction of text, as characters of a regular expression."""
+WIDTHLESS = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+"""What has no width and joins no letters: the joiners of emoji and of Arabic letters are none of these."""
+_INVISIBLE = re.compile(f"[{TURNING}{WIDTHLESS}]")
+LARGEST = 1e21
+"""From here on a number has more digits than anybody counts."""
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and patterns that are drawn as nothing."""
+
+
+def invisible(text: str) -> str:
+    """The first invisible character in ``text``, such as ``U+200B``; "" where there is none."""
+    found = _INVISIBLE.search(text)
+    return f"U+{ord(found[0]):04X}" if found else ""
+
+
+def is_seen(text: str) -> bool:
+    """Whether ``text`` has something that one can see."""
+    return any(unicodedata.category(each)[0] not in "CMZ" and each not in _BLANK for each in text)
+
+
+def folded(name: str) -> str:
+    """``name`` as people compare names: without case, width, what is not seen, and doubled spaces."""
+    once = unicodedata.normalize("NFKC", name).casefold()
+    seen = "".join(each for each in once if unicodedata.category(each) != "Cf" and each not in _BLANK)
+    return " ".join(unicodedata.normalize("NFKC", seen).split())
+
+
+def shown(text: str) -> str:
+    """``text`` as it is. Raises ValueError where it holds an invisible character, or nothing else than blanks."""
+    if found := invisible(text):
+        raise ValueError(f"holds the invisible character {found}; take it out")
+    if text and not is_seen(text):
+        raise ValueError("must have something that one can see")
+    return text
+
+
+def figures(value: float) -> str:
+    """A number as people write it, with all its digits: 1000000.0 → "1,000,000", 1e-08 → "0.00000001"."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{Decimal(f'{value:.15g}').normalize():,f}" if 0 < abs(value) < LARGEST else f"{value:,g}"

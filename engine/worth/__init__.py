@@ -1,0 +1,1 @@
+"""What each piece of a game is worth: a designed experiment of random battles."""

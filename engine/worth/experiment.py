@@ -1,0 +1,161 @@
+"""The battles of "what is each piece worth?": which are played, stage by stage.
+
+1. *Screen*, two fifths of all battles: random pairings of the rules (``engine.lineups.pairings``), the reference.
+2. *Narrow* and *closer*, a tenth each: teams that are drawn to hold what looked most surprising so far, pieces and
+   pairs side by side: a pair is looked at for what it has beyond its halves, so even ones hide nothing.
+3. *Proof*, three times a tenth: what may well matter, on battles that had no part in picking it. What is settled
+   leaves the rest to the others.
+4. *Prices*, the last tenth: teams that hold a piece at another price, drawn as if that were the price.
+
+What is played next is decided when a stage is complete, by all of its battles, so it depends on nothing but them; each
+battle's number, with the study's seed, says who meets whom. An experiment that goes on from its state is the one that
+was never interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle
+from engine.errors import Cancelled, ConfigError
+from engine.evolution.algorithm import Parts, Progress
+from engine.lineups.pairings import TRIES, draw
+from engine.lineups.rules import CompiledRules
+from engine.problem import Evaluation, Request
+from engine.rng import combine64, mix64
+from engine.worth.reading import PRICES, PROOFS, Played, Reading, Stage
+from engine.worth.traits import Traits
+
+BLOCK = 16
+"""Battles of a request."""
+TICKS = 40
+SHARES = {"screen": 0.4, "narrow": 0.1, "closer": 0.1, **dict.fromkeys(PROOFS, 0.1), PRICES: 0.1}
+"""The stages in their order, each with its share of the battles."""
+_DRAWN, _TURNED, _DEARER = 0xD2A3, 0xD2A4, 0xD2A5
+
+
+class Experiment:
+    """Asks for battles and takes in what they say, as an ``Algorithm`` does. ``reading`` is what is known by now.
+    ``bounds`` float64[pieces, 2]: the least and the most that each piece may cost."""
+
+    def __init__(
+        self,
+        rules: CompiledRules,
+        battles: int,
+        matters: float,
+        seed: int,
+        bounds: NDArray[np.float64],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.rules, self.battles, self.seed = rules, battles, seed
+        self.traits, self.stopped = Traits(rules), stopped
+        self.reading = Reading(self.traits, matters / 100, seed, bounds, stopped)
+        self.tick, self.done = 0, False
+        self._open(Stage("screen", 0, self._size("screen")))
+
+    @property
+    def played(self) -> int:
+        """Battles that are over."""
+        return self.stage.first + BLOCK * int(self.told.sum())
+
+    def ask(self, room: int) -> list[Request]:
+        """``room`` requests of this stage's battles at most; of the next stage once it is complete. Raises Cancelled
+        where it was stopped while that was decided."""
+        if self.told.all() and not self.done:
+            self._decide()
+        found: list[Request] = []
+        while self._next < len(self.told) and len(found) < room:
+            if not self.told[self._next]:
+                at = BLOCK * self._next
+                first = self.stage.first + at
+                found.append(Request(first // BLOCK, self._seated[at : at + BLOCK], first, first + BLOCK, self.seed))
+            self._next += 1
+        return found
+
+    def tell(self, evaluation: Evaluation) -> list[Progress]:
+        """Take in a block. Raises KeyError for one that is not outstanding."""
+        block = evaluation.id - self.stage.first // BLOCK
+        if not 0 <= block < len(self.told) or self.told[block]:
+            raise KeyError(evaluation.id)
+        at = slice(BLOCK * block, BLOCK * (block + 1))
+        if evaluation.values is not None:
+            self._ahead[at] = np.where(self._turned[at, None], -1.0, 1.0) * evaluation.values
+        self.told[block] = True
+        tick = TICKS * self.played // self.battles
+        if tick == self.tick:
+            return []
+        self.tick = tick
+        return [Progress(tick)]
+
+    def state(self) -> Parts:
+        """The stages so far and the outcomes of their battles; who met whom follows from them."""
+        stages = [*(played.stage for played in self.reading.played), self.stage]
+        ahead = [*(played.ahead for played in self.reading.played), self._ahead]
+        plans = [{"name": s.name, "first": s.first, "battles": s.battles, "traits": list(s.traits)} for s in stages]
+        meta = {"stages": plans, "tick": self.tick, "done": self.done}
+        return {"experiment": Bundle(meta, {"ahead": np.concatenate(ahead), "told": self.told})}
+
+    def load(self, parts: Parts) -> None:
+        """Go on from a state."""
+        meta, arrays = parts["experiment"]
+        stages = [Stage(s["name"], s["first"], s["battles"], tuple(s["traits"])) for s in meta["stages"]]
+        for i, stage in enumerate(stages):
+            self._open(stage)
+            self._ahead[:] = arrays["ahead"][stage.first : stage.first + stage.battles]
+            if i < len(stages) - 1:
+                self.reading.take(self._over())
+        self.told = np.array(arrays["told"], np.bool_)
+        self.tick, self.done = meta["tick"], meta["done"]
+
+    def _size(self, name: str) -> int:
+        return max(int(SHARES[name] * self.battles) // BLOCK, 1) * BLOCK
+
+    def _open(self, stage: Stage) -> None:
+        """Draw who meets whom. Raises ConfigError where the rules leave hardly any two teams, and Cancelled."""
+        numbers = np.arange(stage.first, stage.first + stage.battles, dtype=np.uint64)
+        keys = combine64(combine64(self.seed & 0xFFFFFFFFFFFFFFFF, _DRAWN), numbers)
+        dealt = np.resize(np.array(stage.traits or (-1,), np.int64), stage.battles)
+        asked, dearer = self.traits.asked(dealt), self._dearer(stage, keys, dealt)
+        rows, found = draw(self.rules, keys, *asked, dearer, stopped=self.stopped)
+        if dearer.any() and not found.all():  # nobody can afford the piece then: at its own price one can
+            dearer = np.where(found, dearer, 0.0)
+            rows, found = draw(self.rules, keys, *asked, dearer, stopped=self.stopped)
+        if not found.all():
+            raise ConfigError([("lineups", f"hardly any two teams keep these rules: {TRIES:,} draws gave none")])
+        self.stage, self._rows, self._dealt, self._changed = stage, rows, dealt, dearer
+        self._turned = (mix64(combine64(keys, _TURNED)) & np.uint64(1)).astype(np.bool_)
+        self._seated = np.where(self._turned[:, None, None], rows[:, ::-1], rows)
+        self._ahead = np.full((stage.battles, 2), np.nan)
+        self.told, self._next = np.zeros(stage.battles // BLOCK, np.bool_), 0
+
+    def _dearer(self, stage: Stage, keys: NDArray[np.uint64], dealt: NDArray[np.int64]) -> NDArray[np.float64]:
+        """By how much the prices of what is dealt are changed in each battle of a stage."""
+        if stage.name != PRICES:
+            return np.zeros(stage.battles)
+        marks = (mix64(combine64(keys, _DEARER)) >> np.uint64(11)).astype(np.float64) / 2**53
+        return self.reading.dearer(dealt, marks)
+
+    def _over(self) -> Played:
+        return Played(self.stage, self._rows, self._dealt, self._changed, self._ahead)
+
+    def _decide(self) -> None:
+        """The stage is complete: what it says, and what is played next."""
+        self.reading.take(self._over())
+        try:
+            later = self._next_stage()
+            if later is not None:
+                self._open(later)
+        except Cancelled:
+            self.reading.played.pop()
+            raise
+        self.done = later is None
+
+    def _next_stage(self) -> Stage | None:
+        order, first = list(SHARES), self.stage.first + self.stage.battles
+        for name in order[order.index(self.stage.name) + 1 :]:
+            if chosen := self.reading.chosen(name, self._size(name)):
+                return Stage(name, first, self._size(name), chosen)
+        return None

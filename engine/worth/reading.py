@@ -1,0 +1,384 @@
+"""What the battles of an experiment say: how much each trait is worth, how sure that is, and what to look at next.
+
+Effects are in chances to win, 0.03 being three points. A piece's worth is what teams of the reference that hold it win
+beyond what teams with as many of the average piece of its category do. A pair's is what teams that hold both win beyond
+even; it is told only where they bring more together than each by itself, and where a half may matter by itself, only
+where that *extra* alone matters.
+
+Findings are proved by battles that had no part in picking them: evidence that the effect is beyond what matters, above
+or below (``confidence.log_evidence``: any distribution, any look), all of them one list with 5 % expected false at most
+(e-BH). A chance of 1 % of these 5, for all of them together, pays for what effects are compared with, which is
+measured, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import confidence
+from engine.confidence import Range
+from engine.worth.estimates import by_group, surprise
+from engine.worth.prices import LEAST, WIDER, Curve, curve
+from engine.worth.screen import LEAD, SIDES, WIN, Screen
+from engine.worth.traits import Traits
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Chosen = NDArray[np.int64]
+ROUGHLY, CLOSELY = 2_000, 10_000
+"""Pairings that are drawn for what a forecast expects of each pair that is looked at, the first and the second time."""
+EXPECTED = 1_000_000, 160_000
+"""The same for all finalists together, and the most for each."""
+FEWEST, CLOSER, RARE = 192, 4, 8
+"""Battles of each trait that is looked at more closely, times as many the second time. So few say nothing."""
+TURNS = 200_000
+"""Pairings at changed prices that are drawn for what forecasts expect of them."""
+FINALISTS, ABREAST = 24, 4
+"""Traits that are proved, and how many are at a time where none looks as if it could be."""
+NEAR = 0.7
+"""A finalist is less than so many standard errors from what matters."""
+HOPELESS = 1e12
+"""Battles, where nothing seems to be beyond what matters."""
+PROOFS, PRICES = tuple(f"proof-{i}" for i in range(1, 4)), "prices"
+"""The stages of the proof, and the last one, of changed prices."""
+ERROR, OFFSET_ERROR = 0.05, 0.01
+OFFSET = 2.58
+"""Standard errors on both sides for the second of these errors, of a row by itself."""
+
+
+class Stage(NamedTuple):
+    """Battles from number ``first`` on; ``traits`` are dealt to them in turn, none: the reference."""
+
+    name: str
+    first: int
+    battles: int
+    traits: tuple[int, ...] = ()
+
+
+class Played(NamedTuple):
+    """A stage that is over: ``rows`` int32[n, 2, slots], the first team of each holding the trait that was ``dealt``
+    int64[n] (-1: none) at a price changed by ``dearer`` float64[n], and by how much its win and its strength were
+    ``ahead`` float64[n, 2], not a number where a battle could not be finished."""
+
+    stage: Stage
+    rows: Ints
+    dealt: Chosen
+    dearer: Floats
+    ahead: Floats
+
+
+class Finalist(NamedTuple):
+    """A trait to be proved: its ``effect`` so far and that one's variance. ``expected``: what forecasts expect of teams
+    with it. Claims about its outcome: beyond ``line`` by what matters, and in the same direction beyond ``halves`` (not
+    a number: no such claim), each known but for its doubt, a distance."""
+
+    trait: int
+    effect: float
+    variance: float
+    expected: float
+    line: float
+    doubt: float
+    halves: float = math.nan
+    halves_doubt: float = 0.0
+
+
+class Finding(NamedTuple):
+    """What proof says: the worth beyond its line, the ``variance`` of one battle, its range, from how many battles, the
+    log of the evidence that it matters, and whether it is ``told``."""
+
+    trait: int
+    battles: int
+    worth: float
+    variance: float
+    range: Range
+    evidence: float
+    told: bool = False
+
+
+class Reading:
+    """``played``: the stages that are over. ``bounds`` float64[pieces, 2]: the least and the most that each costs."""
+
+    def __init__(
+        self, traits: Traits, matters: float, seed: int, bounds: Floats, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.traits, self.matters, self.seed, self.stopped = traits, matters, seed, stopped
+        self.bounds = bounds
+        self.played: list[Played] = []
+        self._findings: tuple[int, list[Finding]] = (0, [])
+        self.lost: set[int] = set()
+        place = {t.pieces[0]: i for i, t in enumerate(traits.single)}
+        self._first = len(traits.single) + len(traits.amounts)
+        self._halves = np.array([[place[p] for p in t.pieces] for t in traits.pairs], np.int64).reshape(-1, 2)
+
+    @cached_property
+    def screen(self) -> Screen:
+        """Of the first stage."""
+        first = self.played[0]
+        return Screen(self.traits, first.rows, first.ahead, self.seed, self.stopped)
+
+    @property
+    def proving(self) -> bool:
+        """Whether any proof is over."""
+        return any(p.stage.name in PROOFS for p in self.played)
+
+    def take(self, played: Played) -> None:
+        """One more stage is over."""
+        self.played.append(played)
+
+    def chosen(self, name: str, battles: int) -> tuple[int, ...]:
+        """The traits that a stage of so many battles looks at; none where there is nothing to look at. Raises
+        Cancelled."""
+        if name == "narrow":
+            return self._narrow(max(battles // FEWEST, 1))
+        if name == "closer":
+            return self._closer(max(battles // (CLOSER * FEWEST), 1))
+        if name == PRICES:
+            return self._priced()
+        left = battles * sum(each >= name for each in PROOFS)
+        return self._provable(left)
+
+    def _priced(self) -> tuple[int, ...]:
+        """The pieces whose prices are changed; those of a small category come up as often as those of a large one."""
+        kinds: dict[int, list[int]] = {}
+        for i, trait in enumerate(self.traits.single):
+            if self.reach(i):
+                kinds.setdefault(int(self.screen.rules.category[trait.pieces[0]]), []).append(i)
+        most = max(map(len, kinds.values()), default=0)
+        return tuple(pieces[turn % len(pieces)] for turn in range(most) for pieces in kinds.values())
+
+    def reach(self, piece: int) -> Range | None:
+        """By how much the price of a piece is changed; None where nobody can say how much a price matters."""
+        screen, (p,) = self.screen, self.traits.all[piece].pieces
+        slope, units = screen.slope(int(screen.rules.category[p])), screen.units(piece)
+        if not slope.known(OFFSET) or not units or not screen.rest[WIN].many[piece]:
+            return None
+        half = max(LEAST, WIDER * self._farthest[int(screen.rules.category[p])]) / (slope.size * units)
+        least, most = (self.bounds[p] - screen.rules.price[p]).tolist()
+        return Range(max(-half, min(least, 0.0)), min(half, max(most, 0.0)))
+
+    @cached_property
+    def _farthest(self) -> dict[int, float]:
+        """By category how far teams with a piece are from even at most."""
+        kinds = self.screen.rules.category[[t.pieces[0] for t in self.traits.single]]
+        far = np.abs(self.screen.outcome()[: len(kinds)])
+        return {k: float(far[kinds == k].max()) for k in set(kinds.tolist())}
+
+    def dearer(self, dealt: Chosen, marks: Floats) -> Floats:
+        """Changes of the prices of the pieces dealt, anywhere within reach, by random ``marks`` in [0, 1)."""
+        reach = np.array([self.reach(i) or (0.0, 0.0) for i in range(len(self.traits.single))])
+        return np.asarray(reach[dealt, 0] + marks * (reach[dealt, 1] - reach[dealt, 0]))
+
+    @property
+    def curves(self) -> dict[int, Curve]:
+        """By category how the outcome changes with a price; none before that was played."""
+        return self._played_curves if any(p.stage.name == PRICES for p in self.played) else {}
+
+    @cached_property
+    def _played_curves(self) -> dict[int, Curve]:
+        return self._curves(next(p for p in self.played if p.stage.name == PRICES))
+
+    def _curves(self, played: Played) -> dict[int, Curve]:
+        left, marks = self.screen.left(played.rows, played.ahead)[:, WIN], (np.arange(TURNS) + 0.5) / TURNS
+        dealt = np.resize(np.array(played.stage.traits, np.int64), TURNS)
+        dearer = self.dearer(dealt, np.random.default_rng(self.seed).permutation(marks))
+        forecast, found = self.screen.forecast_at(dealt, dearer)
+        kinds = self.screen.rules.category[[t.pieces[0] for t in self.traits.single]]
+        curves = {}
+        for k in set(kinds[list(played.stage.traits)].tolist()):
+            one, other = (kinds[played.dealt] == k) & np.isfinite(left), (kinds[dealt] == k) & found
+            scale = float(np.abs(played.dearer[one]).max(initial=0.0)) or 1.0
+            rest = curve(played.dealt[one], played.dearer[one], left[one], scale)
+            expected = curve(dealt[other], dearer[other], forecast[other], scale)
+            if rest and expected:
+                curves[k] = rest.plus(expected)
+        return curves
+
+    def _provable(self, battles: int) -> tuple[int, ...]:
+        """The finalists that are open and, if they are what they look like, are proved soonest: as many as so many
+        battles may prove, or the nearest few."""
+        pairs = zip(self.finalists, self.findings, strict=True)
+        order = sorted((self._needed(f, finding), f.trait) for f, finding in pairs if self._open(finding))
+        ends = np.cumsum([needed for needed, _ in order])
+        return tuple(trait for (_, trait), end in zip(order, ends.tolist(), strict=True) if end <= battles) or tuple(
+            trait for _, trait in order[:ABREAST]
+        )
+
+    def _needed(self, f: Finalist, finding: Finding) -> float:
+        """The battles that may prove a finalist, by the mean of what was known of it and what proof says."""
+        prior, weight = 1 / f.variance, finding.battles / finding.variance if finding.battles > 1 else 0.0
+        effect = (prior * f.effect + weight * finding.worth) / (prior + weight) if weight else f.effect
+        gap = abs(effect) - self.matters - f.doubt
+        spread = finding.variance if finding.battles > 1 else 0.25
+        missing = math.log(len(self.finalists) / (ERROR - OFFSET_ERROR)) + math.log(4) - max(finding.evidence, -1.0)
+        return missing * 2 * spread / gap**2 if gap > 0 else HOPELESS
+
+    def _narrow(self, most: int) -> tuple[int, ...]:
+        """The pairs that surprise most by what they bring beyond their halves, as far as forecasts did not know it."""
+        rest, pairs = self.screen.rest[LEAD], self.screen.pairs[LEAD].at(*self._halves.T)
+        spread = float(rest.squares.sum() / max(rest.many.sum(), 1))
+        extra = pairs.mean - rest.mean[self._halves].sum(axis=1)
+        variance = np.where(pairs.many >= RARE, spread / np.maximum(pairs.many, 1), np.inf)
+        return self._leading(np.arange(len(extra)) + self._first, surprise(extra, variance, 2 * self.matters), most)
+
+    def _closer(self, most: int) -> tuple[int, ...]:
+        """Of these the ones that still do, by all battles so far."""
+        looked = np.array(self._looked("narrow"), np.int64)
+        if not len(looked):
+            return ()
+        _, extra = self._pairs(looked)
+        return self._leading(looked, surprise(extra.mean, extra.variance, 2 * self.matters), most)
+
+    def _leading(self, traits: Chosen, surprises: Floats, most: int) -> tuple[int, ...]:
+        order = np.argsort(-surprises, kind="stable")[:most]
+        order = order[np.isfinite(surprises[order])]
+        found = traits[order]
+        if len(found):
+            _, lost = self.screen.expectation(found, 1, 0)
+            self.lost.update(found[lost].tolist())
+            found = found[~lost]
+        return tuple(found.tolist())
+
+    def _looked(self, name: str) -> tuple[int, ...]:
+        return next((p.stage.traits for p in self.played if p.stage.name == name), ())
+
+    def _pairs(self, pairs: Chosen) -> tuple[_Effects, _Effects]:
+        """What pairs bring teams that hold both, and what of it is beyond their halves: by the screen and by what was
+        played since to look at them. Told by the lead, which is enough to see what is worth proving."""
+        halves = self._halves[pairs - self._first]
+        groups = np.full(len(self.traits.all), -1, np.int64)
+        groups[pairs] = np.arange(len(pairs))
+        rest = self.screen.pairs[LEAD].at(*halves.T)
+        for played in self.played[1:]:
+            if played.stage.name in ("narrow", "closer"):
+                values, own = self.screen.left(played.rows, played.ahead)[:, LEAD], groups[played.dealt]
+                good = np.isfinite(values) & (own >= 0)
+                rest = rest.plus(by_group(values[good], own[good], len(pairs)))
+        expected, _ = self.screen.expectation(pairs, CLOSELY if self._looked("closer") else ROUGHLY, 1)
+        mean, variance = rest.mean + expected[LEAD].mean, rest.variance + expected[LEAD].variance
+        of_halves = self.screen.outcome(LEAD)[halves].sum(axis=1), self.screen.variance(LEAD)[halves].sum(axis=1)
+        return _Effects(mean, variance), _Effects(mean - of_halves[0], variance + of_halves[1])
+
+    @cached_property
+    def finalists(self) -> list[Finalist]:
+        """What is proved: what may well matter, by everything before the proof."""
+        found = sorted([*self._single_candidates(), *self._pair_candidates()], reverse=True)
+        chosen = [candidate for _, candidate in found[:FINALISTS]]
+        if not chosen:
+            return []
+        each = min(EXPECTED[0] // len(chosen), EXPECTED[1])
+        expected, _ = self.screen.expectation(np.array([c.trait for c in chosen], np.int64), each, 2)
+        rows = zip(chosen, expected[WIN].mean.tolist(), expected[WIN].variance.tolist(), strict=True)
+        errors = NormalDist().inv_cdf(1 - OFFSET_ERROR / (2 * len(chosen)))
+        return [self._finalist(candidate, mean, variance, errors) for candidate, mean, variance in rows]
+
+    def _single_candidates(self) -> list[tuple[float, _Candidate]]:
+        """Pieces; and of the amounts of each that matter clearly more than any amount does, the surest one: "5 or
+        more" and "6 or more" say the same twice."""
+        worth, variance = self.screen.outcome() - self.screen.base, self.screen.variance()
+        place = {t.pieces[0]: i for i, t in enumerate(self.traits.single)}
+        found: dict[tuple[int, bool], tuple[float, _Candidate]] = {}
+        for i, (w, v) in enumerate(zip(worth.tolist(), variance.tolist(), strict=True)):
+            piece, amount = self.traits.all[i].pieces[0], i >= len(self.traits.single)
+            clearly = not amount or abs(w) > abs(float(worth[place[piece]])) + self.matters / 3
+            if clearly and (score := self._score(w, v)) > -NEAR:
+                found[piece, amount] = max(found.get((piece, amount), (-math.inf, _NONE)), (score, _Candidate(i, w, v)))
+        return list(found.values())
+
+    def _pair_candidates(self) -> list[tuple[float, _Candidate]]:
+        looked = np.array(self._looked("closer") or self._looked("narrow"), np.int64)
+        if not len(looked):
+            return []
+        worth, extra = self._pairs(looked)
+        found = []
+        for k, trait in enumerate(looked.tolist()):
+            own = extra if self._half_matters(trait) else worth
+            candidate = _Candidate(trait, float(own.mean[k]), float(own.variance[k]))
+            both = np.sign(own.mean[k]) == np.sign(extra.mean[k])
+            if both and (score := self._score(candidate.effect, candidate.variance)) > -NEAR:
+                found.append((score, candidate))
+        return found
+
+    def _score(self, effect: float, variance: float) -> float:
+        """How many standard errors an effect is beyond what matters."""
+        return (abs(effect) - self.matters) / math.sqrt(variance) if 0 < variance < math.inf else -math.inf
+
+    def _half_matters(self, pair: int) -> bool:
+        """Whether a half of a pair may matter by itself."""
+        halves = self._halves[pair - self._first]
+        worth = np.abs(self.screen.outcome()[halves] - self.screen.base[halves])
+        return bool((worth + 1.65 * np.sqrt(self.screen.variance()[halves]) > self.matters).any())
+
+    def _finalist(self, candidate: _Candidate, expected: float, variance: float, errors: float) -> Finalist:
+        """``errors``: standard errors of what its effect is compared with, on both sides."""
+        trait, doubt = candidate.trait, errors * math.sqrt(variance)
+        if trait < self._first:
+            base, own = float(self.screen.base[trait]), float(self.screen.base_variance[trait])
+            return Finalist(*candidate, expected, base, errors * math.sqrt(variance + own))
+        halves = self._halves[trait - self._first]
+        of_halves = float(self.screen.outcome()[halves].sum())
+        both = errors * math.sqrt(variance + float(self.screen.variance()[halves].sum()))
+        if self._half_matters(trait):
+            return Finalist(*candidate, expected, of_halves, both)
+        return Finalist(*candidate, expected, 0.0, doubt, of_halves, both)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What proof says of each finalist so far."""
+        if self._findings[0] != len(self.played):
+            self._findings = len(self.played), self._proved()
+        return self._findings[1]
+
+    def _proved(self) -> list[Finding]:
+        proofs = [p for p in self.played if p.stage.name in PROOFS]
+        rests = [self.screen.left(p.rows, p.ahead)[:, WIN] for p in proofs]
+        found = []
+        for finalist in self.finalists:
+            pairs = zip(proofs, rests, strict=True)
+            values = [rest[(p.dealt == finalist.trait) & np.isfinite(rest)] for p, rest in pairs]
+            found.append(self._finding(finalist, np.concatenate([*values, np.empty(0)])))
+        logs = np.array([f.evidence for f in found])
+        told = confidence.e_bh(logs, np.full(len(logs), 1 / max(len(logs), 1)), ERROR - OFFSET_ERROR)
+        return [f._replace(told=bool(t)) for f, t in zip(found, told, strict=True)]
+
+    def _finding(self, f: Finalist, rest: Floats) -> Finding:
+        values, low, high = rest + f.expected, SIDES.low + f.expected, SIDES.high + f.expected
+        ends = confidence.bounds(values, low, high, ERROR - OFFSET_ERROR)
+        over = [(f.line + self.matters + f.doubt), (f.halves + f.halves_doubt)]
+        under = [(f.line - self.matters - f.doubt), (f.halves - f.halves_doubt)]
+        above = min(confidence.log_evidence(values, low, high, line) for line in over if not math.isnan(line))
+        below = min(confidence.log_evidence(-values, -high, -low, -line) for line in under if not math.isnan(line))
+        worth = float(values.mean()) - f.line if len(values) else math.nan
+        reach = Range(ends.low - f.line - f.doubt, ends.high - f.line + f.doubt)
+        evidence = float(np.logaddexp(above, below)) - math.log(2)
+        return Finding(f.trait, len(values), worth, float(values.var()) if len(values) else math.nan, reach, evidence)
+
+    def _open(self, finding: Finding) -> bool:
+        """Whether more battles may say more of a finalist."""
+        sure = finding.evidence >= math.log(len(self.finalists) / (ERROR - OFFSET_ERROR))
+        fine = -self.matters < finding.range.low and finding.range.high < self.matters
+        return not sure and not fine
+
+
+class _Candidate(NamedTuple):
+    """A trait that may be worth proving: its effect so far, and its variance."""
+
+    trait: int
+    effect: float
+    variance: float
+
+
+_NONE = _Candidate(-1, 0.0, math.inf)
+
+
+class _Effects(NamedTuple):
+    """Means and their variances, float64[n]."""
+
+    mean: Floats
+    variance: Floats

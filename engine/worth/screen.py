@@ -1,0 +1,205 @@
+"""What random pairings say of every trait, with forecasts that were fitted to other battles than they are used on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from engine import confidence
+from engine.confidence import Range
+from engine.lineups.pairings import costs, draw
+from engine.rng import combine64
+from engine.worth.estimates import Means, by_group, by_pair, by_traits, trust
+from engine.worth.forecast import Forecast, Teams, fitted
+from engine.worth.prices import Slope, Slopes
+from engine.worth.traits import Traits
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+LEARNED = 100_000
+"""Battles that forecasts learn from, at most: more hardly helps."""
+EXPECTED = 1_200_000
+"""Pairings of the reference that are drawn for what forecasts expect, at most, and no more than ``EACH`` for each of
+its battles."""
+EACH = 16
+PART = 100_000
+WIN, LEAD = OUTCOMES = 0, 1
+SIDES = Range(-1.0, 1.0)
+"""Between which an outcome lies that its forecast was taken from."""
+_EXPECTED = 0xE9C7
+
+
+class Screen:
+    """``rows`` int32[n, 2, slots] and by how much the first team was ``ahead`` float64[n, 2] (win, strength).
+
+    There are two outcomes: the WIN, and the LEAD in strength, written in the chances to win that it goes with. The lead
+    shows an effect in fewer battles, so it says where to look; what is told is the win. Of each outcome by trait:
+    ``rest``, what its forecast leaves of it, and ``expected``, that forecast over the reference; ``pairs``, the rest by
+    pairs of pieces. Pieces are the first of the traits, in the order of ``traits.single``."""
+
+    def __init__(
+        self, traits: Traits, rows: Ints, ahead: Floats, seed: int, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        good = np.isfinite(ahead).all(axis=1)
+        self.traits, self.rules, self.seed, self.stopped = traits, traits.rules, seed, stopped
+        rows, ahead = rows[good], ahead[good]
+        self.battles = len(rows)
+        self._ranges: dict[tuple[int, float], Range] = {}
+        spread = float(ahead[:, 1].var())
+        together = float(np.mean(ahead[:, 0] * ahead[:, 1]))
+        self.scale = np.array([1.0, together / spread if spread > 0 else 0.0])
+        outcome = ahead * self.scale
+        self.trust = np.ones(2)
+        self.forecasts, forecast = self._fitted(rows, outcome)
+        self.trust = np.array([trust(outcome[:, j], forecast[:, j]) for j in OUTCOMES])
+        held, rest, own = _held(traits, rows), _both(outcome - self.trust * forecast), _both(self.trust * forecast)
+        self.rest, self._held, self._rest = by_traits(held, rest), held.tocsc(), rest[:, WIN]
+        pieces = held[:, : len(traits.single)].tocsr()
+        self.pairs = [by_pair(pieces, rest[:, j]) for j in OUTCOMES]
+        self.expected, apart = by_traits(held, own), self._apart(rows)
+        self._slopes = Slopes.of(held, apart, rest[:, WIN]), Slopes.of(held, apart, own[:, WIN])
+        self._draw(min(EXPECTED, EACH * len(rows)))
+
+    def outcome(self, j: int = WIN) -> Floats:
+        """What teams with each trait have of an outcome beyond even, by trait."""
+        return self.rest[j].mean + self.expected[j].mean
+
+    def variance(self, j: int = WIN) -> Floats:
+        """Of the ``outcome``."""
+        return self.rest[j].variance + self.expected[j].variance
+
+    @cached_property
+    def base(self) -> Floats:
+        """What teams with the average piece of a trait's category, in the same amount, win beyond even, by piece and
+        amount: that many of any kind may be worse than few is no piece's fault."""
+        totals, many = self._by_group(self.outcome())
+        return np.asarray((totals / np.maximum(many, 1))[self._group])
+
+    @cached_property
+    def base_variance(self) -> Floats:
+        """Of the ``base``."""
+        totals, many = self._by_group(self.variance())
+        return np.asarray((totals / np.maximum(many, 1) ** 2)[self._group])
+
+    @cached_property
+    def _group(self) -> NDArray[np.int64]:
+        """Which traits are compared with one another: pieces of a category, in the same amount."""
+        every = [*self.traits.single, *self.traits.amounts]
+        of = np.array([(self.rules.category[t.pieces[0]], t.least) for t in every])
+        return np.asarray(np.unique(of, axis=0, return_inverse=True)[1].ravel(), np.int64)
+
+    def _by_group(self, values: Floats) -> tuple[Floats, Floats]:
+        """Sums of the values of those that were met, by group, and how many these are."""
+        met, groups = self.rest[WIN].many > 1, int(self._group.max()) + 1
+        own = self._group[met]
+        return np.bincount(own, values[met], groups).astype(np.float64), np.bincount(own, None, groups).astype(
+            np.float64
+        )
+
+    def units(self, trait: int) -> float:
+        """How many of its piece teams with a single trait hold, on average."""
+        piece = self.traits.all[trait].pieces
+        of = [i for i, t in enumerate([*self.traits.single, *self.traits.amounts]) if t.pieces == piece]
+        many = self.expected[WIN].many
+        return float(many[of].sum() / many[trait]) if many[trait] else 0.0
+
+    def slope(self, category: int) -> Slope:
+        """The chance to win that one unit of cost brings teams, apart from their piece of a category."""
+        kinds = self.rules.category[[t.pieces[0] for t in self.traits.single]]
+        of = np.append(kinds == category, np.zeros(len(self.traits.amounts), np.bool_))
+        rest, expected = (slopes.slope(of) for slopes in self._slopes)
+        return rest.plus(expected)
+
+    def _apart(self, rows: Ints) -> Floats:
+        """By how much more the first teams cost than the second ones, then the other way round."""
+        one, other = (costs(self.rules, rows[:, side]) for side in (0, 1))
+        return np.concatenate([one - other, other - one])
+
+    def left(self, rows: Ints, ahead: Floats) -> Floats:
+        """What forecasts leave of the first teams' outcomes, [n, 2], of battles that they never saw."""
+        return np.asarray(ahead * self.scale - self.forecast(rows))
+
+    def forecast(self, rows: Ints) -> Floats:
+        """What is to be taken from the first teams' outcomes, [n, 2]."""
+        one, other = (Teams.of(self.rules, rows[:, side]) for side in (0, 1))
+        return np.asarray(self.trust * np.mean([f.of(one, other) for f in self.forecasts], axis=0))
+
+    def expectation(self, chosen: NDArray[np.int64], each: int, purpose: int) -> tuple[list[Means], NDArray[np.bool_]]:
+        """What forecasts expect of teams with the chosen traits, of each outcome, from so many pairings each; and which
+        of these could not be drawn: the rules leave hardly any. Raises Cancelled."""
+        groups = np.repeat(np.arange(len(chosen)), each)
+        lost, expected = np.zeros(len(chosen), np.bool_), [Means.none(len(chosen)) for _ in OUTCOMES]
+        for at in range(0, len(groups), PART):
+            own = groups[at : at + PART]
+            numbers = combine64(chosen[own].astype(np.uint64), (at + np.arange(len(own))).astype(np.uint64))
+            rows, found = draw(
+                self.rules, self._keys(purpose, numbers), *self.traits.asked(chosen[own]), stopped=self.stopped
+            )
+            forecast = self.forecast(rows[found])
+            more = [by_group(forecast[:, j], own[found], len(chosen)) for j in OUTCOMES]
+            expected = [a.plus(b) for a, b in zip(expected, more, strict=True)]
+            lost[own[~found]] = True
+        return expected, lost
+
+    def forecast_at(self, chosen: NDArray[np.int64], dearer: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """What forecasts expect of the WIN of a team with each of the chosen traits at a price that is changed by so
+        much; and which could be drawn."""
+        expected, whole = np.zeros(len(chosen)), np.zeros(len(chosen), np.bool_)
+        for at in range(0, len(chosen), PART):
+            own = slice(at, at + PART)
+            keys = self._keys(3, np.arange(at, at + len(chosen[own]), dtype=np.uint64))
+            rows, found = draw(self.rules, keys, *self.traits.asked(chosen[own]), dearer[own], stopped=self.stopped)
+            whole[own] = found
+            expected[at + np.flatnonzero(found)] = self.forecast(rows[found])[:, WIN]
+        return expected, whole
+
+    def _keys(self, purpose: int, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Seeds of pairings that nobody plays."""
+        return combine64(combine64(combine64(self.seed & 0xFFFFFFFFFFFFFFFF, _EXPECTED), purpose), numbers)
+
+    def range(self, trait: int, error: float) -> Range:
+        """Where the mean of the ``rest`` of a trait is: the screen is looked at once, when it is over."""
+        if (trait, error) not in self._ranges:
+            self._ranges[trait, error] = self._range(trait, error)
+        return self._ranges[trait, error]
+
+    def _range(self, trait: int, error: float) -> Range:
+        rows = self._held.indices[self._held.indptr[trait] : self._held.indptr[trait + 1]]
+        return confidence.bounds_once(self._rest[rows], *SIDES, error)
+
+    def _fitted(self, rows: Ints, outcome: Floats) -> tuple[list[Forecast], Floats]:
+        """Two forecasts, each of half of the battles, and what each expected of the other half."""
+        one, other = (Teams.of(self.rules, rows[:, side]) for side in (0, 1))
+        fold, forecasts, expected = np.arange(len(rows)) % 2, [], np.zeros_like(outcome)
+        for k in (0, 1):
+            seen, unseen = np.flatnonzero(fold == k)[: LEARNED // 2], np.flatnonzero(fold != k)
+            teams, facing = one.take(seen), other.take(seen)
+            made = fitted(self.traits.pieces, teams, facing, outcome[seen], self.seed + k, self.stopped)
+            expected[unseen] = made.of(one.take(unseen), other.take(unseen))
+            forecasts.append(made)
+        return forecasts, expected
+
+    def _draw(self, many: int) -> None:
+        """What forecasts expect by trait, over so many pairings of the reference that nobody plays."""
+        for at in range(0, many, PART):
+            numbers = np.arange(at, min(at + PART, many), dtype=np.uint64)
+            nothing = np.full((len(numbers), 1), -1, np.int32)
+            rows, whole = draw(self.rules, self._keys(0, numbers), nothing, nothing, stopped=self.stopped)
+            held, own = _held(self.traits, rows[whole]), _both(self.forecast(rows[whole]))
+            self.expected = [a.plus(b) for a, b in zip(self.expected, by_traits(held, own), strict=True)]
+            more = Slopes.of(held, self._apart(rows[whole]), own[:, WIN])
+            self._slopes = self._slopes[0], self._slopes[1].plus(more)
+
+
+def _held(traits: Traits, rows: Ints) -> sparse.csr_matrix:
+    """Which of the first teams, then of the second ones, have which traits."""
+    return traits.held(np.concatenate([rows[:, 0], rows[:, 1]]))
+
+
+def _both(ahead: Floats) -> Floats:
+    """Of the first teams, then of the second ones."""
+    return np.concatenate([ahead, -ahead])

@@ -1,0 +1,108 @@
+"""The result of an experiment: every piece and amount, and the pairs that were proved, as columns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from engine.columns import Arrays
+from engine.confidence import Range
+from engine.simulators.contract import GameSpec
+from engine.worth.prices import NONE, Fair, fair
+from engine.worth.reading import ERROR, OFFSET, OFFSET_ERROR, Finalist, Finding, Reading
+
+UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
+"""Verdicts: nothing can be said; as good as the average but for what matters; more battles would tell; stands out."""
+NEEDED = 30
+"""Teams that hold a trait, without which nothing is said of it."""
+EFFECTS = ("worth", "low", "high", "evidence")
+PRICES = ("fair", "fair_low", "fair_high")
+
+
+def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
+    """Meta and columns: ``piece`` int32[n, 2] (-1: no second), ``least`` int32[n], ``battles`` int64[n], in chances to
+    win ``worth`` and the ends of its range ``low`` and ``high`` float64[n] (not a number where nothing is said), log
+    ``evidence`` that it matters, and the ``verdict`` uint8[n]; of pieces the ``fair`` price, its ends ``fair_low`` and
+    ``fair_high``, and how many ``units`` teams hold that have any. Pieces come first, then amounts, then pairs that may
+    well matter: one without battles of its own was not proved, and has no range."""
+    pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
+    found = {f.trait: (f, finding) for f, finding in pairs}
+    singles = len(reading.traits.single) + len(reading.traits.amounts)
+    shown = [*range(singles), *(trait for trait in found if trait >= singles)]
+    rows = [_proved(*found[i], reading) if i in found else _screened(reading, i) for i in shown]
+    traits = [reading.traits.all[i] for i in shown]
+    columns: Arrays = {
+        "piece": np.array([(*t.pieces, -1)[:2] for t in traits], np.int32).reshape(-1, 2),
+        "least": np.array([t.least for t in traits], np.int32),
+        "battles": np.array([row[0] for row in rows], np.int64),
+        "verdict": np.array([row[-1] for row in rows], np.uint8),
+    }
+    columns |= {name: np.array([row[1 + k] for row in rows]) for k, name in enumerate(EFFECTS)}
+    pieces = [{"id": p.id, "name": p.name, "category": p.category, "cost": p.cost} for p in spec.pieces]
+    prices = [
+        _fair(reading, i, row) if i < len(reading.traits.single) else NONE for i, row in zip(shown, rows, strict=True)
+    ]
+    columns |= {name: np.array([price[k] for price in prices]) for k, name in enumerate(PRICES)}
+    columns["units"] = np.array([reading.screen.units(i) if i < singles else math.nan for i in shown])
+    meta = {"pieces": pieces, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
+    return meta, columns
+
+
+Row = tuple[int, float, float, float, float, int]
+
+
+def _proved(finalist: Finalist, finding: Finding, reading: Reading) -> Row:
+    """Of a finalist: what its own battles say."""
+    if finding.battles:
+        ends = finding.range
+        verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.told else _within(ends, reading.matters)
+        return finding.battles, finding.worth, ends.low, ends.high, finding.evidence, verdict
+    if finalist.trait < len(reading.screen.base):
+        return _screened(reading, finalist.trait)
+    return 0, finalist.effect, math.nan, math.nan, finding.evidence, OPEN
+
+
+def _screened(reading: Reading, i: int) -> Row:
+    """Of a piece or an amount that was not worth proving: what random teams say."""
+    screen = reading.screen
+    count = int(screen.rest[0].many[i])
+    if count < NEEDED or _always(reading, i):
+        return _nothing(count)
+    expected, base = float(screen.expected[0].mean[i]), float(screen.base[i])
+    doubt = OFFSET * math.sqrt(float(screen.expected[0].variance[i] + screen.base_variance[i]))
+    rest = screen.range(i, ERROR - OFFSET_ERROR)
+    ends = Range(rest.low + expected - base - doubt, rest.high + expected - base + doubt)
+    return count, float(screen.outcome()[i]) - base, ends.low, ends.high, -math.inf, _within(ends, reading.matters)
+
+
+def _fair(reading: Reading, i: int, row: Row) -> Fair:
+    """The fair price of a piece, by its row."""
+    screen, (piece,), reach = reading.screen, reading.traits.all[i].pieces, reading.reach(i)
+    curve = reading.curves.get(int(screen.rules.category[piece]))
+    if reach is None or curve is None:
+        return NONE
+    _, worth, low, high, *_ = row
+    base, bounds = float(screen.base[i]), Range(*reading.bounds[piece].tolist())
+    ends = Range(low + base, high + base)
+    return fair(float(screen.rules.price[piece]), reach, bounds, worth + base, ends, curve, OFFSET)
+
+
+def _always(reading: Reading, i: int) -> bool:
+    """Whether every team has it, or just those that have another piece: then nothing tells it from that."""
+    pieces = len(reading.traits.single)
+    if i >= pieces:
+        return False
+    together = reading.screen.pairs[0].many
+    mine = together[i]
+    same = (mine == mine[i]) & (np.diag(together) == mine[i])
+    return bool(same.sum() > 1 or mine[i] == 2 * reading.screen.battles)
+
+
+def _nothing(count: int) -> Row:
+    return count, math.nan, math.nan, math.nan, -math.inf, UNTESTED
+
+
+def _within(ends: Range, matters: float) -> int:
+    return FINE if -matters < ends.low and ends.high < matters else OPEN

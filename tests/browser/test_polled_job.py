@@ -1,0 +1,79 @@
+"""Pages of jobs that ask for themselves anew while the job runs, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from engine.arrays import pack
+from tests.browser.conftest import PHONE, let_in
+from tests.browser.looking import overflow, serious_violations
+from tests.factories import Studio, game_version, signed_in
+from webapp.lib.storage import store
+from webapp.studies.models import Job, Status
+
+Enter = Callable[..., Page]
+SOON = 20_000
+PIECES = 40
+
+
+@pytest.fixture
+def experiment(team: Studio) -> Job:
+    """An experiment under way that has a table; its pieces are worth less than fair or more, some without a sign."""
+    game_version(team.project)
+    signed_in(team.designer).post(reverse("studies:ask", args=[team.project.slug, "worth"]), {"battles": "2000"})
+    worth = np.linspace(-0.06, 0.05, PIECES)
+    arrays = {
+        "piece": np.array([[i, -1] for i in range(PIECES)], np.int32),
+        "least": np.ones(PIECES, np.int32),
+        "worth": worth,
+        "low": worth - 0.02,
+        "high": worth + 0.02,
+        "verdict": np.array([4, *[2] * (PIECES - 1)], np.uint8),
+        "battles": np.full(PIECES, 900),
+    }
+    pieces = [{"id": f"p{i}", "name": f"Piece {i}", "category": "equipment", "cost": 100.0} for i in range(PIECES)]
+    table = store().put(pack({"pieces": pieces, "matters": 0.03, "game": "A game", "proved": True}, arrays))
+    job = Job.objects.get(kind="worth")
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING, artifacts={"table": table}, counters={"battles": 900})
+    return Job.objects.get(pk=job.pk)
+
+
+def address(job: Job) -> str:
+    return reverse("studies:job", args=[job.project.slug, job.pk])
+
+
+def test_buttons_follow_the_job_and_what_was_opened_stays_open(enter: Enter, team: Studio, experiment: Job) -> None:
+    page = enter(team.designer, address(experiment))
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.get_by_text("The other 15, nearer to even").click()
+    expect(page.get_by_role("row", name="Piece 20 ")).to_be_visible()
+    Job.objects.filter(pk=experiment.pk).update(counters={"battles": 1234})
+    expect(page.get_by_text("1,234 battles")).to_be_visible(timeout=SOON)
+    expect(page.get_by_role("row", name="Piece 20 ")).to_be_visible()
+    Job.objects.filter(pk=experiment.pk).update(status=Status.FINISHED)
+    expect(page.get_by_role("button", name="Pause")).to_be_hidden(timeout=SOON)
+    expect(page.get_by_role("button", name="Stop and keep results")).to_be_hidden()
+    assert serious_violations(page) == []
+
+
+def test_a_phone_shows_worth_and_verdict_of_a_piece_and_minus_signs_are_minus_signs(
+    browser: Browser, site: str, team: Studio, experiment: Job
+) -> None:
+    context = browser.new_context(base_url=site, viewport=PHONE)
+    let_in(context, site, team.producer)
+    page = context.new_page()
+    page.goto(address(experiment))
+    row = page.get_by_role("row", name="Piece 0")
+    for text in ("equipment, 100", "−6.0", "−8.0 to −4.0", "Too weak for its price"):
+        cell = row.get_by_text(text).first
+        expect(cell).to_be_visible()
+        box = cell.bounding_box()
+        assert box is not None, text
+        assert box["x"] + box["width"] <= PHONE["width"], text
+    assert overflow(page) == 0
+    context.close()

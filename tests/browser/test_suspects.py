@@ -1,0 +1,82 @@
+"""Suspects in a real browser: the way there from signing in, and everything on the page by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from pytest_django.fixtures import Settings
+
+from tests.browser.conftest import PHONE
+from tests.factories import Studio, search_job
+from tests.webapp.experiments import experiment
+from webapp.studies.demo import make_demo
+from webapp.suspects.models import Decision
+
+Enter = Callable[..., Page]
+CLICKS = """addEventListener("click", (event) => {
+  if (event.isTrusted) localStorage.setItem("clicks", 1 + Number(localStorage.clicks ?? 0));
+}, true)"""
+
+
+def test_from_signing_in_to_a_confirmed_suspect_of_the_demo_are_two_clicks_and_no_typing(
+    page: Page, site: str, tmp_path: Path, settings: Settings
+) -> None:
+    settings.DEMO_PASSWORDS, settings.VAR = True, tmp_path
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]  # the site's, not the tests' own
+    made = make_demo()
+    experiment(search_job(made.project))
+    page.add_init_script(CLICKS)
+    page.goto("/sign-in/")
+    page.get_by_role("button", name="Designer").click()
+    page.get_by_role("link", name="See the suspects").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Four suspects")
+    expect(page.get_by_role("heading", name="is unfair.")).to_be_visible()
+    expect(page.locator(".suspect-chip")).to_contain_text("Confirmed")
+    assert int(page.evaluate("localStorage.clicks")) <= 5
+
+
+def test_all_of_it_goes_by_keyboard(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project)
+    experiment(job)
+    page = enter(team.designer, f"/p/herobattle/jobs/{job.pk}/suspects/")
+
+    def to(role: str, name: str) -> None:
+        """Press Tab until something has the focus that is called so."""
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent").strip().startswith(name):
+                return
+        raise AssertionError(f"no way to {role} {name}")
+
+    to("link", "Marrow Duke")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Marrow Duke is too good.")).to_be_visible()
+    to("menu", "Intended")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("He is the theme of spring")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".decision")).to_contain_text("Intended: “He is the theme of spring”")
+    assert Decision.objects.get().created_by == team.designer
+    to("button", "Take it back")
+    page.keyboard.press("Enter")
+    expect(page.locator(".decision")).to_contain_text("Your decision")
+
+
+def test_on_a_phone_the_verdict_comes_first_and_the_decision_stays_in_reach(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project)
+    experiment(job)
+    page = enter(team.designer, "/")
+    page.set_viewport_size(PHONE)
+    page.goto(f"/p/herobattle/jobs/{job.pk}/suspects/")
+    verdict, others = page.locator("#suspect-title"), page.locator("#list-title")
+    assert verdict.bounding_box()["y"] < others.bounding_box()["y"]
+    for top in (0, 10_000):
+        page.mouse.wheel(0, top)
+        expect(page.get_by_role("button", name="Fix")).to_be_in_viewport()
+    page.locator("summary", has_text="Intended").click()
+    expect(page.get_by_label("Why it is meant to be so")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

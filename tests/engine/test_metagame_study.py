@@ -1,0 +1,191 @@
+"""Round robins as a study: the same table whoever plays when, and teams that cannot play are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle, unpack
+from engine.catalog import STUDIES
+from engine.config.metagame import MetagameConfig
+from engine.errors import ConfigError
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
+from engine.lineups.pairing_evaluator import PairingEvaluator
+from engine.metagame.round_robin import RoundRobin
+from engine.problem import Evaluation
+from engine.simulators.contract import FAILED, Battles, Patch
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study.metagame import Words, names_of, rows_of
+from tests.engine.sample_simulators import SPEC, TugOfWar
+
+TEAMS = [{"slots": {"hero": f"hero-{i}", "soldier": "soldier-0", "soldiers": 1 + i % 3}} for i in range(5)]
+
+
+class Ringed(TugOfWar):
+    """Heroes beat each other in a ring, always; from the left seat a little more often; every seventh battle fails."""
+
+    failing = False
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        found = super().battles(left, right, seeds, patch, fidelity)
+        ahead = (right[:, 0] - left[:, 0]) % 5
+        win = np.where(ahead == 0, 0.5, np.where(ahead <= 2, 1.0, 0.0))
+        found.side[:, 0, 2], found.side[:, 1, 2] = win, 1 - win
+        found.status[self.failing & (seeds % np.uint64(7) == 0)] = FAILED
+        return found
+
+
+class Failing(Ringed):
+    failing = True
+
+
+RINGED = "python:tests.engine.test_metagame_study:Ringed"
+
+
+def config(**more: Any) -> MetagameConfig:
+    found = load({"kind": "metagame", "game": {"simulator": RINGED}, "teams": TEAMS, "battles": 40,
+                  "pool": {"kind": "local"}, **more})  # fmt: skip
+    assert isinstance(found, MetagameConfig)
+    return found
+
+
+def run(study: MetagameConfig, store: FolderStore, resume: str = "", control: Any = lambda: "") -> list[AnyEvent]:
+    return list(STUDIES["metagame"].load()(study, store, resume, control))
+
+
+def table(store: FolderStore, event: AnyEvent) -> Bundle:
+    return unpack(store.get(event.artifacts["table"]))  # type: ignore[union-attr]
+
+
+def commanded(command: str, looks: int) -> Any:
+    """Says nothing at so many looks, then the command."""
+    quiet = iter(range(looks))
+    return lambda: "" if next(quiet, None) is not None else command
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "store")
+
+
+def test_it_plays_every_pair_from_both_seats_and_shows_the_ring(store: FolderStore) -> None:
+    started, *_, end = run(config(), store)
+    assert isinstance(started, Started)
+    assert (started.battles, started.ticks) == (400, 10)
+    assert isinstance(end, Finished)
+    meta, columns = table(store, end)
+    assert end.counters.battles == 400
+    off = ~np.eye(5, dtype=bool)
+    assert set(columns["meetings"][off].tolist()) == {20}
+    assert meta["cyclic"]["share"] > 0.99
+    assert np.abs(columns["rating"]).max() < 5
+    assert np.allclose(columns["picked"], 0.2, atol=1e-6)
+    assert [team["name"] for team in meta["teams"]] == [f"Hero {i}" for i in range(5)]
+    assert meta["teams"][2]["parts"] == ["Hero 2", "Soldier 0 ×3"]
+    assert (meta["battles"], meta["missing"], meta["game"]) == (40, 0, "Tug of war")
+
+
+@pytest.mark.parametrize("looks", [3, 12])
+def test_wherever_it_is_interrupted_it_ends_with_the_same_table(store: FolderStore, tmp_path: Path, looks: int) -> None:
+    whole, other = run(config(), store)[-1], FolderStore(tmp_path / "other")
+    *_, paused = run(config(), other, control=commanded("pause", looks))
+    assert isinstance(paused, Paused)
+    assert paused.counters.battles < 400
+    last = run(config(), other, paused.artifacts["checkpoint"])[-1]
+    assert isinstance(last, Finished)
+    expected, found = table(store, whole), table(other, last)
+    assert found.meta == expected.meta
+    for name, column in expected.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], column)
+
+
+def test_answers_in_any_order_give_the_same_results() -> None:
+    study = config()
+    robins = [RoundRobin(rows_of(study, SPEC), study.meetings, study.ticks, 1) for _ in range(2)]
+    evaluator = PairingEvaluator(study, Ringed())
+    for robin, backwards in zip(robins, (False, True), strict=True):
+        requests = robin.ask(1000)[:: -1 if backwards else 1]
+        ticks = [p.tick for r in requests for e in evaluator.evaluate([r], lambda: False) for p in robin.tell(e)]
+        assert ticks == [*range(1, 11)]
+        assert robin.done
+        assert robin.ask(10) == []
+    assert np.array_equal(robins[0].results, robins[1].results)
+
+
+def test_what_was_not_asked_for_or_comes_twice_is_refused() -> None:
+    robin = RoundRobin(rows_of(config(), SPEC), 3, 3, 1)
+    assert robin.ticks == 3
+    answer = Evaluation(0, np.zeros(2), np.zeros((2, 2)), 2, np.empty(0), values=np.full((2, 2), 0.5))
+    assert robin.tell(answer) == []
+    assert robin.played == 2
+    for wrong in (0, 30, -1):
+        with pytest.raises(KeyError):
+            robin.tell(answer._replace(id=wrong))
+
+
+def test_battles_that_fail_are_left_out_and_the_rest_counts(store: FolderStore) -> None:
+    end = run(config(game={"simulator": RINGED.replace("Ringed", "Failing")}), store)[-1]
+    _, columns = table(store, end)
+    off = ~np.eye(5, dtype=bool)
+    assert (columns["meetings"][off] < 20).any()
+    assert (columns["meetings"][off] > 5).all()
+    assert columns["share"][0, 1] == 1.0
+
+
+def test_stopped_early_it_has_a_whole_table_by_fewer_battles(store: FolderStore) -> None:
+    events = run(config(), store, control=commanded("stop", 12))
+    assert isinstance(events[-1], Stopped)
+    ticks = [event for event in events if isinstance(event, Progressed)]
+    if ticks:
+        assert table(store, events[-1]).meta["battles"] == 4 * ticks[-1].tick
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"teams": [*TEAMS, TEAMS[1]]}, "teams.5"),
+        ({"teams": [{"slots": {"hero": "nobody", "soldier": "soldier-0"}}, TEAMS[0]]}, "teams.0.slots.hero"),
+        ({"game": {"simulator": RINGED, "patch": {"nothing": 1}}}, "game.patch.nothing"),
+    ],
+)
+def test_what_cannot_be_played_is_said_before_anything_is(
+    store: FolderStore, change: dict[str, Any], place: str
+) -> None:
+    events = run(config(**change), store)
+    assert isinstance(events[-1], Failed)
+    assert place in events[-1].message
+    assert len(events) == 1
+
+
+def test_fewer_than_two_teams_and_more_than_sixty_four_are_refused() -> None:
+    for teams in (TEAMS[:1], TEAMS * 13):
+        with pytest.raises(ConfigError) as caught:
+            config(teams=teams)
+        assert caught.value.problems[0].place == "teams"
+
+
+def test_names_are_never_alike() -> None:
+    twins = [{**TEAMS[0], "name": "Twin"}, {**TEAMS[1], "name": "Twin"}, TEAMS[2]]
+    study = config(teams=twins)
+    assert names_of(study, SPEC, rows_of(study, SPEC)) == ["Twin", "Twin (2)", "Hero 2"]
+
+
+def test_the_command_line_says_what_is_planned_and_what_is_sure(store: FolderStore) -> None:
+    events, words = run(config(), store), Words()
+    assert isinstance(events[0], Started)
+    assert words.planned(events[0], config().model_dump()) == "5 teams, 400 battles"
+    end = events[-1]
+    assert isinstance(end, Finished)
+    assert words.round(end.summary) == "10 pairs with a sure winner, 100 % of what decides goes in rings"

@@ -1,0 +1,97 @@
+"""A command to end is heard wherever a study waits long: for a program that is silent, and for teams that are rare."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.config.worth import WorthConfig
+from engine.errors import Cancelled
+from engine.events import AnyEvent, Paused, Stopped
+from engine.lineups.pairing_evaluator import PairingEvaluator
+from engine.lineups.pairings import draw
+from engine.lineups.rules import compile_rules
+from engine.problem import Request
+from engine.simulators.loaders import opened
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run
+from engine.study.control import Command
+from tests.engine.sample_simulators import SPEC, team_rows
+
+LOCAL = {"kind": "local"}
+SCRIPT = {"kind": "scripted", "player": "random"}
+
+
+def program(name: str) -> str:
+    """A program that says nothing after a while, by its name in ``bad_simulators``."""
+    return f"command:{sys.executable} -m tests.engine.bad_simulators {name}"
+
+
+def ended(study: dict[str, Any], folder: Path, command: Command = "stop") -> list[AnyEvent]:
+    """The events of a study that is told to end a moment after its beginning."""
+    until = time.monotonic() + 2.0
+    return list(run(load(study), FolderStore(folder), "", lambda: command if time.monotonic() > until else ""))
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        {"kind": "search", "game": {"simulator": program("silent")}, "pool": LOCAL},
+        {"kind": "worth", "game": {"simulator": program("silent")}, "pool": LOCAL},
+        {"kind": "sample", "game": {"simulator": program("silent")}, "pool": LOCAL},
+        {"kind": "train", "game": program("silent"), "pool": LOCAL},
+        {
+            "kind": "evolve",
+            "task": {"game": program("silent"), "learner": {"kind": "ppo", "rate": [0.001, 0.01]}},
+            "pool": LOCAL,
+        },
+        {"kind": "evaluate", "game": program("silent"), "policies": {"a": SCRIPT, "b": SCRIPT}},
+    ],
+    ids=lambda study: study["kind"],
+)
+def test_a_study_whose_program_never_describes_its_game_hears_that_it_is_to_end(
+    study: dict[str, Any], tmp_path: Path
+) -> None:
+    (end,) = ended(study, tmp_path)
+    assert isinstance(end, Stopped), end  # left alone it would be Failed, once the program's time is up
+
+
+def test_a_training_that_is_paused_before_its_game_is_described_can_go_on(tmp_path: Path) -> None:
+    (end,) = ended({"kind": "train", "game": program("silent"), "pool": LOCAL}, tmp_path, "pause")
+    assert isinstance(end, Paused)
+    assert end.artifacts == {}
+
+
+def test_an_experiment_hears_it_while_it_draws_teams_that_hardly_keep_the_rules(tmp_path: Path) -> None:
+    rules = {"budget_low": 1949}
+    game = {"simulator": "builtin:herobattle-planted:1"}
+    (end,) = ended({"kind": "worth", "game": game, "lineups": rules, "pool": LOCAL}, tmp_path)
+    assert isinstance(end, Stopped)
+
+
+def test_an_experiment_hears_it_while_its_program_plays() -> None:
+    game = {"simulator": program("hang")}
+    with opened(game["simulator"]) as simulator:
+        evaluator = PairingEvaluator(WorthConfig.model_validate({"game": game}), simulator)
+        until = time.monotonic() + 2.0
+        rows = np.stack([team_rows(4, 1), team_rows(4, 2)], axis=1)
+        with pytest.raises(Cancelled):
+            list(evaluator.evaluate([Request(0, rows, 0, 4, 1)], lambda: time.monotonic() > until))
+
+
+def test_teams_are_the_same_however_often_somebody_asks_whether_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = compile_rules(SPEC, WorthConfig.model_validate({"game": {"simulator": "builtin:herobattle"}}).pairings)
+    seeds, nothing = np.arange(1, 300, dtype=np.uint64) << np.uint64(40), np.full((299, 1), -1, np.int32)
+    at_once = draw(rules, seeds, nothing, nothing)
+    monkeypatch.setattr("engine.lineups.pairings.LOOK_S", 0.0)
+    asked: list[int] = []
+    one_by_one = draw(rules, seeds, nothing, nothing, stopped=lambda: bool(asked.append(1)))
+    assert len(asked) == 299
+    assert all(np.array_equal(a, b) for a, b in zip(at_once, one_by_one, strict=True))
+    assert len(draw(rules, seeds[:0], nothing[:0], nothing[:0]).rows) == 0

@@ -1,0 +1,315 @@
+"""What each piece is worth: what is planted is named, what is fair is not, and nothing depends on who plays when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle, unpack
+from engine.catalog import STUDIES
+from engine.config import LineupConfig
+from engine.config.worth import WorthConfig
+from engine.errors import Cancelled, ConfigError
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Stopped
+from engine.lineups import pairing_evaluator
+from engine.lineups.pairing_evaluator import PairingEvaluator
+from engine.lineups.pairings import PairingSpace
+from engine.lineups.rules import compile_rules
+from engine.problem import Request
+from engine.rng import combine64
+from engine.simulators.contract import FAILED, OK, Battles, Patch
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import worth
+from engine.worth import forecast as forecasts
+from engine.worth import reading as readings
+from engine.worth import screen as screens
+from engine.worth.experiment import BLOCK, Experiment
+from engine.worth.prices import cost_bounds
+from engine.worth.table import FINE, TOO_GOOD, TOO_WEAK, UNTESTED, tabled
+from tests.engine.sample_simulators import SPEC, TugOfWar
+
+HERO, SOLDIER, CHARM = 0, 6, 9
+"""The first of the pieces of each category."""
+RULES, BOUNDS = compile_rules(SPEC, LineupConfig(teams=2, cost_tolerance=None)), cost_bounds(SPEC)
+
+
+class Fair(TugOfWar):
+    """Who meets whom decides much (heroes beat each other in a ring), every piece as much as any other, but for what is
+    planted: so many points of the chance to win, by pieces."""
+
+    def __init__(self, planted: dict[tuple[int, ...], float] | None = None, failing: bool = False) -> None:
+        self.planted, self.failing = planted or {}, failing
+
+    def battles(
+        self,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        patch: Patch,
+        fidelity: str = "full",
+    ) -> Battles:
+        ring = np.sin(2 * np.pi * (left[:, 0] - right[:, 0]) / 6)
+        chance = 0.5 + 0.25 * ring + self._bonus(left) - self._bonus(right)
+        mark = (combine64(seeds, 1) >> np.uint64(11)).astype(np.float64) / 2**53
+        win = (mark < chance).astype(float)
+        strength = 100 * np.clip(0.5 + chance - mark, 0, 1)
+        sides = [np.stack([s, s, w], axis=1) for s, w in ((strength, win), (100 - strength, 1 - win))]
+        status = np.where(self.failing & (seeds % np.uint64(5) == 0), FAILED, OK).astype(np.uint8)
+        return Battles(np.stack(sides, axis=1), np.ones((len(seeds), 1)), status)
+
+    def _bonus(self, teams: NDArray[np.int32]) -> NDArray[np.float64]:
+        held = {p: (teams[:, [0, 1, 3, 4]] == p).any(axis=1) for pieces in self.planted for p in pieces}
+        found = np.zeros(len(teams))
+        for pieces, points in self.planted.items():
+            found += points / 100 * np.logical_and.reduce([held[p] for p in pieces])
+        return found
+
+
+class Crowds(Fair):
+    """Three soldiers and more, of whatever kind, are worth less than fewer."""
+
+    def _bonus(self, teams: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.where(teams[:, 2] >= 3, -0.1, 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer pairings for what forecasts expect, and fewer steps of learning."""
+    monkeypatch.setattr(forecasts, "STEPS", (100, 400))
+    monkeypatch.setattr(screens, "EXPECTED", 60_000)
+    monkeypatch.setattr(readings, "EXPECTED", (60_000, 10_000))
+    monkeypatch.setattr(readings, "CLOSELY", 3_000)
+    monkeypatch.setattr(readings, "TURNS", 10_000)
+    monkeypatch.setattr(readings, "ROUGHLY", 1_000)
+
+
+def config(battles: int, seed: int = 1) -> WorthConfig:
+    game = {"simulator": "python:tests.engine.test_worth:Fair"}
+    lineups = {"cost_tolerance": None}
+    found = load({"kind": "worth", "seed": seed, "game": game, "battles": battles, "lineups": lineups,
+                  "pool": {"kind": "local"}})  # fmt: skip
+    assert isinstance(found, WorthConfig)
+    return found
+
+
+def whole(game: Fair, battles: int, seed: int = 1, backwards: bool = False, cut: int = 0) -> Experiment:
+    """An experiment, played to its end; ``backwards``: every stage in the opposite order; ``cut``: it goes on from its
+    state whenever so many blocks have been played."""
+    evaluator, made = (
+        PairingEvaluator(config(battles, seed), game),
+        lambda: Experiment(RULES, battles, 3.0, seed, BOUNDS),
+    )
+    x, since = made(), 0
+    while not x.done:
+        asked = x.ask(cut or 10_000)
+        for answer in list(evaluator.evaluate(asked, lambda: False))[:: -1 if backwards else 1]:
+            x.tell(answer)
+        since += len(asked)
+        if cut and since >= cut and not x.done:
+            state, x, since = x.state(), made(), 0
+            x.load(state)
+    return x
+
+
+def told(x: Experiment) -> dict[tuple[int, ...], int]:
+    """By pieces whether what was told is too good or too weak."""
+    return {x.traits.all[f.trait].pieces: int(np.sign(f.worth)) for f in x.reading.findings if f.told}
+
+
+def test_who_meets_whom_on_the_screen_is_any_team_of_the_rules_on_either_side() -> None:
+    x = Experiment(RULES, 20_000, 3.0, 1, BOUNDS)
+    genomes = np.concatenate([request.genome for request in x.ask(10_000)])
+    reference = PairingSpace(RULES).sample(np.random.default_rng(1), len(genomes))
+    for side in (0, 1):
+        seen, expected = (x.traits.held(rows[:, side]).toarray().mean(axis=0) for rows in (genomes, reference))
+        assert np.abs(seen - expected).max() < 5 * np.sqrt(0.5 / len(genomes))
+
+
+def test_planted_pieces_and_pairs_are_named_too_strong_and_too_weak_alike_and_nothing_else() -> None:
+    x = whole(Fair({(HERO + 1,): 15.0, (CHARM + 3,): -14.0, (HERO + 4, SOLDIER + 2): 24.0}), 48_000)
+    found = told(x)
+    assert found[(HERO + 1,)] == 1
+    assert found[(CHARM + 3,)] == -1
+    assert found[HERO + 4, SOLDIER + 2] == 1
+    # A half that is often in a broken pair is itself worth something.
+    assert set(found) <= {(HERO + 1,), (CHARM + 3,), (HERO + 4, SOLDIER + 2), (HERO + 4,), (SOLDIER + 2,)}
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_of_a_fair_game_nothing_is_told(seed: int) -> None:
+    assert not told(whole(Fair(), 8_000, seed))
+
+
+def test_that_many_of_any_kind_are_worse_than_few_is_no_kinds_fault() -> None:
+    x = whole(Crowds(), 32_000)
+    screen, crowds = x.reading.screen, [i for i, t in enumerate(x.traits.amounts, len(x.traits.single)) if t.least == 3]
+    assert crowds
+    assert (screen.outcome()[crowds] < -0.03).all()
+    assert np.abs(screen.outcome()[crowds] - screen.base[crowds]).max() < 0.03
+    assert not told(x)
+
+
+def test_the_more_is_proved_the_more_is_allowed_for_what_effects_are_compared_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = Fair({(HERO + 1,): 15.0, (CHARM + 3,): -14.0})
+    many = whole(game, 8_000).reading.finalists
+    monkeypatch.setattr(readings, "FINALISTS", 1)
+    (one,) = whole(game, 8_000).reading.finalists
+    assert len(many) > 1
+    beside = next(f for f in many if f.trait == one.trait)
+    assert beside.doubt > one.doubt
+
+
+def test_a_table_has_every_piece_with_a_range_around_its_worth_and_a_verdict() -> None:
+    x = whole(Fair({(HERO + 1,): 15.0, (CHARM + 3,): -14.0}), 32_000)
+    meta, columns = tabled(x.reading, SPEC)
+    assert [p["name"] for p in meta["pieces"]][HERO + 1] == "Hero 1"
+    alone = {int(p): i for i, (p, other) in enumerate(columns["piece"]) if other < 0 and columns["least"][i] == 1}
+    assert sorted(alone) == list(range(13))
+    known = np.isfinite(columns["low"])
+    assert known[: len(alone)].all()
+    assert (columns["low"] <= columns["worth"])[known].all()
+    assert (columns["worth"] <= columns["high"])[known].all()
+    assert columns["verdict"][alone[HERO + 1]] == TOO_GOOD
+    assert columns["verdict"][alone[CHARM + 3]] == TOO_WEAK
+    assert UNTESTED not in columns["verdict"]
+    assert (columns["verdict"][[alone[p] for p in range(SOLDIER, CHARM)]] == FINE).all()
+
+
+def test_a_table_that_was_read_before_prices_were_played_keeps_no_later_one_from_having_them() -> None:
+    evaluator, x = PairingEvaluator(config(2_000), Fair()), Experiment(RULES, 2_000, 3.0, 1, BOUNDS)
+    while not x.done:
+        for answer in evaluator.evaluate(x.ask(10_000), lambda: False):
+            x.tell(answer)
+        if not x.done:
+            assert not x.reading.curves
+    assert ("prices" in [p.stage.name for p in x.reading.played]) == bool(x.reading.curves)
+
+
+def same(one: Experiment, other: Experiment) -> None:
+    (meta, columns), (meta_too, columns_too) = (tabled(x.reading, SPEC) for x in (one, other))
+    assert meta == meta_too
+    for name, column in columns.items():
+        np.testing.assert_array_equal(column, columns_too[name])
+
+
+def test_an_experiment_that_goes_on_from_its_state_is_the_one_that_was_never_interrupted() -> None:
+    game = Fair({(HERO + 1,): 12.0})
+    same(whole(game, 2_000), whole(game, 2_000, cut=50))
+
+
+def test_it_does_not_depend_on_the_order_in_which_battles_are_over() -> None:
+    game = Fair({(HERO + 1,): 12.0})
+    same(whole(game, 2_000), whole(game, 2_000, backwards=True))
+
+
+def test_battles_that_cannot_be_finished_are_left_out() -> None:
+    x = whole(Fair({(HERO + 1,): 16.0}, failing=True), 24_000)
+    assert (HERO + 1,) in told(x)
+    finished = np.isfinite(x.reading.played[0].ahead[:, 0]).mean()
+    assert 0.7 < finished < 0.9
+    assert x.reading.screen.battles == int(np.isfinite(x.reading.played[0].ahead[:, 0]).sum())
+
+
+def test_a_block_is_told_once() -> None:
+    x, evaluator = Experiment(RULES, 2_000, 3.0, 1, BOUNDS), PairingEvaluator(config(2_000), Fair())
+    (answer,) = evaluator.evaluate(x.ask(1), lambda: False)
+    x.tell(answer)
+    with pytest.raises(KeyError):
+        x.tell(answer)
+
+
+def test_who_stops_while_it_is_decided_what_is_next_can_go_on() -> None:
+    stop = [False]
+    x = Experiment(RULES, 2_000, 3.0, 1, BOUNDS, stopped=lambda: stop[0])
+    evaluator = PairingEvaluator(config(2_000), Fair())
+    for answer in evaluator.evaluate(x.ask(10_000), lambda: False):
+        x.tell(answer)
+    stop[0] = True
+    with pytest.raises(Cancelled):
+        x.ask(1)
+    assert not x.reading.played
+    stop[0] = False
+    assert x.ask(1)
+
+
+def test_a_battle_is_the_same_in_any_batch() -> None:
+    evaluator, rows = PairingEvaluator(config(2_000), Fair()), Experiment(RULES, 2_000, 3.0, 1, BOUNDS).ask(3)
+    together = list(evaluator.evaluate(rows, lambda: False))
+    for request, answer in zip(rows, together, strict=True):
+        (alone,) = evaluator.evaluate([request], lambda: False)
+        np.testing.assert_array_equal(alone.values, answer.values)
+        assert answer.cost == BLOCK
+    later = Request(9, rows[0].genome, 16_000, 16_000 + BLOCK, 1)
+    (fresh,) = evaluator.evaluate([later], lambda: False)
+    assert (fresh.values != together[0].values).any()
+
+
+def run(study: WorthConfig, store: FolderStore, resume: str = "", control: Any = lambda: "") -> list[AnyEvent]:
+    return list(STUDIES["worth"].load()(study, store, resume, control))
+
+
+def table(store: FolderStore, event: Any) -> Bundle:
+    return unpack(store.get(event.artifacts["table"]))
+
+
+def test_the_study_ends_with_a_table_and_says_how_far_it_is(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    events = run(config(2_000), store)
+    end = events[-1]
+    assert isinstance(end, Finished)
+    ticks = [event.tick for event in events if isinstance(event, Progressed)]
+    assert ticks == sorted(set(ticks))
+    assert end.counters.battles <= 2_000
+    assert len(table(store, end).arrays["worth"]) >= 13
+
+
+def test_a_paused_study_goes_on_to_the_same_table(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    expected = table(store, run(config(2_000), store)[-1])
+    told: list[AnyEvent] = []
+    for event in STUDIES["worth"].load()(config(2_000), store, "", lambda: "pause" if len(told) > 3 else ""):
+        told.append(event)
+    paused = told[-1]
+    assert isinstance(paused, Paused)
+    assert paused.counters.battles < 2_000
+    found = table(store, run(config(2_000), store, resume=paused.artifacts["checkpoint"])[-1])
+    np.testing.assert_array_equal(found.arrays["worth"], expected.arrays["worth"])
+
+
+def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
+    calls = [0]
+
+    def control() -> str:
+        calls[0] += 1
+        return "stop" if calls[0] > 5 else ""
+
+    *_, stopped = run(config(2_000), FolderStore(tmp_path), control=control)
+    assert isinstance(stopped, Stopped)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"game": {"simulator": "builtin:herobattle", "patch": {"nobody.cost": 5.0}}}, "game.patch.nobody.cost"),
+        ({"game": {"simulator": "builtin:herobattle", "fidelity": "rough"}}, "game.fidelity"),
+        ({"game": {"simulator": "builtin:herobattle", "spec": "0" * 64}}, "game.spec"),
+        ({"lineups": {"budget_high": 10}}, "lineups.budget_high"),
+    ],
+)
+def test_what_keeps_a_game_from_being_measured_is_said_at_its_place(
+    change: dict[str, Any], place: str, tmp_path: Path
+) -> None:
+    study = load({"kind": "worth", "game": {"simulator": "builtin:herobattle"}, "battles": 2_000, **change})
+    assert isinstance(study, WorthConfig)
+    with pytest.raises(ConfigError) as caught:
+        pairing_evaluator.checked(study, pairing_evaluator.load(study.game.simulator))
+    assert place in {problem.place for problem in caught.value.problems}
+    *_, failed = worth.worth(study, FolderStore(tmp_path), "", lambda: "")
+    assert isinstance(failed, Failed)

@@ -1,0 +1,217 @@
+"""Round robins on the site: which teams meet, what the page says of them, and who sees it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+
+from engine.arrays import Bundle, pack, unpack
+from engine.metagame.reading import read
+from tests.engine.test_metagame import LADDER, RING, ladder, played
+from tests.factories import Studio, maker, search_job, signed_in, studio
+from webapp.api import tokens
+from webapp.lib.storage import store
+from webapp.metagame.reading import Reading
+from webapp.metagame.teams import MOST, shortlisted, teams_of
+from webapp.studies.models import Job, ShortlistEntry, Status
+
+NAMES = ("Frost Captain", "<b>Warhorn</b>", "=Bows")
+
+
+@pytest.fixture
+def team(db: None) -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def designer(team: Studio) -> Client:
+    return signed_in(team.designer)
+
+
+@pytest.fixture
+def search(team: Studio) -> Job:
+    """A search with two lineups on its shortlist, and one that was taken off."""
+    job = search_job(team.project, rows=20)
+    genomes = unpack(store().get(job.artifacts["archive"])).arrays["genome"].tolist()
+    for lineup in range(3):
+        ShortlistEntry.objects.create(job=job, individual=lineup, reason="strong", genome=genomes[lineup])
+    ShortlistEntry.objects.create(job=job, individual=2, action="withdraw", genome=genomes[2])
+    ShortlistEntry.objects.create(job=job, individual=2, action="remark", reason="hm", genome=genomes[2])
+    return job
+
+
+def form(team: Studio) -> str:
+    return reverse("studies:ask", args=[team.project.slug, "metagame"])
+
+
+def page(job: Job) -> str:
+    return reverse("studies:job", args=[job.project.slug, job.pk])
+
+
+def bundle(chances: Any, meetings: int = 200, names: tuple[str, ...] = NAMES) -> Bundle:
+    meta, columns = read(len(chances), played(chances, meetings), 1)
+    teams = [{"name": name, "parts": [name, "Pikes ×3"], "cost": 100.0} for name in names]
+    return Bundle({**meta, "teams": teams, "game": "A game", "battles": 2 * meetings}, columns)
+
+
+@pytest.fixture
+def met(team: Studio, designer: Client, search: Job) -> Job:
+    """A round robin that is over: rock, paper, scissors."""
+    designer.post(form(team), {"search": search.pk, "battles": "100"})
+    job = Job.objects.get(kind="metagame")
+    table = store().put(pack(*bundle(RING)))
+    changes = {"status": Status.FINISHED, "artifacts": {"table": table}, "tick": 10, "counters": {"battles": 1500}}
+    Job.objects.filter(pk=job.pk).update(**changes)
+    return Job.objects.get(pk=job.pk)
+
+
+def test_the_teams_of_the_shortlist_and_the_baselines_meet(team: Studio, designer: Client, search: Job) -> None:
+    answer = designer.post(form(team), {"search": search.pk, "battles": "60", "seed": "7"})
+    job = Job.objects.get(kind="metagame")
+    assert answer["Location"] == page(job)
+    assert (job.config["battles"], job.config["seed"], job.title) == (60, 7, f"Who beats whom: {search.title}")
+    assert job.config["teams"] == json.loads(json.dumps(teams_of(search)))
+    assert len(shortlisted(search)) == 2
+    sides = {tuple(row) for genome in shortlisted(search) for row in genome}
+    baselines = [each for each in job.config["teams"] if each["name"].startswith("Baseline: ")]
+    assert baselines
+    assert len(job.config["teams"]) == len(sides) + len(baselines)
+    assert job.config["game"]["patch"] == search.game_version.patch
+    assert job.game_version == search.game_version
+
+
+def test_no_more_teams_meet_than_a_map_can_show(search: Job) -> None:
+    genomes = unpack(store().get(search.artifacts["archive"])).arrays["genome"].tolist()
+    for lineup, genome in enumerate(genomes):
+        ShortlistEntry.objects.create(job=search, individual=lineup, reason="more", genome=genome)
+    teams = teams_of(search)
+    assert len(teams) <= MOST
+    assert teams[-1]["name"].startswith("Baseline: ")
+
+
+def test_the_shortlist_leads_to_the_form_with_its_search_chosen(team: Studio, designer: Client, search: Job) -> None:
+    state = reverse("studies:explore-state", args=[team.project.slug, search.pk])
+    assert f'href="{form(team)}?search={search.pk}"' in designer.get(state).json()["html"]
+    assert form(team) not in signed_in(team.producer).get(state).json()["html"]
+    content = designer.get(f"{form(team)}?search={search.pk}").content.decode()
+    assert f'<option value="{search.pk}" selected>' in content
+    assert "2 lineups" in content
+
+
+def test_without_a_shortlist_the_form_says_where_to_get_one(team: Studio, designer: Client) -> None:
+    search_job(team.project, rows=20)
+    assert "No search has a shortlist yet" in designer.get(form(team)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"), [({"battles": "1"}, "2"), ({"search": "999"}, "999"), ({"search": ""}, "Choose a search")]
+)
+def test_what_is_wrong_stands_at_its_field(
+    team: Studio, designer: Client, search: Job, typed: dict[str, str], said: str
+) -> None:
+    answer = designer.post(form(team), {"search": search.pk, **typed})
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not Job.objects.filter(kind="metagame").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"game": {"simulator": "command:sh -c reboot"}}, "config.game.simulator"),
+        ({"game": {"simulator": "python:os:system"}}, "config.game.simulator"),
+        ({"teams": []}, "config.teams"),
+        ({"teams": [{"slots": {"hero": "nobody"}}, {"slots": {}}]}, "config.teams.0.slots.hero"),
+        ({"lineups": {}}, "config.lineups"),
+    ],
+)
+def test_a_script_plays_nothing_but_the_project_s_own(
+    team: Studio, search: Job, config: dict[str, Any], place: str
+) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    address, own = f"/api/v1/projects/{team.project.slug}/jobs", {"teams": teams_of(search)}
+    answer = client.post(address, {"kind": "metagame", "config": {**own, **config}}, content_type="application/json")
+    assert answer.status_code == 422
+    assert place in {problem["place"] for problem in answer.json()["problems"]}
+    assert client.post(address, {"kind": "metagame", "config": own}, content_type="application/json").status_code == 201
+
+
+def test_its_page_tells_its_team_who_beats_whom_and_nobody_else(team: Studio, met: Job) -> None:
+    for user, status in ((team.owner, 200), (team.producer, 200), (team.stranger, 404)):
+        answer = signed_in(user).get(page(met))
+        assert answer.status_code == status
+        if status == 200:
+            content = answer.content.decode()
+            assert "Mostly rock-paper-scissors: " in content
+            ring = "Frost Captain beats <b>Warhorn</b>, <b>Warhorn</b> beats =Bows, and =Bows beats Frost Captain."
+            assert escape(ring) in content
+            assert "<b>Warhorn</b>" not in content
+            assert "If everybody picked as well as can be" in content
+            assert content.count("surely beats</span>") == 3
+            assert not {"nash", "hodge", "antisymmetric", "equilibrium", "cyclic"} & set(content.lower().split())
+
+
+def test_only_who_may_write_starts_one(team: Studio, search: Job) -> None:
+    for user, status in ((team.producer, 403), (team.stranger, 404)):
+        assert signed_in(user).post(form(team), {"search": search.pk}).status_code == status
+    assert not Job.objects.filter(kind="metagame").exists()
+
+
+def test_a_search_of_another_project_is_no_choice(team: Studio, search: Job) -> None:
+    stranger = maker()
+    other = stranger.memberships.first()
+    assert other is not None
+    address = reverse("studies:ask", args=[other.project.slug, "metagame"])
+    answer = signed_in(stranger).post(address, {"search": search.pk})
+    assert answer.status_code == 422
+    assert search.title not in answer.content.decode()
+
+
+def test_the_list_of_jobs_says_what_decides(team: Studio, met: Job, designer: Client) -> None:
+    content = designer.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert "Mostly rock-paper-scissors" in content
+
+
+def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(met: Job, designer: Client) -> None:
+    Job.objects.filter(pk=met.pk).update(artifacts={"table": "0" * 64})
+    assert "The table was lost" in designer.get(page(met)).content.decode()
+    Job.objects.filter(pk=met.pk).update(artifacts={}, status=Status.RUNNING)
+    assert "The first table appears when a tenth" in designer.get(page(met)).content.decode()
+
+
+def test_the_pairs_are_taken_away_as_rows_and_as_csv_without_formulas(team: Studio, met: Job) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.producer, 'ci', None, 30)[1]}"})
+    where = f"/api/v1/projects/{team.project.slug}/jobs/{met.pk}/results"
+    rows = client.get(where).json()["rows"]
+    assert {(row["first"], row["second"]) for row in rows} == {
+        ("Frost Captain", "<b>Warhorn</b>"), ("<b>Warhorn</b>", "=Bows"), ("=Bows", "Frost Captain"),
+    }  # fmt: skip
+    assert {row["verdict"] for row in rows} == {"beats"}
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
+    assert len(lines) == 3
+    assert "'=Bows" in {line["First"] for line in lines}
+
+
+def test_the_sentence_says_ladder_rings_and_when_it_is_too_early() -> None:
+    names = tuple("ABCDEFGH")
+    steps = Reading(bundle(ladder(LADDER), 100, names))
+    assert steps.sentence.startswith("A ladder: over 99\N{NO-BREAK SPACE}%")
+    assert len(steps.tiers) > 2
+    assert steps.tiers[0][0].name == "A"
+    assert not steps.rings
+    assert any("is never needed" in line for line in steps.pointless)
+    even = np.full((3, 3), 0.5)
+    assert Reading(bundle(even, 4)).sentence.startswith(("Nothing is told", "Too early"))
+    two = np.array([[0.5, 0.9], [0.1, 0.5]])
+    assert "needs three" in Reading(bundle(two, 30, ("A", "B"))).sentence
+    mixed = ladder(LADDER / 2)
+    mixed[:3, :3] = RING
+    assert Reading(bundle(mixed, 60, names)).sentence.startswith("Mostly a ladder: ")

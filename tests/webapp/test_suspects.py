@@ -1,0 +1,312 @@
+"""Suspects: what is said of each, why, what is decided about it, and what the page says where there is none."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import Studio, search_job, signed_in, studio
+from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, ROWS, experiment, table
+from webapp.studies import companion, progress
+from webapp.studies.explore_build import explored
+from webapp.studies.models import Job, Status
+from webapp.suspects.evidence import held, shares
+from webapp.suspects.models import Decision
+from webapp.suspects.reading import read
+from webapp.worth.parts import TOO_GOOD
+
+pytestmark = pytest.mark.django_db
+
+PAIR, BOWS = f"{CAPTAIN}+{HORN}", "coil-bow*2"
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def search(team: Studio) -> Job:
+    return search_job(team.project)
+
+
+def address(search: Job, name: str = "page") -> str:
+    return reverse(f"suspects:{name}", args=[search.project.slug, search.pk])
+
+
+def shown(user: Any, search: Job, key: str = "") -> str:
+    answer = signed_in(user).get(address(search), {"suspect": key} if key else {})
+    assert answer.status_code == 200
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).replace("\xa0", " ").split())
+
+
+def decide(user: Any, search: Job, key: str = PAIR, **typed: Any) -> Any:
+    return signed_in(user).post(address(search, "decide"), {"suspect": key, **typed})
+
+
+def test_each_suspect_is_named_with_what_is_wrong_and_how_much(team: Studio, search: Job) -> None:
+    experiment(search)
+    assert "Four suspects in Spring data, version 14" in shown(team.producer, search)
+    pair = shown(team.producer, search, PAIR)
+    assert "Frost Captain + Warhorn is unfair. Alone, each is fine; together they win 8.2 points more often." in pair
+    assert "5,000 fresh battles" in pair
+    assert "Marrow Duke is too good. Teams that hold it win 6.7 points more often" in shown(team.producer, search, DUKE)
+    half = shown(team.producer, search, f"{CAPTAIN}+{DUKE}")
+    assert "is too weak. Together they win 5.1 points less often than what each brings alone explains." in half
+    assert "Coil Bow, 2 or more, are too weak." in shown(team.producer, search, BOWS)
+
+
+def test_a_piece_has_its_fair_price_beside_what_it_costs_and_pairs_and_amounts_have_none(
+    team: Studio, search: Job
+) -> None:
+    experiment(search)
+    duke = shown(team.producer, search, DUKE)
+    assert re.search(
+        r"A fair price It costs 310 385 352 to 431 .*what it costs more, they cannot spend on the rest", duke
+    )
+    for other in (PAIR, BOWS):
+        assert "fair price" not in shown(team.producer, search, other).lower()
+    unknown = [((HORN,), 1, 0.06, 0.04, 0.08, TOO_GOOD, 4000) if row[0] == (HORN,) else row for row in ROWS]
+    Job.objects.filter(accompanies=search).update(artifacts={"table": table(unknown)})
+    assert "Its fair price cannot be measured with these battles" in shown(team.producer, search, HORN)
+
+
+def test_the_worst_is_shown_first_and_an_unknown_one_is_the_first(team: Studio, search: Job) -> None:
+    experiment(search)
+    for key in ("", "nobody"):
+        assert "Frost Captain + Warhorn is unfair." in shown(team.designer, search, key)
+
+
+def test_what_is_open_is_counted_and_not_named(team: Studio, search: Job) -> None:
+    experiment(search)
+    page = shown(team.designer, search)
+    assert "1 possible , not sure enough to name" in page
+    assert "Coil Bow is" not in page
+
+
+def test_nothing_stands_out_is_said_with_the_largest_effect_left_open(team: Studio, search: Job) -> None:
+    experiment(search, NOTHING)
+    page = shown(team.designer, search)
+    assert "Nothing stands out in Spring data, version 14" in page
+    assert "The largest effect of a single piece that these battles leave open is 5.0 points" in page
+    assert "is not measured" in page
+
+
+def test_while_it_runs_the_page_says_how_far_it_is(team: Studio, search: Job) -> None:
+    counters = {"battles": 60_000, "seconds": 30.0}
+    running = {"status": Status.RUNNING, "artifacts": {}, "tick": 16, "ticks": 40, "counters": counters}
+    experiment(search, **running)
+    page = shown(team.designer, search)
+    assert "Looking for suspects" in page
+    assert "60,000 of 150,000 battles" in page
+    assert "Nothing is named yet" in page
+    browser = signed_in(team.designer)
+    assert 'hx-trigger="every 3s"' in browser.get(address(search)).content.decode()
+    again = {"path": address(search), "headers": {"HX-Request": "true"}}
+    assert "HX-Refresh" not in browser.get(**again)
+    Job.objects.filter(kind="worth").update(artifacts={"table": table()})
+    assert browser.get(**again)["HX-Refresh"] == "true"
+
+
+def test_a_suspect_that_is_read_stays_as_it_is_while_the_experiment_goes_on(team: Studio, search: Job) -> None:
+    found = experiment(search, status=Status.RUNNING)
+    markup = signed_in(team.designer).get(address(search), {"suspect": PAIR}).content.decode()
+    assert 'id="suspects-progress"' in markup.partition('hx-select="#suspects-progress"')[0]
+    assert 'hx-select="#suspects"' not in markup
+    Job.objects.filter(pk=found.pk).update(status=Status.FINISHED)
+    again = signed_in(team.designer).get(address(search), {"suspect": PAIR}, headers={"HX-Request": "true"})
+    assert "Show all that it named" in again.content.decode()
+
+
+@pytest.mark.parametrize("status", [Status.STOPPED, Status.FAILED, None])
+def test_a_search_without_a_table_offers_to_measure_once(team: Studio, search: Job, status: str | None) -> None:
+    if status:
+        experiment(search, status=status, artifacts={}, message="The game went away.")
+        assert "The game went away." in shown(team.designer, search)
+    assert "Measure what each piece is worth" in shown(team.designer, search)
+    assert "Measure what each piece is worth" not in shown(team.producer, search)
+    for _ in range(2):
+        signed_in(team.designer).post(address(search, "measure"))
+    started = companion.of(search)
+    assert search.companions.count() == (2 if status else 1)
+    assert started is not None
+    assert (started.status in (Status.QUEUED, Status.WAITING), started.created_by) == (True, team.designer)
+    assert started.config["seed"] == companion.seed(search.config["seed"])
+
+
+def test_what_cannot_be_measured_says_why(team: Studio, search: Job) -> None:
+    search.config["lineups"] |= {"teams": 1, "cost_tolerance": None}
+    search.save()
+    assert companion.ALONE in shown(team.designer, search)
+    signed_in(team.designer).post(address(search, "measure"))
+    assert companion.of(search) is None
+
+
+def test_a_lost_table_is_said(team: Studio, search: Job) -> None:
+    experiment(search, artifacts={"table": "0" * 64})
+    assert "The table is lost" in shown(team.designer, search)
+
+
+def test_shares_are_of_strongest_teams_against_teams_of_random_lineups(search: Job) -> None:
+    found = read(experiment(search)).of(PAIR)
+    assert found is not None
+    unfair, usual = shares(search, found)
+    data = explored(search)
+    strong = np.flatnonzero(data.core["verdict"] == 2)
+    names = [piece["id"] for piece in data.meta["pieces"]]
+    by_hand = 0
+    for row in strong:
+        team = data.genome[row, data.lineups["anchor"][row, 0]]
+        pieces = {
+            names[team[s]] for s, slot in enumerate(data.meta["slots"]) if slot["kind"] == "piece" and team[s] >= 0
+        }
+        by_hand += {CAPTAIN, HORN} <= pieces
+    assert (unfair.count, unfair.total) == (by_hand, len(strong))
+    assert usual.total == 3 * int(data.core["random"].sum())
+    assert unfair.ends[0] > usual.ends[1], "the planted pair stands in more of the unfair ones"
+
+
+def test_an_amount_is_held_from_its_number_on(search: Job) -> None:
+    data = explored(search)
+    slots = data.meta["slots"]
+    at = next(s for s, slot in enumerate(slots) if slot["kind"] == "piece" and slot["count"] >= 0)
+    teams = data.genome[:4, 0].copy()
+    soldier = int(teams[0, at])
+    teams[:, at] = soldier
+    teams[:, slots[at]["count"]] = [1, 2, 3, 2]
+    for s, slot in enumerate(slots):
+        if s != at and slot["kind"] == "piece" and slot["count"] >= 0:
+            teams[:, s] = -1
+    rows = [((data.meta["pieces"][soldier]["id"],), 2, 0.05, 0.03, 0.07, 3, 100)]
+    found = read(experiment(search, rows)).named[0]
+    assert held(teams, data.meta, found).tolist() == [False, True, True, True]
+
+
+def test_a_decision_is_kept_with_who_and_when_and_stands_in_the_history(team: Studio, search: Job) -> None:
+    experiment(search)
+    answer = decide(team.designer, search, choice="fix")
+    assert answer["Location"] == f"{address(search)}?suspect=frost-captain%2Bwarhorn"
+    made = Decision.objects.get()
+    assert (made.search, made.choice, made.created_by) == (search, "fix", team.designer)
+    assert "Fix, by" in shown(team.producer, search, PAIR)
+    assert any("Frost Captain + Warhorn: Fix" in line["words"] for line in progress.history(search))
+    decide(team.designer, search, choice="fix")
+    assert Decision.objects.count() == 1, "sent twice, it is one"
+
+
+def test_intended_needs_a_reason_and_keeps_what_was_typed(team: Studio, search: Job) -> None:
+    experiment(search)
+    refused = decide(team.designer, search, choice="intended", reason="  ")
+    assert refused.status_code == 422
+    assert "Write a few words on why" in refused.content.decode()
+    long = decide(team.designer, search, choice="intended", reason="x" * 2001)
+    assert "x" * 2001 in long.content.decode()
+    assert not Decision.objects.exists()
+    decide(team.designer, search, choice="intended", reason="<i>Riders</i> are the theme")
+    page = signed_in(team.owner).get(address(search), {"suspect": PAIR}).content.decode()
+    assert "&lt;i&gt;Riders&lt;/i&gt; are the theme" in page
+
+
+def test_somebody_of_the_project_can_be_asked_and_nobody_else(team: Studio, search: Job) -> None:
+    experiment(search)
+    assert decide(team.designer, search, choice="ask", asked=team.stranger.pk).status_code == 422
+    assert decide(team.designer, search, choice="ask").status_code == 422
+    decide(team.designer, search, choice="ask", asked=team.producer.pk, reason="Is this the tank?")
+    assert f"Ask {team.producer}: “Is this the tank?”" in shown(team.producer, search, PAIR)
+
+
+def test_who_is_asked_finds_it_on_home_until_it_is_decided(team: Studio, search: Job) -> None:
+    experiment(search)
+    decide(team.designer, search, choice="ask", asked=team.producer.pk, reason="Is this the tank?")
+    assert f"{address(search)}?suspect=frost-captain%2Bwarhorn" in signed_in(team.producer).get("/").content.decode()
+    assert "You are asked" not in signed_in(team.owner).get("/").content.decode()
+    decide(team.owner, search, choice="fix")
+    assert "You are asked" not in signed_in(team.producer).get("/").content.decode()
+
+
+def test_nobody_is_offered_to_ask_themselves(team: Studio, search: Job) -> None:
+    experiment(search)
+    page = signed_in(team.designer).get(address(search)).content.decode()
+    assert f'<option value="{team.owner.pk}">' in page
+    assert f'<option value="{team.designer.pk}"' not in page
+
+
+def test_a_decision_can_be_taken_back_and_what_was_decided_stays_told(team: Studio, search: Job) -> None:
+    experiment(search)
+    decide(team.designer, search, choice="fix")
+    decide(team.owner, search, choice="none")
+    page = shown(team.designer, search, PAIR)
+    assert "Taken back" in page
+    assert page.count("No decision yet") == 4
+    assert decide(team.owner, search, choice="none").status_code == 422
+
+
+def test_a_decision_on_what_is_no_suspect_is_refused(team: Studio, search: Job) -> None:
+    experiment(search)
+    assert decide(team.designer, search, "nobody", choice="fix").status_code == 422
+    assert decide(team.designer, search, choice="burn").status_code == 422
+    assert not Decision.objects.exists()
+
+
+def test_a_decision_outlives_the_suspect_and_changes_no_verdict(team: Studio, search: Job) -> None:
+    found = experiment(search)
+    decide(team.designer, search, choice="intended", reason="It is the theme")
+    assert "Four suspects" in shown(team.designer, search)
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(NOTHING)})
+    assert "Nothing stands out" in shown(team.designer, search)
+    assert decide(team.designer, search, choice="none").status_code == 302
+
+
+def test_producers_read_and_decide_nothing(team: Studio, search: Job) -> None:
+    experiment(search)
+    page = signed_in(team.producer).get(address(search)).content.decode()
+    assert 'name="choice"' not in page
+    for name in ("decide", "measure"):
+        assert signed_in(team.producer).post(address(search, name), {"choice": "fix"}).status_code == 403
+        assert signed_in(team.stranger).post(address(search, name), {"choice": "fix"}).status_code == 404
+    assert signed_in(team.stranger).get(address(search)).status_code == 404
+    assert Client().get(address(search)).status_code == 302
+
+
+def test_names_are_text(team: Studio, search: Job) -> None:
+    experiment(search)
+    page = signed_in(team.designer).get(address(search), {"suspect": '"><script>'}).content.decode()
+    assert "<script>" not in page.partition("<body")[2].replace('<script type="module"', "")
+
+
+def test_a_finished_search_opens_on_its_suspects_once_there_is_something_to_see(team: Studio, search: Job) -> None:
+    places = [reverse("studies:job", args=["herobattle", search.pk]), "/", reverse("studies:jobs", args=["herobattle"])]
+    browser = signed_in(team.designer)
+    waits = signed_in(team.owner).get("/").content.decode()
+    assert address(search) not in waits
+    found = experiment(search, status=Status.RUNNING, artifacts={})
+    assert "See the suspects" not in browser.get(places[0]).content.decode()
+    Job.objects.filter(pk=found.pk).update(status=Status.FINISHED, artifacts={"table": table()})
+    assert f'href="{address(search)}"' in signed_in(team.owner).get("/").content.decode()
+    for place in (places[0], places[2]):
+        markup = browser.get(place).content.decode()
+        assert f'href="{address(search)}"' in markup
+        assert reverse("studies:explore", args=["herobattle", search.pk]) in markup
+    assert (
+        f'href="{address(search)}"'
+        in browser.get(reverse("studies:explore", args=["herobattle", search.pk])).content.decode()
+    )
+
+
+def test_who_has_seen_the_suspects_is_not_told_of_them_on_home_again(team: Studio, search: Job) -> None:
+    experiment(search)
+    browser = signed_in(team.designer)
+    assert "Waiting for a look" in browser.get("/").content.decode()
+    browser.get(address(search))
+    assert "Waiting for a look" not in browser.get("/").content.decode()
+
+
+def test_other_jobs_have_no_suspects(team: Studio, search: Job) -> None:
+    found = experiment(search)
+    assert signed_in(team.designer).get(address(found)).status_code == 404

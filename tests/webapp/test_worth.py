@@ -1,0 +1,206 @@
+"""Experiments on the site: the form, what they rest on, the table, and who sees it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from engine.arrays import pack, unpack
+from tests.factories import Studio, ready_studio, signed_in
+from webapp.api import tokens
+from webapp.lib.storage import store
+from webapp.studies.models import Job, Status
+from webapp.worth.asking import BATTLES, MATTERS
+
+ROWS = [
+    # piece, second, least, worth, low, high, verdict, battles
+    (0, -1, 1, 0.067, 0.041, 0.09, 3, 4000),
+    (1, -1, 1, -0.058, -0.08, -0.034, 4, 4000),
+    (2, -1, 1, 0.004, -0.01, 0.018, 1, 7000),
+    (3, -1, 1, np.nan, np.nan, np.nan, 0, 3),
+    (2, -1, 2, 0.01, -0.02, 0.04, 2, 900),
+    (2, 3, 1, 0.05, 0.02, 0.08, 2, 3000),
+]
+
+
+@pytest.fixture
+def team(db: None) -> Studio:
+    return ready_studio()
+
+
+@pytest.fixture
+def designer(team: Studio) -> Client:
+    return signed_in(team.designer)
+
+
+def form(team: Studio) -> str:
+    return reverse("studies:ask", args=[team.project.slug, "worth"])
+
+
+def page(job: Job) -> str:
+    return reverse("studies:job", args=[job.project.slug, job.pk])
+
+
+def script(team: Studio, body: dict[str, Any]) -> Any:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    address = f"/api/v1/projects/{team.project.slug}/jobs"
+    return client.post(address, json.dumps({"kind": "worth", **body}), content_type="application/json")
+
+
+@pytest.fixture
+def measured(team: Studio, designer: Client) -> Job:
+    """An experiment that is over, with a table of its own."""
+    designer.post(form(team), {"battles": "2000"})
+    job = Job.objects.get(kind="worth")
+    columns = list(zip(*ROWS, strict=True))
+    arrays = {
+        "piece": np.array(columns[:2], np.int32).T,
+        "least": np.array(columns[2], np.int32),
+        **{name: np.array(columns[3 + i]) for i, name in enumerate(("worth", "low", "high"))},
+        "verdict": np.array(columns[6], np.uint8),
+        "battles": np.array(columns[7], np.int64),
+    }
+    names = ("Frost Captain", "<b>Warhorn</b>", "Pikes", "=Bows")
+    pieces = [{"id": f"p{i}", "name": name, "category": "hero", "cost": 100.0 + i} for i, name in enumerate(names)]
+    table = store().put(pack({"pieces": pieces, "matters": 0.03, "game": "A game", "proved": True}, arrays))
+    Job.objects.filter(pk=job.pk).update(
+        status=Status.FINISHED,
+        artifacts={"table": table},
+        finished_at=timezone.now(),
+        tick=40,
+        counters={"battles": 2000},
+    )
+    return Job.objects.get(pk=job.pk)
+
+
+def test_it_measures_the_game_data_and_the_rules_of_the_project(team: Studio, designer: Client) -> None:
+    answer = designer.post(form(team), {"battles": "50000", "matters": "2.5", "title": "Whose fault?"})
+    job = Job.objects.get(kind="worth")
+    assert answer["Location"] == page(job)
+    assert (job.title, job.config["battles"], job.config["matters"]) == ("Whose fault?", 50_000, 2.5)
+    assert job.config["game"]["simulator"] == job.game_version.simulator.reference
+    assert job.lineup_rules is not None
+
+
+def test_the_form_says_what_is_taken_where_nothing_is_typed(team: Studio, designer: Client) -> None:
+    content = designer.get(form(team)).content.decode()
+    assert f"{BATTLES:,} where nothing is typed" in content
+    assert f"{MATTERS} where nothing is typed" in content
+    designer.post(form(team), {})
+    config = Job.objects.get(kind="worth").config
+    assert (config["battles"], config["matters"]) == (BATTLES, MATTERS)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"battles": "10"}, "2,000"),
+        ({"matters": "0"}, "0.5"),
+        ({"battles": "many"}, "number"),
+        ({"title": "\u3164"}, "something that one can see"),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, typed: dict[str, str], said: str) -> None:
+    answer = designer.post(form(team), typed)
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not Job.objects.filter(kind="worth").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"game": {"simulator": "command:sh -c reboot"}}, "config.game.simulator"),
+        ({"game": {"simulator": "python:os:system"}}, "config.game.simulator"),
+        ({"battles": 5}, "config.battles"),
+        ({"matters": True}, "config.matters"),
+        ({"name": " "}, "config.name"),
+        ({"lineups": {"budget_high": 1}}, "config.lineups.budget_high"),
+        ({"objectives": {}}, "config.objectives"),
+    ],
+)
+def test_a_script_measures_nothing_but_the_project_s_own(team: Studio, config: dict[str, Any], place: str) -> None:
+    answer = script(team, {"config": config})
+    assert answer.status_code == 422
+    assert place in {problem["place"] for problem in answer.json()["problems"]}
+    assert script(team, {"config": {"battles": 2000}}).status_code == 201
+
+
+def test_its_page_tells_its_team_what_stands_out_and_nobody_else(team: Studio, measured: Job) -> None:
+    for user, status in ((team.owner, 200), (team.producer, 200), (team.stranger, 404)):
+        answer = signed_in(user).get(page(measured))
+        assert answer.status_code == status
+        if status == 200:
+            content = answer.content.decode()
+            assert "<b>Frost Captain</b>: too good for its price" in content
+            assert "6.7 points more often (4.1 to 9.0)" in content
+            assert "win 5.8 points less often (3.4 to 8.0)" in content
+            assert "&lt;b&gt;Warhorn&lt;/b&gt;" in content
+            assert "<b>Warhorn</b>" not in content
+            assert "Pikes, 2 or more" in content
+            assert "Pikes + =Bows" in content
+            assert "Not tested" in content
+
+
+def test_the_list_of_jobs_says_how_many_stand_out(team: Studio, measured: Job, designer: Client) -> None:
+    assert "2 stand out" in designer.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+
+
+def test_where_nothing_stands_out_the_page_says_what_is_left_open(measured: Job, team: Studio) -> None:
+    table = store().put(pack({"pieces": [{"id": "a", "name": "A", "category": "hero", "cost": 1.0}], "proved": True}, {
+        "piece": np.array([[0, -1]], np.int32), "least": np.array([1], np.int32), "worth": np.array([0.01]),
+        "low": np.array([-0.012]), "high": np.array([0.034]), "verdict": np.array([2], np.uint8),
+        "battles": np.array([500]),
+    }))  # fmt: skip
+    Job.objects.filter(pk=measured.pk).update(artifacts={"table": table})
+    content = signed_in(team.producer).get(page(measured)).content.decode()
+    assert (
+        "Nothing stands out. The largest effect of a single piece that these battles leave open is 3.4 points."
+        in content
+    )
+
+
+def test_before_the_first_table_and_where_it_was_lost_the_page_says_so(measured: Job, designer: Client) -> None:
+    Job.objects.filter(pk=measured.pk).update(artifacts={"table": "0" * 64})
+    assert "The table was lost" in designer.get(page(measured)).content.decode()
+    Job.objects.filter(pk=measured.pk).update(artifacts={}, status=Status.RUNNING)
+    assert "The first table appears when two fifths" in designer.get(page(measured)).content.decode()
+
+
+def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
+    team: Studio, measured: Job, designer: Client
+) -> None:
+    assert "Fair price" not in designer.get(page(measured)).content.decode()
+    meta, arrays = unpack(store().get(measured.artifacts["table"]))
+    none = np.full(len(ROWS), np.nan)
+    first = {"fair": 134.6, "fair_low": 120.2, "fair_high": 151.0, "units": 4.0}
+    priced = {name: np.concatenate([[value], none[1:]]) for name, value in first.items()}
+    table = store().put(pack(meta, {**arrays, **priced}))
+    Job.objects.filter(pk=measured.pk).update(artifacts={"table": table})
+    text = designer.get(page(measured)).content.decode()
+    assert "Fair price" in text
+    assert "135" in text
+    assert "120 to 151" in text
+    assert "each)" in text
+    lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
+    assert float(lines[0]["Fair price"]) == 134.6
+    assert lines[1]["Fair price"] == ""
+
+
+def test_the_table_is_taken_away_as_rows_and_as_csv_without_formulas(team: Studio, measured: Job) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.producer, 'ci', None, 30)[1]}"})
+    where = f"/api/v1/projects/{team.project.slug}/jobs/{measured.pk}/results"
+    rows = client.get(where).json()["rows"]
+    assert [row["name"] for row in rows[:2]] == ["Frost Captain", "<b>Warhorn</b>"]
+    assert rows[0]["verdict"] == "Too good for its price"
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
+    assert len(lines) == len(ROWS)
+    assert "'=Bows" in {line["Piece"] for line in lines}

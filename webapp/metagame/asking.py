@@ -1,0 +1,116 @@
+"""Which teams play each other: the form, and what the API takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+
+from engine.catalog import STUDIES
+from engine.config import Study
+from engine.config.metagame import MetagameConfig
+from engine.errors import ConfigError, StoreError
+from engine.lineups.schema import team_row
+from engine.simulators.contract import GameSpec
+from webapp.games.fields import NumberField
+from webapp.lib.words import plural
+from webapp.metagame.teams import MOST, shortlisted, teams_of
+from webapp.projects.models import Project
+from webapp.studies.intake import Body, Intake, Refers
+from webapp.studies.models import Job
+from webapp.studies.pins import Pins, pins_of, pins_of_job
+
+BATTLES = 200
+LATEST = 30
+"""Searches that are offered."""
+
+
+class MetagameIntake(Intake):
+    """How the site starts round robins: with game data of the project."""
+
+    beside: ClassVar[frozenset[str]] = frozenset({"game_version"})
+
+    def first(self, body: Body) -> tuple[Study, Refers]:
+        """With what the project has now."""
+        return _met(body, pins_of(body))
+
+    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
+        """With what the other one rested on."""
+        return _met(body, pins_of_job(job, body.user))
+
+
+def _met(body: Body, pins: Pins) -> tuple[Study, Refers]:
+    """A round robin on the project's game data, and the rows it rests on."""
+    filled = pins.filled({"name": STUDIES["metagame"].label, **body.config})
+    for name in {"lineups", "objectives"} - set(body.config):
+        del filled[name]
+    data = body.table(filled)
+    pins.named(data["game"], body)
+    study, wrong = body.loaded(data, settings.CPUS)
+    if isinstance(study, MetagameConfig):
+        wrong += [*pins.changed(study), *_unfit(study, pins.spec)]
+    body.refuse(wrong)
+    assert study is not None
+    return study, {"game_version": pins.version, "template": "metagame"}
+
+
+def _unfit(study: MetagameConfig, spec: GameSpec) -> Iterator[tuple[str, str]]:
+    """What is wrong with its teams."""
+    for i, team in enumerate(study.teams):
+        try:
+            team_row(spec, team, f"teams.{i}.slots.")
+        except ConfigError as error:
+            yield from error.problems
+
+
+class MetagameForm(forms.Form):
+    """Whose teams meet, and how often."""
+
+    search = forms.ChoiceField(
+        label="Teams of which shortlist",
+        help_text="Every team of the shortlisted lineups plays every other one, and the search’s baseline teams: "
+        f"{MOST} teams at most.",
+        error_messages={"required": "Choose a search with a shortlist."},
+    )
+    title = forms.CharField(label="Name", max_length=120, required=False)
+    battles: Any = NumberField(
+        label="Battles of each pair", whole=True, low=2, high=100_000, required=False,
+        help_text=f"Half of them from either seat; {BATTLES} where nothing is typed. More make the ranges narrower.",
+    )  # fmt: skip
+    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data)
+        searches = project.jobs.filter(kind="search", shortlist__isnull=False).distinct().order_by("-pk")[:LATEST]
+        self.searches = {str(job.pk): job for job in searches if shortlisted(job)}
+        choices = [(key, f"{job.title} (job {key}): {_many(job)}") for key, job in self.searches.items()]
+        field: Any = self.fields["search"]
+        field.choices = choices
+        if not choices:
+            field.help_text = "No search has a shortlist yet. Open what a search found, and put lineups on its list."
+
+    def clean_search(self) -> Job:
+        """The search, and its teams in ``teams``."""
+        job = self.searches[self.cleaned_data["search"]]
+        try:
+            self.teams = teams_of(job)
+        except StoreError as error:
+            raise forms.ValidationError(str(error)) from error
+        if len(self.teams) < 2:
+            raise forms.ValidationError("Two teams are needed: put another lineup on the shortlist.")
+        return job
+
+    def table(self) -> dict[str, Any]:
+        """The study, as a body of the API would have it."""
+        typed, job = self.cleaned_data, self.cleaned_data["search"]
+        name = typed["title"] or f"{STUDIES['metagame'].label}: {job.title}"[:120]
+        told = {"name": name, **{key: typed[key] for key in ("battles", "seed")}}
+        game = {"simulator": job.game_version.simulator.called, "patch": job.game_version.patch}
+        return {**{key: value for key, value in told.items() if value not in (None, "")}, "game": game,
+                "teams": self.teams}  # fmt: skip
+
+
+def _many(job: Job) -> str:
+    return plural(len(shortlisted(job)), "lineup")

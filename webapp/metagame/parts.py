@@ -1,0 +1,89 @@
+"""The pages of round robins, and what is taken away from them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from engine.arrays import Bundle, unpack
+from engine.errors import StoreError
+from webapp.accounts.models import User
+from webapp.lib.storage import store
+from webapp.metagame.asking import MetagameForm, MetagameIntake
+from webapp.metagame.reading import Reading
+from webapp.studies.explore_export import safe
+from webapp.studies.kinds import Found, Parts, Rows
+from webapp.studies.models import Job
+
+
+class Meeting(Parts):
+    """Round robins: who beats whom."""
+
+    intake = MetagameIntake()
+    form = MetagameForm
+    about = (
+        "Shortlisted teams and the baseline teams play each other, all against all. A map shows who beats whom; a "
+        "sentence says how much of it is strength, and how much goes round like rock, paper and scissors."
+    )
+    results: ClassVar[tuple[str, ...]] = ("table",)
+
+    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+        """The table as it grows surer."""
+        bundle = latest(job)
+        many = len(job.config["teams"])
+        own = {
+            "reading": Reading(bundle) if bundle else None,
+            "lost": bundle is None and bool(job.artifacts.get("table")),
+            "many": many,
+            "planned": many * (many - 1) // 2 * (int(job.config["battles"]) // 2 * 2),
+        }
+        return render(request, "metagame/job.html", context | own)
+
+    def found(self, job: Job) -> Found | None:
+        """Ladder or rings."""
+        bundle = latest(job)
+        return None if bundle is None else Found(Reading(bundle).sentence.partition(":")[0].rstrip("."))
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """A line for each pair."""
+        return Lines(latest(job))
+
+
+def latest(job: Job) -> Bundle | None:
+    """The table as far as it is; None before the first one, and where it was lost."""
+    digest = job.artifacts.get("table", "")
+    if not digest:
+        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
+        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
+    try:
+        return unpack(store().get(digest)) if digest else None
+    except StoreError:
+        return None
+
+
+class Lines:
+    """The pairs as rows for programs."""
+
+    HEADS = ("first", "second", "verdict", "share", "low", "high", "battles")
+
+    def __init__(self, bundle: Bundle | None) -> None:
+        self.rows = Reading(bundle).rows() if bundle is not None else []
+        self.count = len(self.rows)
+
+    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
+        """Some of the rows."""
+        return self.rows[offset : offset + limit]
+
+    def csv(self) -> bytes:
+        """A line for each."""
+        out = io.StringIO(newline="")
+        writer = csv.writer(out)
+        writer.writerow(["First", "Second", "The first", "Share of wins", "95 % from", "95 % to", "Battles"])
+        writer.writerows(
+            [safe(v) if isinstance(v := row[head], str) else v for head in self.HEADS] for row in self.rows
+        )
+        return out.getvalue().encode()

@@ -1,0 +1,185 @@
+"""What a table of match-ups says, in words and rows for pages."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from engine.arrays import Bundle
+from webapp.lib.words import NBSP, percent
+
+STEPS = 10
+"""Shades of the map, from never to always."""
+LADDER, MIXED, RINGS = 0.05, 0.3, 0.7
+"""Shares of what goes in rings from which the words change."""
+UNSURE = 0.5
+"""A range wider than this says nothing."""
+SHOWN = 8
+
+
+class Cell(NamedTuple):
+    """How often the row's team won against the column's, and its shade on the map."""
+
+    share: float
+    low: float
+    high: float
+    sure: str
+    shade: int
+
+    @property
+    def shown(self) -> int:
+        """In per cent."""
+        return round(100 * self.share)
+
+
+class Team(NamedTuple):
+    """A team of the table, and what it did against all others."""
+
+    number: int
+    name: str
+    parts: str
+    cost: float
+    share: float | None
+    low: float
+    high: float
+    tier: int
+    picked: float
+    picked_low: float
+    picked_high: float
+    beats: int
+    beaten: int
+    answer: str
+    cells: list[Cell | None]
+
+
+class Reading:
+    """``teams`` in the order of the map; ``tiers``: the teams of each, the best first."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.meta, self.columns = bundle
+        self.names = [team["name"] for team in self.meta["teams"]]
+        self.order = self.columns["order"].tolist()
+        self.pairs = [tuple(pair) for pair in self.columns["counter"].tolist()]
+        self.teams = [self._team(i) for i in self.order]
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        told, many = self.meta["cyclic"], len(self.names)
+        if told["share"] is None:
+            return "Nothing is told from even yet: no team is known to be stronger than another."
+        if many < 3:
+            return "Two teams can only be one above the other: rock-paper-scissors needs three."
+        low, high = (round(100 * told[end]) for end in ("low", "high"))
+        if told["high"] - told["low"] > UNSURE:
+            return (
+                "Too early to tell a ladder from rock-paper-scissors, which may be "
+                f"{low} to {high}{NBSP}% of what decides."
+            )
+        rings = round(100 * told["share"])
+        strength, rest = (f"{100 - rings}", f"{rings}") if rings else ("over 99", "less than 1")
+        return (
+            f"{_called(told['share'])}: {strength}{NBSP}% of what decides is strength, {rest}{NBSP}% "
+            f"({low} to {high}{NBSP}%) is rock-paper-scissors."
+        )
+
+    @property
+    def tiers(self) -> list[list[Team]]:
+        """The teams of each tier, by how often they win."""
+        count = int(self.columns["tier"].max()) + 1
+        found = [[team for team in self.teams if team.tier == tier] for tier in range(count)]
+        return [sorted(each, key=lambda team: -(team.share or 0.0)) for each in found]
+
+    @property
+    def picked(self) -> list[Team]:
+        """Who would be seen at all, the most seen first."""
+        seen = [team for team in self.teams if team.picked >= 0.0005 or team.picked_high >= 0.005]
+        return sorted(seen, key=lambda team: (-team.picked, -team.picked_high))
+
+    @property
+    def rings(self) -> list[str]:
+        """ "A beats B, B beats C, and C beats A." """
+        rows = [[self.names[i] for i in ring] for ring in self.columns["ring"][:SHOWN].tolist()]
+        return [f"{a} beats {b}, {b} beats {c}, and {c} beats {a}." for a, b, c in rows]
+
+    @property
+    def upsets(self) -> list[str]:
+        """Who beats a team that is stronger on the whole."""
+        told = [pair for pair, upset in zip(self.pairs, self.columns["upset"].tolist(), strict=True) if upset]
+        return [
+            f"{self.names[i]} beats {self.names[j]} ({self._share(i, j)}), which is the stronger one on the whole."
+            for i, j in told[:SHOWN]
+        ]
+
+    @property
+    def dominant(self) -> list[str]:
+        """Who has no match."""
+        return [f"{self.names[i]} surely beats every other team." for i in self._true("dominant")]
+
+    @property
+    def pointless(self) -> list[str]:
+        """Who is dominated, and by whom: the strongest that does so."""
+        found = []
+        share, better = self.columns["standing"], self.columns["dominates"]
+        for j in self.order:
+            by = [i for i in self.order if better[i, j]]
+            if by:
+                best = max(by, key=lambda i: share[i])
+                found.append(f"{self.names[j]} is never needed: {self.names[best]} does as well against everybody, and "
+                             "better against somebody.")  # fmt: skip
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each pair that met, the one that won more first."""
+        found = []
+        for i in range(len(self.names)):
+            for j in range(i + 1, len(self.names)):
+                a, b = (i, j) if not self.columns["share"][i, j] < 0.5 else (j, i)
+                if (cell := self._cell(a, b)) is not None:
+                    found.append({
+                        "first": self.names[a], "second": self.names[b],
+                        "verdict": "beats" if cell.sure else "may be as good as",
+                        "share": cell.share, "low": cell.low, "high": cell.high,
+                        "battles": 2 * int(self.columns["meetings"][a, b]),
+                    })  # fmt: skip
+        return found
+
+    def _team(self, i: int) -> Team:
+        told, columns = self.meta["teams"][i], self.columns
+        share, low, high, picked, least, most = (
+            float(columns[name][i])
+            for name in ("standing", "standing_low", "standing_high", "picked", "picked_low", "picked_high")
+        )
+        answers = [a for a, b in self.pairs if b == i]
+        best = max(answers, key=lambda a: (columns["share"][a, i], columns["standing"][a]), default=None)
+        return Team(
+            self.order.index(i) + 1, told["name"], ", ".join(told["parts"]), told["cost"],
+            None if math.isnan(share) else share, low, high, int(columns["tier"][i]), picked, least, most,
+            sum(a == i for a, _ in self.pairs), len(answers),
+            "" if best is None else f"{self.names[best]} ({self._share(best, i)})",
+            [self._cell(i, j) for j in self.order],
+        )  # fmt: skip
+
+    def _cell(self, i: int, j: int) -> Cell | None:
+        share, low, high, least, most = (
+            float(self.columns[n][i, j]) for n in ("share", "low", "high", "least", "most")
+        )
+        if math.isnan(share):
+            return None
+        return Cell(share, low, high, "beats" if least > 0.5 else "loses" if most < 0.5 else "", round(STEPS * share))
+
+    def _share(self, i: int, j: int) -> str:
+        cell = self._cell(i, j)
+        assert cell is not None
+        return f"wins {percent(cell.share)}, {percent(cell.low)} to {percent(cell.high)}"
+
+    def _true(self, name: str) -> list[int]:
+        return [i for i in self.order if self.columns[name][i]]
+
+
+def _called(share: float) -> str:
+    if share < LADDER:
+        return "A ladder"
+    if share < MIXED:
+        return "Mostly a ladder"
+    return "Part ladder, part rock-paper-scissors" if share < RINGS else "Mostly rock-paper-scissors"

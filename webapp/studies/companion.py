@@ -1,0 +1,91 @@
+"""The experiment that comes with a search for lineups.
+
+A search finds which lineups are unfair, an experiment which pieces make them so (``engine.worth``). So a question about
+unfair lineups brings one along: on the same game data and rules, with a seed and battles of its own. It is a job that
+no list tells of, waits until its search has ended, and gives way to whatever people asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+from engine.config import LineupConfig, SearchConfig
+from engine.config.worth import WorthConfig
+from engine.lineups.rules import feasibility
+from engine.simulators.contract import GameSpec
+from webapp.balance.forms import sentence
+from webapp.lib.first import first
+from webapp.studies import plans
+from webapp.studies.models import Job
+
+USUAL = frozenset({"unfair", "fielded"})
+"""Questions that bring an experiment along unless somebody says otherwise."""
+MOST = 400_000
+"""Battles of the experiment, unless somebody typed another number; it never plays more than half of its search does."""
+FEWEST = int(first(m.ge for m in WorthConfig.model_fields["battles"].metadata if hasattr(m, "ge")))
+FORECAST_S, EACH_S = (40.0, 100.0), (0.0003, 0.0005)
+"""Seconds that it takes beside playing, least and most, and more for each of its battles: forecasts are fitted to them,
+and pairings are drawn to look at what they say. Measured on the built-in game."""
+ALONE = "Its lineups are single teams of any price: nothing is measured by teams of unequal cost that meet."
+
+
+class Asked(NamedTuple):
+    """Whether an experiment is wanted (None: as the question has it), and of how many battles (None: as usual)."""
+
+    wanted: bool | None = None
+    battles: int | None = None
+
+
+def of(search: Job) -> Job | None:
+    """The experiment that came with a search, or that it was given last."""
+    return Job.objects.filter(accompanies=search.pk or 0).order_by("-pk").first()
+
+
+def obstacle(rules: LineupConfig, spec: GameSpec) -> str:
+    """Why no experiment can come with a search under these rules, in a sentence; empty where one can."""
+    if rules.teams < 2:
+        return ALONE
+    return next((sentence(reason) for _, reason in feasibility(spec, _two(rules))), "")
+
+
+def share(battles: int) -> int:
+    """The battles of the experiment beside a search of so many, as a rule; 0 where they would tell nothing."""
+    own = min(MOST, battles // 2)
+    return own if own >= FEWEST else 0
+
+
+def seconds(battles: int) -> tuple[float, float]:
+    """Seconds, least and most, that an experiment of so many battles takes beside playing them."""
+    least, most = (once + battles * each for once, each in zip(FORECAST_S, EACH_S, strict=True))
+    return (least, most) if battles else (0.0, 0.0)
+
+
+def battles_of(search: SearchConfig) -> int:
+    """Battles of a search, its end not counted."""
+    each = plans.battles_each(search.lineups, search.replicates)
+    return search.algorithm.population * search.ticks * each
+
+
+def beside(search: SearchConfig, battles: int) -> WorthConfig:
+    """The experiment of so many battles."""
+    return WorthConfig(
+        seed=seed(search.seed), game=search.game, lineups=search.lineups, battles=battles, pool=search.pool
+    )
+
+
+def seed(search: int) -> int:
+    """Its seed, made of the search's: the same search, the same experiment."""
+    return int.from_bytes(hashlib.sha256(f"worth of {search}".encode()).digest()[:6])
+
+
+def planned(question: str, search: SearchConfig, spec: GameSpec, asked: Asked) -> WorthConfig | None:
+    """The experiment that a search brings along; None where there is to be none, or none can be."""
+    if not (question in USUAL if asked.wanted is None else asked.wanted) or obstacle(search.lineups, spec):
+        return None
+    battles = share(battles_of(search)) if asked.battles is None else asked.battles
+    return beside(search, battles) if battles else None
+
+
+def _two(rules: LineupConfig) -> LineupConfig:
+    return rules.model_copy(update={"teams": 2})

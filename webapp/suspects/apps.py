@@ -1,0 +1,18 @@
+"""Suspects: the pieces, amounts and pairs that an experiment named, and what people decided about them."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class Suspects(AppConfig):
+    name = "webapp.suspects"
+
+    def ready(self) -> None:
+        from webapp.projects import home
+        from webapp.studies import opening
+        from webapp.suspects.decisions import home as asked
+        from webapp.suspects.reading import seen
+
+        opening.register("search", "suspects:page", seen)
+        home.register(self.label, asked)

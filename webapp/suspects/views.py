@@ -1,0 +1,143 @@
+"""The page of a search's suspects, and what people do there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from engine.config import SearchConfig, parse
+from engine.config.worth import WorthConfig
+from engine.errors import ConfigError, StoreError
+from webapp.accounts.models import User
+from webapp.accounts.people import signed_in
+from webapp.lib.posts import posts_only
+from webapp.lib.whole import whole
+from webapp.projects.access import allowed, role_in
+from webapp.studies import actions, companion, playable
+from webapp.studies import explore_source as source
+from webapp.studies.looks import looked
+from webapp.studies.models import Job
+from webapp.studies.pictures import job_for
+from webapp.suspects import decisions
+from webapp.suspects.decisions import Undecidable
+from webapp.suspects.evidence import shares
+from webapp.suspects.reading import Suspect, Suspects, read
+
+WRONG = 422
+NO_ROOM = "The search plays so few battles that an experiment of half as many would tell nothing."
+
+
+@require_safe
+def page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The suspects of a search; ``suspect`` names the one that is shown."""
+    return _shown(request, job_for(request, slug, pk, kind="search"), request.GET.get("suspect", ""))
+
+
+def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpResponse:
+    person, experiment = signed_in(request), companion.of(search)
+    looked(person, [each for each in (search, experiment) if each])
+    suspects = read(experiment) if experiment else None
+    chosen = suspects.of(key) if suspects else None
+    by_htmx = request.headers.get("HX-Request") == "true"
+    if by_htmx and not key and (chosen or experiment is None or not experiment.active):
+        return HttpResponse(headers={"HX-Refresh": "true"})  # the page waited for this
+    decided = decisions.latest(search)
+    context = {
+        "job": search,
+        "project": search.project,
+        "experiment": experiment,
+        "suspects": suspects,
+        "rows": [(each, decided.get(each.key)) for each in suspects.named] if suspects else [],
+        "chosen": chosen,
+        "may_change": allowed(role_in(person, search.project), "write"),
+        "by_htmx": by_htmx,
+        "obstacle": "" if experiment and not experiment.terminal else _obstacle(search),
+        **(_about(search, chosen, suspects) if chosen and suspects else {}),
+        "members": search.project.members.exclude(pk=person.pk).order_by("username"),
+        **refused,
+    }
+    return render(request, "suspects/page.html", context, status=WRONG if refused else 200)
+
+
+def _about(search: Job, chosen: Suspect, suspects: Suspects) -> dict[str, Any]:
+    """All that is shown of one suspect."""
+    past = search.decisions.filter(suspect=chosen.key).select_related("created_by", "asked")
+    return {
+        "decision": decisions.latest(search).get(chosen.key),
+        "past": past.order_by("-pk"),
+        "shares": shares(search, chosen),
+        "minus": -suspects.reach,
+        "lineups": f"{reverse('studies:explore', args=[search.project.slug, search.pk])}?{_pieces(chosen)}",
+    }
+
+
+def _pieces(chosen: Suspect) -> str:
+    return urlencode([("piece", piece) for piece in chosen.line.pieces])
+
+
+@posts_only("suspects:page", "slug", "pk")
+def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Write a decision down; what is wrong with it is said where it was typed."""
+    search = job_for(request, slug, pk, "write", kind="search")
+    key, choice = request.POST.get("suspect", ""), request.POST.get("choice", "")
+    reason = request.POST.get("reason", "")
+    try:
+        name = _name(search, key)
+        decisions.decide(search, key, name, signed_in(request), choice, reason, _asked(request, search))
+    except Undecidable as wrong:
+        return _shown(request, search, key, refused=str(wrong), refused_choice=choice, typed=reason)
+    return _back(search, key)
+
+
+def _name(search: Job, key: str) -> str:
+    """What the suspect of this key is called. Raises Undecidable where there is none."""
+    experiment = companion.of(search)
+    for each in read(experiment).named if experiment else ():
+        if each.key == key:
+            return each.line.name
+    if earlier := search.decisions.filter(suspect=key).last():
+        return str(earlier.name)
+    raise Undecidable("This is none of the suspects any more. Load the page again.")
+
+
+def _asked(request: HttpRequest, search: Job) -> User | None:
+    number = whole(request.POST.get("asked", ""), 2**31)
+    return search.project.members.filter(pk=number).first() if number else None
+
+
+def _back(search: Job, key: str) -> HttpResponseRedirect:
+    address = reverse("suspects:page", args=[search.project.slug, search.pk])
+    return HttpResponseRedirect(f"{address}?{urlencode({'suspect': key})}" if key else address)
+
+
+@posts_only("suspects:page", "slug", "pk")
+def measure(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Measure what each piece is worth, for a search that has no experiment, or whose experiment came to nothing."""
+    search = job_for(request, slug, pk, "write", kind="search")
+    reason = _obstacle(search)
+    if reason:
+        messages.warning(request, reason)
+    else:
+        actions.accompany(search, signed_in(request), _config(search))
+    return redirect("suspects:page", slug, pk)
+
+
+def _obstacle(search: Job) -> str:
+    """Why no experiment can be started for a search now, in a sentence; empty where one can."""
+    try:
+        config = parse(SearchConfig, search.config)
+        reason = companion.obstacle(config.lineups, source.spec(search)) or playable.obstacle(search)
+    except (ConfigError, StoreError) as error:
+        return str(error)
+    return reason or ("" if companion.share(companion.battles_of(config)) else NO_ROOM)
+
+
+def _config(search: Job) -> WorthConfig:
+    config = parse(SearchConfig, search.config)
+    return companion.beside(config, companion.share(companion.battles_of(config)))

@@ -1,0 +1,58 @@
+"""Who may play in a study of a project: policies that its own jobs left, and scripts that play the game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from engine.catalog import GAMES as BUILT_IN
+from engine.catalog import PLAYERS
+from engine.config.evaluate import SavedConfig, ScriptConfig
+from engine.config.policies import FrozenConfig, ScriptedConfig, SeatedConfig
+from webapp.projects.models import Project
+from webapp.studies.models import Job
+from webapp.training import games
+
+Entrant = SeatedConfig | SavedConfig | ScriptConfig
+ROLE = "policy_description"
+OWN_SCRIPTS = "engine.games."
+"""Where scripts are that play one game of the engine's own."""
+
+
+def foreign(policies: Mapping[str, Entrant], game: str, project: Project) -> Iterator[tuple[str, str]]:
+    """(place, sentence) for scripts that do not exist, policies that no job of the project has left, and who plays
+    another game than the one of this engine's name."""
+    own = {digest: job for job in project.jobs.all() for role, digest in job.artifacts.items() if role.startswith(ROLE)}
+    for name, policy in policies.items():
+        if isinstance(policy, ScriptConfig | ScriptedConfig):
+            if policy.player not in PLAYERS:
+                yield f"policies.{name}.player", f"there is no such script; there are {', '.join(PLAYERS)}"
+            elif not script_plays(policy.player, game):
+                yield f"policies.{name}.player", f"“{PLAYERS[policy.player].label}” plays another game"
+        elif isinstance(policy, SavedConfig | FrozenConfig):
+            if policy.policy not in own:
+                yield f"policies.{name}.policy", "no job of this project has such a policy"
+            elif not plays(trained_in := game_of(own[policy.policy]), game):
+                title = getattr(policy, "title", "") or name
+                yield f"policies.{name}.policy", f"“{title}” was trained in {games.title_of(trained_in, project)}"
+
+
+def maker(game: str) -> str:
+    """What makes a game of the engine's own: agents of one that it makes can play all others. Empty for other games."""
+    name = game.removeprefix("builtin:").removeprefix("vector-")
+    return BUILT_IN[name].path if name in BUILT_IN else ""
+
+
+def game_of(job: Job) -> str:
+    """The engine's name of the game that a job's policies were trained in."""
+    return str((job.config.get("task") or job.config).get("game", {}).get("name", ""))
+
+
+def plays(trained_in: str, game: str) -> bool:
+    """Whether an agent of one game may be able to play another; of a program only the engine can tell."""
+    return not maker(game) or maker(trained_in) == maker(game)
+
+
+def script_plays(script: str, game: str) -> bool:
+    """The same of a script."""
+    module, home = (path.partition(":")[0] for path in (PLAYERS[script].path, maker(game)))
+    return not home or not module.startswith(OWN_SCRIPTS) or f"{module}.".startswith(f"{home}.")

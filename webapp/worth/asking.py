@@ -1,0 +1,74 @@
+"""What an experiment measures: the project's game data under its lineup rules. The form, and what the API takes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+
+from engine.catalog import STUDIES
+from engine.config import Study
+from engine.config.worth import WorthConfig
+from webapp.games.fields import NumberField
+from webapp.lib.text import seen
+from webapp.projects.models import Project
+from webapp.studies import checks
+from webapp.studies.intake import Body, Intake, Refers
+from webapp.studies.models import Job
+from webapp.studies.pins import Pins, pins_of, pins_of_job
+
+BATTLES, MATTERS = 400_000, 3
+
+
+class WorthIntake(Intake):
+    """How the site starts experiments."""
+
+    beside: ClassVar[frozenset[str]] = frozenset({"game_version", "lineup_rules"})
+
+    def first(self, body: Body) -> tuple[Study, Refers]:
+        """With what the project has now."""
+        return _measured(body, pins_of(body))
+
+    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
+        """With what the other one rested on."""
+        return _measured(body, pins_of_job(job, body.user))
+
+
+def _measured(body: Body, pins: Pins) -> tuple[Study, Refers]:
+    """An experiment on the project's game data, and the rows it rests on."""
+    filled = pins.filled({"name": STUDIES["worth"].label, **body.config})
+    if "objectives" not in body.config:
+        del filled["objectives"]
+    data = body.table(filled)
+    pins.named(data["game"], body)
+    study, wrong = body.loaded(data, settings.CPUS)
+    if isinstance(study, WorthConfig):
+        wrong += [*pins.changed(study), *checks.lineups(study.pairings, pins.spec)]
+    body.refuse(wrong)
+    assert study is not None
+    return study, {"game_version": pins.version, "lineup_rules": pins.rules, "template": "worth"}
+
+
+class WorthForm(forms.Form):
+    """How long, and from where on an effect matters."""
+
+    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
+    battles: Any = NumberField(
+        label="Battles", whole=True, low=2_000, high=100_000_000, required=False,
+        help_text="400,000 where nothing is typed. More find smaller effects and rarer pairs.",
+    )  # fmt: skip
+    matters: Any = NumberField(
+        label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
+        help_text="3 where nothing is typed: points of the chance to win, so 53 % instead of 50 % is worth a change.",
+    )  # fmt: skip
+    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data)
+
+    def table(self) -> dict[str, Any]:
+        """The study, as a body of the API would have it."""
+        typed = self.cleaned_data
+        told = {"name": typed["title"], **{name: typed[name] for name in ("battles", "matters", "seed")}}
+        return {key: value for key, value in told.items() if value not in (None, "")}

@@ -1,0 +1,216 @@
+"""The pages of experiments, and what is taken away from them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from engine.arrays import Bundle, unpack
+from engine.errors import StoreError
+from webapp.accounts.models import User
+from webapp.lib.storage import store
+from webapp.studies.explore_export import safe
+from webapp.studies.kinds import Found, Parts, Rows
+from webapp.studies.models import Job, Status
+from webapp.worth.asking import WorthForm, WorthIntake
+
+UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
+VERDICTS = {
+    UNTESTED: "Not tested",
+    FINE: "Fine",
+    OPEN: "Not settled",
+    TOO_GOOD: "Too good for its price",
+    TOO_WEAK: "Too weak for its price",
+}
+MARKS = {TOO_GOOD: "strong", TOO_WEAK: "strong", OPEN: "unsure", FINE: "fair"}
+POINTS = 100
+SHOWN = 25
+"""Rows of the table that stand open (also in the template)."""
+
+
+class Line(NamedTuple):
+    """A piece, an amount or a pair: what it is worth in points of the chance to win, with its range (None: none).
+    ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
+    ``units``: how many of it teams hold that have any."""
+
+    name: str
+    category: str
+    cost: float | None
+    worth: float | None
+    low: float | None
+    high: float | None
+    verdict: int
+    battles: int
+    pieces: tuple[str, ...] = ()
+    least: int = 1
+    fair: float | None = None
+    fair_low: float | None = None
+    fair_high: float | None = None
+    units: float | None = None
+
+    @property
+    def per_unit(self) -> float | None:
+        """What one of a piece is worth that comes in amounts."""
+        return self.worth / self.units if self.worth is not None and self.units and self.units > 1 else None
+
+    @property
+    def dearest(self) -> float:
+        """Where a picture of its prices ends."""
+        return 1.15 * max(self.fair_high or 0.0, self.cost or 0.0)
+
+    @property
+    def words(self) -> str:
+        """Its verdict."""
+        return VERDICTS[self.verdict]
+
+    @property
+    def mark(self) -> str:
+        """How it is drawn."""
+        return MARKS.get(self.verdict, "")
+
+    @property
+    def sizes(self) -> tuple[float, float, float]:
+        """Of what stands out: how large the effect is, and between which sizes."""
+        worth, low, high = (number or 0.0 for number in (self.worth, self.low, self.high))
+        return (worth, low, high) if worth > 0 else (-worth, -high, -low)
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether it was told."""
+        return self.verdict in (TOO_GOOD, TOO_WEAK)
+
+
+class Measuring(Parts):
+    """Experiments: what each piece is worth."""
+
+    intake = WorthIntake()
+    form = WorthForm
+    about = (
+        "Random teams of equal cost play each other. What each piece, and each pair, brings the teams that hold it is "
+        "measured, and what stands out is proved on fresh battles: too good and too weak alike."
+    )
+    results: ClassVar[tuple[str, ...]] = ("table",)
+
+    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+        """The table as it grows."""
+        bundle = latest(job)
+        lines = lines_of(bundle) if bundle else []
+        reach = max((abs(end) for line in lines for end in (line.low, line.high) if end is not None), default=1.0)
+        own = {
+            "lines": lines,
+            "rest": len(lines) - SHOWN,
+            "told": [line for line in lines if line.stands_out],
+            "reach": (reach := max(reach, float(job.config["matters"]))),
+            "minus": -reach,
+            "largest": largest(lines),
+            "priced": any(line.fair is not None for line in lines),
+            "lost": bundle is None and bool(job.artifacts),
+            "proved": job.status == Status.FINISHED or bool(bundle and bundle.meta["proved"]),
+        }
+        return render(request, "worth/job.html", context | own)
+
+    def found(self, job: Job) -> Found | None:
+        """How many stand out."""
+        bundle = latest(job)
+        if bundle is None:
+            return None
+        count = sum(line.stands_out for line in lines_of(bundle))
+        if not count:
+            return Found("Nothing stands out")
+        return Found(f"{count:,} {'stands' if count == 1 else 'stand'} out", "strong")
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """A line for each."""
+        return Lines(latest(job))
+
+
+def latest(job: Job) -> Bundle | None:
+    """The table as far as it is; None before the first stage is over, and where it was lost."""
+    digest = job.artifacts.get("table", "")
+    if not digest:
+        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
+        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
+    try:
+        return unpack(store().get(digest)) if digest else None
+    except StoreError:
+        return None
+
+
+def lines_of(bundle: Bundle) -> list[Line]:
+    """What stands out first, then by how far from fair."""
+    meta, columns = bundle
+    found = []
+    for i, (first, second) in enumerate(columns["piece"].tolist()):
+        one, least = meta["pieces"][first], int(columns["least"][i])
+        name = one["name"] if second < 0 else f"{one['name']} + {meta['pieces'][second]['name']}"
+        worth, low, high = (_points(float(columns[key][i])) for key in ("worth", "low", "high"))
+        prices = (_known(columns, key, i) for key in ("fair", "fair_low", "fair_high", "units"))
+        found.append(
+            Line(
+                f"{name}, {least} or more" if least > 1 else name,
+                one["category"] if second < 0 else "pair",
+                float(one["cost"]) if second < 0 and least == 1 else None,
+                worth, low, high, int(columns["verdict"][i]), int(columns["battles"][i]),
+                tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least, *prices,
+            )
+        )  # fmt: skip
+    return sorted(found, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
+
+
+def _known(columns: Mapping[str, Any], key: str, i: int) -> float | None:
+    """A number of a row; None where it is none, and in tables from before there were such numbers."""
+    return float(columns[key][i]) if key in columns and math.isfinite(columns[key][i]) else None
+
+
+def _points(value: float) -> float | None:
+    return POINTS * value if math.isfinite(value) else None
+
+
+def largest(lines: list[Line]) -> float:
+    """The largest effect that a single piece may still have, in points: what "nothing stands out" leaves open."""
+    ends = [max(abs(line.low), abs(line.high)) for line in lines if line.low is not None and line.high is not None]
+    return max(ends, default=0.0)
+
+
+class Lines:
+    """The table as rows for programs."""
+
+    HEADS: ClassVar[Mapping[str, str]] = {
+        "name": "Piece",
+        "category": "Kind",
+        "cost": "Cost",
+        "worth": "Worth (points)",
+        "low": "95 % from",
+        "high": "95 % to",
+        "verdict": "Verdict",
+        "battles": "Battles",
+        "fair": "Fair price",
+        "fair_low": "Fair price, 95 % from",
+        "fair_high": "Fair price, 95 % to",
+        "per_unit": "Worth of one (points)",
+    }
+
+    def __init__(self, bundle: Bundle | None) -> None:
+        lines = lines_of(bundle) if bundle is not None else []
+        self.rows = [{**line._asdict(), "verdict": line.words, "per_unit": line.per_unit} for line in lines]
+        self.count = len(self.rows)
+
+    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
+        """Some of the rows."""
+        return self.rows[offset : offset + limit]
+
+    def csv(self) -> bytes:
+        """A line for each."""
+        out = io.StringIO(newline="")
+        writer = csv.writer(out)
+        writer.writerow(self.HEADS.values())
+        writer.writerows(
+            [safe(v) if isinstance(v := row[head], str) else v for head in self.HEADS] for row in self.rows
+        )
+        return out.getvalue().encode()
