@@ -30,7 +30,7 @@ class DistributionSearch(PopulationSearch):
     ``drawn``: id to sample float64[n] of what is outstanding."""
 
     def _begin(self) -> None:
-        numbers = self.problem.space.can.numbers
+        numbers = self.can.numbers
         assert numbers is not None
         self.numbers, self.n = numbers, numbers.width
         self.drawn: dict[int, Floats] = {}

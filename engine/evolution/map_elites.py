@@ -113,7 +113,7 @@ class MAPElites(PopulationSearch):
 
     def _offspring(self, n: int) -> Genome:
         """n children of parents from uniformly drawn cells; while none is filled, fresh draws."""
-        breed = self.problem.space.can.breed
+        breed = self.can.breed
         if not self.cells:
             return self.problem.space.sample(self.rng, n)
         assert breed is not None

@@ -177,10 +177,9 @@ class PBT(PopulationSearch):
         return member
 
     def _explored(self, genome: Genome) -> Genome:
-        space = self.problem.space
-        assert space.can.perturb is not None
-        fresh = space.sample(self.rng, 1)[0]
-        return space.can.perturb(self.rng, genome, fresh, FACTORS, self.settings.resample)
+        assert self.can.perturb is not None
+        fresh = self.problem.space.sample(self.rng, 1)[0]
+        return self.can.perturb(self.rng, genome, fresh, FACTORS, self.settings.resample)
 
     def state(self) -> Parts:
         """The search's state, what outstanding requests go on from, and the lineage."""

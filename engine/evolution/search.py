@@ -81,8 +81,9 @@ class PopulationSearch(ABC):
         context: AnyContext = PLAIN, **settings: Any,
     ) -> None:  # fmt: skip
         self.settings = parse(self.Settings, {"population": population, **settings})
+        self.can = problem.space.can
         for ability in self.settings.needs:
-            if getattr(problem.space.can, ability) is None:
+            if getattr(self.can, ability) is None:
                 raise ConfigError([("algorithm.kind", _MISSING[ability])])
         self.problem, self.N, self.T, self.seed = problem, population, ticks, seed
         self.replicates, self.context, self.steady = replicates, context, self.settings.without_rounds
@@ -126,7 +127,7 @@ class PopulationSearch(ABC):
     def tell(self, evaluation: Evaluation) -> list[Progress]:
         """Collect one evaluation; the last of a generation selects the next P."""
         genome = self.outstanding.pop(evaluation.id)
-        if inherit := self.problem.space.can.inherit:
+        if inherit := self.can.inherit:
             genome = inherit(genome, evaluation)
         self.arrived.append(Individual(genome, evaluation, self.tick + 1))
         self.told += 1
@@ -183,7 +184,7 @@ class PopulationSearch(ABC):
         return Request(i, self.outstanding[i], 0, self.replicates, self.seed, self.context)
 
     def _propose(self, genomes: Genome) -> None:
-        unmet = self.problem.space.can.unmet
+        unmet = self.can.unmet
         if unmet and self.replaceable:
             genomes = unmet(self.rng, genomes, self.met)
         for genome in genomes:
@@ -254,7 +255,7 @@ class Breeding(PopulationSearch):
 
     def _offspring(self, n: int) -> Genome:
         """n children of tournament winners, preferring ones that are not in P already; before P, fresh draws."""
-        space, breed = self.problem.space, self.problem.space.can.breed
+        space, breed = self.problem.space, self.can.breed
         if self.P is None:
             return space.sample(self.rng, n)
         assert breed is not None
@@ -275,7 +276,7 @@ class Breeding(PopulationSearch):
     def _parents(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Indices into P of n pairs; the better one first where the space asks for that."""
         mothers, fathers = self._tournament(n), self._tournament(n)
-        breed = self.problem.space.can.breed
+        breed = self.can.breed
         if breed and breed.better_first:
             swap = self._better(fathers, mothers)
             mothers, fathers = np.where(swap, fathers, mothers), np.where(swap, mothers, fathers)

@@ -32,7 +32,7 @@ class Swarm(PopulationSearch):
     kept: ClassVar[tuple[str, ...]] = ("X", "V", "idle", "settled")
 
     def _begin(self) -> None:
-        numbers = self.problem.space.can.numbers
+        numbers = self.can.numbers
         assert numbers is not None
         self.numbers = numbers
         self.particle: dict[int, int] = {}
