@@ -253,6 +253,8 @@ def _lowest(x: Floats, needed: float) -> float:
 
 def _lowest_once(x: Floats, bets: Floats, needed: float) -> float:
     """As ``_lowest``, by one bet for each value."""
+    if not x.any():
+        return 0.0
     low, high = 0.0, float(x.mean())
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)

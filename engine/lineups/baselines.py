@@ -89,9 +89,11 @@ def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> NDA
     possible that happens in fewer than log(1 / α) / n of them. Opponents differ, so that may take the whole range from
     the few battles that have it to lose.
 
-    The median of several skewed means is less skewed than one. A single team of a metric without a range gets what bets
-    on its replicates leave open, which is wide. Tests hold this for normal, exponential and 0-or-1 results, and for
-    log-normal ones of a standard deviation of 1 in the logarithm, or of 1.5 from 32 replicates on.
+    The median of several skewed means is less skewed than one. Where replicates of a single team take few different
+    values, such as rare wins, its bound is also no nearer than what bets within the metric's range leave open; a single
+    team of a metric without a range gets what bets on its replicates leave open, which is wide. Tests hold this for
+    normal, exponential and 0-or-1 results, and for log-normal ones of a standard deviation of 1 in the logarithm, or of
+    1.5 from 32 replicates on.
     """
     freedom = sums.shape[-1] - 1
     two, one = (_half(sums, battles, metric, error) / stdtrit(freedom, 1 - error) for error in (0.025, 0.01))
@@ -107,12 +109,24 @@ def _half(sums: NDArray[np.float64], battles: int, metric: Metric, error: float)
         unseen, each, whole = np.log(1 / alpha) / battles, battles / sums.shape[-1], metric.high - metric.low
         below = np.maximum(below, unseen * np.minimum((mean - metric.low) * each, whole))
         above = np.maximum(above, unseen * np.minimum((metric.high - mean) * each, whole))
+    if teams == 1 and metric.low is not None and metric.high is not None:
+        below = np.maximum(below, _coarse_reach(sums, metric.low, metric.high, alpha))
+        above = np.maximum(above, _coarse_reach(-sums, -metric.high, -metric.low, alpha))
     elif teams == 1:
         below, above = (np.maximum(x, _open_reach(side * sums, alpha)) for x, side in ((below, 1.0), (above, -1.0)))
     middle = np.median(mean, axis=-1)
     half = np.maximum(middle - np.median(mean - below, axis=-1), np.median(mean + above, axis=-1) - middle)
     open_ended = metric.low is None or metric.high is None
     return np.where(open_ended & ~np.ptp(sums, axis=-1).all(axis=-1), np.inf, half)
+
+
+def _coarse_reach(values: NDArray[np.float64], low: float, high: float, alpha: float) -> NDArray[np.float64]:
+    """How far below the mean of each row of values, all within [low, high], the true one may lie, by what bets on so
+    many values of that mean leave open; 0 for rows that take many different values."""
+    means, of = np.unique(values.mean(axis=-1), return_inverse=True)
+    lowest = [confidence.count_bounds(mean, values.shape[-1], low, high, 2 * alpha).low for mean in means.tolist()]
+    few = np.apply_along_axis(confidence.coarse, -1, values)
+    return np.where(few, (means - np.array(lowest))[of].reshape(few.shape), 0.0)
 
 
 def _open_reach(values: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:

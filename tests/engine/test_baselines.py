@@ -91,6 +91,16 @@ def test_it_holds_for_wins_however_rare_they_are(teams: int, replicates: int, ch
     assert covered(lambda rng, shape: (rng.random(shape) < truth).astype(float), truth, replicates, WIN) >= 0.95 - SLACK
 
 
+@pytest.mark.parametrize("chance", [0.02, 0.05, 0.06, 0.1, 0.94])
+def test_a_single_team_is_strong_above_a_bar_that_it_passes_once_in_a_hundred_however_rare_its_wins_are(
+    chance: float,
+) -> None:
+    """By Student's interval alone the bar of 99 % was passed in 1.5 % of runs where 6 % of battles are won."""
+    truth, level = np.full(1, chance), 0.99
+    (found,) = missed(lambda rng, shape: (rng.random(shape) < truth).astype(float), truth, ALONE, WIN, [level])
+    assert found.max() <= 1 - level + 3 * np.sqrt(level * (1 - level) / RUNS)
+
+
 def test_it_holds_for_teams_that_win_with_quite_different_chances() -> None:
     truth = np.array([0.02, 0.6, 0.97, 0.99, 0.5])
     assert covered(lambda rng, shape: (rng.random(shape) < truth).astype(float), truth, 32, WIN) >= 0.95 - SLACK

@@ -16,6 +16,7 @@ from scipy.stats import t as student
 from engine.confidence import (
     Range,
     bounds,
+    bounds_once,
     coarse,
     count_bounds,
     e_bh,
@@ -67,6 +68,15 @@ def test_values_that_are_all_alike_leave_what_their_count_leaves() -> None:
     assert found.low == 0
     assert 0.2 < found.high < 0.3
     assert bounds(np.zeros(2000), 0, 1).high < 0.003
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 50])
+def test_values_that_all_lie_at_an_end_leave_a_range_from_there(n: int) -> None:
+    none, all_ = bounds_once(np.zeros(n), 0.0, 1.0), bounds_once(np.ones(n), 0.0, 1.0)
+    assert none.low == 0.0
+    assert all_.high == 1.0
+    assert 0 < none.high == pytest.approx(1 - all_.low)
+    assert n < 50 or none.high < 0.2
 
 
 @cache

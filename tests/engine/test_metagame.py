@@ -21,7 +21,7 @@ from engine.metagame.matchups import Matchups, matchups, pairs_of, redrawn
 from engine.metagame.order import order
 from engine.metagame.reading import read
 from engine.metagame.split import ELO, expected, split
-from engine.metagame.tiers import tiers
+from engine.metagame.tiers import NONE, standings, tiers
 
 Floats = NDArray[np.float64]
 GOLDEN = Path(__file__).parents[1] / "golden" / "metagame.json"
@@ -307,12 +307,55 @@ def test_a_tier_s_leader_is_surely_better_than_all_below() -> None:
         assert truth[leader] > truth[found.tier == tier].max()
 
 
-def test_a_team_that_met_nobody_stands_last_without_a_share() -> None:
+def test_a_team_that_met_nobody_has_neither_a_share_nor_a_tier() -> None:
     results = played(RING, 20)
     results[[0, 1]] = np.nan
     found = tiers(3, results)
     assert np.isnan(found.share[0])
-    assert found.tier[0] == found.tier.max()
+    assert found.tier.tolist() == [NONE, 0, 0]
+
+
+def test_two_teams_that_never_met_each_other_stand_where_their_other_meetings_put_them() -> None:
+    results = played(ladder(LADDER), 300)
+    whole = tiers(8, results)
+    results[0] = np.nan
+    found = tiers(8, results)
+    assert found.share[2:] == pytest.approx(whole.share[2:])
+    assert found.share[0] > found.share[2]
+    assert found.tier[0] == 0
+    assert (found.low <= found.share).all()
+    assert (found.share <= found.high).all()
+
+
+def test_no_team_of_a_lower_tier_reaches_the_range_of_a_leader_above_it() -> None:
+    """Ranges differ in width: some pairs met more often, and some teams only win or lose whole meetings."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        teams, meetings = int(rng.integers(4, 9)), int(rng.integers(20, 200))
+        chances = np.clip(0.5 + rng.normal(0, 0.1, teams * (teams - 1) // 2), 0, 1)[:, None]
+        results = (rng.random((len(chances), meetings)) < chances).astype(float)
+        results[rng.random(len(chances)) < 0.4] = 0.5
+        results[0, int(rng.integers(0, meetings)) :] = np.nan
+        share, least, most = (np.array(each) for each in zip(*standings(teams, results), strict=True))
+        tier = tiers(teams, results).tier
+        for above in range(tier.max() + 1):
+            leader = max(np.flatnonzero(tier == above), key=lambda i: share[i])
+            assert (most[tier > above] < least[leader]).all()
+
+
+def test_a_leader_is_hardly_ever_worse_than_a_team_below_it_where_a_pair_met_less_often() -> None:
+    part, teams, wrong = np.array([0.02, 0.02, 0.0, -0.1, -0.1, -0.1]), 6, 0
+    pairs = pairs_of(teams)
+    chances = np.clip(0.5 + part[pairs.first] - part[pairs.second], 0, 1)[:, None]
+    truth = np.array([np.mean([0.5 + part[i] - part[j] for j in range(teams) if j != i]) for i in range(teams)])
+    for seed in range(60):
+        results = (np.random.default_rng(seed).random((len(chances), 200)) < chances).astype(float)
+        results[0, 2:] = np.nan
+        found = tiers(teams, results)
+        for tier in range(found.tier.max() + 1):
+            leader = max(np.flatnonzero(found.tier == tier), key=lambda i: found.share[i])
+            wrong += bool((truth[found.tier > tier] > truth[leader] + 1e-9).any())
+    assert wrong <= 3
 
 
 def test_neighbours_on_the_map_have_alike_match_ups() -> None:

@@ -91,6 +91,11 @@ class Reading:
         return [sorted(each, key=lambda team: -(team.share or 0.0)) for each in found]
 
     @property
+    def apart(self) -> list[str]:
+        """The teams that met nobody, and so have no tier."""
+        return [team.name for team in self.teams if team.tier < 0]
+
+    @property
     def picked(self) -> list[Team]:
         """Who would be seen at all, the most seen first."""
         seen = [team for team in self.teams if team.picked >= 0.0005 or team.picked_high >= 0.005]
