@@ -203,4 +203,4 @@ def test_the_table_is_taken_away_as_rows_and_as_csv_without_formulas(team: Studi
     assert rows[0]["verdict"] == "Too good for its price"
     lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
     assert len(lines) == len(ROWS)
-    assert "'=Bows" in {line["Piece"] for line in lines}
+    assert "'=Bows" in {line["name"] for line in lines}
