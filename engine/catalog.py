@@ -289,7 +289,7 @@ STUDIES: dict[str, StudyKind] = {
         "engine.study.metagame:Words", "battles", "table", tick="part", gained="played",
     ),
     "gate": StudyKind(
-        "Gate", "gate", GateConfig, "engine.study.gate:gate", "engine.study.gate:Words", "battles", "table", tick="part",
-        gained="played",
+        "Gate", "gate", GateConfig, "engine.study.gate:gate", "engine.study.gate:Words", "battles", "table",
+        tick="part", gained="played",
     ),
 }  # fmt: skip

@@ -8,8 +8,8 @@
     python -m engine check-simulator REF     the conformance check, line by line
     python -m engine serve-simulator REF     serve a Python simulator over ZeroMQ
 
-Exit codes: 0 done (also: stopped or paused on request), 1 not done but may be tried again, 2 cannot be done as asked. Of
-``gate`` 0 under the line, 3 over the line, 4 cannot tell (also: stopped on request), and 1 and 2 as above.
+Exit codes: 0 done (also: stopped or paused on request), 1 not done but may be tried again, 2 cannot be done as asked.
+Of ``gate`` 0 under the line, 3 over the line, 4 cannot tell (also: stopped on request), and 1 and 2 as above.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ def add(commands: Any) -> None:
     gate = commands.add_parser(
         "gate",
         help="may this build go out? 0 under the line, 3 over, 4 cannot tell",
-        description="Plays earlier exploits again, screens the pieces and searches, each for a short while. Exit codes: "
-        "0 under the line in everything that was looked at, 3 over the line, 4 cannot tell, 1 not done but may be tried "
-        "again, 2 cannot be done as asked. The same gate in the same folder goes on where it was.",
+        description="Plays earlier exploits again, screens the pieces and searches, each for a short while. Exit "
+        "codes: 0 under the line in everything that was looked at, 3 over the line, 4 cannot tell, 1 not done but may "
+        "be tried again, 2 cannot be done as asked. The same gate in the same folder goes on where it was.",
     )
     gate.add_argument("study", help="a YAML or JSON file")
     gate.add_argument(
@@ -77,15 +77,16 @@ def _data(args: argparse.Namespace) -> dict[str, Any]:
         raise ConfigError([("kind", f"must be gate, not {str(data['kind'])[:40]!r}; other studies are for run")])
     if args.data is None:
         return data
-    from engine.config.study import GameConfig
     from engine.config.base import parse
+    from engine.config.study import GameConfig
     from engine.errors import below
     from engine.gate.numbers import read_numbers
     from engine.lineups.schema import merged_patch
     from engine.simulators.loaders import load
 
+    said = data.get("game")
     with below("game"):
-        game = parse(GameConfig, data.get("game") if isinstance(data.get("game"), dict) else {})
+        game = parse(GameConfig, said if isinstance(said, dict) else {})
     simulator = load(game.simulator)
     try:
         spec = simulator.describe()

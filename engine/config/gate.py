@@ -37,7 +37,7 @@ class ScreenConfig(Config):
     )  # fmt: skip
     leaves_open: float = Field(
         8.0, gt=0, le=50, title="Largest effect that may stay open",
-        description="In points: a game is under the line only where the battles leave no larger effect of a piece open.",
+        description="In points: a game is under the line only where battles leave no larger effect of a piece open.",
     )  # fmt: skip
 
     @model_validator(mode="after")

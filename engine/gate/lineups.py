@@ -43,8 +43,8 @@ def lineups_of(
     part: Part, bundle: Bundle, spec: GameSpec, objectives: Sequence[ObjectiveConfig], share: float,
     names: Sequence[str] = (),
 ) -> Lineups:  # fmt: skip
-    """The lineups of an artifact of fresh battles, each with its ``share`` of the evidence that may be wrong. ``names``:
-    theirs, where they have some."""
+    """The lineups of an artifact of fresh battles, each with its ``share`` of the evidence that may be wrong; those
+    that have ``names`` are called by them."""
     meta, columns = bundle
     rows, teams = columns["genome"], columns["genome"].shape[1]
     signs = [1.0 if o.direction == "max" else -1.0 for o in objectives]
@@ -88,11 +88,13 @@ def _kept(table: NDArray[Any], i: int, samples: int) -> Floats | None:
 
 def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]) -> list[Row]:
     """A row for each. ``told``: which of them are confirmed."""
-    every = zip(range(len(told)), lineups.samples, told, strict=True)
-    return [
-        _unmeasured(lineups, i, spec) if sample is None else _row(lineups, i, sample, bool(sure), sum(told), spec, objectives)
-        for i, sample, sure in every
-    ]  # fmt: skip
+    rows = []
+    for i, (sample, sure) in enumerate(zip(lineups.samples, told, strict=True)):
+        if sample is None:
+            rows.append(_unmeasured(lineups, i, spec))
+        else:
+            rows.append(_row(lineups, i, sample, bool(sure), sum(told), spec, objectives))
+    return rows
 
 
 def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> Row:

@@ -1,16 +1,17 @@
 """The verdict of a gate, by the artifacts of its parts.
 
-What a gate calls over is one list for all of its parts, of which at most 5 % is expected to be false; so on a build that
-is under its line in everything, at most 5 % of gates say over, for any noise and at every look. Of these 5, one pays for
-the median baseline team that "strong" is measured by (replay and search meet the same one), one for what pieces are
-compared with in the screen, and three for the evidence of all findings together (``confidence.e_bh``): each part that a
-gate has may use the same share, divided among what it proves. Shares are fixed before the battles that prove, so a part
-that ends later takes nothing from those before it, and no finding is taken back.
+What a gate calls over is one list for all of its parts, of which at most 5 % is expected to be false; so on a build
+that is under its line in everything, at most 5 % of gates say over, for the noise that ``engine.verdicts`` names and at
+every look. Of these 5, one pays for the median baseline team that "strong" is measured by (replay and search meet the
+same one), one for what pieces are compared with in the screen, and three for the evidence of all findings together
+(``confidence.e_bh``): each part that a gate has may use the same share, divided among what it proves. Shares are fixed
+before the battles that prove, so a part that ends later takes nothing from those before it, and no finding is taken
+back.
 
 *Under* is a claim about each thing that was looked at. It is wrong only where one of them is over its line, and then
 that one's own range must have missed, which happens in at most 5 % of gates; no correction for how many there are is
-needed for that (Berger 1982, an intersection-union test). Nothing is promised of what a gate does not meet: a break that
-neither was archived, nor shows in a single piece's worth, nor is found by the search, is missed.
+needed for that (Berger 1982, an intersection-union test). Nothing is promised of what a gate does not meet: a break
+that neither was archived, nor shows in a single piece's worth, nor is found by the search, is missed.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ def _weights(lineup: Lineup, rules: CompiledRules) -> Iterator[str]:
     if (cost < low - ROUNDING).any() or (cost > high + ROUNDING).any():
         dear = cost.max() > high + ROUNDING
         end, word = (high, "most") if dear else (low, "least")
-        yield f"a team costs {figures(float(cost.max() if dear else cost.min()))}, and {figures(float(end))} is the {word}"
+        own = float(cost.max() if dear else cost.min())
+        yield f"a team costs {figures(own)}, and {figures(float(end))} is the {word}"
     if (units < rules.units[0]).any() or (units > rules.units[1]).any():
         yield f"a team must have {rules.units[0]} to {rules.units[1]} units"
     if cost.max() > rules.dearest(cost.min()) + ROUNDING:

@@ -1,4 +1,4 @@
-"""A gate as a study: exploits of earlier builds are replayed, the pieces are screened, and a short search looks for more.
+"""A gate as a study: exploits of earlier builds are replayed, pieces are screened, and a short search looks for more.
 
 Each part is a study of its own (``engine.study.lineups``, ``engine.study.worth``) that runs inside of this one: its
 events come out with the gate's counters and rounds, and its checkpoint lies within the gate's. So a part goes on where
@@ -9,7 +9,7 @@ replay plays replicates that the search never does: an exploit that was found wi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -99,8 +99,9 @@ class _Gate:
             return
         goes_on = self._restored(resume) if resume else ""
         workers = config.pool.workers if config.pool.kind == "ray" else 1
-        yield self._say(Started, workers=workers, pool=config.pool.kind, resumed=bool(resume),
-                        ticks=sum(s.ticks for s in self.stages), battles=sum(s.battles for s in self.stages))  # fmt: skip
+        ticks, battles = (sum(getattr(stage, name) for stage in self.stages) for name in ("ticks", "battles"))
+        yield self._say(Started, workers=workers, pool=config.pool.kind, ticks=ticks, battles=battles,
+                        resumed=bool(resume))  # fmt: skip
         for name, why in () if resume else self.barred:
             yield self._say(Logged, message=f"“{name}” may not be fielded any more: {why}.")
         while self.done.stage < len(self.stages):
@@ -169,7 +170,7 @@ class _Gate:
         count = len(baselines.teams) if baselines.kind == "pasted" else baselines.count
         return battles_of_replicate(self.config.lineups.teams, count)
 
-    def _part(self, stage: Stage, resume: str) -> Iterator[Any]:
+    def _part(self, stage: Stage, resume: str) -> Generator[AnyEvent, None, bool]:
         """The events of a part as the gate's own. Returns whether it is over, so that the next one may begin."""
         for event in stage.run(stage.config, self.store, resume, self.control):
             if not isinstance(event, Failed):
@@ -187,9 +188,9 @@ class _Gate:
                     yield self._say(Paused, artifacts={"checkpoint": saved})
                 case Stopped():
                     report = self.report()
-                    saved = {"checkpoint": self._checkpoint(stage, event.artifacts.get("checkpoint", ""))}
-                    yield self._say(Stopped, reason=event.reason, artifacts=self._results(report) | saved,
-                                    summary=_summary(report))  # fmt: skip
+                    self._checkpoint(stage, event.artifacts.get("checkpoint", ""))
+                    left = self._results(report)
+                    yield self._say(Stopped, reason=event.reason, artifacts=left, summary=_summary(report))
                 case Finished():
                     yield self._over(stage, event)
                     return True

@@ -61,7 +61,7 @@ STRONG = {"hero": "briar-huntress", "skill": "root-grasp", "equipment_1": "prior
 """Pieces that PLANTED makes too good."""
 WEAK = {"hero": "dusk-piper", "skill": "shield-hymn", "equipment_1": "hearth-charm"}
 REST = {"equipment_2": "barbed-net", "soldiers_1": "riders", "count_1": 7}
-SEARCH = {"algorithm": {"population": 20}, "ticks": 20, "fresh": 2, "replicates": 8}
+SEARCH = {"algorithm": {"population": 16}, "ticks": 10, "fresh": 2, "replicates": 8}
 
 
 def herobattle(simulator: str = "builtin:herobattle", **more: Any) -> dict[str, Any]:

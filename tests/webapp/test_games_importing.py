@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.games.herobattle.spec import game_spec
-from engine.lineups.schema import spec_from_json, spec_to_json
+from engine.lineups.schema import merged_patch, spec_from_json, spec_to_json
 from engine.simulators.contract import content_hash
 from tests.engine.sample_simulators import SPEC as TUG
 from tests.engine.sample_simulators import RecruitingTugOfWar

@@ -57,7 +57,7 @@ def over(job: Job, rows: tuple[Row, ...] = ROWS, status: str = Status.FINISHED) 
     """The gate has ended with these findings."""
     found = judged(rows, Gate(job.title, "Herobattle", 12_000, {"replay": 2, "screen": 140, "search": 90}, ()))
     Job.objects.filter(pk=job.pk).update(
-        status=status, finished_at=timezone.now(), counters={"battles": 12_000, "seconds": 9.5},
+        status=status, finished_at=timezone.now(), tick=63, counters={"battles": 12_000, "seconds": 9.5},
         artifacts={"table": store().put(pack(encoded(found), {}))},
         summary={"verdict": found.verdict, "sentence": found.sentence},
     )  # fmt: skip
@@ -105,14 +105,14 @@ def test_data_become_a_version_where_that_is_asked_for(team: Studio, script: Scr
 
 def test_a_table_of_paths_a_sheet_of_the_site_a_workbook_and_json_say_the_same(team: Studio, script: Script) -> None:
     version = team.project.versions.get()
-    export = exports.as_csv(version, "hero").content.decode("utf-8-sig")
+    export = exports.as_csv(version, "hero").data.decode("utf-8-sig")
     duke = next(line for line in export.splitlines() if line.startswith("marrow-duke,"))
     cost = duke.split(",")[2]
     cheaper = export.replace(duke, duke.replace(f",{cost},", ",611,", 1))
     sheets = {
         "paths.csv": b"path,value\nmarrow-duke.cost,611\n",
         "site.csv": cheaper.encode(),
-        "own.csv": "Held;Preis\nMarrow Duke;611\n".encode(),
+        "own.csv": b"Held;Preis\nMarrow Duke;611\n",
         "own.json": b'{"marrow-duke": {"cost": 611}}',
         "own.xlsx": workbook([["Name", "Cost"], ["Marrow Duke", 611]]),
     }

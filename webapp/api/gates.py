@@ -1,4 +1,4 @@
-"""Starting a gate: a build's numbers come with the request, and the answer is the job that will have a verdict on it."""
+"""Starting a gate: a build's numbers come with the request, and the answer is the job that will have a verdict."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Wanted(Changes):
 
     config: dict[str, Any] = Field(
         default_factory=dict, title="The study",
-        description="As in a gate’s YAML file; GET /api/v1/schema/gate describes it. Exploits that it leaves out are the "
-        "lineups that the project’s newest searches have on their shortlists or confirmed.",
+        description="As in a gate’s YAML file; GET /api/v1/schema/gate describes it. Exploits that it leaves out are "
+        "the lineups that the project’s newest searches have on their shortlists or confirmed.",
     )  # fmt: skip
     data: dict[str, float] = Field(
         default_factory=dict, max_length=100_000, title="Changed numbers of the build",
-        description="Path to value, such as {“warhorn.cost”: 120}, on top of the game data; in a form also a file: CSV, "
-        "XLSX or JSON.",
+        description="Path to value, such as {“warhorn.cost”: 120}, on top of the game data; in a form also a file: "
+        "CSV, XLSX or JSON.",
     )  # fmt: skip
     save: bool = Field(
         False, strict=True, title="Keep the data",
@@ -84,7 +84,8 @@ def _sent(request: HttpRequest, project: Project) -> dict[str, Any]:
     if strange or len(files.getlist(FILE)) > 1:
         raise BadBody("A form has one file, “data”, and beside it “study” with the rest as JSON.")
     sent = body.read_table(request.POST.get(STUDY, "").encode())
-    content = files[FILE].read() if FILE in files else request.POST.get(FILE, "").encode()
+    file = next(iter(files.getlist(FILE)), None)
+    content = request.POST.get(FILE, "").encode() if file is None else file.read()
     if not content.strip():
         return sent
     version = versions.current(project)

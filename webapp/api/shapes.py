@@ -112,8 +112,8 @@ class JobDetail(JobShape):
         description="Sentences on how it differs from the job that it is a copy of; empty as a rule."
     )
     exit_code: int | None = Field(
-        description="As on the command line: 0 done or stopped, 1 may be tried again, 2 cannot be done as asked; of a gate "
-        "0 under the line, 3 over it, 4 cannot tell (also where it was stopped); null while it is not over."
+        description="As on the command line: 0 done or stopped, 1 may be tried again, 2 cannot be done as asked; of a "
+        "gate 0 under the line, 3 over it, 4 cannot tell (also where it was stopped); null while it is not over."
     )
 
 

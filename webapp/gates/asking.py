@@ -108,11 +108,11 @@ class GateForm(forms.Form):
     )  # fmt: skip
     leaves_open: Any = NumberField(
         label="Largest effect that may stay open (points)", low=0.5, high=50, required=False,
-        help_text=f"{SCREEN.leaves_open:g} where nothing is typed: where larger ones are possible, the gate cannot tell.",
+        help_text=f"{SCREEN.leaves_open:g} where nothing is typed: if larger ones are possible, the gate cannot tell.",
     )  # fmt: skip
     search: Any = NumberField(
         label="Rounds of the search", whole=True, low=0, high=1_000_000, required=False,
-        help_text=f"{SEARCH.ticks} where nothing is typed, of {SEARCH.algorithm.population} lineups each; 0: no search.",
+        help_text=f"{SEARCH.ticks} where nothing is typed, each of {SEARCH.algorithm.population} lineups; 0: none.",
     )  # fmt: skip
     seed: Any = NumberField(
         label="Seed", whole=True, low=0, required=False, help_text="The same seed and data, the same verdict."

@@ -34,7 +34,7 @@ class Gating(Parts):
     intake = GateIntake()
     form = GateForm
     about = (
-        "May this build go out? Earlier exploits are played again, the pieces are screened and a short search looks for "
+        "May this build go out? Earlier exploits are played again, pieces are screened and a short search looks for "
         "more. One verdict: over the line, under it, or which battles are missing."
     )
     results: ClassVar[tuple[str, ...]] = ("table",)

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from webapp.accounts.people import signed_in
 from webapp.gates.parts import Gating, listed
 from webapp.projects.access import allowed, project_for, role_in
-from webapp.accounts.people import signed_in
 from webapp.studies.pictures import job_for
 
 A_PAGE = 50
