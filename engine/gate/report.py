@@ -157,8 +157,8 @@ def _under(rows: Sequence[Row], gate: Gate) -> str:
         )
         one = "which shifts" if pieces == 1 else "none of which shifts"
         found.append(f"{many(pieces, 'piece')}, {one} the chance to win by more than {reach:.1f} points,")
-    if looked := gate.looked.get("search", 0):
-        ended = sum(row.many for row in _of(rows, "search"))
+    ended = sum(row.many for row in _of(rows, "search"))
+    if ended and (looked := gate.looked.get("search", 0)):
         found.append(f"the {many(ended, 'lineup')} that a search of {looked:,} ended with")
     rest = f" {many(len(barred), 'earlier exploit')} may not be fielded any more." if barred else ""
     said = " and ".join(found).rstrip(",") or "nothing that may be fielded"

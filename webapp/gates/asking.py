@@ -13,16 +13,18 @@ from engine.config.gate import GateConfig, HuntConfig, ScreenConfig
 from engine.errors import ConfigError
 from engine.lineups.schema import check_patch, merged_patch, team_row
 from engine.simulators.contract import GameSpec
+from webapp.balance.saving import ensure_defaults, lineup_config
 from webapp.games.fields import NumberField
 from webapp.games.specs import version_spec
 from webapp.gates import archive
 from webapp.lib.text import seen
-from webapp.lib.words import number, plural
+from webapp.lib.words import about, number, plural
 from webapp.projects.models import Project
 from webapp.studies import search_intake
 from webapp.studies.intake import Body, Intake, Refers
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
 from webapp.studies.pins import BESIDE, Pins, pins_of, pins_of_job
+from webapp.studies.plans import battles_each
 
 SCREEN, SEARCH = ScreenConfig(), HuntConfig()
 DATA = "data"
@@ -123,7 +125,7 @@ class GateForm(forms.Form):
         self.project = project
         self.fields["exploits"].help_text = (
             "Lineups that are on a shortlist, then those that fresh battles confirmed, of the newest "
-            f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most."
+            f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most. {_takes(project)}"
         )
 
     def table(self) -> dict[str, Any]:
@@ -138,6 +140,20 @@ class GateForm(forms.Form):
         }
         kept = {key: value for key, value in told.items() if key in ("screen", "search") or value not in (None, "")}
         return kept if typed["exploits"] else {**kept, "exploits": []}
+
+
+def _takes(project: Project) -> str:
+    """What a gate with all that is usual takes, before anybody starts it."""
+    rules, _ = ensure_defaults(project, None)
+    each = battles_each(lineup_config(rules), 1)
+    battles = SCREEN.battles + SEARCH.ticks * SEARCH.algorithm.population * SEARCH.replicates * each
+    exploit = GateConfig.model_fields["replicates"].default * each
+    said = f"As usual a gate plays about {number(battles)} battles, and {number(exploit)} more for each exploit"
+    last = project.jobs.filter(status=Status.FINISHED, counters__battles__gt=0, counters__seconds__gt=0).first()
+    if last is None:
+        return f"{said}."
+    pace = last.counters["battles"] / last.counters["seconds"]
+    return f"{said}: {about(battles / pace)} or more at the pace of job {last.pk}."
 
 
 def _said(settings_: Mapping[str, Any]) -> dict[str, Any]:
