@@ -36,7 +36,7 @@ class ScreenConfig(Config):
         description="In points of the chance to win: a piece that is proved to be further from even is over the line.",
     )  # fmt: skip
     leaves_open: float = Field(
-        8.0, gt=0, le=50, title="Largest effect that may stay open",
+        6.0, gt=0, le=50, title="Largest effect that may stay open",
         description="In points: a game is under the line only where battles leave no larger effect of a piece open.",
     )  # fmt: skip
 
