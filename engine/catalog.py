@@ -25,6 +25,7 @@ from engine.config.algorithms import (
 from engine.config.base import Config, Study
 from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
+from engine.config.gate import GateConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
 from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
@@ -286,5 +287,9 @@ STUDIES: dict[str, StudyKind] = {
     "metagame": StudyKind(
         "Who beats whom", "round robin", MetagameConfig, "engine.study.metagame:metagame",
         "engine.study.metagame:Words", "battles", "table", tick="part", gained="played",
+    ),
+    "gate": StudyKind(
+        "Gate", "gate", GateConfig, "engine.study.gate:gate", "engine.study.gate:Words", "battles", "table",
+        tick="part", gained="played",
     ),
 }  # fmt: skip

@@ -239,7 +239,7 @@ def confirmed(lineups: Sequence[Sequence[Sample]], goals: Goals) -> NDArray[np.b
     if not lineups:
         return np.zeros(0, dtype=bool)
     shares = [np.array([s.weight for s in samples]) for samples in lineups]
-    logs = [_together([_evidence(s, goals) for s in own], w) for own, w in zip(lineups, shares, strict=True)]
+    logs = [_together([evidence(s, goals) for s in own], w) for own, w in zip(lineups, shares, strict=True)]
     total = np.array([w.sum() for w in shares])
     return confidence.e_bh(np.array(logs), total, ERROR - BASELINE_ERROR if goals.judged else ERROR)
 
@@ -285,7 +285,7 @@ def _weak(sample: Sample, goals: Goals, j: int) -> bool:
     return _beyond(sample.range(j), goals.signs[j], goals.bar(-1.0))[1] < 0
 
 
-def _evidence(sample: Sample, goals: Goals) -> float:
+def evidence(sample: Sample, goals: Goals) -> float:
     """That it is over one line or another (the average over them), and strong: as weak as the weaker of the two."""
     lines = [(j, line) for j, line in enumerate(goals.lines) if line is not None]
     if not lines:

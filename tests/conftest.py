@@ -32,7 +32,8 @@ SLOW_FOLDERS = ("browser", "workers")
 SLOW_FILES = {
     "engine": {
         "baselines", "battle_counts", "channels", "confidence", "evolution", "evolution_genes", "evolution_lineups",
-        "evolution_operators", "evolve", "fair_queue", "game_conformance", "herobattle", "lineups", "match_memory",
+        "evolution_operators", "evolve", "fair_queue", "game_conformance", "gate",
+        "gate_command", "herobattle", "lineups", "match_memory",
         "mdp_external", "mdp_paths", "metagame", "metagame_study", "new_pieces", "objectives", "pairings", "pbt",
         "peers", "piping", "pool_ray", "pool_ray_lost", "racing", "racing_lineups", "rl_learners", "shared_learner",
         "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study", "study_troubles", "supervisor",
@@ -41,7 +42,7 @@ SLOW_FILES = {
     },
     "webapp": {
         "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo",
-        "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "games_simulators",
+        "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "gates", "games_simulators",
         "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "simulator_words", "stream",
         "web_server", "whole",
     },

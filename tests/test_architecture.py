@@ -30,6 +30,8 @@ FAMILIES: dict[str, set[str]] = {
     "simulators": LEAVES | {"simulators", "games", "problem", "mdp", "catalog"},
     "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
     "worth": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "simulators.contract", "worth"},
+    "gate": LEAVES | {"columns", "lineups", "simulators.contract", "worth", "gate"},
+    "gate_command": LEAVES | {"gate", "job_folder", "lineups", "simulators"},
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
@@ -43,6 +45,7 @@ FAMILIES: dict[str, set[str]] = {
         "mdp",
         "rl",
         "evorl",
+        "gate",
         "runtime",
         "simulators",
         "catalog",
@@ -54,8 +57,8 @@ FAMILIES: dict[str, set[str]] = {
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
-    "formula_terms", "lineups.battle_counts", "lineups.parts", "lineups.rules", "lineups.schema", "lineups.size",
-    "simulators.contract", "text",
+    "formula_terms", "gate.junit", "gate.numbers", "gate.report", "lineups.battle_counts", "lineups.parts",
+    "lineups.rules", "lineups.schema", "lineups.size", "simulators.contract", "text",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {
@@ -78,6 +81,7 @@ APPS = (
     "worth",
     "metagame",
     "suspects",
+    "gates",
     "api",
 )
 """The apps of the site from the lowest up; what a lower one shows of a higher one is put there by its ``AppConfig``."""

@@ -13,4 +13,4 @@ from webapp.lib.bodies import Bodies  # noqa: E402
 from webapp.lib.deadline import Deadline, Handler  # noqa: E402
 from webapp.lib.trouble import API  # noqa: E402
 
-application = Deadline(Bodies(Handler(), is_known, {API: body.MOST_BYTES}))
+application = Deadline(Bodies(Handler(), is_known, {body.WITH_DATA: body.MOST_WITH_DATA, API: body.MOST_BYTES}))

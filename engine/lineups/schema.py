@@ -56,6 +56,17 @@ def check_patch(spec: GameSpec, patch: Mapping[str, float]) -> list[tuple[str, s
     return found
 
 
+def merged_patch(spec: GameSpec, patch: Mapping[str, float], new: Mapping[str, float]) -> dict[str, float]:
+    """``patch`` with ``new`` on top; a value that is the simulator's own again leaves the patch."""
+    both = {**patch, **new}
+    tunables, own = spec.extended(both).tunables(), spec.own().tunables()
+    return {
+        path: float(v)
+        for path, v in sorted(both.items())
+        if path in tunables and (path not in own or v != own[path].default)
+    }
+
+
 _MOST = 2**31 - 1
 
 

@@ -93,6 +93,7 @@ ROWS = (
     Row("resume", "post", WRITERS, _paused),
     Row("clone", "post", WRITERS, _searched, {}),
     Row("recheck", "post", WRITERS, _searched, {"lineups": [0]}),
+    Row("gates", "post", WRITERS, _project, {"data": {"warhorn.cost": 120}}),
     Row("events", "get", MEMBERS, _searched),
     Row("results", "get", MEMBERS, _searched),
     Row("rounds", "get", MEMBERS, _searched),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.games.herobattle.spec import game_spec
-from engine.lineups.schema import spec_from_json, spec_to_json
+from engine.lineups.schema import merged_patch, spec_from_json, spec_to_json
 from engine.simulators.contract import content_hash
 from tests.engine.sample_simulators import SPEC as TUG
 from tests.engine.sample_simulators import RecruitingTugOfWar
@@ -38,12 +38,12 @@ def test_a_german_sheet_sets_costs_and_attributes() -> None:
 
 def test_an_empty_cell_keeps_the_old_value() -> None:
     found = reading("Name,Cost,HP\nFrost Captain,,500\n")
-    patch = versions.merged(SPEC, {"frost-captain.cost": 400.0}, found.values)
+    patch = merged_patch(SPEC, {"frost-captain.cost": 400.0}, found.values)
     assert patch == {"frost-captain.cost": 400.0, "frost-captain.hit_points": 500.0}
 
 
 def test_a_value_of_the_simulator_leaves_the_patch() -> None:
-    assert versions.merged(SPEC, {"pikes.cost": 90.0}, {"pikes.cost": 95.0}) == {}
+    assert merged_patch(SPEC, {"pikes.cost": 90.0}, {"pikes.cost": 95.0}) == {}
 
 
 def test_a_number_with_two_readings_is_asked_and_the_answer_settles_it() -> None:
@@ -208,10 +208,10 @@ def test_a_sheet_may_add_pieces_to_a_game_that_accepts_them() -> None:
         "A4 duchess is not a piece of this game. Check the spelling, or leave the row out. To add a piece, give it an "
         "id such as hero/new-name or soldier/new-name."
     ]
-    patch = versions.merged(game, {}, found.values)
+    patch = merged_patch(game, {}, found.values)
     assert patch["hero/frost-duke.cost"] == 14
     assert [c.name for c in versions.changes(game, {}, patch)] == ["Hero 1", "Hero 1", "Frost Duke", "Frost Duke"]
-    assert versions.merged(game, patch, {"hero/frost-duke.power": 0.0})["hero/frost-duke.power"] == 0
+    assert merged_patch(game, patch, {"hero/frost-duke.power": 0.0})["hero/frost-duke.power"] == 0
 
 
 def test_a_sheet_cannot_add_pieces_to_a_game_that_does_not() -> None:

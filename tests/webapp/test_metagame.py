@@ -197,7 +197,7 @@ def test_the_pairs_are_taken_away_as_rows_and_as_csv_without_formulas(team: Stud
     assert {row["verdict"] for row in rows} == {"beats"}
     lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
     assert len(lines) == 3
-    assert "'=Bows" in {line["First"] for line in lines}
+    assert "'=Bows" in {line["first"] for line in lines}
 
 
 def test_the_sentence_says_ladder_rings_and_when_it_is_too_early() -> None:

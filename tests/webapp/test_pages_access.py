@@ -18,6 +18,8 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from engine.config.gate import GateConfig
+from engine.config.study import GameConfig
 from tests.factories import Studio, maker, person, search_job, studio
 from tests.webapp.evolutions import evolution
 from tests.webapp.rounds import grid_artifact, lineage_artifact
@@ -89,6 +91,13 @@ def _recheck(team: Studio) -> dict[str, Any]:
     return {"pk": team.project.jobs.create(title="Re-check", game_version=job.game_version, **again).pk}
 
 
+def _gate(team: Studio) -> dict[str, Any]:
+    job = team.project.jobs.get()
+    config = GateConfig(game=GameConfig(simulator="builtin:herobattle")).model_dump(mode="json")
+    again = {"kind": "gate", "status": "finished", "config": config, "summary": {"verdict": "under"}}
+    return {"pk": team.project.jobs.create(title="Build 7", game_version=job.game_version, **again).pk}
+
+
 def _round(team: Studio) -> dict[str, Any]:
     job = team.project.jobs.get()
     body = {"artifacts": {"chunk": job.artifacts["archive"]}}
@@ -155,6 +164,7 @@ API: tuple[tuple[str, Callable[[Studio], dict[str, Any]]], ...] = (
     ("projects", lambda team: {}),
     ("schema", lambda team: {"kind": "search"}),
     ("project", _below),
+    ("gates", _below),
     *(("jobs", _below),) * 2,
     *((name, _its_job) for name in ("job", "stop", "pause", "resume", "clone", "recheck", "events", "results", "rounds",
                                     "policy", "onnx")),
@@ -252,6 +262,8 @@ ROWS = (
     of_project("suspects:page", MEMBERS, arguments=_job),
     of_project("suspects:decide", None, WRITERS, arguments=_job, data={"choice": "fix"}),
     of_project("suspects:measure", None, WRITERS, arguments=_job),
+    of_project("gates:history", MEMBERS),
+    of_project("gates:junit", MEMBERS, arguments=_gate),
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),

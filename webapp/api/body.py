@@ -14,6 +14,10 @@ from webapp.lib.text import is_plain, plain
 from webapp.lib.words import number
 
 MOST_BYTES = 512 * 1024
+MOST_WITH_DATA = MOST_BYTES + 5 * 2**20
+"""The same with the numbers of a build."""
+WITH_DATA = r"/api/v1/projects/[^/]+/gates$"
+"""Addresses that take those."""
 DEEPEST = 40
 MOST_PROBLEMS = 50
 LONGEST_NAME = 80
@@ -41,10 +45,15 @@ class BadBody(Exception):
 def table(request: HttpRequest) -> dict[str, Any]:
     """The body as a table; an empty body is an empty one. Raises BadBody."""
     data = _read(request)
+    if data and request.content_type != "application/json":
+        raise BadBody("Send JSON, and say so: the header “Content-Type: application/json”.", 415)
+    return read_table(data)
+
+
+def read_table(data: bytes) -> dict[str, Any]:
+    """The table in a text of JSON, which may be empty. Raises BadBody."""
     if not data:
         return {}
-    if request.content_type != "application/json":
-        raise BadBody("Send JSON, and say so: the header “Content-Type: application/json”.", 415)
     found = _parsed(data)
     if not isinstance(found, dict):
         raise BadBody("The body is JSON, but no table: it begins with { and ends with }.")

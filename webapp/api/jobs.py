@@ -12,7 +12,6 @@ from ninja import Header, Query, Router
 from ninja import Status as Answer
 
 from engine.config import Config, parse
-from engine.config.base import M
 from webapp.accounts.people import signed_in
 from webapp.api import body
 from webapp.api.auth import job_of, project_of, record
@@ -35,7 +34,7 @@ BEGINNING: dict[int, Any] = {200: JobDetail, 201: JobDetail, **WRITING}
 """What an address that starts a job answers with: 200 where an earlier request of the same key did so."""
 
 
-def _sends(model: type[Config], example: dict[str, Any]) -> dict[str, Any]:
+def sends(model: type[Config], example: dict[str, Any]) -> dict[str, Any]:
     """What an address reads, for the description of the API."""
     content = {"schema": model.model_json_schema(), "example": example}
     return {"requestBody": {"content": {"application/json": content}}}
@@ -83,7 +82,7 @@ def _exit_code(job: Job) -> int | None:
     if not job.terminal:
         return None
     if job.status != Status.FAILED:
-        return 0
+        return kinds.of(job).exit_code(job)
     body = job.events.filter(kind="failed").order_by("-sequence").values_list("body", flat=True).first() or {}
     return 2 if body.get("permanent") else 1
 
@@ -100,22 +99,22 @@ def listing(request: HttpRequest, project: str, query: Query[JobsQuery]) -> Any:
 
 @router.post(
     JOBS, response=BEGINNING, url_name="jobs", summary="Start a job",
-    openapi_extra=_sends(Wanted, {"kind": "search", "set": {"algorithm.population": 50, "ticks": 20}}),
+    openapi_extra=sends(Wanted, {"kind": "search", "set": {"algorithm.population": 50, "ticks": 20}}),
 )  # fmt: skip
 def create(request: HttpRequest, project: str, response: HttpResponse, header: Header[Keyed]) -> Any:
     """From a study's settings: what they leave out comes from the project. All that is wrong is told at once. With an
     Idempotency-Key, the same request sent again starts no second job."""
     found, user = project_of(request, project, "write"), signed_in(request)
-    return _begun(request, response, header, found, Wanted, lambda wanted, kept: start(found, user, wanted, kept))
-
-
-def _begun(
-    request: HttpRequest, response: HttpResponse, header: Keyed, project: Project, model: type[M],
-    begin: Callable[[M, Kept], Job],
-) -> Any:  # fmt: skip
-    """What ``begin`` makes of the body, which is to be a ``model``; once, where the request has a key."""
     sent = body.table(request)
-    job, new = once(request, project, header.key.strip(), sent, lambda kept: begin(parse(model, sent), kept))
+    return begun(request, response, header, found, sent, lambda kept: start(found, user, parse(Wanted, sent), kept))
+
+
+def begun(
+    request: HttpRequest, response: HttpResponse, header: Keyed, project: Project, sent: dict[str, Any],
+    begin: Callable[[Kept], Job],
+) -> Any:  # fmt: skip
+    """The job that ``begin`` makes of what was ``sent``; once, where the request has a key."""
+    job, new = once(request, project, header.key.strip(), sent, begin)
     if new:
         record(request, "started", job)
     return _there(response, job_of(request, project.slug, job.pk), 201 if new else 200)
@@ -159,26 +158,30 @@ def resume(request: HttpRequest, project: str, number: int) -> Any:
 
 @router.post(
     f"{JOB}/clone", response=BEGINNING, url_name="clone", summary="Start a job like this one",
-    openapi_extra=_sends(Changes, {"set": {"seed": 2}}),
+    openapi_extra=sends(Changes, {"set": {"seed": 2}}),
 )  # fmt: skip
 def clone(request: HttpRequest, project: str, number: int, response: HttpResponse, header: Header[Keyed]) -> Any:
     """With its settings, and those of set in their places."""
     job, user = job_of(request, project, number, "write"), signed_in(request)
-    return _begun(request, response, header, job.project, Changes, lambda sent, kept: again(job, user, sent, kept))
+    sent = body.table(request)
+    return begun(
+        request, response, header, job.project, sent, lambda kept: again(job, user, parse(Changes, sent), kept)
+    )
 
 
 @router.post(
     f"{JOB}/recheck", response={**BEGINNING, 503: WRITING[422]}, url_name="recheck", summary="Play lineups again",
-    openapi_extra=_sends(Recheck, {"lineups": [17, 42], "replicates": 64}),
+    openapi_extra=sends(Recheck, {"lineups": [17, 42], "replicates": 64}),
 )  # fmt: skip
 def recheck(request: HttpRequest, project: str, number: int, response: HttpResponse, header: Header[Keyed]) -> Any:
     """A job that plays lineups of a search on fresh battles, which no earlier one played: those named, or those of its
     shortlist that are not settled. What they say then stands in the search's results, as finding. While a job plays
     them already, as often as asked, the answer is that one, with 200."""
     job, user = job_of(request, project, number, "write"), signed_in(request)
+    sent = body.table(request)
     try:
-        return _begun(
-            request, response, header, job.project, Recheck, lambda sent, kept: play_again(job, user, sent, kept)
+        return begun(
+            request, response, header, job.project, sent, lambda kept: play_again(job, user, parse(Recheck, sent), kept)
         )
     except actions.PlayedAlready as already:
         return _there(response, already.job, 200)

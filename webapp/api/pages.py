@@ -16,6 +16,7 @@ from webapp.accounts.people import signed_in
 from webapp.api import reference, tokens
 from webapp.api.forms import TokenForm
 from webapp.api.models import Token, TokenAudit
+from webapp.gates import snippets
 from webapp.lib.posts import posts_only
 from webapp.projects.models import WRITERS, Project
 
@@ -77,6 +78,7 @@ def help_page(request: HttpRequest) -> HttpResponse:
         "places": reference.places(),
         "statuses": reference.STATUSES,
         "script": reference.script(site, slug),
+        "gate": snippets.script(site, slug),
         "site": site,
         "tokens": Token.objects.filter(user=user).exists(),
     }

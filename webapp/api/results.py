@@ -40,6 +40,14 @@ def _csv(content: bytes | str, name: str) -> HttpResponse:
     return answer
 
 
+def _junit(content: bytes | None, job: Job, name: str) -> HttpResponse:
+    if content is None:
+        raise Http404(f"{job.study.label}: this kind of job has no JUnit XML; gates have it.")
+    answer = HttpResponse(content, content_type="application/xml; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{name}.xml"'
+    return answer
+
+
 @router.get(
     f"{JOB}/results",
     response={200: Results, **REFUSALS, 422: WRITING[422], 503: WRITING[422]},
@@ -64,6 +72,8 @@ def results(request: HttpRequest, project: str, number: int, query: Query[Result
         found = parts.table(job, of, signed_in(request))
     except ConfigError as error:
         raise StoreError(str(error)) from error
+    if query.form == "junit":
+        return _junit(parts.junit(job), job, f"{project}-job-{number}")
     if query.form == "csv":
         return _csv(found.csv(), f"{project}-job-{number}-{of}")
     page = found.page(query.offset, query.limit)

@@ -112,8 +112,8 @@ class JobDetail(JobShape):
         description="Sentences on how it differs from the job that it is a copy of; empty as a rule."
     )
     exit_code: int | None = Field(
-        description="As on the command line: 0 done or stopped, 1 may be tried again, 2 cannot be done as asked; null "
-        "while it is not over."
+        description="As on the command line: 0 done or stopped, 1 may be tried again, 2 cannot be done as asked; of a "
+        "gate 0 under the line, 3 over it, 4 cannot tell (also where it was stopped); null while it is not over."
     )
 
 
@@ -181,9 +181,12 @@ class FormQuery(Schema):
     form: Literal["json", "csv"] = Field("json", alias="as")
 
 
-class ResultsQuery(FormQuery):
-    """Which rows, and as what; CSV is always whole."""
+class ResultsQuery(Schema):
+    """Which rows, and as what; CSV and JUnit XML are always whole."""
 
+    form: Literal["json", "csv", "junit"] = Field(
+        "json", alias="as", description="junit: of a gate, for build servers."
+    )
     of: str = Field(
         "", max_length=20, description="front, archive or, of lineups, shortlist: those on the page’s list, with what "
         "fresh battles say of each; by default the first that the kind of job has.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,10 +14,13 @@ from webapp.accounts.models import User
 from webapp.evaluations.asking import EvaluationForm, EvaluationIntake
 from webapp.lib.storage import store
 from webapp.lib.words import percent
-from webapp.studies.explore_export import safe
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
+from webapp.studies.table_rows import TableRows
 from webapp.training.games import title_of
+
+HEADS = ("first", "second", "verdict", "share", "low", "high", "drawn", "episodes")
+"""Columns of the pairs for programs."""
 
 VERDICTS = {1: "beats", -1: "loses to", 0: "may be as good as"}
 
@@ -72,7 +73,8 @@ class Evaluating(Parts):
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each pair."""
-        return Pairs(latest(job))
+        bundle = latest(job)
+        return TableRows(HEADS, pairs(bundle) if bundle is not None else [])
 
 
 def latest(job: Job) -> Bundle | None:
@@ -114,24 +116,3 @@ def pairs(bundle: Bundle) -> list[dict[str, Any]]:
                              "low": cell.low, "high": cell.high, "drawn": float(arrays["drawn"][i, j]),
                              "episodes": bundle.meta["episodes"]})  # fmt: skip
     return rows
-
-
-class Pairs:
-    """The pairs as rows for programs."""
-
-    def __init__(self, bundle: Bundle | None) -> None:
-        self.rows = pairs(bundle) if bundle is not None else []
-        self.count = len(self.rows)
-
-    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
-        """Some of the rows."""
-        return self.rows[offset : offset + limit]
-
-    def csv(self) -> bytes:
-        """A line for each pair."""
-        out = io.StringIO(newline="")
-        writer = csv.writer(out)
-        heads = ("first", "second", "verdict", "share", "low", "high", "drawn", "episodes")
-        writer.writerow(["First", "Second", "The first", "Share of wins", "95 % from", "95 % to", "Drawn", "Episodes"])
-        writer.writerows([safe(v) if isinstance(v := row[head], str) else v for head in heads] for row in self.rows)
-        return out.getvalue().encode()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 
 from engine.errors import ConfigError
-from engine.lineups.schema import check_patch
+from engine.lineups.schema import check_patch, merged_patch
 from engine.simulators.contract import GameSpec, Parameter, content_hash
 from webapp.accounts.models import User
 from webapp.games.models import GameVersion, Simulator
@@ -81,17 +81,6 @@ def version_hash(simulator_version: str, spec_hash: str, patch: Mapping[str, flo
 def values(spec: GameSpec, patch: Mapping[str, float]) -> dict[str, float]:
     """Every number of the game by path."""
     return {path: patch.get(path, p.default) for path, p in spec.extended(patch).tunables().items()}
-
-
-def merged(spec: GameSpec, patch: Mapping[str, float], new: Mapping[str, float]) -> dict[str, float]:
-    """``patch`` with ``new`` on top; a value that is the simulator's own again leaves the patch."""
-    both = {**patch, **new}
-    tunables, own = spec.extended(both).tunables(), spec.own().tunables()
-    return {
-        path: float(v)
-        for path, v in sorted(both.items())
-        if path in tunables and (path not in own or v != own[path].default)
-    }
 
 
 def changes(spec: GameSpec, before: Mapping[str, float], after: Mapping[str, float]) -> list[Change]:
@@ -192,7 +181,7 @@ def move(version: GameVersion) -> Move | None:
         return None
     old = version_spec(version)
     dropped = [path for path, _ in check_patch(spec, version.patch)]
-    patch = merged(spec, {}, {path: v for path, v in version.patch.items() if path not in dropped})
+    patch = merged_patch(spec, {}, {path: v for path, v in version.patch.items() if path not in dropped})
     before, after = values(old, version.patch), values(spec, patch)
     names = {p.id: p.name for p in spec.pieces}
     changed = [

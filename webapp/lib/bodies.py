@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
@@ -73,7 +74,8 @@ class Refused(Exception):
 
 class Bodies:
     """An ASGI application that hands ``application`` only such bodies as may be sent. ``known``: whether the sender of
-    a request is signed in. ``below``: bytes that may be sent to addresses that begin so."""
+    a request is signed in. ``below``: bytes that may be sent to addresses that begin so, as
+    regular expressions; the first that fits counts."""
 
     def __init__(
         self,
@@ -121,7 +123,7 @@ class Bodies:
         if request.method in _WITHOUT_BODY:
             return Allowance(UNKNOWN_BYTES, self._seconds)
         for beginning, most in self._below.items():
-            if request.path_info.startswith(beginning):
+            if re.match(beginning, request.path_info):
                 return Allowance(most, self._seconds)
         with contextlib.suppress(Http404):
             if most := getattr(resolve(request.path_info).func, _MARK, 0):

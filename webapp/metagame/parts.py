@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
@@ -15,9 +13,12 @@ from webapp.accounts.models import User
 from webapp.lib.storage import store
 from webapp.metagame.asking import MetagameForm, MetagameIntake
 from webapp.metagame.reading import Reading
-from webapp.studies.explore_export import safe
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
+from webapp.studies.table_rows import TableRows
+
+HEADS = ("first", "second", "verdict", "share", "low", "high", "battles")
+"""Columns of the pairs for programs."""
 
 
 class Meeting(Parts):
@@ -50,7 +51,8 @@ class Meeting(Parts):
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each pair."""
-        return Lines(latest(job))
+        bundle = latest(job)
+        return TableRows(HEADS, Reading(bundle).rows() if bundle is not None else [])
 
 
 def latest(job: Job) -> Bundle | None:
@@ -63,27 +65,3 @@ def latest(job: Job) -> Bundle | None:
         return unpack(store().get(digest)) if digest else None
     except StoreError:
         return None
-
-
-class Lines:
-    """The pairs as rows for programs."""
-
-    HEADS = ("first", "second", "verdict", "share", "low", "high", "battles")
-
-    def __init__(self, bundle: Bundle | None) -> None:
-        self.rows = Reading(bundle).rows() if bundle is not None else []
-        self.count = len(self.rows)
-
-    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
-        """Some of the rows."""
-        return self.rows[offset : offset + limit]
-
-    def csv(self) -> bytes:
-        """A line for each."""
-        out = io.StringIO(newline="")
-        writer = csv.writer(out)
-        writer.writerow(["First", "Second", "The first", "Share of wins", "95 % from", "95 % to", "Battles"])
-        writer.writerows(
-            [safe(v) if isinstance(v := row[head], str) else v for head in self.HEADS] for row in self.rows
-        )
-        return out.getvalue().encode()

@@ -29,7 +29,7 @@ PLACES = (
     Place("Home", "projects:home", of_project=False),
     Place("Game data", "games:data", ("games:",)),
     Place("Lineups", "balance:lineups", ("balance:",)),
-    Place("Jobs", "studies:jobs", ("studies:", "training:", "suspects:")),
+    Place("Jobs", "studies:jobs", ("studies:", "training:", "suspects:", "gates:")),
     Place("Help", "projects:help", ("api:help",), of_project=False),
 )
 _NOWHERE = "games:simulator"

@@ -153,6 +153,28 @@ def header(taken: Taken) -> list[str]:
     return titles
 
 
+def machine_header(taken: Taken) -> list[str]:
+    """Names of the same columns for programs; those of objectives are their short names."""
+    names = [o["name"] for o in taken.explored.meta["objectives"]]
+    ranges = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+    before = [f"search_{each}" for each in ranges] if taken.searched else []
+    teams = range(1, taken.explored.meta["teams"] + 1)
+    of_teams = [each for team in teams for each in (f"team_{team}", f"team_{team}_cost")]
+    return [
+        "lineup",
+        "teams",
+        "sure",
+        *ranges,
+        "measured_on",
+        "battles",
+        *before,
+        "family",
+        "front",
+        "reason",
+        *of_teams,
+    ]
+
+
 def _ranges(taken: Taken, where: str) -> list[str]:
     titles = []
     for o in taken.explored.meta["objectives"]:
@@ -234,12 +256,21 @@ def team_lines(taken: Taken) -> Iterator[list[Cell]]:
 
 def to_csv(taken: Taken) -> bytes:
     """The lineups as CSV that Excel reads as UTF-8. Each line ends with its source, so lines may be cut and pasted."""
+    return _csv(taken, [*header(taken), "Source"]).encode("utf-8-sig")
+
+
+def to_machine_csv(taken: Taken) -> bytes:
+    """The same for programs: the first row are machine names."""
+    return _csv(taken, [*machine_header(taken), "source"]).encode()
+
+
+def _csv(taken: Taken, heads: list[str]) -> str:
     text, source = io.StringIO(newline=""), source_line(taken)
     writer = csv.writer(text)
-    writer.writerow([safe(title) for title in [*header(taken), "Source"]])
+    writer.writerow([safe(title) for title in heads])
     for line in lines(taken):
         writer.writerow([safe(cell) if isinstance(cell, str) else cell for cell in [*line, source]])
-    return text.getvalue().encode("utf-8-sig")
+    return text.getvalue()
 
 
 def to_xlsx(taken: Taken) -> bytes:

@@ -62,6 +62,7 @@ class Parts:
     - ``files``: what else can be taken away, by the role of its artifact; ``gives``: what its policy is to people.
     - ``course``: its page draws how it went, round by round. ``replayed``: what it found can be played again.
     - ``trial``: what it is called where it is played for a form; ``trial_words``: what such a job did, in a sentence.
+    - ``beneath``: a template that the page with its form ends with.
     - ``waits``: for how many days its end is told to those who have not looked.
     - ``menu``: its methods. ``settings``: what its form asks for beside those. ``directions``: ways to push a number.
     """
@@ -78,6 +79,7 @@ class Parts:
     replayed: ClassVar[bool] = False
     trial: ClassVar[str] = "Trial"
     trial_words: ClassVar[str] = "was played to tell a form something"
+    beneath: ClassVar[str] = ""
     waits: ClassVar[int] = 30
     clone: ClassVar[str] = ""
     explored: ClassVar[bool] = False
@@ -105,6 +107,14 @@ class Parts:
 
     def found(self, job: Job) -> Found | None:
         """What an ended one found, in a line, where jobs are listed."""
+        return None
+
+    def exit_code(self, job: Job) -> int:
+        """Of one that ended and did not fail, as the command line gives it."""
+        return 0
+
+    def junit(self, job: Job) -> bytes | None:
+        """What it found as JUnit XML; None for a kind without."""
         return None
 
     def counts(self, job: Job) -> dict[str, Any] | None:

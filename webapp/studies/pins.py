@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
+from engine.config.gate import GateConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
@@ -81,19 +82,22 @@ class Pins:
         found = accepted(self.version.project, self.asked.key, objectives)
         return with_line(objectives, found.objective, found.line) if found else objectives
 
-    def changed(self, config: SearchConfig | WorthConfig | MetagameConfig) -> list[tuple[str, str]]:
-        """Where a study plays another game or other numbers than the version's, or in a way that the game has not."""
+    def changed(
+        self, config: SearchConfig | WorthConfig | MetagameConfig | GateConfig, patch: Mapping[str, float] | None = None
+    ) -> list[tuple[str, str]]:
+        """Where a study plays another game or other numbers than the version's (or than those of ``patch``, which was
+        sent with it), or in a way that the game has not."""
         game, version, found = config.game, self.version, list[tuple[str, str]]()
         if game.simulator != version.simulator.reference:
             found.append(("game.simulator", f"{version} is data of {version.simulator}; {GAME_DATA}"))
-        elif game.patch != version.patch or game.spec != version.spec_hash:
+        elif game.patch != (version.patch if patch is None else patch) or game.spec != version.spec_hash:
             found.append(("game.patch", f"the numbers are those of {version}; {GAME_DATA}"))
         ways = [fidelity.name for fidelity in self.spec.fidelities]
         if game.fidelity not in ways:
             found.append(("game.fidelity", f"this game is played as {', '.join(ways)}"))
         return found
 
-    def refers(self, config: SearchConfig) -> dict[str, Any]:
+    def refers(self, config: SearchConfig | GateConfig) -> dict[str, Any]:
         """The rows that the job points at: only those it really plays by. Where the line lies may differ."""
         objectives = _without_lines(config.objectives)
         asks = self.asked.key != OWN and objectives == _without_lines(self._asked)

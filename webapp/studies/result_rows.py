@@ -11,7 +11,7 @@ from engine.lineups import schema
 from webapp.accounts.models import User
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
-from webapp.studies.explore_export import Taken, to_csv
+from webapp.studies.explore_export import Taken, to_machine_csv
 from webapp.studies.explore_filter import SHOWN
 from webapp.studies.explore_shortlist import Shortlist
 from webapp.studies.models import Job
@@ -79,9 +79,11 @@ class Lineups:
         }
 
     def csv(self) -> bytes:
-        """As the explorer's own export."""
+        """The columns of the explorer’s own export, by machine names."""
         listed, spec = Shortlist(self.job, self.explored, self.spec), self.spec
-        return to_csv(Taken(self.job, self.explored, self._genome(), spec, listed, self.rows, self.user, self.of))
+        return to_machine_csv(
+            Taken(self.job, self.explored, self._genome(), spec, listed, self.rows, self.user, self.of)
+        )
 
     def _genome(self) -> NDArray[np.int32]:
         return self.explored.genome if self.explored.core else np.zeros((0, 1, 1), np.int32)

@@ -54,7 +54,7 @@ def _searched(body: Body, pins: Pins) -> tuple[SearchConfig, Refers]:
     data = body.table(pins.filled(body.config))
     pins.named(data["game"], body)
     study, wrong = body.loaded(data, settings.CPUS)
-    wrong += _strange(data, pins.spec)
+    wrong += strange(data, pins.spec)
     if isinstance(study, SearchConfig):
         wrong += [*pins.changed(study), *_idle(study)]
     body.refuse(wrong)
@@ -62,7 +62,7 @@ def _searched(body: Body, pins: Pins) -> tuple[SearchConfig, Refers]:
     return study, pins.refers(study)
 
 
-def _strange(data: Table, spec: GameSpec) -> Iterator[tuple[str, str]]:
+def strange(data: Table, spec: GameSpec) -> Iterator[tuple[str, str]]:
     """What the game has against lineup rules and objectives, each as far as it can be read."""
     rules, objectives = part(LineupConfig, data["lineups"]), part(ObjectiveSetConfig, data["objectives"])
     if rules is not None:

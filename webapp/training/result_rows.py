@@ -52,7 +52,7 @@ class Players:
         """A line for each player."""
         out = io.StringIO(newline="")
         writer = csv.writer(out)
-        ends = [f"{goal}{end}" for goal in self.goals for end in ("", ", 95 % from", ", 95 % to")]
+        ends = [f"{goal}{end}" for goal in self.goals for end in ("", "_low", "_high")]
         writer.writerow([safe(title) for title in ("player", "round", "episodes", *self.genes, *ends)])
         for row in self.page(0, self.count):
             numbers = [goal[end] for goal in row["goals"].values() for end in ("mean", "low", "high")]

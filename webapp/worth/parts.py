@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -15,9 +13,9 @@ from engine.arrays import Bundle, unpack
 from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.lib.storage import store
-from webapp.studies.explore_export import safe
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import TableRows
 from webapp.worth.asking import WorthForm, WorthIntake
 
 UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
@@ -127,7 +125,7 @@ class Measuring(Parts):
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each."""
-        return Lines(latest(job))
+        return rows_of(latest(job))
 
 
 def latest(job: Job) -> Bundle | None:
@@ -178,39 +176,14 @@ def largest(lines: list[Line]) -> float:
     return max(ends, default=0.0)
 
 
-class Lines:
+HEADS = (
+    "name", "category", "pieces", "least", "cost", "worth", "low", "high", "verdict", "battles", "fair", "fair_low",
+    "fair_high", "per_unit",
+)  # fmt: skip
+"""Columns of the table for programs."""
+
+
+def rows_of(bundle: Bundle | None) -> TableRows:
     """The table as rows for programs."""
-
-    HEADS: ClassVar[Mapping[str, str]] = {
-        "name": "Piece",
-        "category": "Kind",
-        "cost": "Cost",
-        "worth": "Worth (points)",
-        "low": "95 % from",
-        "high": "95 % to",
-        "verdict": "Verdict",
-        "battles": "Battles",
-        "fair": "Fair price",
-        "fair_low": "Fair price, 95 % from",
-        "fair_high": "Fair price, 95 % to",
-        "per_unit": "Worth of one (points)",
-    }
-
-    def __init__(self, bundle: Bundle | None) -> None:
-        lines = lines_of(bundle) if bundle is not None else []
-        self.rows = [{**line._asdict(), "verdict": line.words, "per_unit": line.per_unit} for line in lines]
-        self.count = len(self.rows)
-
-    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
-        """Some of the rows."""
-        return self.rows[offset : offset + limit]
-
-    def csv(self) -> bytes:
-        """A line for each."""
-        out = io.StringIO(newline="")
-        writer = csv.writer(out)
-        writer.writerow(self.HEADS.values())
-        writer.writerows(
-            [safe(v) if isinstance(v := row[head], str) else v for head in self.HEADS] for row in self.rows
-        )
-        return out.getvalue().encode()
+    lines = lines_of(bundle) if bundle is not None else []
+    return TableRows(HEADS, [{**line._asdict(), "verdict": line.words, "per_unit": line.per_unit} for line in lines])

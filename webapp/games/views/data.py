@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_safe
 
 from engine.errors import ConfigError
+from engine.lineups.schema import merged_patch
 from webapp.accounts.people import signed_in
 from webapp.games import choosing, edits, exports, tables, versions
 from webapp.games.models import GameVersion
@@ -148,7 +149,7 @@ def _typed(request: HttpRequest, version: GameVersion) -> tuple[edits.Edits, dic
     """What was typed, the patch it makes of the version's, and the changes that are."""
     spec = version_spec(version)
     found = edits.read(spec, request.POST.dict())
-    patch = versions.merged(spec, version.patch, found.values)
+    patch = merged_patch(spec, version.patch, found.values)
     return found, patch, versions.changes(spec, version.patch, patch)
 
 

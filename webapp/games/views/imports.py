@@ -13,9 +13,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from engine.errors import StoreError
+from engine.lineups.schema import merged_patch
 from engine.simulators.contract import GameSpec
 from webapp.accounts.people import signed_in
-from webapp.games import columns, csvfile, exports, importing, numbers, reading, versions
+from webapp.games import build_data, columns, csvfile, exports, importing, numbers, reading, versions
 from webapp.games.errors import SheetError
 from webapp.games.models import GameVersion, SheetImport, SheetMapping
 from webapp.games.sheets import Cell, How, Sheet
@@ -28,8 +29,6 @@ from webapp.projects.access import project_for
 from webapp.projects.models import Project
 
 SHOWN_PROBLEMS, SHOWN_CHANGES, SAMPLE_ROWS = 60, 400, 3
-HEAD_ROWS = 200
-"""Rows by which a worksheet is known as game data."""
 
 
 class NoGame(Exception):
@@ -118,15 +117,10 @@ def _next_worksheet(row: SheetImport, spec: GameSpec) -> str:
         data = store().get(row.digest)
         first = exports.read_import(row)
         done = {first.worksheet, *row.project.sheets.filter(digest=row.digest).values_list("worksheet", flat=True)}
-        for head in reading.heads(data, HEAD_ROWS):
-            if head.worksheet not in done and _is_game_data(head, spec):
+        for head in reading.heads(data, build_data.HEAD_ROWS):
+            if head.worksheet not in done and build_data.is_game_data(head, spec):
                 return head.worksheet
     return ""
-
-
-def _is_game_data(sheet: Sheet, spec: GameSpec) -> bool:
-    suggested = columns.suggest(spec, sheet)
-    return bool(suggested) and not columns.problems(spec, suggested, sheet.columns)
 
 
 def _read_differently(request: HttpRequest, row: SheetImport) -> HttpResponse:
@@ -193,7 +187,7 @@ def _sample(cell: Cell) -> str:
 def _preview(request: HttpRequest, row: SheetImport, version: GameVersion, found: Sheet) -> HttpResponse:
     spec = version_spec(version)
     said = importing.read_values(found, exports.matched_columns(row), spec, exports.mark_of(row))
-    patch = versions.merged(spec, version.patch, said.values)
+    patch = merged_patch(spec, version.patch, said.values)
     changes = versions.changes(spec, version.patch, patch)
     stale = ""
     if request.method == "POST" and request.POST.get("action") == "save" and said.usable and changes:
@@ -201,7 +195,7 @@ def _preview(request: HttpRequest, row: SheetImport, version: GameVersion, found
             return _saved(request, row, version, spec, patch)
         except versions.Stale as error:
             stale, version = str(error), error.newest
-            patch = versions.merged(spec, version.patch, said.values)
+            patch = merged_patch(spec, version.patch, said.values)
             changes = versions.changes(spec, version.patch, patch)
     context = {
         "project": row.project,

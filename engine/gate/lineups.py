@@ -1,0 +1,155 @@
+"""What fresh battles say of lineups that a gate plays: exploits of earlier builds, and what its search ended with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import verdicts
+from engine.arrays import Bundle
+from engine.config.lineups import ObjectiveConfig
+from engine.gate.report import Part, Row, rounded
+from engine.lineups import schema
+from engine.lineups.battle_counts import battles_each
+from engine.lineups.parts import Sums
+from engine.simulators.contract import GameSpec
+from engine.verdicts import Goals, Sample, Verdict
+
+Floats = NDArray[np.float64]
+
+
+class Lineups(NamedTuple):
+    """Lineups of a ``part`` and what is judged of them: ``samples``, of each that could be measured, ``rows`` int32[n,
+    teams, slots], their ``names``, and ``each``, the battles of one replicate."""
+
+    part: Part
+    goals: Goals
+    samples: list[Sample | None]
+    rows: NDArray[np.int32]
+    names: list[str]
+    each: int
+
+    @property
+    def evidence(self) -> list[float]:
+        """Log of the evidence that each is over a line and strong."""
+        return [-math.inf if s is None else verdicts.evidence(s, self.goals) for s in self.samples]
+
+
+def lineups_of(
+    part: Part, bundle: Bundle, spec: GameSpec, objectives: Sequence[ObjectiveConfig], share: float,
+    names: Sequence[str] = (),
+) -> Lineups:  # fmt: skip
+    """The lineups of an artifact of fresh battles, each with its ``share`` of the evidence that may be wrong; those
+    that have ``names`` are called by them."""
+    meta, columns = bundle
+    rows, teams = columns["genome"], columns["genome"].shape[1]
+    signs = [1.0 if o.direction == "max" else -1.0 for o in objectives]
+    strong = next((i for i, o in enumerate(objectives) if o.strength), None)
+    b = meta["median_baseline"]
+    goals = Goals(signs, [o.threshold for o in objectives], strong, (b["value"], b["error"], b["samples"]))
+    met = np.array([each["row"] for each in meta["baselines"]], np.int32).reshape(-1, rows.shape[2])
+    samples = _samples(columns, spec, objectives, met, share)
+    own = [name or " · ".join(schema.team_name(spec, row) for row in lineup) for name, lineup in zip(
+        names or [""] * len(rows), rows, strict=True
+    )]  # fmt: skip
+    return Lineups(part, goals, samples, rows, own, schema.battles_of_replicate(teams, len(met)))
+
+
+def _samples(
+    columns: Mapping[str, NDArray[Any]], spec: GameSpec, objectives: Sequence[ObjectiveConfig],
+    baselines: NDArray[np.int32], share: float,
+) -> list[Sample | None]:  # fmt: skip
+    costs, counts = columns["cost"].astype(float), columns["samples"].tolist()
+    if not len(costs):
+        return []
+    low, high, exact, plain = schema.spans(spec, objectives, costs)
+    battles = battles_each(objectives, spec, columns["genome"], baselines)
+    values, sums = (
+        [_kept(table, i, n) for i, n in enumerate(counts)] for table in (columns["values"], columns["sums"])
+    )
+    made = Sums(spec, objectives, costs.shape[1]).parts(sums, costs)
+    good = (columns["status"] == 0) & (columns["samples"] > 1) & np.isfinite(columns["objective"]).all(axis=1)
+    return [
+        Sample(columns["objective"][i], columns["error"][i], counts[i], values[i], low[i], high[i], exact, plain,
+               battles[i], share, made[i]) if good[i] else None
+        for i in range(len(costs))
+    ]  # fmt: skip
+
+
+def _kept(table: NDArray[Any], i: int, samples: int) -> Floats | None:
+    """What each replicate of a row has; None where it was not kept."""
+    found = table[i, :samples].astype(float)
+    return found if len(found) == samples and np.isfinite(found).all() else None
+
+
+def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]) -> list[Row]:
+    """A row for each. ``told``: which of them are confirmed."""
+    rows = []
+    for i, (sample, sure) in enumerate(zip(lineups.samples, told, strict=True)):
+        if sample is None:
+            rows.append(_unmeasured(lineups, i, spec))
+        else:
+            rows.append(_row(lineups, i, sample, bool(sure), sum(told), spec, objectives))
+    return rows
+
+
+def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> Row:
+    words = "its battles could not be played to an end"
+    return Row(lineups.part, lineups.names[i], "open", words, missing=None, pieces=_pieces(lineups.rows[i], spec))
+
+
+def _row(
+    lineups: Lineups, i: int, sample: Sample, sure: bool, others: int, spec: GameSpec,
+    objectives: Sequence[ObjectiveConfig],
+) -> Row:  # fmt: skip
+    verdict = verdicts.judge(sample, lineups.goals, sure, others)
+    j = _about(sample, lineups.goals, verdict)
+    ends, battles, objective = sample.range(j), sample.samples * lineups.each, objectives[j]
+    missing = _missing(sample, verdict, lineups.each)
+    kind = {"confirmed": "over", "refuted": "under", "weak": "under"}.get(verdict.finding, "open")
+    low, high = (end if math.isfinite(end) else None for end in ends)
+    between = f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else ""
+    value, line = float(sample.mean[j]), objective.threshold
+    unit = objective.unit if objective.unit in ("×", "%") else f" {objective.unit}".rstrip()
+    at = f"{objective.title} {value:.2f}{between}{unit}, the line at {line:g}{unit}, on {battles:,} fresh battles"
+    return Row(
+        lineups.part, lineups.names[i], kind, f"{_said(verdict, missing)}: {at}",  # type: ignore[arg-type]
+        value, low, high, line, objective.unit, battles, missing, _pieces(lineups.rows[i], spec),
+    )  # fmt: skip
+
+
+def _about(sample: Sample, goals: Goals, verdict: Verdict) -> int:
+    """The objective with a line in which it is furthest."""
+    if verdict.open_ == "line":
+        return verdict.about
+    lined = [j for j, line in enumerate(goals.lines) if line is not None]
+    return max(lined, key=lambda j: goals.signs[j] * (float(sample.mean[j]) - (goals.lines[j] or 0.0)))
+
+
+def _missing(sample: Sample, verdict: Verdict, each: int) -> int | None:
+    """Battles more that would tell, as a rule; None where hardly any number of them would."""
+    if verdict.finding == "close":
+        return None
+    if verdict.finding != "more":
+        return 0
+    return rounded((math.ceil(sample.samples * verdict.factor) - sample.samples) * each)
+
+
+def _said(verdict: Verdict, missing: int | None) -> str:
+    of = "strong" if verdict.open_ == "strength" else "over the line"
+    if verdict.finding == "close":
+        return f"too close to tell whether it is {of}"
+    if verdict.finding == "more":
+        return f"needs about {missing:,} more battles to tell whether it is {of}"
+    weak = "over the line but weak" if verdict.over else "near the line but weak"
+    return {"confirmed": "confirmed", "refuted": "under the line", "weak": weak}[verdict.finding]
+
+
+def _pieces(lineup: NDArray[np.int32], spec: GameSpec) -> tuple[str, ...]:
+    """The pieces of a lineup, by id, each once."""
+    kinds = [s for s, slot in enumerate(spec.slots) if slot.kind == "piece"]
+    return tuple(spec.pieces[p].id for p in dict.fromkeys(lineup[:, kinds].ravel().tolist()) if p >= 0)

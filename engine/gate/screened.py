@@ -1,0 +1,126 @@
+"""What the table of a short experiment (``engine.worth.table``) says of pieces, for a gate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.arrays import Bundle
+from engine.gate.report import Row, many, rounded
+
+POINTS = 100
+DIGITS = 0.05
+
+
+class Screened(NamedTuple):
+    """The rows of a table: ``finalists`` are those that were proved, each with its log ``evidence``."""
+
+    bundle: Bundle
+    finalists: list[int]
+    evidence: list[float]
+
+
+def screened(bundle: Bundle) -> Screened:
+    """By the table of a whole experiment."""
+    logs = bundle.arrays["evidence"]
+    finalists = np.flatnonzero(logs > -np.inf).tolist()
+    return Screened(bundle, finalists, [float(logs[i]) for i in finalists])
+
+
+class Limits(NamedTuple):
+    """In points: from where on an effect ``matters``, and how large one ``leaves_open`` may be; and the battles that
+    the screen played."""
+
+    matters: float
+    leaves_open: float
+    battles: int
+
+
+def rows_of(found: Screened, told: Sequence[bool], limits: Limits) -> tuple[list[Row], int]:
+    """What stands out or may, a row each, then one for all other pieces; and how many pieces were tested."""
+    columns = found.bundle.arrays
+    sure = {i for i, each in zip(found.finalists, told, strict=True) if each}
+    proved = [i for i in found.finalists if math.isfinite(columns["low"][i])]
+    suspects = [i for i in proved if i not in sure and abs(_points(columns["worth"][i])) >= limits.matters]
+    shown = [*sorted(sure), *suspects]
+    single = (columns["piece"][:, 1] < 0) & (columns["least"] == 1)
+    tested = np.flatnonzero(single & np.isfinite(columns["low"])).tolist()
+    rest = sorted({*tested, *proved} - set(shown))
+    rows = [_told(found.bundle, i, limits) for i in sorted(sure)]
+    rows += [_suspected(found.bundle, i, limits) for i in suspects]
+    untested = int(single.sum()) - len(tested)
+    if rest or untested:
+        rows.append(_rest(found.bundle, rest, untested, bool(shown), limits))
+    return rows, len(tested)
+
+
+def _points(value: Any) -> float:
+    return POINTS * float(value)
+
+
+def _name(bundle: Bundle, i: int) -> str:
+    (first, second), least = bundle.arrays["piece"][i].tolist(), int(bundle.arrays["least"][i])
+    pieces = bundle.meta["pieces"]
+    name = pieces[first]["name"] if second < 0 else f"{pieces[first]['name']} + {pieces[second]['name']}"
+    return f"{name}, {least} or more" if least > 1 else str(name)
+
+
+def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: Limits, missing: int | None = 0) -> Row:
+    columns = bundle.arrays
+    worth, low, high = (_points(columns[key][i]) for key in ("worth", "low", "high"))
+    pieces = tuple(bundle.meta["pieces"][p]["id"] for p in columns["piece"][i].tolist() if p >= 0)
+    return Row(
+        "screen", _name(bundle, i), verdict, f"{words} ({low:+.1f} to {high:+.1f})", worth, low, high,
+        math.copysign(limits.matters, worth), "points", int(columns["battles"][i]), missing, pieces,
+    )  # fmt: skip
+
+
+def _told(bundle: Bundle, i: int, limits: Limits) -> Row:
+    worth = _points(bundle.arrays["worth"][i])
+    what, way = ("too good", "more") if worth > 0 else ("too weak", "less")
+    return _row(bundle, i, "over", f"{what} for its price: teams that hold it win {abs(worth):.1f} points {way} often",
+                limits)  # fmt: skip
+
+
+def _suspected(bundle: Bundle, i: int, limits: Limits) -> Row:
+    worth, columns = _points(bundle.arrays["worth"][i]), bundle.arrays
+    what, near = ("good", float(columns["low"][i])) if worth > 0 else ("weak", float(columns["high"][i]))
+    gap, half = abs(worth) - limits.matters, abs(_points(near) - worth)
+    missing = rounded(((half / gap) ** 2 - 1) * columns["battles"][i]) if gap > DIGITS and half > gap else None
+    said = "no number of battles may tell" if missing is None else f"about {missing:,} more battles with it would tell"
+    return _row(
+        bundle, i, "open", f"may be too {what} for its price by {abs(worth):.1f} points; {said}", limits, missing
+    )
+
+
+def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limits: Limits) -> Row:
+    """All that was looked at and does not stand out: how large an effect may still hide in it."""
+    columns = bundle.arrays
+    reach = {i: max(abs(_points(columns["low"][i])), abs(_points(columns["high"][i]))) for i in rest}
+    name, left = f"All {'other ' if others else ''}pieces", _left_out(untested)
+    if not reach:
+        return Row("screen", name, "open", f"none could be tested{left}", missing=None)
+    widest = max(reach, key=lambda i: reach[i])
+    largest, worth = reach[widest], abs(_points(columns["worth"][widest]))
+    hidden = f"effects of up to {largest:.1f} points stay open, the largest of {_name(bundle, widest)}"
+    verdict, said, missing = "under", "none stands out", 0
+    if largest > limits.leaves_open:
+        times = ((largest - worth) / max(limits.leaves_open - worth, DIGITS)) ** 2
+        missing = rounded((times - 1) * limits.battles)
+        verdict, said = (
+            "open",
+            f"about {missing:,} more battles of the screen would narrow that to {limits.leaves_open:g}",
+        )
+        hidden, said = said, hidden
+    words = f"{said}; {hidden}{left}"
+    return Row("screen", name, verdict, words, worth, -largest, largest, limits.leaves_open, "points",  # type: ignore[arg-type]
+               limits.battles, missing, (), len(rest))  # fmt: skip
+
+
+def _left_out(untested: int) -> str:
+    if not untested:
+        return ""
+    return f"; {many(untested, 'piece')} could not be tested, being too rare or in every team"

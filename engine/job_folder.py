@@ -1,0 +1,181 @@
+"""Running a study in a folder: its table is read and checked, its events are kept and told, signals end it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+import yaml
+
+from engine import console
+from engine.errors import ConfigError
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped, encode
+
+STUDIES = Path("var/studies")
+_command: dict[str, str] = {"now": ""}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The table of a YAML or JSON file. Raises ConfigError."""
+    from engine.config import overrides
+
+    try:
+        data = overrides.read(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError([("study", f"there is no file {path}")]) from error
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ConfigError([("study", f"{path}{line} is not YAML: {error.problem}")]) from error
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError([("study", f"{path} cannot be read: {error}")]) from error
+    if not isinstance(data, dict):
+        raise ConfigError([("study", f"{path} holds no table of settings")])
+    return data
+
+
+def execute(
+    config: Any, folder: Path, store: Path, events: int | None = None, resume: str = "", job: tuple[int, int] = (0, 0),
+    said: TextIO | None = None,
+) -> int:  # fmt: skip
+    """Run a study in its folder; the exit code of ``run``. ``events``: the descriptor that events go to; none: into the
+    folder, and a line each for the person who watches to ``said`` (usually standard output). Raises ConfigError,
+    ActorLost."""
+    from engine.store import FolderStore
+    from engine.study import run
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ConfigError([("--job-dir", f"{error.filename} is a file; name a folder")]) from error
+    _listen_to_signals()
+    write = _to_descriptor(events) if events is not None else _to_folder(folder, config.model_dump(mode="json"), said)
+    code = 1
+    for event in run(config, FolderStore(store), resume, control=lambda: _command["now"]):  # type: ignore[arg-type,return-value]
+        write(msgspec.structs.replace(event, job=job[0], attempt=job[1]))
+        if isinstance(event, Finished | Stopped | Paused):
+            code = 0
+        elif isinstance(event, Failed):
+            code = 2 if event.permanent else 1
+    return code
+
+
+def checked(data: Mapping[str, Any], *, new: bool) -> Any:
+    """The study, checked; ``new``: somebody wrote it, it is none that was kept. Raises ConfigError with all that is
+    wrong, a simulator that cannot be named included."""
+    from engine.simulators.loaders import describe_reference
+    from engine.studies import load
+
+    game, wrong = data.get("game"), list[tuple[str, str]]()
+    reference = game.get("simulator") if isinstance(game, Mapping) else None
+    if isinstance(reference, str) and reference:
+        try:
+            describe_reference(reference)
+        except ConfigError as error:
+            wrong = [("game.simulator", problem.message) for problem in error.problems]
+    try:
+        config = load(data, new=new)
+    except ConfigError as error:
+        raise ConfigError([*error.problems, *wrong]) from error
+    if wrong:
+        raise ConfigError(wrong)
+    return config
+
+
+def _listen_to_signals() -> None:
+    """SIGTERM and SIGINT stop and keep results, SIGUSR1 pauses; a second SIGINT ends at once."""
+
+    def command(word: str) -> Callable[[int, Any], None]:
+        def note(number: int, frame: Any) -> None:
+            if number == signal.SIGINT:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+            _command["now"] = word
+
+        return note
+
+    for number, word in ((signal.SIGTERM, "stop"), (signal.SIGINT, "stop"), (signal.SIGUSR1, "pause")):
+        signal.signal(number, command(word))
+
+
+def _to_descriptor(descriptor: int) -> Callable[[AnyEvent], None]:
+    stream = os.fdopen(descriptor, "wb", buffering=0)
+
+    def write(event: AnyEvent) -> None:
+        data = encode(event) + b"\n"
+        while data:
+            data = data[stream.write(data) or 0 :]
+
+    return write
+
+
+def _to_folder(folder: Path, config: dict[str, Any], said: TextIO | None) -> Callable[[AnyEvent], None]:
+    """Events into events.jsonl, and one line each for the person who watches."""
+    (folder / "study.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+    log = open(folder / "events.jsonl", "ab")  # noqa: SIM115 - open as long as the study runs
+    empty = log.tell() == 0
+
+    def write(event: AnyEvent) -> None:
+        print(console.line(event, config), file=said, flush=True)
+        if isinstance(event, Failed) and event.permanent and empty and log.tell() == 0:
+            _forget(folder)  # it never began: mended, it may have the same folder
+            return
+        log.write(encode(event) + b"\n")
+        log.flush()
+        if isinstance(event, Finished | Stopped | Paused):
+            _keep_results(folder, event)
+
+    return write
+
+
+def _forget(folder: Path) -> None:
+    for name in ("events.jsonl", "study.json"):
+        (folder / name).unlink()
+
+
+def _keep_results(folder: Path, event: Finished | Stopped | Paused) -> None:
+    (folder / "results.json").write_text(json.dumps(event.artifacts, indent=1), encoding="utf-8")
+
+
+def last_events(folder: Path) -> dict[str, AnyEvent]:
+    """The last event that matters of each sort: ``saved`` (with a checkpoint), ``end``, ``last``."""
+    from engine.events import TERMINAL, decode
+
+    path, found = folder / "events.jsonl", dict[str, AnyEvent]()
+    if not path.exists():
+        raise ConfigError([("folder", f"{folder} holds no study")])
+    for line in path.read_bytes().splitlines():
+        try:
+            event = decode(line)
+        except ValueError:
+            continue  # the last line of a killed study may be torn
+        if not isinstance(event, Failed):  # which counts nothing
+            found["last"] = event
+        if getattr(event, "artifacts", {}).get("checkpoint"):
+            found["saved"] = event
+        if isinstance(event, (*TERMINAL, Paused)):
+            found["end"] = event
+        elif isinstance(event, Started):
+            found.pop("end", None)
+    return found
+
+
+def folder_name(data: Mapping[str, Any], study: str) -> str:
+    """What the folder of a study is called: by its own name, else by its file's. Raises ConfigError."""
+    name = str(data.get("name") or Path(study).stem)
+    if "/" in name or name.startswith("."):
+        raise ConfigError([("name", "becomes a folder's name: no slash in it, no dot in front; or give --job-dir")])
+    return name
+
+
+def kept_checkpoint(folder: Path) -> str:
+    """The checkpoint that the study of a folder goes on from; empty before its first one. Raises ConfigError where it
+    is finished."""
+    last = last_events(folder)
+    if isinstance(last.get("end"), Finished):
+        raise ConfigError([("folder", f"{folder} is finished; there is nothing to go on with")])
+    saved = last.get("saved")
+    return saved.artifacts["checkpoint"] if isinstance(saved, Progressed | Paused | Stopped) else ""

@@ -1,0 +1,304 @@
+"""A gate as a study: exploits of earlier builds are replayed, pieces are screened, and a short search looks for more.
+
+Each part is a study of its own (``engine.study.lineups``, ``engine.study.worth``) that runs inside of this one: its
+events come out with the gate's counters and rounds, and its checkpoint lies within the gate's. So a part goes on where
+it was, and ends as it would have. Battles of the parts have seeds that no study with the gate's own seed has, and the
+replay plays replicates that the search never does: an exploit that was found with the same seed meets fresh battles.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from engine.arrays import Bundle, pack, unpack
+from engine.catalog import STUDIES
+from engine.config.base import Study
+from engine.config.gate import GateConfig
+from engine.config.study import RecheckConfig
+from engine.errors import Cancelled
+from engine.events import AnyEvent, Counters, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.gate import reading
+from engine.gate.report import Report, encoded
+from engine.lineups import pairing_evaluator
+from engine.lineups.evaluator import checked
+from engine.lineups.legality import obstacles
+from engine.lineups.operators import canonical
+from engine.lineups.rules import compile_rules
+from engine.lineups.schema import battles_of_replicate, team_name, team_row
+from engine.rng import combine64
+from engine.simulators.contract import GameSpec
+from engine.simulators.loaders import heed, load
+from engine.store import Store
+from engine.study import checkpoint, lineups
+from engine.study.checkpoint import named
+from engine.study.control import Control
+from engine.study.drive import FRESH
+from engine.study.failures import not_begun, with_failure
+
+LINEUPS, PIECES = 0x6A7E, 0x6A7F
+"""What the seeds of a gate's parts are made of beside its own."""
+REPLAYED = 4 * FRESH
+"""The first replicate of exploits: beyond any that a search plays."""
+SAID = {
+    "replay": "Exploits of earlier builds are played again.",
+    "screen": "Random teams meet, to see what each piece is worth.",
+    "search": "A short search looks for lineups over the line.",
+}
+KEPT = {"replay": ("result",), "screen": ("table",), "search": ("fresh", "fresh_elites")}
+"""The artifacts of a part that its findings are read from."""
+ROLES = {"result": "replayed", "table": "screened", "fresh": "searched", "fresh_elites": "searched_elites"}
+
+
+class Stage(NamedTuple):
+    """A part of a gate as a study of its own, with the rounds and battles that are planned."""
+
+    part: str
+    config: Study
+    run: Any
+    ticks: int
+    battles: int
+
+
+class Done(msgspec.Struct):
+    """How far a gate is: which stage it is in, what earlier ones left (role to hash, by part) and their totals; the
+    totals and the round of the one under way; the lineups that the search evaluated, and the battles of the screen."""
+
+    stage: int = 0
+    tick: int = 0
+    found: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    counters: Counters = Counters()
+    inner: Counters = Counters()
+    inner_tick: int = 0
+    evaluated: int = 0
+    screen_battles: int = 0
+
+
+def gate(config: GateConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups.run``, for a gate."""
+    return with_failure(_Gate(config, store, control).events(resume))
+
+
+class _Gate:
+    def __init__(self, config: GateConfig, store: Store, control: Control) -> None:
+        self.config, self.store, self.control = config, store, control
+        self.done, self.saved = Done(), ""
+        self.names: list[str] = []
+        self.barred: list[tuple[str, str]] = []
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        config = self.config
+        try:
+            self._prepare()
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
+        goes_on = self._restored(resume) if resume else ""
+        workers = config.pool.workers if config.pool.kind == "ray" else 1
+        ticks, battles = (sum(getattr(stage, name) for stage in self.stages) for name in ("ticks", "battles"))
+        yield self._say(Started, workers=workers, pool=config.pool.kind, ticks=ticks, battles=battles,
+                        resumed=bool(resume))  # fmt: skip
+        for name, why in () if resume else self.barred:
+            yield self._say(Logged, message=f"“{name}” may not be fielded any more: {why}.")
+        while self.done.stage < len(self.stages):
+            stage = self.stages[self.done.stage]
+            if not goes_on:
+                yield self._say(Logged, message=SAID[stage.part])
+            ended = yield from self._part(stage, goes_on)
+            if not ended:
+                return
+            goes_on = ""
+        report = self.report()
+        yield self._say(Finished, artifacts=self._results(report), summary=_summary(report))
+
+    def _prepare(self) -> None:
+        """The game, and the parts as studies. Raises ConfigError with all that is wrong, SimulatorError, Cancelled."""
+        config, simulator = self.config, load(self.config.game.simulator)
+        heed(simulator, lambda: bool(self.control()))
+        try:
+            self.spec = checked(config, simulator).patched(config.game.patch)
+            if config.screen:
+                pairing_evaluator.checked(config.screening(config.seed), simulator)
+        finally:
+            if close := getattr(simulator, "close", None):
+                close()
+        made = {"replay": self._replay, "screen": self._screen, "search": self._search}
+        self.stages = [stage for part in config.parts if (stage := made[part]()) is not None]
+
+    def _seed(self, of: int) -> int:
+        return int(combine64(self.config.seed, of)) >> 1
+
+    def _replay(self) -> Stage | None:
+        """Exploits that may be fielded; None where there are none of these."""
+        config, rules = self.config, compile_rules(self.spec, self.config.lineups)
+        genomes = []
+        for name, lineup in exploits_of(config, self.spec):
+            if why := obstacles(lineup, rules, self.spec):
+                self.barred.append((name, "; ".join(why)))
+            else:
+                self.names.append(name)
+                genomes.append(tuple(map(tuple, lineup.tolist())))
+        if not genomes:
+            self.done.found["replay"] = {}
+            return None
+        shared = {name: getattr(config, name) for name in ("game", "lineups", "objectives", "pool", "replicates")}
+        anchors = ((0, config.lineups.teams - 1),) * len(genomes)
+        study = RecheckConfig(
+            seed=self._seed(LINEUPS), genomes=tuple(genomes), anchors=anchors, first=REPLAYED, **shared
+        )
+        return Stage("replay", study, lineups.recheck, min(20, len(genomes)) + 1, sum(study.plays) * self._each)
+
+    def _screen(self) -> Stage:
+        study = self.config.screening(self._seed(PIECES))
+        from engine.worth.experiment import TICKS  # loads torch, which a gate without a screen does not need
+
+        return Stage("screen", study, STUDIES["worth"].load(), TICKS + 1, study.battles)
+
+    def _search(self) -> Stage:
+        study = self.config.searching(self._seed(LINEUPS))
+        battles = study.ticks * study.algorithm.population * study.replicates * self._each
+        return Stage("search", study, lineups.run, study.ticks + 1, battles)
+
+    @property
+    def _each(self) -> int:
+        """Battles of one replicate of a lineup."""
+        baselines = self.config.lineups.baselines
+        count = len(baselines.teams) if baselines.kind == "pasted" else baselines.count
+        return battles_of_replicate(self.config.lineups.teams, count)
+
+    def _part(self, stage: Stage, resume: str) -> Generator[AnyEvent, None, bool]:
+        """The events of a part as the gate's own. Returns whether it is over, so that the next one may begin."""
+        for event in stage.run(stage.config, self.store, resume, self.control):
+            if not isinstance(event, Failed):
+                self.done.inner = event.counters
+            match event:
+                case Progressed():
+                    self.done.tick, self.done.inner_tick = self.done.tick + 1, event.tick
+                    kept = {role: digest for role, digest in event.artifacts.items() if role == "chunk"}
+                    artifacts = {**kept, "checkpoint": self._checkpoint(stage, event.artifacts["checkpoint"])}
+                    yield self._say(Progressed, metrics=self._metrics(), artifacts=artifacts)
+                case Logged() | Incident():
+                    yield self._said(event)
+                case Paused():
+                    saved = self._checkpoint(stage, event.artifacts.get("checkpoint", ""))
+                    yield self._say(Paused, artifacts={"checkpoint": saved})
+                case Stopped():
+                    report = self.report()
+                    self._checkpoint(stage, event.artifacts.get("checkpoint", ""))
+                    left = self._results(report)
+                    yield self._say(Stopped, reason=event.reason, artifacts=left, summary=_summary(report))
+                case Finished():
+                    yield self._over(stage, event)
+                    return True
+                case Failed():
+                    yield msgspec.structs.replace(event, tick=self.done.tick, counters=self._counters)
+        return False
+
+    def _over(self, stage: Stage, event: Finished) -> AnyEvent:
+        """A part is over: keep what it left, and forget where in it we were."""
+        done = self.done
+        left = {ROLES[role]: event.artifacts[role] for role in KEPT[stage.part] if role in event.artifacts}
+        done.found[stage.part] = left
+        done.evaluated += event.counters.evaluations if stage.part == "search" else 0
+        done.screen_battles += event.counters.battles if stage.part == "screen" else 0
+        done.counters, done.inner = self._counters, Counters()
+        done.stage, done.tick, done.inner_tick = done.stage + 1, done.tick + 1, 0
+        self.saved = checkpoint.write(
+            self.config, done.tick, {"gate": Bundle(msgspec.to_builtins(done), {})}, self.store
+        )
+        report = self.report()
+        return self._say(Progressed, metrics=self._metrics(report), artifacts=left | self._results(report))
+
+    def report(self) -> Report:
+        """The verdict by the parts that are over."""
+        read = {
+            part: [unpack(self.store.get(left)) for left in kept.values()] for part, kept in self.done.found.items()
+        }
+        parts = reading.Parts(
+            read, self.names, self.barred, self.done.evaluated, self._counters.battles, self.done.screen_battles
+        )
+        return reading.read(self.config, self.spec, parts)
+
+    def _results(self, report: Report) -> dict[str, str]:
+        return {"table": self.store.put(pack(encoded(report), {}))} | ({"checkpoint": self.saved} if self.saved else {})
+
+    def _metrics(self, report: Report | None = None) -> dict[str, float]:
+        part = {"part": float(min(self.done.stage, len(self.stages) - 1) + 1)}
+        if report is None:
+            return part
+        counts = {word: float(sum(row.verdict == word for row in report.rows)) for word in ("over", "open")}
+        return part | counts
+
+    def _checkpoint(self, stage: Stage, inner: str) -> str:
+        """Where the gate is, with the checkpoint of the part that it is in."""
+        parts = {"gate": Bundle(msgspec.to_builtins(self.done), {})}
+        if inner:
+            parts |= named("part", checkpoint.read(stage.config, inner, self.store).parts)
+        self.saved = checkpoint.write(self.config, self.done.tick, parts, self.store)
+        return self.saved
+
+    def _restored(self, resume: str) -> str:
+        """Go on from a checkpoint; that of the part that it was in, if it was in one."""
+        saved = checkpoint.read(self.config, resume, self.store)
+        self.done, self.saved = msgspec.convert(saved.parts["gate"].meta, Done), resume
+        inner = saved.below("part")
+        if not inner:
+            return ""
+        return checkpoint.write(self.stages[self.done.stage].config, self.done.inner_tick, inner, self.store)
+
+    @property
+    def _counters(self) -> Counters:
+        """Totals of the parts that are over and of the one under way."""
+        pairs = zip(msgspec.structs.astuple(self.done.counters), msgspec.structs.astuple(self.done.inner), strict=True)
+        return Counters(*(a + b for a, b in pairs))
+
+    def _said(self, event: Logged | Incident) -> AnyEvent:
+        return msgspec.structs.replace(event, tick=self.done.tick, counters=self._counters)
+
+    def _say(self, kind: Any, **fields: Any) -> AnyEvent:
+        event: AnyEvent = kind(tick=self.done.tick, at=time.time(), counters=self._counters, **fields)
+        return event
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    return {"verdict": report.verdict, "sentence": report.sentence}
+
+
+def exploits_of(config: GateConfig, spec: GameSpec) -> Iterator[tuple[str, np.ndarray]]:
+    """Names and rows int32[teams, slots] of the exploits, each team in canonical form and no two names alike. Raises
+    ConfigError for slots that are wrong."""
+    alone = compile_rules(spec, config.lineups)._replace(teams=1)
+    names: set[str] = set()
+    for i, exploit in enumerate(config.exploits):
+        found = [team_row(spec, team, f"exploits.{i}.teams.{k}.slots.") for k, team in enumerate(exploit.teams)]
+        teams = np.stack(found)[:, None]
+        canonical(teams, alone)
+        plain = exploit.name or " · ".join(team_name(spec, row) for row in teams[:, 0])
+        name, again = plain, 1
+        while name in names:
+            again += 1
+            name = f"{plain} ({again})"
+        names.add(name)
+        yield name, teams[:, 0]
+
+
+class Words:
+    """What the command line says of gates."""
+
+    def planned(self, event: Started, study: Mapping[str, Any]) -> str:
+        """Exploits and battles."""
+        return f"{len(study['exploits'])} exploits, about {event.battles:,} battles"
+
+    def done(self, counters: Counters) -> str:
+        """Battles."""
+        return f"{counters.battles:,} battles"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """What is known by now."""
+        if "over" not in metrics:
+            return f"part {int(metrics['part'])}"
+        return f"{int(metrics['over'])} over the line, {int(metrics['open'])} open"

@@ -1,0 +1,342 @@
+"""Gates: the verdict follows from the findings, its error is bounded, and no interruption changes it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from defusedxml import ElementTree
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import confidence
+from engine.arrays import Bundle, unpack
+from engine.catalog import STUDIES
+from engine.config import LineupConfig
+from engine.config.gate import GateConfig
+from engine.errors import ConfigError
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
+from engine.gate import junit
+from engine.gate.lineups import Lineups
+from engine.gate.reading import OFFSET_ERROR, confirmed
+from engine.gate.report import EXIT_CODES, HEADS, Gate, Row, decoded, encoded, judged, to_csv
+from engine.gate.screened import Limits, Screened, rows_of
+from engine.lineups.encoding import LineupSpace
+from engine.lineups.legality import obstacles
+from engine.lineups.rules import compile_rules
+from engine.rng import generator
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study.gate import Words
+from engine.verdicts import Goals, Sample
+from engine.worth import forecast as forecasts
+from engine.worth import reading as readings
+from engine.worth import screen as screens
+from tests.engine.broken_rules import violations
+from tests.engine.sample_simulators import SPEC
+
+GAME = {"simulator": "python:tests.engine.sample_simulators:TugOfWar"}
+WINS = {"name": "wins", "title": "Wins", "formula": "strongest(win) - weakest(win)", "threshold": 0.5}
+TEAMS = [
+    {"slots": {"hero": "hero-5", "soldier": "soldier-2", "soldiers": 5, "charm-1": "charm-3"}},
+    {"slots": {"hero": "hero-0", "soldier": "soldier-0", "soldiers": 1}},
+]
+SMALL = {"algorithm": {"population": 6}, "ticks": 2, "fresh": 4, "replicates": 2}
+
+
+def study(**more: Any) -> dict[str, Any]:
+    """A gate that takes a moment: two teams that may cost anything, and one exploit that everybody sees."""
+    return {
+        "kind": "gate", "game": GAME, "pool": {"kind": "local"}, "replicates": 100,
+        "lineups": {"teams": 2, "cost_tolerance": None, "baselines": {"kind": "pasted", "teams": TEAMS}},
+        "objectives": {"objectives": [WINS]}, "exploits": [{"teams": TEAMS}], "screen": {"battles": 2000},
+        "search": SMALL, **more,
+    }  # fmt: skip
+
+
+def gate(**more: Any) -> GateConfig:
+    found = load(study(**more), new=True)
+    assert isinstance(found, GateConfig)
+    return found
+
+
+def run(config: GateConfig, store: FolderStore, resume: str = "", control: Any = lambda: "") -> list[AnyEvent]:
+    return list(STUDIES["gate"].load()(config, store, resume, control))
+
+
+def report(store: FolderStore, event: Any) -> Any:
+    return decoded(unpack(store.get(event.artifacts["table"])).meta)
+
+
+def commanded(command: str, looks: int) -> Any:
+    """Says nothing at so many looks, then the command."""
+    quiet = iter(range(looks))
+    return lambda: "" if next(quiet, None) is not None else command
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "store")
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer pairings for what forecasts expect, and fewer steps of learning."""
+    monkeypatch.setattr(forecasts, "STEPS", (20, 40))
+    monkeypatch.setattr(screens, "EXPECTED", 20_000)
+    monkeypatch.setattr(readings, "EXPECTED", (20_000, 2_000))
+    for name in ("CLOSELY", "ROUGHLY", "TURNS"):
+        monkeypatch.setattr(readings, name, 200)
+
+
+WHOLE: list[Any] = []
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Any:
+    """What an uninterrupted gate says, played once for all tests."""
+    if not WHOLE:
+        store = FolderStore(tmp_path / "whole")
+        WHOLE.append(report(store, run(gate(), store)[-1]))
+    return WHOLE[0]
+
+
+def problems(**more: Any) -> dict[str, str]:
+    with pytest.raises(ConfigError) as caught:
+        gate(**more)
+    return {problem.place: problem.message for problem in caught.value.problems}
+
+
+def test_what_cannot_be_asked_is_said_at_its_place() -> None:
+    assert "exploits.0.teams" in problems(exploits=[{"teams": TEAMS[:1]}])
+    assert "screen.leaves_open" in problems(screen={"matters": 5, "leaves_open": 4})
+    assert "search" in problems(exploits=[], screen=None, search=None)
+    assert "search.algorithm.kind" in problems(search={"algorithm": {"kind": "map-elites"}})
+    lineless = {"objectives": [{**WINS, "threshold": None}]}
+    assert "a gate needs a line" in problems(objectives=lineless)["objectives.objectives.0.threshold"]
+    assert gate(objectives=lineless, exploits=[], search=None).parts == ("screen",)
+    assert "search.ticks" in problems(search={"ticks": [1, 5]})
+
+
+def test_all_parts_run_and_the_verdict_is_kept_with_what_it_rests_on(store: FolderStore) -> None:
+    events = run(gate(), store)
+    started, end = events[0], events[-1]
+    assert isinstance(started, Started)
+    assert isinstance(end, Finished)
+    found = report(store, end)
+    assert (found.verdict, end.summary) == ("over", {"verdict": "over", "sentence": found.sentence})
+    assert found.sentence.startswith("Over the line: 1 of 1 earlier exploit is still over the line")
+    assert {row.part for row in found.rows} == {"replay", "screen", "search"}
+    assert found.unfinished == ()
+    ticks = [event.tick for event in events if isinstance(event, Progressed)]
+    assert ticks == sorted(set(ticks))
+    battles = [event.counters.battles for event in events]
+    assert battles == sorted(battles)
+    assert battles[-1] == found.battles
+    assert Words().planned(started, study()).startswith("1 exploits, about ")
+
+
+@pytest.mark.parametrize(("command", "looks"), [("pause", 2), ("stop", 6), ("pause", 14), ("stop", 60)])
+def test_wherever_it_is_interrupted_it_ends_with_the_same_verdict(
+    store: FolderStore, whole: Any, command: str, looks: int
+) -> None:
+    other = store
+    *_, cut = run(gate(), other, control=commanded(command, looks))
+    assert isinstance(cut, Paused | Stopped | Finished)
+    if isinstance(cut, Finished):
+        pytest.skip("it was over before the command came")
+    if isinstance(cut, Stopped) and "table" in cut.artifacts:
+        assert report(other, cut).verdict in ("over", "open")
+        assert report(other, cut).unfinished
+    end = run(gate(), other, cut.artifacts.get("checkpoint", ""))[-1]
+    assert isinstance(end, Finished)
+    assert report(other, end) == whole
+    assert end.counters.battles == whole.battles
+
+
+def test_an_exploit_that_the_rules_forbid_by_now_is_no_fault_of_the_build(store: FolderStore) -> None:
+    end = run(gate(lineups={**study()["lineups"], "banned": ["hero-5"]}, screen=None, search=None), store)[-1]
+    found = report(store, end)
+    assert (found.verdict, [row.verdict for row in found.rows]) == ("under", ["barred"])
+    assert "Hero 5 may not be fielded" in found.rows[0].words
+    assert "1 earlier exploit may not be fielded any more" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"exploits": [{"teams": [TEAMS[0], {"slots": {"hero": "nobody"}}]}]}, "exploits.0.teams.1.slots.hero"),
+        ({"game": {**GAME, "patch": {"nothing": 1.0}}}, "game.patch.nothing"),
+        ({"objectives": {"objectives": [{**WINS, "threshold": 3.0}]}}, "objectives.objectives.0.threshold"),
+    ],
+)
+def test_what_only_the_game_can_say_is_said_before_anything_is_played(
+    store: FolderStore, change: dict[str, Any], place: str
+) -> None:
+    (end,) = run(gate(**change), store)
+    assert isinstance(end, Failed)
+    assert place in end.message
+
+
+def at_the_line(rng: np.random.Generator, many: int) -> Lineups:
+    """Lineups whose true value is exactly at their line, of skewed noise: whatever is confirmed is false."""
+    samples: list[Sample | None] = []
+    for _ in range(many):
+        values = np.minimum(rng.exponential(1.0, (64, 1)), 4.0) + (2.0 - (1 - np.exp(-4.0)))
+        mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / 8
+        ends = np.array([0.0]), np.array([6.0])
+        flags = np.array([False]), np.array([True])
+        samples.append(Sample(mean, error, 64, values, *ends, *flags, np.array([1]), 0.01))
+    return Lineups("replay", Goals([1.0], [2.0], None, None), samples, np.zeros((many, 2, 5), np.int32), [""] * many, 6)
+
+
+def even(rng: np.random.Generator, many: int) -> Screened:
+    """Finalists whose effect is exactly what matters."""
+    logs = []
+    for _ in range(many):
+        outcomes = np.where(rng.random(400) < 0.53, 0.5, -0.5)
+        sides = (confidence.log_evidence(sign * outcomes, -1.0, 1.0, 0.03) for sign in (1, -1))
+        logs.append(float(np.logaddexp(*sides)) - np.log(2))
+    return Screened(Bundle({}, {}), list(range(many)), logs)
+
+
+def test_of_gates_on_a_build_that_is_at_its_line_in_everything_few_say_over() -> None:
+    rng, config, gates, over = generator(20, "gates"), gate(), 400, 0
+    for _ in range(gates):
+        searched = at_the_line(rng, 12)._replace(part="search")
+        told = confirmed(config, [at_the_line(rng, 8), even(rng, 8), searched])
+        over += any(map(any, told))
+    assert over / gates <= 0.05
+
+
+def test_what_the_screen_spends_on_comparisons_is_what_the_gate_reserves_for_it() -> None:
+    assert OFFSET_ERROR == readings.OFFSET_ERROR
+
+
+def test_a_part_that_ends_later_takes_nothing_back() -> None:
+    rng, config = generator(3, "gates"), gate()
+    first = at_the_line(rng, 6)
+    strong = first._replace(goals=Goals([1.0], [1.0], None, None))
+    alone = confirmed(config, [strong])[0]
+    assert any(alone)
+    together = confirmed(config, [strong, even(rng, 8), first._replace(part="search")])[0]
+    assert [a for a, b in zip(alone, together, strict=True) if a and not b] == []
+
+
+ROWS = st.builds(
+    Row, st.sampled_from(["replay", "screen", "search"]), st.text(max_size=20),
+    st.sampled_from(["over", "under", "open", "barred"]), st.text(max_size=40), st.floats(-9, 9), st.floats(-9, 0),
+    st.floats(0, 9), st.just(3.0), st.sampled_from(["", "×", "points"]), st.integers(0, 10**6),
+    st.one_of(st.none(), st.integers(0, 10**6)), st.tuples(st.text("ab-", min_size=1, max_size=4)),
+)  # fmt: skip
+GATE = Gate("Build 7", "A game", 1000, {"screen": 3, "search": 9}, ())
+
+
+@given(st.lists(ROWS, max_size=6), st.sampled_from([(), ("search",)]))
+def test_the_verdict_follows_from_the_rows_alone(rows: list[Row], unfinished: tuple[str, ...]) -> None:
+    found = judged(rows, GATE._replace(unfinished=unfinished))
+    kinds = {row.verdict for row in rows}
+    expected = "over" if "over" in kinds else "open" if "open" in kinds or unfinished else "under"
+    assert found.verdict == expected
+    assert found.exit_code == EXIT_CODES[expected]
+    assert found.sentence.endswith(".")
+    assert decoded(encoded(found)) == found
+    # Whoever takes something for intended leaves its rows out.
+    assert judged([row for row in rows if row.verdict != "over"], GATE).verdict != "over"
+
+
+@given(st.lists(ROWS, max_size=6), st.text(max_size=20))
+def test_a_build_server_can_read_any_report(rows: list[Row], name: str) -> None:
+    found = judged(rows, GATE._replace(name=name))
+    root = ElementTree.fromstring(junit.to_junit(found, 12.5, "2026-11-24T12:00:00"), forbid_dtd=True)
+    (suite,) = root
+    cases = suite.findall("testcase")
+    for key, tag in (("tests", ""), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert int(suite.get(key)) == (len(cases) if not tag else sum(case.find(tag) is not None for case in cases))
+    assert [child.tag for child in suite] == [
+        "properties", *["testcase"] * len(cases), "system-out", "system-err",
+    ]  # fmt: skip
+    assert sum(row.part != "search" for row in rows) + any(row.part == "search" for row in rows) == len(cases)
+    assert (found.verdict == "over") == (int(suite.get("failures")) > 0)
+    for case in cases:
+        assert len(case) <= 1
+        assert set(case.attrib) == {"classname", "name", "time"}
+    for skipped in suite.iter("skipped"):
+        assert set(skipped.attrib) == {"message"}
+    for failure in suite.iter("failure"):
+        assert set(failure.attrib) == {"message", "type"}
+
+
+def test_what_would_be_markup_or_no_xml_at_all_is_written_so_that_it_reads_as_it_was() -> None:
+    nasty = 'a <b> & "c" \x00\ud800 ]]> \n<!DOCTYPE x>'
+    row = Row("replay", nasty, "over", nasty)
+    document = junit.to_junit(judged([row], GATE._replace(name=nasty)))
+    case = ElementTree.fromstring(document, forbid_dtd=True).find("testsuite/testcase")
+    clean = nasty.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")
+    assert case.get("name") == clean
+    assert case.find("failure").get("message") == clean
+    assert case.find("failure").text == clean
+    broken = ElementTree.fromstring(junit.broken("g", nasty), forbid_dtd=True)
+    assert broken.find("testsuite").get("errors") == "1"
+
+
+def test_the_csv_begins_with_machine_names_and_no_cell_is_a_formula() -> None:
+    rows = [Row("screen", "=1+1", "over", "-x", 7.0, 4.0, 9.0, 3.0, "points", 10, 0, ("a", "b"))]
+    lines = list(csv.reader(io.StringIO(to_csv(judged(rows, GATE)).decode())))
+    assert tuple(lines[0]) == HEADS
+    assert all(head.isidentifier() for head in lines[0])
+    assert lines[1][:3] == ["gate", "Build 7", "over"]
+    assert lines[2][:4] == ["screen", "'=1+1", "over", "7.0"]
+    assert lines[2][HEADS.index("pieces")] == "a b"
+
+
+def table(*rows: tuple[float, float, float, float]) -> Bundle:
+    """A screen's table of single pieces: worth, low, high and log evidence of each, in chances to win."""
+    pieces = [{"id": f"p{i}", "name": f"Piece {i}", "category": "hero", "cost": 1.0} for i in range(len(rows))]
+    columns = np.array(rows, float).T
+    names = ("worth", "low", "high", "evidence")
+    place = np.arange(len(rows))
+    return Bundle(
+        {"pieces": pieces},
+        {"piece": np.stack([place, np.full(len(rows), -1)], axis=1), "least": np.ones(len(rows), int),
+         "battles": np.full(len(rows), 500), **dict(zip(names, columns, strict=True))},
+    )  # fmt: skip
+
+
+def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_open() -> None:
+    none, limits = -np.inf, Limits(3.0, 8.0, 10_000)
+    bundle = table(
+        (0.06, 0.04, 0.09, 9.0), (0.05, 0.01, 0.08, 1.0), (0.01, -0.02, 0.04, none), (0.0, -0.05, 0.02, none)
+    )
+    found = Screened(bundle, [0, 1], [9.0, 1.0])
+    rows, tested = rows_of(found, [True, False], limits)
+    assert [(row.name, row.verdict) for row in rows] == [
+        ("Piece 0", "over"), ("Piece 1", "open"), ("All other pieces", "under"),
+    ]  # fmt: skip
+    assert tested == 4
+    assert rows[1].missing
+    assert "effects of up to 5.0 points stay open, the largest of Piece 3" in rows[2].words
+    (rest,), _ = rows_of(Screened(table((0.01, -0.09, 0.11, none), (0, np.nan, np.nan, none)), [], []), [], limits)
+    assert (rest.verdict, rest.name, rest.high) == ("open", "All pieces", pytest.approx(11.0))
+    assert rest.missing
+    assert "1 piece could not be tested" in rest.words
+    (nothing,), tested = rows_of(Screened(table((0, np.nan, np.nan, none)), [], []), [], limits)
+    assert (nothing.verdict, tested) == ("open", 0)
+
+
+@given(st.integers(0, 10**6))
+def test_obstacles_are_what_breaks_the_rules(seed: int) -> None:
+    rules = compile_rules(SPEC, LineupConfig(teams=2, required=("hero-1",), banned=("charm-3",), cost_tolerance=0.3))
+    lineups = LineupSpace(rules).sample(generator(seed, "legal"), 4)
+    rng = np.random.default_rng(seed)
+    assert not any(obstacles(lineup, rules, SPEC) for lineup in lineups)
+    team, slot = rng.integers(0, 2, 4), rng.integers(0, 5, 4)
+    high = np.array([6, 9, 6, 13, 13])
+    low = np.array([0, 6, 1, 9, 9])
+    lineups[np.arange(4), team, slot] = rng.integers(low[slot], high[slot])
+    for lineup, broken in zip(lineups, violations(lineups, rules), strict=True):
+        assert bool(obstacles(lineup, rules, SPEC)) == bool(broken)

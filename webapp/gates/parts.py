@@ -1,0 +1,140 @@
+"""The pages of gates, and what is taken away from them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from engine.arrays import unpack
+from engine.config import LineupConfig
+from engine.errors import StoreError
+from engine.gate.junit import broken, to_junit
+from engine.gate.report import EXIT_CODES, HEADS, WORDS, Report, Row, cells, decoded
+from webapp.accounts.models import User
+from webapp.gates.asking import GateForm, GateIntake
+from webapp.lib.storage import store
+from webapp.studies.kinds import Found, Parts, Rows
+from webapp.studies.models import Job, Status
+from webapp.studies.plans import battles_each
+from webapp.studies.table_rows import TableRows
+
+MARKS = {"over": "strong", "under": "fair", "open": "unsure", "barred": ""}
+SAID = {**WORDS, "barred": "Not fielded any more"}
+TITLES = {"replay": "Earlier exploits", "screen": "Pieces", "search": "Search"}
+EARLIER = 12
+"""Other gates that the page of one lists."""
+
+
+class Gating(Parts):
+    """Gates: may this build go out?"""
+
+    intake = GateIntake()
+    form = GateForm
+    about = (
+        "May this build go out? Earlier exploits are played again, pieces are screened and a short search looks for "
+        "more. One verdict: over the line, under it, or which battles are missing."
+    )
+    results: ClassVar[tuple[str, ...]] = ("table",)
+    beneath: ClassVar[str] = "gates/beneath.html"
+
+    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+        """The verdict, then what it rests on."""
+        report = latest(job)
+        own = {
+            "report": report,
+            "mark": MARKS[report.verdict] if report else "",
+            "groups": _groups(report) if report else [],
+            "lost": report is None and bool(job.artifacts.get("table")),
+            "changed": _changed(job),
+            "earlier": listed(job.project.jobs.filter(kind="gate").exclude(pk=job.pk).order_by("-pk")[:EARLIER]),
+        }
+        return render(request, "gates/job.html", context | own)
+
+    def work(self, job: Job) -> float:
+        """By battles; those of lineups that are played again at the end of the search come on top."""
+        config = job.config
+        each = battles_each(LineupConfig.model_validate(config["lineups"]), 1)
+        screen, search = config["screen"] or {"battles": 0}, config["search"]
+        planned = len(config["exploits"]) * config["replicates"] * each + screen["battles"]
+        if search:
+            planned += search["ticks"] * search["algorithm"]["population"] * search["replicates"] * each
+        return 1.0 if job.status == Status.FINISHED else min(0.99, job.counters.get("battles", 0) / max(planned, 1))
+
+    def found(self, job: Job) -> Found | None:
+        """The verdict."""
+        verdict = verdict_of(job)
+        return Found(WORDS[verdict], MARKS[verdict]) if verdict else None
+
+    def table(self, job: Job, of: str, user: User) -> Rows:
+        """The gate as a whole, then a line for each finding."""
+        report = latest(job)
+        return TableRows(HEADS, cells(report) if report else [])
+
+    def exit_code(self, job: Job) -> int:
+        """As the command line's: whoever was stopped before anything was known cannot tell."""
+        return EXIT_CODES[verdict_of(job) or "open"]
+
+    def junit(self, job: Job) -> bytes:
+        """For build servers; of one that failed, an error."""
+        report, at = latest(job), job.finished_at or timezone.now()
+        stamp = at.strftime("%Y-%m-%dT%H:%M:%S")
+        if report is None or job.status == Status.FAILED:
+            return broken(job.title, job.message or "Nothing is known yet: the gate is not over.", stamp)
+        return to_junit(report, float(job.counters.get("seconds", 0.0)), stamp)
+
+
+def verdict_of(job: Job) -> str:
+    """The verdict of an ended gate; empty where there is none."""
+    return str(job.summary.get("verdict", "")) if job.status in (Status.FINISHED, Status.STOPPED) else ""
+
+
+def latest(job: Job) -> Report | None:
+    """What the gate says by now; None before its first part is over, and where that was lost."""
+    digest = job.artifacts.get("table", "")
+    try:
+        return decoded(unpack(store().get(digest)).meta) if digest else None
+    except StoreError:
+        return None
+
+
+def listed(jobs: Any) -> list[dict[str, Any]]:
+    """Gates as lists show them, each with its verdict, its sentence and how many numbers its build changed."""
+    return [
+        {
+            "job": job,
+            "words": WORDS[verdict] if verdict else job.get_status_display(),
+            "mark": MARKS.get(verdict, ""),
+            "sentence": job.summary.get("sentence", "") if verdict else job.message,
+            "changed": _changed(job),
+        }
+        for job in jobs
+        for verdict in [verdict_of(job)]
+    ]
+
+
+def _changed(job: Job) -> int:
+    """How many numbers differ from those of the version that it was started on."""
+    mine, own = job.config["game"].get("patch", {}), job.game_version.patch if job.game_version else {}
+    return sum(mine.get(path) != own.get(path) for path in {*mine, *own})
+
+
+def _groups(report: Report) -> list[dict[str, Any]]:
+    """The rows by part, what is over first."""
+    order = list(SAID)
+    found = []
+    for part, title in TITLES.items():
+        rows = sorted((row for row in report.rows if row.part == part), key=lambda row: order.index(row.verdict))
+        if rows:
+            found.append({"title": title, "rows": [_shown(row) for row in rows]})
+    return found
+
+
+def _shown(row: Row) -> dict[str, Any]:
+    reach = [abs(each) for each in (row.low, row.high, row.line, row.value) if each is not None]
+    ranged = row.low is not None and row.high is not None and row.value is not None and row.line is not None
+    least = min(0.0, *(each for each in (row.low, row.line) if each is not None)) if ranged else 0.0
+    return {"row": row, "words": SAID[row.verdict], "mark": MARKS[row.verdict], "ranged": ranged, "least": least,
+            "most": 1.05 * max(reach, default=1.0)}  # fmt: skip
