@@ -78,6 +78,7 @@ APPS = (
     "worth",
     "metagame",
     "suspects",
+    "reports",
     "api",
 )
 """The apps of the site from the lowest up; what a lower one shows of a higher one is put there by its ``AppConfig``."""
