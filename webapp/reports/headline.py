@@ -84,6 +84,8 @@ def _sure(battles: int) -> str:
 def _reasons(pieces: Pieces, lineups: Judged) -> list[str]:
     """Why nobody can say that it is fair, each in a sentence."""
     found = [STATES[pieces.state]] if pieces.state in STATES else []
+    if pieces.state == "measured" and not pieces.tested:
+        found.append("No piece could be tested.")
     if many := len(pieces.open_pieces):
         found.append(f"{counted(many, 'piece or amount is', 'pieces or amounts are')} not settled.")
     if lineups.lost:
@@ -106,12 +108,14 @@ def _open(reasons: list[str]) -> Headline:
 def _fair(pieces: Pieces, lineups: Judged) -> Headline:
     meant = pieces.intended or lineups.meant
     looked = f"None of {number(pieces.looked_at)} pieces, amounts and pairs"
-    many = f"none of {number(lineups.played)} lineups that were played again is"
-    again = "the lineup that was played again is not" if lineups.played == 1 else many
+    none = f"none of {number(lineups.played)} lineups that were played again is"
+    again = "the lineup that was played again is not" if lineups.played == 1 else none
     but = " but for what is intended" if meant else ""
     more = [
         f"{looked} stands out, and {again} over the line and strong{but and ','}{but}.",
         f"Effects of a single piece of up to {number(pieces.largest, 1)} points are not excluded.",
     ]
+    if many := len(pieces.untested):
+        more.append(f"{counted(many, 'piece or amount', 'pieces or amounts')} could not be tested.")
     words = f"Fair as far as we looked{but and ','}{but}."
     return Headline("fair", words, more, "on fresh battles", (0.0, -pieces.largest, pieces.largest))

@@ -48,6 +48,11 @@ class Pieces(NamedTuple):
         return [line for line in self.lines if line.verdict == UNTESTED]
 
     @property
+    def tested(self) -> bool:
+        """Whether anything is said of any piece."""
+        return any(line.verdict != UNTESTED for line in self.lines)
+
+    @property
     def pairs_looked_at(self) -> int:
         """Pairs that teams held often enough to be looked at."""
         return max(0, self.looked_at - sum(len(line.pieces) == 1 for line in self.lines))
