@@ -82,6 +82,7 @@ APPS = (
     "metagame",
     "suspects",
     "gates",
+    "reports",
     "api",
 )
 """The apps of the site from the lowest up; what a lower one shows of a higher one is put there by its ``AppConfig``."""

@@ -68,6 +68,7 @@ INSTALLED_APPS = [
     "webapp.metagame",
     "webapp.suspects",
     "webapp.gates",
+    "webapp.reports",
     "webapp.api",
 ]
 MIDDLEWARE = [
@@ -243,7 +244,12 @@ LOGGING: dict[str, Any] = {
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["stderr"], "level": environment.text("EQUIPOISE_LOG_LEVEL", "INFO").upper()},
-    "loggers": {"django": {"handlers": [], "propagate": True}, "django.server": {"handlers": [], "propagate": True}},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        "django.server": {"handlers": [], "propagate": True},
+        "weasyprint": {"level": "ERROR"},  # it tells every rule of a stylesheet that is not for paper
+        "fontTools": {"level": "ERROR"},
+    },
 }
 
 ENVIRONMENT_PROBLEMS = environment.problems

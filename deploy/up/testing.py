@@ -16,7 +16,10 @@ from deploy.up import javascript
 from deploy.up.layout import ROOT
 from engine.piping import until_nobody_reads
 
-SYSTEM_PACKAGES = ("chromium-headless-shell", "postgresql", "wesnoth-1.16-core", "wesnoth-1.16-data")
+SYSTEM_PACKAGES = (
+    "chromium-headless-shell", "postgresql", "wesnoth-1.16-core", "wesnoth-1.16-data",
+    "libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0",
+)  # fmt: skip
 LINT = (
     ("-m", "ruff", "check", "."),
     ("-m", "ruff", "format", "--check", "."),

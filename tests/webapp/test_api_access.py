@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tests.factories import PASSWORD, Clock, Studio, maker, person, search_job, studio
+from tests.webapp.published import report
 from tests.webapp.trainings import finished, trained
 from webapp.accounts import throttle
 from webapp.accounts.models import Attempts, User
@@ -81,6 +82,13 @@ def _trained(team: Studio) -> dict[str, Any]:
     return {"project": HEROBATTLE, "number": finished(team.project).pk}
 
 
+def _reported(team: Studio) -> dict[str, Any]:
+    return {
+        "project": HEROBATTLE,
+        "number": report(team.project.jobs.filter(kind="search").earliest("pk"), team.designer).pk,
+    }
+
+
 ROWS = (
     Row("projects", "get", None, _none),
     Row("project", "get", MEMBERS, _project),
@@ -99,6 +107,9 @@ ROWS = (
     Row("rounds", "get", MEMBERS, _searched),
     Row("policy", "get", MEMBERS, _trained),
     Row("onnx", "get", MEMBERS, _trained),
+    Row("reports", "get", MEMBERS, _project),
+    Row("report", "get", MEMBERS, _reported),
+    Row("report-file", "get", MEMBERS, lambda team: {**_reported(team), "kind": "html"}),
 )
 EVERY_ROW = pytest.mark.parametrize("row", [pytest.param(row, id=f"{row.name}-{row.method}") for row in ROWS])
 

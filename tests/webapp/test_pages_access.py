@@ -22,6 +22,7 @@ from engine.config.gate import GateConfig
 from engine.config.study import GameConfig
 from tests.factories import Studio, maker, person, search_job, studio
 from tests.webapp.evolutions import evolution
+from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.trainings import finished
 from webapp.accounts import rights
@@ -41,6 +42,8 @@ STRANGERS = frozenset({"stranger", "maker", "registrar", "operator"})
 EVERYBODY = ("owner", "designer", "engineer", "producer", *sorted(STRANGERS), "nobody")
 MEMBERS = frozenset({"owner", "designer", "engineer", "producer"})
 WRITERS = frozenset({"owner", "designer", "engineer"})
+JUDGES = frozenset({"owner", "producer"})
+SHARERS = frozenset({"owner", "designer", "producer"})
 SIGNED_IN = MEMBERS | STRANGERS
 OPEN = SIGNED_IN | {"nobody"}
 NOWHERE = re.compile(r'<a\b(?=[^>]*\shref(?:=""|=\'\'|\s|>))[^>]*>')
@@ -151,6 +154,23 @@ def _token(team: Studio) -> dict[str, Any]:
     return {"pk": tokens.make(team.owner, "a build", None, 30)[0].pk}
 
 
+def _report(team: Studio) -> dict[str, Any]:
+    return {"pk": report(team.project.jobs.get(), team.designer).pk}
+
+
+def _link(team: Studio) -> dict[str, Any]:
+    made = report(team.project.jobs.get(), team.designer)
+    return {"pk": made.pk, "link": link_to(made, team.designer)[0].pk}
+
+
+def _shared(team: Studio) -> dict[str, Any]:
+    return {"text": link_to(report(team.project.jobs.get(), team.designer), team.designer)[1].split("/")[2]}
+
+
+def _published(team: Studio) -> dict[str, Any]:
+    return {"project": PROJECT, "number": _report(team)["pk"]}
+
+
 def _below(team: Studio) -> dict[str, Any]:
     return {"project": PROJECT}
 
@@ -168,6 +188,9 @@ API: tuple[tuple[str, Callable[[Studio], dict[str, Any]]], ...] = (
     *(("jobs", _below),) * 2,
     *((name, _its_job) for name in ("job", "stop", "pause", "resume", "clone", "recheck", "events", "results", "rounds",
                                     "policy", "onnx")),
+    ("reports", _below),
+    ("report", _published),
+    ("report-file", lambda team: {**_published(team), "kind": "html"}),
 )  # fmt: skip
 OPERATORS, OWNERS, REGISTRARS = frozenset({"operator"}), frozenset({"owner"}), frozenset({"registrar", "operator"})
 ROWS = (
@@ -264,6 +287,19 @@ ROWS = (
     of_project("suspects:measure", None, WRITERS, arguments=_job),
     of_project("gates:history", MEMBERS),
     of_project("gates:junit", MEMBERS, arguments=_gate),
+    of_project("reports:compose", MEMBERS, WRITERS, arguments=_job),
+    of_project("reports:preview", None, WRITERS, arguments=_job),
+    of_project("reports:forget", None, WRITERS, arguments=_job),
+    of_project("reports:list", MEMBERS),
+    of_project("reports:page", MEMBERS, arguments=_report),
+    of_project("reports:judge", None, JUDGES, arguments=_report, data={"choice": "accept"}),
+    of_project("reports:comment", None, MEMBERS, arguments=_report, data={"text": "Hm"}),
+    of_project("reports:share", None, SHARERS, arguments=_report, data={"days": 14}),
+    of_project("reports:take-back", None, SHARERS, arguments=_link),
+    of_project("reports:html", MEMBERS, arguments=_report),
+    of_project("reports:pdf", MEMBERS, arguments=_report),
+    of_project("reports:xlsx", MEMBERS, arguments=_report),
+    Row("reports:shared", OPEN, arguments=_shared),
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),

@@ -25,8 +25,8 @@ class User(AbstractUser):
 
 
 class Attempts(models.Model):
-    """How many wrong passwords or tokens of one kind there were lately (see ``throttle``): in the database, so that a
-    restart forgives nobody."""
+    """How many wrong passwords, tokens or links of one kind there were lately (see ``throttle``): in the database, so
+    that a restart forgives nobody."""
 
     key = models.CharField(max_length=64, unique=True, help_text="Hash of what was tried, and from where.")
     empty_at = models.DateTimeField(db_index=True, help_text="When none of them counts any more.")

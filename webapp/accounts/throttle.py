@@ -1,4 +1,4 @@
-"""Slowing down whoever guesses passwords or tokens, without letting a stranger lock somebody out.
+"""Slowing down whoever guesses passwords, tokens or links, without letting a stranger lock somebody out.
 
 Each kind of attempt fills a bucket that drains with time; a full one takes the next attempt only once there is room. An
 attempt is counted before its password is looked at, in the transaction that found room for it: however many arrive
@@ -54,6 +54,7 @@ NAME_AND_NETWORK = Limit("name and network", 1, timedelta(days=1))
 """The first attempt at a name from a network in a day: judged also while strangers elsewhere keep ``NAME`` full."""
 ADDRESS = Limit("address", 300)
 TOKENS = Limit("tokens", 30)
+LINKS = Limit("links", 30)
 MOST_REMOVED = 500
 """Drained rows that one attempt removes."""
 

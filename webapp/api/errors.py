@@ -21,6 +21,7 @@ from webapp.api.tokens import Denied, TooMany
 from webapp.balance.forms import sentence
 from webapp.lib.disk import NoRoom
 from webapp.lib.words import plural
+from webapp.reports.pdf import NoPdf
 from webapp.studies.actions import Refused
 from webapp.studies.once import KeyReused
 
@@ -53,6 +54,7 @@ def handle(api: NinjaAPI) -> None:
     api.add_exception_handler(Refused, lambda request, error: refusal(409, str(error)))
     api.add_exception_handler(NoRoom, lambda request, error: refusal(503, str(error)))
     api.add_exception_handler(StoreError, lambda request, error: refusal(503, str(error)))
+    api.add_exception_handler(NoPdf, lambda request, error: refusal(503, str(error)))
 
 
 def _body(request: HttpRequest, error: Any) -> JsonResponse:

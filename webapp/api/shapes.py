@@ -143,6 +143,32 @@ class Results(Schema):
     offset: int
 
 
+class ReportShape(Schema):
+    """A report, and how it stands."""
+
+    report: int = Field(description="Its number. Each edition has one of its own.")
+    project: str
+    title: str
+    release: str
+    edition: int
+    search: int | None = Field(description="The job that it is of; null once that is gone.")
+    verdict: str = Field(description="Its first sentence.")
+    kind: str = Field(description="unfair, fair (as far as one looked) or open (nobody can tell yet).")
+    state: str = Field(description="waiting, accept or back: what a producer or an owner said last.")
+    reason: str = Field(description="Why it was sent back.")
+    replaced_by: int | None = Field(description="The report that took its place.")
+    published: datetime
+    by: str
+    hash: str = Field(description="sha256 of its content, as canonical JSON.")
+    link: str = Field(description="Its page.")
+
+
+class ReportDetail(ReportShape):
+    """A report with all that it says."""
+
+    content: dict[str, Any] = Field(description="As it was published; numbers as they are and in words.")
+
+
 def _kind(kind: str) -> str:
     if kind not in STUDIES:
         raise ValueError(f"must be one of {', '.join(STUDIES)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ninja import NinjaAPI
 from ninja.operation import Operation
 
-from webapp.api import errors, gates, jobs, projects, results
+from webapp.api import errors, gates, jobs, projects, reports, results
 from webapp.api.auth import Bearer
 
 
@@ -31,3 +31,4 @@ v1.add_router("", projects.router)
 v1.add_router("", jobs.router)
 v1.add_router("", gates.router)
 v1.add_router("", results.router)
+v1.add_router("", reports.router)

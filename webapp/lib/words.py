@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import floor, isfinite
 
 from django.utils import timezone
@@ -93,6 +93,16 @@ def when(at: datetime | None, now: datetime | None = None) -> str:
     if local.year == today.year:
         return f"{local.day} {local:%b %H:%M}"
     return f"{local.day} {local:%b %Y}"
+
+
+def stamp(at: datetime | None) -> str:
+    """A point in time that stays right however late somebody reads it: "2026-11-21 14:32 UTC"."""
+    return when(at) if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def day(at: datetime) -> str:
+    """Its day: "21 Nov 2026"."""
+    return f"{at.astimezone(UTC).day} {at.astimezone(UTC):%b %Y}"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -8,14 +8,16 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
 from webapp.accounts.models import User
-from webapp.projects.models import WRITERS, Membership, Project, Role
+from webapp.projects.models import JUDGES, SHARERS, WRITERS, Membership, Project, Role
 
-Need = Literal["read", "write", "own"]
+Need = Literal["read", "write", "own", "judge", "share"]
 LAST_PROJECT = "project"
 
 _REFUSALS: dict[str, str] = {
     "write": "Your role here is producer: you can read everything, and an owner can give you another role.",
     "own": "Only an owner of this project can do that.",
+    "judge": "A producer or an owner of this project accepts reports or sends them back.",
+    "share": "An owner, a designer or a producer of this project makes links to reports and takes them back.",
 }
 
 
@@ -27,6 +29,8 @@ def allowed(role: str | None, need: Need) -> bool:
         "read": True,
         "write": role in WRITERS,
         "own": role == Role.OWNER,
+        "judge": role in JUDGES,
+        "share": role in SHARERS,
     }[need]
 
 

@@ -17,7 +17,7 @@ ROLE_HELP = {
     Role.OWNER: "everything, and who is a member",
     Role.DESIGNER: "game data, lineups, objectives, jobs and the shortlist",
     Role.ENGINEER: "what a designer does; whoever may register simulators brings theirs into the project",
-    Role.PRODUCER: "reads everything, changes nothing",
+    Role.PRODUCER: "reads everything, and accepts reports or sends them back",
 }
 
 

@@ -14,7 +14,11 @@ class Role(models.TextChoices):
 
 
 WRITERS = frozenset({Role.OWNER, Role.DESIGNER, Role.ENGINEER})
-"""Roles that change data, start jobs and shortlist; a producer reads."""
+"""Roles that change data, start jobs and shortlist; a producer reads, and judges reports."""
+JUDGES = frozenset({Role.OWNER, Role.PRODUCER})
+"""Roles that accept reports or send them back."""
+SHARERS = frozenset({Role.OWNER, Role.DESIGNER, Role.PRODUCER})
+"""Roles that let others read a report by a link."""
 
 
 class Project(models.Model):

@@ -276,26 +276,27 @@ def _csv(taken: Taken, heads: list[str]) -> str:
 def to_xlsx(taken: Taken) -> bytes:
     """The lineups, their teams, and where they come from, as three sheets."""
     book = Workbook(write_only=True)
-    _sheet(book, "Lineups", header(taken), lines(taken), (10, 46, 16))
-    _sheet(book, "Teams", team_header(taken), team_lines(taken), (10, 8, 12, 10, 14))
+    sheet(book, "Lineups", header(taken), lines(taken), (10, 46, 16))
+    sheet(book, "Teams", team_header(taken), team_lines(taken), (10, 8, 12, 10, 14))
     facts: list[list[Cell]] = [[label, value] for label, value in provenance(taken)]
     for o in taken.explored.meta["objectives"]:
         line = "" if o["threshold"] is None else f", the line at {o['threshold']:g}"
         facts.append([f"Objective {o['name']}", f"{o['title']} ({o['direction']}{line}): {o['formula']}"])
-    _sheet(book, "Config", ["What", "Value"], facts, (26, 90))
+    sheet(book, "Config", ["What", "Value"], facts, (26, 90))
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
 
 
-def _sheet(book: Workbook, title: str, heads: list[str], body: Iterable[list[Cell]], widths: tuple[int, ...]) -> None:
-    sheet: Any = book.create_sheet(title)
-    sheet.freeze_panes = "A2"
+def sheet(book: Workbook, title: str, heads: list[str], body: Iterable[list[Cell]], widths: tuple[int, ...]) -> None:
+    """Add a sheet of one line each, under bold titles that stay in sight; ``widths`` of the first columns."""
+    made: Any = book.create_sheet(title)
+    made.freeze_panes = "A2"
     for number, width in enumerate(widths):
-        sheet.column_dimensions["ABCDEFGH"[number]].width = width
-    titles = [WriteOnlyCell(sheet, value=safe(text)) for text in heads]
+        made.column_dimensions["ABCDEFGH"[number]].width = width
+    titles = [WriteOnlyCell(made, value=safe(text)) for text in heads]
     for cell in titles:
         cell.font = Font(bold=True)
-    sheet.append(titles)
+    made.append(titles)
     for line in body:
-        sheet.append([safe(cell) if isinstance(cell, str) else cell for cell in line])
+        made.append([safe(cell) if isinstance(cell, str) else cell for cell in line])

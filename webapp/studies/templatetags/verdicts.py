@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 from django.urls import reverse
 
-from webapp.studies import kinds, opening
+from webapp.studies import kinds, onward, opening
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job, Status
 
@@ -14,6 +14,7 @@ register = template.Library()
 
 register.filter("opening", opening.opening)
 register.filter("explained", opening.explained)
+register.filter("onward", onward.onward)
 
 
 @register.simple_tag

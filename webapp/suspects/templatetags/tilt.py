@@ -23,15 +23,16 @@ def _end(points: float, arm: float = ARM) -> tuple[float, float]:
 
 
 @register.simple_tag
-def tilt(worth: float, low: float, high: float) -> SafeString:
-    """A drawing of an effect in points; words beside it say the same."""
+def tilt(worth: float, low: float, high: float, kind: str = "strong") -> SafeString:
+    """A drawing of an effect in points; words beside it say the same. ``kind``: ``fair`` where nothing stands out."""
     (x, y), (x1, y1), (x2, y2) = _end(worth), _end(low, REACH), _end(high, REACH)
+    heavy = "m0 -5 a5 5 0 1 1 0 10 a5 5 0 1 1 0 -10 Z" if kind == "fair" else "m0 -7 l7 7 -7 7 -7 -7 Z"
     wedge = f"M{X} {Y} L{x1:.1f} {y1:.1f} L{x2:.1f} {y2:.1f} Z"
     return format_html(
-        '<svg class="tilt" viewBox="0 0 120 72" aria-hidden="true">'
+        '<svg class="tilt tilt-{7}" viewBox="0 0 120 72" aria-hidden="true">'
         '<line class="even" x1="4" x2="116" y1="{1}" y2="{1}"></line><path class="wedge" d="{2}"></path>'
         '<line class="beam-line" x1="{3}" y1="{4}" x2="{5}" y2="{6}"></line>'
         '<path class="fulcrum" d="M{0} {1} l9 30 h-18 Z"></path><circle class="light" cx="{3}" cy="{4}" r="5"></circle>'
-        '<path class="heavy" d="M{5} {6} m0 -7 l7 7 -7 7 -7 -7 Z"></path></svg>',
-        X, Y, wedge, *(f"{end:.1f}" for end in (2 * X - x, 2 * Y - y, x, y)),
+        '<path class="heavy" d="M{5} {6} {8}"></path></svg>',
+        X, Y, wedge, *(f"{end:.1f}" for end in (2 * X - x, 2 * Y - y, x, y)), kind, heavy,
     )  # fmt: skip

@@ -1,0 +1,110 @@
+"""Making a report of a search: what is typed is kept until it is published or given up."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from webapp.accounts.people import signed_in
+from webapp.lib.posts import posts_only
+from webapp.projects.access import allowed, role_in
+from webapp.reports.content import Typed, content
+from webapp.reports.forms import FIELDS, ReportForm
+from webapp.reports.models import ReportDraft
+from webapp.reports.publishing import Replaced, current, publish
+from webapp.studies.models import Job
+from webapp.studies.once import FIELD
+from webapp.studies.pictures import job_for
+
+WRONG = 422
+GOING = "A report is made once the search has ended and found something."
+LONGEST_DRAFT = 20_000
+"""Characters of one field that a draft keeps."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The form with what the report says by now; POST publishes. Who only reads is led to the newest report."""
+    search = job_for(request, slug, pk, "write" if request.method == "POST" else "read", kind="search")
+    if not allowed(role_in(signed_in(request), search.project), "write"):
+        return _reads(request, search)
+    draft = ReportDraft.objects.filter(search=search, person=signed_in(request)).first()
+    form = ReportForm(request.POST or None, search=search, kept=draft.typed if draft else None)
+    if request.method == "POST" and form.is_valid() and _ready(search):
+        try:
+            made = publish(search, signed_in(request), form.typed, form.cleaned_data["replaces"], _key(request))
+        except Replaced as error:
+            form.add_error("replaces", str(error))
+        else:
+            messages.success(request, "The report is published.")
+            return redirect(made)
+    if request.method == "POST":
+        _keep(request, search)
+    return _shown(request, search, form, draft)
+
+
+def _reads(request: HttpRequest, search: Job) -> HttpResponse:
+    found = current(search.project).filter(search=search).first()
+    if found is not None:
+        return redirect(found)
+    messages.info(request, "Nobody has made a report of this search yet.")
+    return redirect("reports:list", search.project.slug)
+
+
+def _ready(search: Job) -> bool:
+    return search.terminal and search.tick > 0
+
+
+def _shown(request: HttpRequest, search: Job, form: ReportForm, draft: ReportDraft | None) -> HttpResponse:
+    ready = _ready(search)
+    context = {
+        "job": search,
+        "project": search.project,
+        "form": form,
+        "draft": draft,
+        "obstacle": "" if ready else GOING,
+        "content": content(search) if ready else None,
+        "earlier": current(search.project).filter(search=search),
+        **_written({name: form[name].value() or "" for name in FIELDS}),
+    }
+    return render(request, "reports/compose.html", context, status=WRONG if form.errors else 200)
+
+
+def _written(typed: dict[str, Any]) -> dict[str, Any]:
+    """What the preview shows of what was typed."""
+    return {"written": Typed(*(str(typed.get(name, "")) for name in Typed._fields)), "now": timezone.now()}
+
+
+@posts_only("reports:compose", "slug", "pk")
+def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """What was typed, as the report will show it; it is kept."""
+    search = job_for(request, slug, pk, "write", kind="search")
+    typed = _keep(request, search)
+    return render(request, "reports/written.html", {"project": search.project, "kept": True, **_written(typed)})
+
+
+def _keep(request: HttpRequest, search: Job) -> dict[str, str]:
+    typed = {name: request.POST.get(name, "")[:LONGEST_DRAFT] for name in FIELDS}
+    ReportDraft.objects.update_or_create(search=search, person=signed_in(request), defaults={"typed": typed})
+    return typed
+
+
+@posts_only("reports:compose", "slug", "pk")
+def forget(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Begin anew."""
+    search = job_for(request, slug, pk, "write", kind="search")
+    ReportDraft.objects.filter(search=search, person=signed_in(request)).delete()
+    return redirect("reports:compose", slug, pk)
+
+
+def _key(request: HttpRequest) -> str:
+    """Of the page that the form stood on, and of what it says: two clicks are one report."""
+    once = request.POST.get(FIELD, "")
+    said = "\x00".join([once, *(request.POST.get(name, "") for name in FIELDS)])
+    return hashlib.sha256(said.encode()).hexdigest() if once else ""

@@ -1,0 +1,78 @@
+"""All that a report says, as plain data: made once, when it is published, and kept as it is.
+
+Numbers stand there twice: as they are, for drawings and spreadsheets, and in words, as every page and file writes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from webapp.accounts.models import User
+from webapp.lib.page_json import finite
+from webapp.lib.text import writable
+from webapp.lib.words import day, stamp
+from webapp.reports import lineups as judging
+from webapp.reports.decided import decided
+from webapp.reports.headline import headline
+from webapp.reports.pieces import pieces_of, told
+from webapp.reports.provenance import provenance
+from webapp.reports.untested import untested
+from webapp.studies.models import Job
+
+FORM = 1
+"""Of the data; raised when a page that reads it must tell old ones apart."""
+
+
+class Typed(NamedTuple):
+    """What a person writes into a report."""
+
+    title: str
+    release: str
+    words: str = ""
+
+
+def content(search: Job) -> dict[str, Any]:
+    """What a report on a search says by now, but for what a person writes and for who publishes it."""
+    pieces = pieces_of(search)
+    lineups = judging.judged(search, pieces.intended)
+    said = headline(pieces, lineups)
+    found = {
+        "form": FORM,
+        "project": search.project.name,
+        "data": str(search.game_version or ""),
+        "verdict": said.plain(),
+        "suspects": [told(each, pieces.decided.get(each.key)) for each in pieces.faults],
+        "intended": [told(each, pieces.decided.get(each.key)) for each in pieces.intended],
+        "reach": pieces.reach,
+        "minus": -pieces.reach,
+        "over": judging.groups(lineups.confirmed),
+        "over_count": len(lineups.confirmed),
+        "over_more": max(0, len(lineups.confirmed) - judging.KEPT),
+        "meant": lineups.meant[: judging.KEPT],
+        "meant_count": len(lineups.meant),
+        "open": lineups.open[: judging.OPEN_KEPT],
+        "open_count": len(lineups.open),
+        "untested": untested(search, pieces, lineups),
+        "decisions": decided(search),
+        "provenance": [list(fact) for fact in provenance(search, pieces, lineups)],
+    }
+    plain: dict[str, Any] = finite(found)
+    return plain
+
+
+def published(found: Mapping[str, Any], typed: Typed, user: User, at: datetime, edition: int) -> dict[str, Any]:
+    """The same with what a person wrote, who publishes it, and when."""
+    origin = [["Report", f"edition {edition}, published {stamp(at)} by {user}"], *found["provenance"]]
+    whole: dict[str, Any] = writable({**found, **typed._asdict(), "edition": edition, "by": str(user),
+                                      "at": stamp(at), "day": day(at), "provenance": origin})  # fmt: skip
+    return whole
+
+
+def hash_of(whole: Mapping[str, Any]) -> str:
+    """What tells that a report is the one that was published."""
+    text = json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,121 @@
+"""The verdict of a report, in a sentence that says no more than what fresh battles proved."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from webapp.lib.words import lower_first, number, plural
+from webapp.reports.lineups import Judged
+from webapp.reports.models import MARKS
+from webapp.reports.pieces import Pieces
+from webapp.suspects.reading import NUMBERS
+
+Kind = Literal["unfair", "fair", "open"]
+STATES = {
+    "none": "What each piece is worth was not measured.",
+    "going": "The experiment on what each piece is worth is still going on.",
+    "ended early": "The experiment on what each piece is worth ended before it was complete.",
+    "lost": "What the experiment on pieces found is lost.",
+}
+
+
+class Headline(NamedTuple):
+    """``words``: the sentence; ``more``: what is behind it; ``sure``: how sure that is. ``tilt``: an effect and the
+    ends of its range in points, to be drawn; None where no effect is proved or bounded."""
+
+    kind: Kind
+    words: str
+    more: list[str]
+    sure: str
+    tilt: tuple[float, float, float] | None
+
+    @property
+    def mark(self) -> str:
+        """Its verdict mark."""
+        return MARKS[self.kind]
+
+    def plain(self) -> dict[str, Any]:
+        """As the report keeps it."""
+        return {**self._asdict(), "mark": self.mark}
+
+
+def headline(pieces: Pieces, lineups: Judged) -> Headline:
+    """What is proved: unfair, fair as far as one looked, or that nobody can tell yet."""
+    if pieces.faults or lineups.confirmed:
+        return _unfair(pieces, lineups)
+    reasons = list(_reasons(pieces, lineups))
+    return _open(reasons) if reasons else _fair(pieces, lineups)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """ "Two lineups"."""
+    word = NUMBERS[count].capitalize() if count < len(NUMBERS) else number(count)
+    return f"{word} {one if count == 1 else many or one + 's'}"
+
+
+def _unfair(pieces: Pieces, lineups: Judged) -> Headline:
+    over = counted(len(lineups.confirmed), "lineup is", "lineups are")
+    if not pieces.faults:
+        worst = lineups.confirmed[0]
+        return Headline(
+            "unfair", f"Not fair yet. {over} over the line.", [_worst(worst)], _sure(worst["battles"]), None
+        )
+    first = pieces.faults[0]
+    count = len(pieces.faults)
+    words = first.claim if count == 1 else f"{counted(count, 'suspect')} are confirmed."
+    more = [first.effect if count == 1 else f"{first.claim} {first.effect}"]
+    if lineups.confirmed:
+        more.append(f"{over} over the line on fresh battles.")
+    line = first.line
+    tilt = None if line.worth is None or line.low is None or line.high is None else (line.worth, line.low, line.high)
+    return Headline("unfair", f"Not fair yet. {words}", more, _sure(line.battles), tilt)
+
+
+def _worst(row: dict[str, Any]) -> str:
+    ends = f" ({row['range_words']})" if row["range_words"] else ""
+    at = f"{row['name']} is at {row['value_words']}{ends}: {lower_first(row['objective'])}."
+    return f"{at} The line is {row['line_words']}."
+
+
+def _sure(battles: int) -> str:
+    return f"confirmed, {plural(battles, 'fresh battle')}"
+
+
+def _reasons(pieces: Pieces, lineups: Judged) -> list[str]:
+    """Why nobody can say that it is fair, each in a sentence."""
+    found = [STATES[pieces.state]] if pieces.state in STATES else []
+    if pieces.state == "measured" and not pieces.tested:
+        found.append("No piece could be tested.")
+    if many := len(pieces.open_pieces):
+        found.append(f"{counted(many, 'piece or amount is', 'pieces or amounts are')} not settled.")
+    if lineups.lost:
+        found.append("The lineups of the search cannot be read.")
+    elif not lineups.lined:
+        found.append("The search has no line to judge lineups by.")
+    elif not lineups.played:
+        found.append("No lineup was played again on fresh battles.")
+    if many := len(lineups.open):
+        found.append(f"{counted(many, 'lineup needs', 'lineups need')} more battles.")
+    return found
+
+
+def _open(reasons: list[str]) -> Headline:
+    return Headline(
+        "open", f"Cannot tell yet: {lower_first(reasons[0])}", reasons[1:], "nothing is proved so far", None
+    )
+
+
+def _fair(pieces: Pieces, lineups: Judged) -> Headline:
+    meant = pieces.intended or lineups.meant
+    looked = f"None of {number(pieces.looked_at)} pieces, amounts and pairs"
+    none = f"none of {number(lineups.played)} lineups that were played again is"
+    again = "the lineup that was played again is not" if lineups.played == 1 else none
+    but = " but for what is intended" if meant else ""
+    more = [
+        f"{looked} stands out, and {again} over the line and strong{but and ','}{but}.",
+        f"Effects of a single piece of up to {number(pieces.largest, 1)} points are not excluded.",
+    ]
+    if many := len(pieces.untested):
+        more.append(f"{counted(many, 'piece or amount', 'pieces or amounts')} could not be tested.")
+    words = f"Fair as far as we looked{but and ','}{but}."
+    return Headline("fair", words, more, "on fresh battles", (0.0, -pieces.largest, pieces.largest))

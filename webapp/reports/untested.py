@@ -1,0 +1,73 @@
+"""What was not tested: each sentence follows from what the jobs say, none is written by hand for one report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from webapp.lib.words import number, plural
+from webapp.reports.headline import STATES
+from webapp.reports.lineups import Judged
+from webapp.reports.pieces import Pieces
+from webapp.studies.explore_recheck import checking
+from webapp.studies.models import Job, Status
+from webapp.worth.parts import Line
+
+NAMED = 6
+"""Pieces that a sentence names before it counts the rest."""
+
+
+def untested(search: Job, pieces: Pieces, lineups: Judged) -> list[str]:
+    """In sentences, what the verdict does not speak of."""
+    return [*_of_pieces(pieces), *_of_lineups(search, lineups), *_of_data(search)]
+
+
+def _of_pieces(pieces: Pieces) -> Iterator[str]:
+    if pieces.state in STATES:
+        yield STATES[pieces.state]
+    if pieces.experiment is None or pieces.state == "lost":
+        return
+    if pieces.untested:
+        yield f"Not tested, as the rules or these battles do not tell them apart: {_names(pieces.untested)}."
+    if pieces.open_pieces:
+        yield f"Not settled, more battles would tell: {_names(pieces.open_pieces)}."
+    if pieces.pairs_looked_at:
+        yield f"Of pairs, {number(pieces.pairs_looked_at)} were looked at. Rarer ones were not."
+    else:
+        yield "Pairs were not tested."
+    if pieces.open_pairs:
+        yield f"Pairs that are not settled: {_names(pieces.open_pairs)}."
+    yield "What only three pieces or more do together is not measured by the experiment."
+    yield (
+        f"Effects of less than {number(pieces.matters)} points were not looked for. How often an experiment of this "
+        "size finds a larger one was not measured."
+    )
+
+
+def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:
+    if lineups.lost:
+        yield f"The lineups of the search cannot be read: {lineups.lost}"
+        return
+    if not lineups.lined:
+        yield "The search has no line, so no lineup is judged."
+    if search.status != Status.FINISHED:
+        yield f"The search ended after {number(search.tick)} of {plural(search.ticks, 'round')}."
+    if lineups.searched:
+        said = plural(lineups.searched, "lineup is", "lineups are")
+        yield f"{said} over the line by the search’s own battles, which flatter, and not played again on fresh ones."
+    if lineups.weak:
+        yield f"{plural(lineups.weak, 'lineup is', 'lineups are')} near or over the line but weak, and not counted."
+    if playing := len(checking(search)):
+        yield f"{plural(playing, 'lineup was', 'lineups were')} still being played again."
+    yield f"The search played {plural(lineups.evaluated, 'lineup')}; others may be further over the line."
+
+
+def _of_data(search: Job) -> Iterator[str]:
+    newest = search.project.versions.first()
+    if search.game_version and newest and newest != search.game_version:
+        yield f"{newest} is newer than the data that was tested."
+
+
+def _names(lines: Sequence[Line]) -> str:
+    named = ", ".join(line.name for line in lines[:NAMED])
+    rest = len(lines) - NAMED
+    return f"{named} and {plural(rest, 'other')}" if rest > 0 else named

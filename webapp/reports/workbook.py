@@ -1,0 +1,67 @@
+"""A report as a workbook: its verdict, suspects, lineups, what was not tested, decisions, and where it comes from."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from openpyxl import Workbook
+
+from webapp.studies.explore_export import Cell, sheet
+
+SUSPECTS = ("Name", "What is wrong", "How much", "Worth (points)", "95 % from", "95 % to", "Fresh battles", "Cost",
+            "Fair price", "Fair price, 95 % from", "Fair price, 95 % to", "Decision", "Decided by")  # fmt: skip
+LINEUPS = ("Teams compared together", "What is judged", "Value", "95 % from", "95 % to", "Unit", "The line",
+           "Fresh battles", "Holds what is intended")  # fmt: skip
+
+
+def to_xlsx(content: Mapping[str, Any], content_hash: str) -> bytes:
+    """The whole book. Cells that a spreadsheet would run as formulas are text."""
+    book = Workbook(write_only=True)
+    sheet(book, "Report", ["What", "Value"], _head(content), (24, 90))
+    sheet(book, "Suspects", list(SUSPECTS), map(_suspect, [*content["suspects"], *content["intended"]]), (30, 40, 60))
+    sheet(book, "Over the line", list(LINEUPS), _lineups(content), (60, 24))
+    sheet(book, "Not settled", ["Teams compared together", "What would tell"],
+          ([row["name"], row["words"]] for row in content["open"]), (60, 80))  # fmt: skip
+    sheet(book, "Not tested", ["What was not tested"], ([said] for said in content["untested"]), (110,))
+    sheet(book, "Decisions", ["When", "By", "About", "Decision"], _decisions(content), (26, 20, 40, 80))
+    origin: list[list[Cell]] = [*content["provenance"], ["Hash of the report", content_hash]]
+    sheet(book, "Where it comes from", ["What", "Value"], origin, (34, 90))
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def _head(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
+    verdict = content["verdict"]
+    yield ["Project", content["project"]]
+    yield ["Title", content["title"]]
+    yield ["Release", content["release"]]
+    yield ["Edition", content["edition"]]
+    yield ["Verdict", verdict["words"]]
+    yield from (["", said] for said in verdict["more"])
+    yield ["How sure", verdict["sure"]]
+    if content["words"]:
+        yield ["In the words of its author", content["words"]]
+    yield ["Lineups over the line", content["over_count"]]
+    yield ["Lineups that hold what is intended", content["meant_count"]]
+    yield ["Lineups that need more battles", content["open_count"]]
+
+
+def _suspect(each: Mapping[str, Any]) -> list[Cell]:
+    keys = ("name", "claim", "effect", "worth", "low", "high", "battles", "cost", "fair", "fair_low", "fair_high",
+            "decision", "decided_by")  # fmt: skip
+    return [each[key] for key in keys]
+
+
+def _lineups(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
+    rows = [row for group in content["over"] for row in group["rows"]]
+    for row in [*rows, *content["meant"]]:
+        keys = ("name", "objective", "value", "low", "high", "unit", "line", "battles", "holds")
+        yield [row[key] for key in keys]
+
+
+def _decisions(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
+    for row in content["decisions"]["rows"]:
+        yield [row["at"], row["by"], row["about"], row["words"]]
