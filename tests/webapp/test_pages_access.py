@@ -19,6 +19,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.factories import Studio, maker, person, search_job, studio
+from tests.webapp.changes import search_for_changes
 from tests.webapp.evolutions import evolution
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.trainings import finished
@@ -132,6 +133,10 @@ def _training(team: Studio) -> dict[str, Any]:
 
 def _evolution(team: Studio) -> dict[str, Any]:
     return {"pk": evolution(team.project).pk}
+
+
+def _changes(team: Studio) -> dict[str, Any]:
+    return {"pk": search_for_changes(team.project, team.designer).pk}
 
 
 def _newest(team: Studio) -> dict[str, Any]:
@@ -252,6 +257,7 @@ ROWS = (
     of_project("suspects:page", MEMBERS, arguments=_job),
     of_project("suspects:decide", None, WRITERS, arguments=_job, data={"choice": "fix"}),
     of_project("suspects:measure", None, WRITERS, arguments=_job),
+    of_project("patches:save", None, WRITERS, arguments=_changes, data={"number": "1"}),
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),
