@@ -56,8 +56,8 @@ FAMILIES: dict[str, set[str]] = {
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
-    "formula_terms", "lineups.battle_counts", "lineups.named", "lineups.parts", "lineups.rules", "lineups.schema", "lineups.size",
-    "simulators.contract", "text",
+    "formula_terms", "lineups.battle_counts", "lineups.named", "lineups.parts", "lineups.rules", "lineups.schema",
+    "lineups.size", "simulators.contract", "text",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {

@@ -183,10 +183,13 @@ def _manual(seeds: range) -> Iterator[dict[str, Any]]:
         own, _ = _searched(reference, _changes(made.patch))
         right += chosen.id == piece
         counts.append((before, manual, own))
-        lines.append(f"seed {seed} ({piece}): most used {chosen.id}; confirmed {before}, {manual} after it, {own} after "
+        confirmed = f"confirmed {before}, {manual} after it, {own} after"
+        lines.append(f"seed {seed} ({piece}): most used {chosen.id}; {confirmed} "
                      f"{'; '.join(made.patch['words']) or 'nothing'}")  # fmt: skip
     detail = f"{'; '.join(lines)}; unplanted {unplanted}"
-    yield row(NAME, "manual", right / len(strong), "the most used piece is the planted one", seeds=strong, detail=detail)
+    yield row(
+        NAME, "manual", right / len(strong), "the most used piece is the planted one", seeds=strong, detail=detail
+    )
     means = np.array(counts).mean(axis=0)
     yield row(NAME, "search", float(means[2]), "confirmed after the patch", peer="the game without a planted piece",
               peer_value=float(unplanted), goal="<= the unplanted game's", meets=bool(means[2] <= unplanted),
@@ -203,7 +206,9 @@ def _pair(seeds: range) -> Iterator[dict[str, Any]]:
         for patch in made.every:
             if patch["verdict"] != "unproved":
                 told.append(f"{'; '.join(patch['words'])}: {_left(patch, made.watched)} ({patch['verdict']})")
-        touched = {change["piece"] for change in made.patch["changes"]} | {p for two in made.patch["apart"] for p in two}
+        touched = {change["piece"] for change in made.patch["changes"]} | {
+            p for two in made.patch["apart"] for p in two
+        }
         works += bool(touched) and touched <= pair
         lines.append(f"seed {seed} ({' + '.join(sorted(pair))}): {' | '.join(told) or 'nothing'}")
     yield row(NAME, "pair", works / len(seeds), "change one of the pair, or keep them apart", seeds=tuple(seeds),

@@ -59,7 +59,7 @@ def _together(lineup: Any, rules: Any, t: int, s: int, piece: int) -> bool:
 @compiled
 def _holds(lineup: Any, rules: Any, t: int, but: int, piece: int) -> bool:
     """Whether a slot of team t other than ``but`` holds a piece."""
-    for k in range(lineup.shape[1]):
+    for k in range(lineup.shape[1]):  # noqa: SIM110 - the compiler knows no any()
         if k != but and not rules.is_count[k] and lineup[t, k] == piece:
             return True
     return False

@@ -160,9 +160,9 @@ def _required_fit(spec: GameSpec, config: LineupConfig, rules: CompiledRules) ->
         if wanted > places:
             text = f"{wanted} {category.plural.lower()} are required, but {config.teams} teams have room for {places}"
             found.append(("required", text))
-    names, wanted = [p.name for p in spec.pieces], set(rules.required.tolist())
+    names, needed = [p.name for p in spec.pieces], set(rules.required.tolist())
     for one, other in rules.apart.tolist() if config.teams == 1 else ():
-        if {one, other} <= wanted:
+        if {one, other} <= needed:
             found.append(("apart", f"{names[one]} and {names[other]} are both required, and kept apart"))
     return found
 

@@ -63,7 +63,9 @@ def finals(candidates: Sequence[Candidate], response: Response) -> list[Candidat
 def front(candidates: Sequence[Candidate], response: Response) -> list[Candidate]:
     """Of each way those that no other of it beats in what is left, in number and in size, by number and size."""
     aims = {c.patch: (_left(c, response), *_small(c, response)) for c in candidates}
-    kept = [c for c in candidates if not any(o.way == c.way and _beats(aims[o.patch], aims[c.patch]) for o in candidates)]
+    kept = [
+        c for c in candidates if not any(o.way == c.way and _beats(aims[o.patch], aims[c.patch]) for o in candidates)
+    ]
     return sorted(kept, key=lambda c: _small(c, response))
 
 
@@ -101,4 +103,3 @@ def _one_a_way(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
 def _beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     a, b = np.round(one, 6), np.round(other, 6)
     return bool((a <= b).all() and (a < b).any())
-

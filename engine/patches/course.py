@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from engine.config.patch import PatchConfig
 from engine.patches.adversary import MET, Adversary, Best, legal, pairings
 from engine.patches.candidates import Candidate, finals
-from engine.patches.numbers import COST
 from engine.patches.plays import Play, blocks
 from engine.patches.proof import Proof, Strongest, judged, line_of, share_of
 from engine.patches.proposals import proposed, ways
@@ -189,7 +188,12 @@ class Course:
             rows = [hunts[k].ask() for k in open_]
             first = MET * generation + 10_000 * purpose
             plays = [
-                Play(r.reshape(-1, 2, r.shape[3]), np.arange(r.shape[0] * MET) % 2 == 1, first, self.trials.changed(patches[k]))
+                Play(
+                    r.reshape(-1, 2, r.shape[3]),
+                    np.arange(r.shape[0] * MET) % 2 == 1,
+                    first,
+                    self.trials.changed(patches[k]),
+                )
                 for k, r in zip(open_, rows, strict=True)
             ]
             ahead = yield plays
@@ -216,7 +220,9 @@ class Course:
         proofs = []
         for c in chosen:
             closer = dict(outcomes[c.patch])
-            proofs.append(judged(c, watched, self.trials, matters, closer.pop(-1), closer, SCREEN, LOOK, known.intended))
+            proofs.append(
+                judged(c, watched, self.trials, matters, closer.pop(-1), closer, SCREEN, LOOK, known.intended)
+            )
         yield from self._anew([Candidate(NOTHING, "", 0), *chosen], [None, *proofs])
 
     def _sizes(self, finals: int, known: Suspected) -> tuple[int, int]:

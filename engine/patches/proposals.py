@@ -134,4 +134,3 @@ def _firsts(patches: Iterable[Patch]) -> Iterator[Patch]:
         if _kind(patch) not in seen:
             seen.add(_kind(patch))
             yield patch
-

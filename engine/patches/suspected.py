@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from engine.config.patch import PatchConfig
 from engine.errors import ConfigError
-from engine.patches.numbers import COST, Number, numbers
+from engine.patches.numbers import COST, numbers
 from engine.patches.response import Watched
 from engine.simulators.contract import GameSpec
 from engine.worth.experiment import Experiment
@@ -77,4 +77,3 @@ class Suspected:
             worth = float(screen.outcome()[trait] - screen.base[trait])
             return Watched(trait, pieces, worth, float(screen.variance()[trait] + screen.base_variance[trait]))
         return Watched(trait, pieces, 0.0, UNKNOWN**2)
-

@@ -1,4 +1,4 @@
-"""The result of a search for changes: the front of patches, what is watched, and what proof says, as columns and JSON."""
+"""The result of a search for changes: the front of patches, what is watched and what proof says, as columns."""
 
 from __future__ import annotations
 

@@ -148,4 +148,3 @@ class Trials:
 
     def _prices(self, patch: Patch) -> tuple[tuple[int, int], ...]:
         return tuple((place, level) for place, level in patch.levels if self.numbers[place].name == COST)
-

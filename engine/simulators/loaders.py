@@ -163,9 +163,7 @@ def _builtin(reference: str, rest: str) -> Reference:
     if name == "herobattle-planted" and (found := re.fullmatch(r"([0-9]{1,9})(?::([0-4]))?", argument)):
         summary = f"built-in game herobattle with broken pieces planted by seed {found[1]}"
         only = int(found[2]) if found[2] else None
-        return Reference(
-            reference, "builtin", "herobattle", summary, seed=int(found[1]), only=only, in_process=True
-        )
+        return Reference(reference, "builtin", "herobattle", summary, seed=int(found[1]), only=only, in_process=True)
     if name == "herobattle" and not argument:
         return Reference(reference, "builtin", "herobattle", "built-in game herobattle", in_process=True)
     if name == "wesnoth" and not argument:

@@ -1,4 +1,4 @@
-"""The smallest change that works, as a study: battles of a search for it (``engine.patches``), and a table of patches."""
+"""The smallest change that works, as a study: a search for it (``engine.patches``), and a table of patches."""
 
 from __future__ import annotations
 
@@ -100,20 +100,13 @@ class _Patching:
         while not finder.done:
             if command := self.control():
                 return command
-            stage = finder.course.stage
-            if finder.deciding and self.throttle.due():
-                yield self._say(Logged, message="")
             try:
-                requests = finder.ask(pool.room)
+                yield from self._hand_out(pool)
             except Cancelled:
                 continue
-            if finder.course.stage != stage:
-                yield self._progressed(SAID[finder.course.stage])
-            if requests:
-                pool.submit(requests)
             for evaluation in finished(pool, self.control):
                 if finder.tell(evaluation):
-                    yield self._progressed("")
+                    yield self._progressed()
             if self.throttle.due():
                 yield self._say(Logged, message="")
             yield from self._troubles(pool)
@@ -121,11 +114,20 @@ class _Patching:
             yield self._say(Logged, message=NOTHING_TOLD)
         return ""
 
-    def _progressed(self, said: str) -> AnyEvent:
-        """A fortieth of the battles is over: write everything down. Or a stage is: say which is next."""
+    def _hand_out(self, pool: Pool) -> Iterator[AnyEvent]:
+        """Have played what comes next, and say when a stage begins. Raises Cancelled."""
+        finder, stage = self.finder, self.finder.course.stage
+        if finder.deciding and self.throttle.due():
+            yield self._say(Logged, message="")
+        requests = finder.ask(pool.room)
+        if finder.course.stage != stage:
+            yield self._say(Logged, message=SAID[finder.course.stage])
+        if requests:
+            pool.submit(requests)
+
+    def _progressed(self) -> AnyEvent:
+        """A fortieth of the battles is over: write everything down."""
         self.throttle.restart()
-        if said:
-            return self._say(Logged, message=said)
         return self._say(Progressed, metrics=self._metrics(), artifacts=self._results())
 
     def _results(self) -> dict[str, str]:

@@ -11,11 +11,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.factories import Studio, ready_studio, search_job, signed_in
+from tests.factories import Studio, ready_studio, search_job, signed_in, studio
 from tests.webapp.changes import NOTHING, PATCHES, WATCHED, search_for_changes, table
 from tests.webapp.experiments import experiment
 from webapp.api import tokens
-from webapp.balance.saving import ensure_defaults, newest
+from webapp.balance.saving import ensure_defaults
 from webapp.games.versions import current
 from webapp.studies.models import Job, Status
 
@@ -56,8 +56,9 @@ def test_nothing_has_to_be_typed_and_what_is_typed_counts(team: Studio, designer
     usual = Job.objects.get(kind="patch").config
     assert (usual["battles"], usual["most"], usual["may"], usual["rules"]) == (400_000, 3, ["cost", "attributes"], True)
     typed = {
-        "suspects": "Frost Captain + warhorn\nMarrow Duke", "may": "cost", "categories": ["equipment"], "fixed": "Pikes",
-        "most": "2", "largest": "25", "matters": "4", "battles": "60000", "seed": "7", "title": "Friday",
+        "suspects": "Frost Captain + warhorn\nMarrow Duke", "may": "cost", "categories": ["equipment"],
+        "fixed": "Pikes", "most": "2", "largest": "25", "matters": "4",
+        "battles": "60000", "seed": "7", "title": "Friday",
     }  # fmt: skip
     designer.post(form(team), typed)
     own = Job.objects.filter(kind="patch").order_by("-pk").first()
@@ -149,17 +150,17 @@ def test_a_change_becomes_a_version_of_the_data_in_a_click_and_only_once(
     assert "Saved as" in save(designer, found, 1)
     version = current(team.project)
     assert version is not None
-    assert (version.number, version.patch["warhorn.cost"], version.created_by) == (2, 120.0, team.designer)
+    assert (version.number, version.patch["warhorn.cost"], version.created_by) == (15, 120.0, team.designer)
     assert version.note == f"Warhorn costs 120 instead of 90. Found by job {found.pk}."
     assert "has these numbers already" in save(designer, found, 1)
     assert team.project.versions.count() == 2
-    assert "It rests on version 2; the job played on another one." in save(designer, found, 3)
+    assert "It rests on version 15; the job played on another one." in save(designer, found, 3)
     assert team.project.versions.count() == 3
 
 
 def test_a_rule_becomes_a_version_of_the_lineup_rules(team: Studio, found: Job, designer: Client) -> None:
     assert "keep them apart now" in save(designer, found, 2)
-    assert newest(ensure_defaults(team.project, team.owner)[0]).config["apart"] == [["frost-captain", "warhorn"]]
+    assert ensure_defaults(team.project, team.owner)[0].config["apart"] == [["frost-captain", "warhorn"]]
     assert "keep them apart already" in save(designer, found, 2)
     assert team.project.versions.count() == 1
 
@@ -180,8 +181,10 @@ def test_the_changes_are_taken_away_as_rows_and_as_csv(team: Studio, found: Job)
     assert [line["Verdict"] for line in lines] == ["Works", "Does not work", "Not proved", ""]
 
 
-def test_from_the_suspects_it_is_one_click_to_the_form_with_them_in_it(team: Studio, designer: Client) -> None:
-    search = search_job(team.project)
+@pytest.mark.django_db
+def test_from_the_suspects_it_is_one_click_to_the_form_with_them_in_it() -> None:
+    team = studio()
+    designer, search = signed_in(team.designer), search_job(team.project)
     experiment(search)
     content = designer.get(reverse("suspects:page", args=[team.project.slug, search.pk])).content.decode()
     assert "Find the smallest change" in content
@@ -197,7 +200,7 @@ def test_lineup_rules_keep_pieces_apart_by_what_is_typed_and_say_what_is_none(te
     assert "“Pikes” is not two pieces with a plus between them." in wrong
     assert "“Nobody” is not a piece of this game." in wrong
     designer.post(address, {**typed, "apart": "Pikes + bows\n\n"})
-    made = newest(rules)
+    made = ensure_defaults(team.project, team.owner)[0]
     assert made.config["apart"] == [["pikes", "bows"]]
     shown = designer.get(reverse("balance:lineup-edit", args=[team.project.slug, made.pk])).content.decode()
     assert "Pikes + Bows</textarea>" in shown

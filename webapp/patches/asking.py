@@ -58,7 +58,6 @@ def _searched(body: Body, pins: Pins) -> tuple[Study, Refers]:
     return study, {"game_version": pins.version, "lineup_rules": pins.rules, "template": "patch"}
 
 
-
 class PatchForm(forms.Form):
     """What may change, and how much; what is left empty is as usual."""
 

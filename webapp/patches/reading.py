@@ -162,12 +162,13 @@ class Reading:
 
     def _row(self, i: int) -> Row:
         told = self.meta["patches"][i]
-        number = {name: float(self.columns[name][i]) for name in ("worst", "low", "high", "left", "size")}
+        size, worst, low, high, left = (
+            POINTS * float(self.columns[name][i]) for name in ("size", "worst", "low", "high", "left")
+        )
         changes = int(self.columns["changes"][i])
         return Row(
             i + 1 if changes else 0, told["words"], told["way"], told["verdict"], changes,
-            *(POINTS * number[name] for name in ("size", "worst", "low", "high", "left")),
-            int(self.columns["battles"][i]), self._effects(told["worths"]), told,
+            size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(told["worths"]), told,
         )  # fmt: skip
 
     def _effects(self, worths: list[list[float | None]]) -> list[Effect]:

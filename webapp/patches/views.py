@@ -55,7 +55,10 @@ def _row(job: Job, text: str) -> Row:
 
 def _saved(job: Job, row: Row, user: User) -> str:
     """What was saved, in a sentence."""
-    told = [_numbers(job, row, user) if row.table["changes"] else "", _rules(job, row, user) if row.table["apart"] else ""]
+    told = [
+        _numbers(job, row, user) if row.table["changes"] else "",
+        _rules(job, row, user) if row.table["apart"] else "",
+    ]
     return " ".join(filter(None, told))
 
 
@@ -69,7 +72,9 @@ def _numbers(job: Job, row: Row, user: User) -> str:
         return f"{newest} has these numbers already."
     note = f"{row.title}. Found by job {job.pk}."[:LONGEST_NOTE]
     new = versions.save(job.project, newest.simulator, spec, patch, user=user, note=note, base=newest.number)
-    beside = "" if newest == job.game_version else f" It rests on version {newest.number}; the job played on another one."
+    beside = (
+        "" if newest == job.game_version else f" It rests on version {newest.number}; the job played on another one."
+    )
     return f"Saved as {new}.{beside}"
 
 

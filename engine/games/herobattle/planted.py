@@ -33,8 +33,8 @@ def hidden_edges(
     seed: int | None, edge: float = EDGE, only: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """What the kernel adds to the hit points and damage of teams with planted pieces: float64[pieces + 1] (the last
-    entry is the pair's) and the pair's indices int32[2]. All zero without a seed. ``only``: one of the four single pieces
-    (0 to 3) or the pair (4), and nothing else."""
+    entry is the pair's) and the pair's indices int32[2]. All zero without a seed. ``only``: one of the four single
+    pieces (0 to 3) or the pair (4), and nothing else."""
     index = game_spec().piece_index()
     edges, pair = np.zeros(len(index) + 1), np.full(2, -2, np.int32)
     if seed is not None:
