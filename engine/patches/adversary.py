@@ -1,7 +1,7 @@
 """An adversary: a search for the strongest team that the rules leave, as a judge of what a patch made of the game.
 
-A team's strength is by how much it is ahead of random teams of about its cost, always the same ones under the same
-rules. The search is one of the house's algorithms over single teams; it asks for whole generations.
+A team's strength is by how much it is ahead of random teams of about its cost, always the same ones. The search is one of
+the house's algorithms over single teams; it asks for whole generations.
 """
 
 from __future__ import annotations
@@ -11,19 +11,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.evolution.cem import CEM
 from engine.evolution.ga import GA
+from engine.evolution.nsga2 import NSGA2
 from engine.evolution.search import PopulationSearch
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.pairings import costs
 from engine.lineups.rules import IN_LINEUP, CompiledRules
 from engine.problem import Capabilities, Evaluation, Objective, Problem, Request
+from engine.worth.screen import LEAD, WIN
 
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]
 MET = 16
 """Opponents of a team in one generation."""
-SEARCHES: dict[str, type[PopulationSearch]] = {"ga": GA, "cem": CEM}
+WORST = -1e3
+"""By how much a team is ahead of which no battle could be finished."""
+SEARCHES: dict[str, tuple[type[PopulationSearch], tuple[int, ...]]] = {
+    "ga": (GA, (LEAD,)),
+    "nsga2": (NSGA2, (LEAD, WIN)),
+}
+"""Algorithms, and the outcomes that each makes large: the second one also finds teams that win narrowly."""
 
 
 class Teams:
@@ -60,8 +67,10 @@ class Adversary:
         self, kind: str, rules: CompiledRules, opponents: Rows, population: int, rounds: int, seed: int, first: Rows
     ) -> None:
         self.rules, self.opponents = rules, opponents
-        problem = Problem(Teams(rules, first), (Objective("ahead", "Ahead"),), noun="team")
-        self.search = SEARCHES[kind](problem, population, rounds, seed)
+        algorithm, self.aims = SEARCHES[kind]
+        aims = tuple(Objective(f"ahead_{k}", "Ahead") for k in self.aims)
+        problem = Problem(Teams(rules, first), aims, noun="team")
+        self.search = algorithm(problem, population, rounds, seed)
         self._asked: list[Request] = []
         self._best: dict[bytes, Best] = {}
 
@@ -77,13 +86,16 @@ class Adversary:
         return pairings(self.rules, teams, self.opponents, MET)
 
     def tell(self, ahead: Floats) -> None:
-        """By how much the teams were ahead of those they met, float64[n, MET]; not a number: not finished."""
+        """By how much the teams were ahead of those they met, by each outcome, float64[n, MET, 2]; not a number: not
+        finished."""
+        k = len(self.aims)
         for request, values in zip(self._asked, ahead, strict=True):
-            good = values[np.isfinite(values)]
-            mean = float(good.mean()) if len(good) else -1.0
+            good = values[np.isfinite(values[:, LEAD])]
+            means = good.mean(axis=0) if len(good) else np.full(2, WORST)
             team = request.genome[0]
-            self._best[team.tobytes()] = Best(team, mean)
-            self.search.tell(Evaluation(request.id, np.array([mean]), np.zeros((1, 1)), len(good), np.empty(0)))
+            self._best[team.tobytes()] = Best(team, float(means[LEAD]))
+            told = Evaluation(request.id, means[list(self.aims)], np.zeros((k, k)), len(good), np.empty(0))
+            self.search.tell(told)
 
     def strongest(self, many: int) -> list[Best]:
         """The best teams found, best first."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.config.patch import PatchConfig
+from engine.lineups.rules import CompiledRules
 from engine.patches.adversary import MET, Adversary, Best, legal, pairings
 from engine.patches.candidates import Candidate, finals
 from engine.patches.plays import Play, blocks
@@ -175,11 +176,15 @@ class Course:
     def _adversary(self, kind: str, patch: Patch, battles: float, first: NDArray[np.int32], purpose: int) -> Adversary:
         teams = TEAMS if kind == "ga" else FRESH_TEAMS
         rules = self.trials.ruled(patch)
-        drawn = self.trials.draw(patch, -1, OPPONENTS, purpose)
-        opponents = drawn.rows[drawn.found].reshape(-1, drawn.rows.shape[2])
+        opponents = self._opponents(rules, OPPONENTS, purpose)
         rounds = max(int(battles / (teams * MET)), 2)
         seed = int(combine64(self.config.seed & 0xFFFFFFFFFFFFFFFF, purpose))
         return Adversary(kind, rules, opponents, teams, rounds, seed, legal(rules, first))
+
+    def _opponents(self, rules: CompiledRules, many: int, purpose: int) -> NDArray[np.int32]:
+        """Random teams of the game as it is: those that may be fielded under some rules, too."""
+        drawn = self.trials.draw(NOTHING, -1, many, purpose)
+        return legal(rules, drawn.rows[drawn.found].reshape(-1, drawn.rows.shape[2]))
 
     def _hunted(self, hunts: Sequence[Adversary], patches: Sequence[Patch], purpose: int) -> Steps:
         """Several adversaries side by side, a generation of each a step."""
@@ -198,7 +203,7 @@ class Course:
             ]
             ahead = yield plays
             for k, own in zip(open_, ahead, strict=True):
-                hunts[k].tell(own[:, LEAD].reshape(-1, MET))
+                hunts[k].tell(own.reshape(-1, MET, 2))
             generation += 1
 
     def _proof(self, known: Suspected) -> Steps:
@@ -244,14 +249,12 @@ class Course:
         """An adversary that begins anew under each of the finals and in the game as it is; what it found is played
         again."""
         each, none = self._share("final") / len(chosen), np.empty((0, 0), np.int32)
-        hunts = [self._adversary("cem", c.patch, each, none, ANEW) for c in chosen]
+        hunts = [self._adversary("nsga2", c.patch, each, none, ANEW) for c in chosen]
         yield from self._hunted(hunts, [c.patch for c in chosen], ANEW)
         best = [hunt.strongest(1)[0] for hunt in hunts]
         plays = []
         for hunt, c, b in zip(hunts, chosen, best, strict=True):
-            drawn = self.trials.draw(c.patch, -1, AGAIN, LAST)
-            opponents = drawn.rows[drawn.found].reshape(-1, drawn.rows.shape[2])
-            rows = pairings(hunt.rules, b.team[None], opponents, AGAIN)[0]
+            rows = pairings(hunt.rules, b.team[None], self._opponents(hunt.rules, AGAIN, LAST), AGAIN)[0]
             plays.append(Play(rows, np.arange(AGAIN) % 2 == 1, 10_000 * LAST, self.trials.changed(c.patch)))
         ahead = yield plays
         for c, proof, b, own in zip(chosen, proofs, best, ahead, strict=True):

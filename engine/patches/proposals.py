@@ -24,6 +24,8 @@ POPULATION, ROUNDS = 48, 30
 AIMS = ("left", "changes", "size")
 SURE = 0.8
 """A patch with this chance to work counts as one that works, until it is played."""
+WORTH_IT = 0.7
+"""A patch that leaves more than this share of what the game as it is leaves is not worth playing."""
 EACH = 4
 """Patches of a way that are played in a round, at most."""
 NEAR = 0.04
@@ -58,8 +60,9 @@ def proposed(
     known = {_kind(patch): patch for patch in met}
     fresh = [p for p in found if p.changes and not _alike(p, known.get(_kind(p)), response)]
     sure = sorted((p for p in fresh if response.sure(p) >= SURE), key=lambda p: (p.changes, response.size(p)))
-    rest = sorted((p for p in fresh if response.sure(p) < SURE), key=response.left)
-    return list(_firsts([*sure, *rest]))[:EACH]
+    most_left = WORTH_IT * response.left(Patch())
+    rest = [p for p in fresh if response.sure(p) < SURE and response.left(p) < most_left]
+    return list(_firsts([*sure, *sorted(rest, key=response.left)]))[:EACH]
 
 
 def _edge(response: Response, way: Way, most: int, seed: int, stopped: Callable[[], bool]) -> list[Patch]:

@@ -24,6 +24,9 @@ LINEAR, CURVED = 0.3, 0.1
 """What a number may do to a worth at its reach, before anything was measured: standard deviations."""
 MISFIT = 0.005
 """Standard deviation of what no such curve can say."""
+MARGIN = 0.75
+"""Worths are to be within this share of what matters, so that a proof, whose ranges are wider, can say that they are
+within all of it."""
 
 
 class Watched(NamedTuple):
@@ -83,12 +86,12 @@ class Response:
         return float(what @ self.mean[where]), math.sqrt(max(variance, 0.0) + MISFIT**2)
 
     def left(self, patch: Patch) -> float:
-        """How far worths are expected to be beyond what matters, all together."""
-        return sum(_beyond(*self.worth(i, patch), self.matters) for i in range(len(self.watched)))
+        """How far worths are expected to be beyond what is aimed at, all together."""
+        return sum(_beyond(*self.worth(i, patch), MARGIN * self.matters) for i in range(len(self.watched)))
 
     def sure(self, patch: Patch) -> float:
-        """The chance that none of the worths is beyond what matters."""
-        return math.prod(_inside(*self.worth(i, patch), self.matters) for i in range(len(self.watched)))
+        """The chance that none of the worths is beyond what is aimed at."""
+        return math.prod(_inside(*self.worth(i, patch), MARGIN * self.matters) for i in range(len(self.watched)))
 
     def size(self, patch: Patch) -> float:
         """The changes of numbers as shares of their ranges, all together."""

@@ -27,7 +27,7 @@ from engine.worth.traits import Traits
 
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]
-EXPECTED, REFERENCE = 6_000, 120_000
+EXPECTED, REFERENCE = 16_000, 120_000
 """Pairings that are drawn for what forecasts expect of a trait, and of all of them, under other prices or rules."""
 _DRAWN, _TURNED = 0x9A7C, 0x9A7D
 

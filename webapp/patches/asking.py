@@ -63,7 +63,7 @@ class PatchForm(forms.Form):
 
     suspects = forms.CharField(
         label="What is to be mended", required=False, strip=False,
-        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
         help_text="One a line: a piece, or two with a plus between them. What is found unfair on the way is mended, "
         "too, so this may stay empty.",
     )  # fmt: skip
@@ -165,4 +165,5 @@ def pace(project: Project, battles: int) -> str:
     if not rates:
         return "On the built-in game that takes one to four minutes."
     low, high = battles / max(rates), battles / min(rates)
-    return f"By what was played here, that takes {words.about(low)} to {words.about(high)}."
+    ends = list(dict.fromkeys((words.about(low), words.about(high))))
+    return f"By what was played here, that takes about {' to '.join(ends)}."
