@@ -52,7 +52,8 @@ class PatchConfig(Study):
     rules: bool = Field(True, title="A rule may keep two pieces apart")
     most: int = Field(3, ge=1, le=8, title="Changes at most")
     largest: float = Field(
-        0.5, gt=0, le=1, title="Largest change", description="As a share of what the number is now."
+        0.5, gt=0, le=1, title="Largest change",
+        description="As a share of the range; but for prices also of what the number is now.",
     )  # fmt: skip
     pool: PoolConfig = Field(default_factory=PoolConfig)
 

@@ -1,7 +1,7 @@
 """An adversary: a search for the strongest team that the rules leave, as a judge of what a patch made of the game.
 
-A team's strength is by how much it is ahead of random teams of about its cost, always the same ones. The search is one of
-the house's algorithms over single teams; it asks for whole generations.
+A team's strength is by how much it is ahead of random teams of about its cost, always the same ones. The search is
+one of the house's algorithms over single teams; it asks for whole generations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine.worth.screen import LEAD, WIN
 
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]
-MET = 16
+MET = 64
 """Opponents of a team in one generation."""
 WORST = -1e3
 """By how much a team is ahead of which no battle could be finished."""

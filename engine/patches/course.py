@@ -34,7 +34,7 @@ from engine.worth.screen import LEAD, WIN
 
 Floats = NDArray[np.float64]
 Steps = Generator[list[Play], list[Floats], None]
-SHARES = {"responses": 0.1, "candidates": 0.08, "adversary": 0.04, "proof": 0.2, "final": 0.06}
+SHARES = {"responses": 0.08, "candidates": 0.05, "adversary": 0.04, "proof": 0.2, "final": 0.1}
 """Of all battles: the responses; each turn of candidates; the adversary in the game as it is, and in each turn; the
 independent screens together; the independent adversaries together."""
 TURNS = 2

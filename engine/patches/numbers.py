@@ -65,11 +65,15 @@ def _number(spec: GameSpec, i: int, name: str, parameter: Parameter, largest: fl
     kind = [_value(p, name) for p in spec.pieces if p.category == piece.category]
     far = 2 * max(map(abs, kind))
     width = min(parameter.high, far) - max(parameter.low, -far)
-    half = largest * abs(value)
+    half = largest * width
+    if name != COST:
+        half = min(half, largest * abs(value))
+    if half <= 0:
+        return None
     step = max(_grid(kind), _nice(half / STEPS))
     least = -math.floor((value - max(value - half, parameter.low)) / step + 1e-9)
     most = math.floor((min(value + half, parameter.high) - value) / step + 1e-9)
-    if width <= 0 or least == most:
+    if least == most:
         return None
     title = parameter.title.removeprefix(f"{piece.name}: ")
     return Number(parameter.path, i, name, title, parameter.unit, value, step, least, most, width)

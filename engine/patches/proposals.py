@@ -24,6 +24,8 @@ POPULATION, ROUNDS = 48, 30
 AIMS = ("left", "changes", "size")
 SURE = 0.8
 """A patch with this chance to work counts as one that works, until it is played."""
+LITTLE = 0.05
+"""A change that mends less than this share of what the game as it is leaves is left out."""
 WORTH_IT = 0.7
 """A patch that leaves more than this share of what the game as it is leaves is not worth playing."""
 EACH = 4
@@ -57,6 +59,7 @@ def proposed(
     found = _edge(response, way, most, seed, stopped)
     if way.pairs:
         found = [patch for patch in found if patch.apart]
+    found = list(dict.fromkeys(_needed(patch, response) for patch in found))
     known = {_kind(patch): patch for patch in met}
     fresh = [p for p in found if p.changes and not _alike(p, known.get(_kind(p)), response)]
     sure = sorted((p for p in fresh if response.sure(p) >= SURE), key=lambda p: (p.changes, response.size(p)))
@@ -104,6 +107,17 @@ def _best(response: Response, place: int) -> int:
     number = response.numbers[place]
     levels = sorted(range(number.least, number.most + 1), key=abs)
     return min(levels, key=lambda level: round(response.left(Patch(((place, level),) if level else ())), 4))
+
+
+def _needed(patch: Patch, response: Response) -> Patch:
+    """Without the changes that hardly matter, one after the other."""
+    little = LITTLE * response.left(Patch())
+    for change in patch.levels:
+        without = patch._replace(levels=tuple(each for each in patch.levels if each != change))
+        worse = response.sure(without) < SURE <= response.sure(patch)
+        if not worse and response.left(without) <= response.left(patch) + little:
+            patch = without
+    return patch
 
 
 def _local(patch: Patch, way: Way) -> Patch:

@@ -65,7 +65,7 @@ class Mendable(Fair):
 
 
 STRONG = Mendable({(HERO + 1,): 15.0})
-BATTLES = 40_000
+BATTLES = 30_000
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +86,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 def config(battles: int = BATTLES, **more: Any) -> PatchConfig:
     found = load({
         "kind": "patch", "game": {"simulator": "python:tests.engine.test_patches:Mendable"}, "battles": battles,
-        "lineups": {"cost_tolerance": None}, "pool": {"kind": "local"}, "may": ["attributes"], "matters": 5, **more,
+        "lineups": {"cost_tolerance": None}, "pool": {"kind": "local"}, "may": ["attributes"], "matters": 8, **more,
     })  # fmt: skip
     assert isinstance(found, PatchConfig)
     return found
@@ -121,17 +121,17 @@ def same(one: Finder, other: Finder) -> None:
 
 
 def test_what_is_too_good_is_made_as_much_worse_as_it_is_too_good() -> None:
-    patch = best(whole(STRONG, config()))
+    patch = best(whole(STRONG, config(suspects=[{"pieces": ["hero-1"]}])))
     assert patch["verdict"] == "works"
     ((change,), apart) = patch["changes"], patch["apart"]
     assert (change["path"], apart) == ("hero-1.power", [])
-    # 15 points are some seven units of power; within what matters is enough.
-    assert 13 - 11 <= change["after"] <= 13 - 5
+    # 15 points are some seven units of power; within what matters, 8 points, is enough.
+    assert 13 - 11.5 < change["after"] < 13 - 3.5
     assert patch["words"] == [f"Hero 1: Power {change['after']:g} instead of 13"]
     (now,) = patch["worths"]
     assert now[1] < now[0] < now[2]
-    assert now[1] > -0.05
-    assert now[2] < 0.05
+    assert now[1] > -0.08
+    assert now[2] < 0.08
 
 
 def test_what_is_too_weak_is_made_better() -> None:
@@ -141,7 +141,7 @@ def test_what_is_too_weak_is_made_better() -> None:
 
 
 def test_of_two_that_are_unfair_together_a_rule_and_weaker_halves_are_offered_with_what_each_leaves() -> None:
-    x = whole(Mendable({(HERO + 4, SOLDIER + 2): 30.0}), config(60_000, suspects=[{"pieces": ["hero-4", "soldier-2"]}]))
+    x = whole(Mendable({(HERO + 4, SOLDIER + 2): 30.0}), config(40_000, suspects=[{"pieces": ["hero-4", "soldier-2"]}]))
     meta, _ = tabled(x.course)
     ways = {patch["way"]: patch for patch in meta["patches"]}
     assert ways["rules"]["apart"] == [["hero-4", "soldier-2"]]

@@ -90,7 +90,7 @@ class PatchForm(forms.Form):
     )
     largest: Any = NumberField(
         label="Largest change of a number", low=1, high=100, required=False, unit="%",
-        help_text=f"Of what it is now; {LARGEST} where nothing is typed.",
+        help_text=f"Of its range, and but for prices also of what it is now; {LARGEST} where nothing is typed.",
     )  # fmt: skip
     matters: Any = NumberField(
         label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
