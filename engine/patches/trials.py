@@ -88,7 +88,8 @@ class Trials:
             keys = self.keys(trait, many, purpose)
             asked = self.traits.asked(np.full(many, trait, np.int64))
             self._drawn[key] = Drawn(*draw(self.ruled(patch), keys, *asked, stopped=self.stopped))
-        return Drawn(*(each[:many] for each in self._drawn[key]))
+        drawn = self._drawn[key]
+        return Drawn(drawn.rows[:many], drawn.found[:many])
 
     def keys(self, trait: int, many: int, purpose: int) -> NDArray[np.uint64]:
         """Of the pairings of a trait."""

@@ -135,7 +135,7 @@ def test_what_is_too_good_is_made_as_much_worse_as_it_is_too_good() -> None:
 
 
 def test_what_is_too_weak_is_made_better() -> None:
-    patch = best(whole(Mendable({(CHARM + 3,): -14.0}), config(largest=1.0)))
+    patch = best(whole(Mendable({(CHARM + 3,): -14.0}), config(largest=1.0, suspects=[{"pieces": ["charm-3"]}])))
     assert [change["path"] for change in patch["changes"]] == ["charm-3.power"]
     assert patch["changes"][0]["after"] > patch["changes"][0]["before"]
 
