@@ -137,4 +137,4 @@ def legal(rules: CompiledRules, teams: Rows) -> Rows:
     held = teams[:, ~rules.is_count]
     for one, other in rules.apart:
         keep &= ~((held == one).any(axis=1) & (held == other).any(axis=1))
-    return teams[keep]
+    return np.asarray(teams[keep])

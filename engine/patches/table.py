@@ -93,11 +93,12 @@ def _worths(course: Course, patch: Patch, proof: Proof | None) -> list[list[floa
     """[worth, low, high] of each that is watched; None where there is no such team any more."""
     if proof is not None:
         return [[None if math.isnan(end) else end for end in worth] for worth in proof.worths]
-    found = []
+    found = list[list[float | None]]()
     for i, watched in enumerate(course.response.watched):
         mean, deviation = course.response.worth(i, patch)
         gone = watched.pieces in patch.apart
-        found.append([None] * 3 if gone else [mean, mean - 1.96 * deviation, mean + 1.96 * deviation])
+        ends: list[float | None] = [mean, mean - 1.96 * deviation, mean + 1.96 * deviation]
+        found.append([None, None, None] if gone else ends)
     return found
 
 
@@ -120,8 +121,8 @@ def _watched(course: Course) -> list[Json]:
 def _strongest(spec: GameSpec, found: Strongest | None) -> Json | None:
     if found is None:
         return None
-    team = found.best.team
+    row = found.best.team.tolist()
     return {
-        "name": team_name(spec, team), "parts": team_parts(spec, team), "row": team.tolist(),
-        "cost": float(team_costs(spec, team)), "share": found.share, "low": found.low, "high": found.high,
+        "name": team_name(spec, row), "parts": team_parts(spec, row), "row": row,
+        "cost": float(team_costs(spec, found.best.team)), "share": found.share, "low": found.low, "high": found.high,
     }  # fmt: skip
