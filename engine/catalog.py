@@ -27,6 +27,7 @@ from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
 from engine.config.gate import GateConfig
 from engine.config.metagame import MetagameConfig
+from engine.config.patch import PatchConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
 from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
 from engine.config.train import TrainConfig
@@ -254,6 +255,7 @@ EVALUATORS: dict[str, str] = {
     "players": "engine.evorl.evaluator:build",
     "pairings": "engine.lineups.pairing_evaluator:build",
     "meetings": "engine.lineups.pairing_evaluator:build_meetings",
+    "patched": "engine.lineups.pairing_evaluator:build_patched",
 }
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampler_factory:build"}
 STUDIES: dict[str, StudyKind] = {
@@ -291,5 +293,9 @@ STUDIES: dict[str, StudyKind] = {
     "gate": StudyKind(
         "Gate", "gate", GateConfig, "engine.study.gate:gate", "engine.study.gate:Words", "battles", "table",
         tick="part", gained="played",
+    ),
+    "patch": StudyKind(
+        "The smallest change that works", "search for changes", PatchConfig, "engine.study.patch:patch",
+        "engine.study.patch:Words", "battles", "table", tick="part",
     ),
 }  # fmt: skip

@@ -110,13 +110,19 @@ class LineupContext(Context, frozen=True, omit_defaults=True, tag="lineup"):
     anchors: tuple[int, ...] = ()
 
 
+class PatchedContext(Context, frozen=True, omit_defaults=True, tag="patched"):
+    """``changes``: numbers of the game beside those of the study, by path."""
+
+    changes: Mapping[str, float] = {}
+
+
 class TrainingContext(Context, frozen=True, omit_defaults=True, tag="training"):
     """``start``: store hash of the training that this one continues."""
 
     start: str = ""
 
 
-AnyContext = Context | LineupContext | TrainingContext
+AnyContext = Context | LineupContext | PatchedContext | TrainingContext
 PLAIN = Context()
 C = TypeVar("C", bound=Context)
 TRAINED = "trained"

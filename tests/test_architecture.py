@@ -33,6 +33,7 @@ FAMILIES: dict[str, set[str]] = {
     "gate": LEAVES | {"columns", "lineups", "simulators.contract", "worth", "gate"},
     "gate_command": LEAVES | {"gate", "job_folder", "lineups", "simulators"},
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
+    "patches": LEAVES | {"problem", "columns", "evolution", "lineups", "worth", "simulators.contract", "patches"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
     "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},
@@ -50,6 +51,7 @@ FAMILIES: dict[str, set[str]] = {
         "simulators",
         "catalog",
         "metagame",
+        "patches",
         "study",
         "worth",
     },
@@ -57,8 +59,8 @@ FAMILIES: dict[str, set[str]] = {
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
-    "formula_terms", "gate.junit", "gate.numbers", "gate.report", "lineups.battle_counts", "lineups.parts",
-    "lineups.rules", "lineups.schema", "lineups.size", "simulators.contract", "text",
+    "formula_terms", "gate.junit", "gate.numbers", "gate.report", "lineups.battle_counts", "lineups.named",
+    "lineups.parts", "lineups.rules", "lineups.schema", "lineups.size", "simulators.contract", "text",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {
@@ -81,6 +83,7 @@ APPS = (
     "worth",
     "metagame",
     "suspects",
+    "patches",
     "gates",
     "reports",
     "api",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,11 +131,14 @@ def _effect(game: HeroBattle, x: Experiment, trait: int, battles: int) -> float:
     return won if math.isnan(extra) or abs(won) < abs(extra) else extra
 
 
-def played(game: HeroBattle, battles: int, seed: int, patch: Patch | None = None) -> Experiment:
-    """An experiment that is over."""
+def played(
+    game: HeroBattle, battles: int, seed: int, patch: Patch | None = None, apart: Sequence[Sequence[str]] = ()
+) -> Experiment:
+    """An experiment that is over; ``apart``: pairs of pieces that no team has both of."""
     spec = game.describe().patched(patch or {})
     table = {"simulator": "builtin:herobattle", "patch": patch or {}}
-    config = WorthConfig.model_validate({"game": table, "battles": battles, "seed": seed})
+    settings = {"game": table, "battles": battles, "seed": seed, "lineups": {"apart": apart}}
+    config = WorthConfig.model_validate(settings)
     evaluator = PairingEvaluator(config, game)
     x = Experiment(compile_rules(spec, config.pairings), battles, config.matters, seed, cost_bounds(spec))
     while not x.done:

@@ -11,6 +11,7 @@ from engine.text import figures
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 PieceId = Annotated[str, Field(min_length=1, max_length=80)]
+Pair = tuple[PieceId, PieceId]
 
 
 class TeamRow(Config):
@@ -65,6 +66,13 @@ class LineupConfig(Config):
         (), max_length=50, title="Required pieces", description="Each lineup contains them."
     )
     banned: tuple[PieceId, ...] = Field((), max_length=5000, title="Banned pieces")
+    apart: tuple[Pair, ...] = Field(
+        (),
+        max_length=200,
+        title="Not together",
+        description="Two pieces that no team has both of.",
+        exclude_if=lambda pairs: not pairs,  # rules that say nothing here stay the rules they were
+    )
     repeat: tuple[str, ...] = Field(
         (),
         title="Categories that may repeat",
@@ -81,6 +89,8 @@ class LineupConfig(Config):
         both = sorted(set(self.required) & set(self.banned))
         if both:
             raise ValueError(f"{both[0]} is both required and banned; take it out of one list")
+        if same := [one for one, other in self.apart if one == other]:
+            raise ValueError(f"{same[0]} is to be kept from itself; name two pieces")
         return self
 
 

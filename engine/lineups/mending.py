@@ -47,8 +47,29 @@ def required(rules: Any, piece: int) -> bool:
 
 
 @compiled
+def _together(lineup: Any, rules: Any, t: int, s: int, piece: int) -> bool:
+    """Whether no other slot of team t holds what ``piece`` is to be kept apart from."""
+    for pair in rules.apart:
+        for i in range(2):
+            if pair[i] == piece and _holds(lineup, rules, t, s, pair[1 - i]):
+                return False
+    return True
+
+
+@compiled
+def _holds(lineup: Any, rules: Any, t: int, but: int, piece: int) -> bool:
+    """Whether a slot of team t other than ``but`` holds a piece."""
+    for k in range(lineup.shape[1]):  # noqa: SIM110 - the compiler knows no any()
+        if k != but and not rules.is_count[k] and lineup[t, k] == piece:
+            return True
+    return False
+
+
+@compiled
 def allowed(lineup: Any, rules: Any, t: int, s: int, piece: int) -> bool:
-    """Whether ``piece`` may stand in slot s of team t without repeating there."""
+    """Whether ``piece`` may stand in slot s of team t: it repeats nothing there, and may be together with the rest."""
+    if not _together(lineup, rules, t, s, piece):
+        return False
     scope = rules.scope[rules.category[piece]]
     if scope == FREE:
         return True

@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.config.metagame import MetagameConfig
+from engine.config.patch import PatchConfig
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError, SimulatorError
 from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import compile_rules, feasibility
 from engine.lineups.schema import OTHER_GAME, check_patch
-from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
+from engine.problem import Evaluation, Genome, Objective, PatchedContext, Problem, Request, ShouldStop, of_kind
 from engine.rng import combine64
-from engine.simulators.contract import OK, GameSpec, LineupSimulator, content_hash
+from engine.simulators.contract import OK, GameSpec, LineupSimulator, Patch, content_hash
 from engine.simulators.loaders import heed, load
 
 Ints = NDArray[np.int32]
+Played = WorthConfig | MetagameConfig | PatchConfig
 OUTCOMES = ("win", "strength")
 """Of the left team: its win above even, and by how much strength it is ahead."""
 
@@ -30,7 +32,7 @@ class PairingEvaluator:
     number. The answer's ``values`` float64[k, 2] are the OUTCOMES of each, not a number where it could not be
     finished."""
 
-    def __init__(self, config: WorthConfig | MetagameConfig, simulator: LineupSimulator) -> None:
+    def __init__(self, config: Played, simulator: LineupSimulator) -> None:
         self.config, self.simulator = config, simulator
         spec = simulator.describe().patched(config.game.patch)
         names = [metric.name for metric in spec.side_metrics]
@@ -49,13 +51,21 @@ class PairingEvaluator:
         return self.space.sample(rng, 1)
 
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
-        """All of them in one call of the simulator."""
+        """All that are played by the same numbers in one call of the simulator."""
         heed(self.simulator, should_stop)
-        if should_stop() or not requests:
-            return
+        alike: dict[tuple[tuple[str, float], ...], list[Request]] = {}
+        for request in requests:
+            changes = of_kind(request.context, PatchedContext).changes
+            alike.setdefault(tuple(sorted(changes.items())), []).append(request)
+        for items, own in alike.items():
+            if should_stop():
+                return
+            yield from self._answers(own, dict(items))
+
+    def _answers(self, requests: Sequence[Request], changes: Patch) -> Iterator[Evaluation]:
         rows = np.concatenate([request.genome for request in requests])
         numbers = np.concatenate([np.arange(r.first, r.last, dtype=np.uint64) for r in requests])
-        found, at = self._played(rows, numbers, requests[0].seed), 0
+        found, at = self._played(rows, numbers, requests[0].seed, changes), 0
         for request in requests:
             values = found[at : at + len(request.genome)]
             at += len(values)
@@ -63,14 +73,16 @@ class PairingEvaluator:
                 good = values[~np.isnan(values[:, 0])]
             mean = good.mean(axis=0) if len(good) else np.zeros(len(OUTCOMES))
             yield Evaluation(
-                request.id, mean, np.zeros((2, 2)), len(values), np.empty(0), cost=len(values), values=values
-            )
+                request.id, mean, np.zeros((2, 2)), len(values), np.empty(0), cost=len(values),
+                context=request.context, values=values,
+            )  # fmt: skip
 
-    def _played(self, rows: Ints, numbers: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
+    def _played(self, rows: Ints, numbers: NDArray[np.uint64], seed: int, changes: Patch) -> NDArray[np.float64]:
         left, right = (np.ascontiguousarray(rows[:, side]) for side in (0, 1))
         keys = combine64(seed & 0xFFFFFFFFFFFFFFFF, self.space.keys(rows))
         game = self.config.game
-        answer = self.simulator.battles(left, right, combine64(keys, numbers), game.patch, game.fidelity)
+        patch = {**game.patch, **changes}
+        answer = self.simulator.battles(left, right, combine64(keys, numbers), patch, game.fidelity)
         if len(answer.status) != len(rows):
             raise SimulatorError(f"The simulator answered {len(answer.status)} battles of {len(rows)}.")
         side = answer.side
@@ -80,7 +92,7 @@ class PairingEvaluator:
         return np.asarray(found)
 
 
-def checked(config: WorthConfig | MetagameConfig, simulator: LineupSimulator) -> GameSpec:
+def checked(config: Played, simulator: LineupSimulator) -> GameSpec:
     """The game as this study plays it, when it can. Raises ConfigError with all that is wrong."""
     spec = simulator.describe()
     wrong = [(f"game.patch.{path}", text) for path, text in check_patch(spec, config.game.patch)]
@@ -99,6 +111,12 @@ def checked(config: WorthConfig | MetagameConfig, simulator: LineupSimulator) ->
 def build(payload: bytes) -> PairingEvaluator:
     """The evaluator of a study as JSON; loads the simulator. Raises ConfigError, SimulatorError."""
     config = WorthConfig.model_validate(msgspec.json.decode(payload))
+    return PairingEvaluator(config, load(config.game.simulator))
+
+
+def build_patched(payload: bytes) -> PairingEvaluator:
+    """The same for a search for changes."""
+    config = PatchConfig.model_validate(msgspec.json.decode(payload))
     return PairingEvaluator(config, load(config.game.simulator))
 
 

@@ -224,9 +224,12 @@ def _team(  # noqa: C901 - in parts it takes five times as long, and it runs som
 
 @_jit
 def _whole(lineup: Any, rules: Any, t: int) -> bool:
-    """Whether no slot of a team is empty that may not be, and nothing repeats in it."""
+    """Whether no slot of a team is empty that may not be, nothing repeats in it, and all may be together."""
     for s in range(lineup.shape[1]):
         if not rules.is_count[s] and not rules.optional[s] and lineup[t, s] < 0:
+            return False
+    for pair in rules.apart:
+        if _amount(lineup, rules, t, pair[0])[1] and _amount(lineup, rules, t, pair[1])[1]:
             return False
     return not _repeats(lineup, rules, t, t)
 

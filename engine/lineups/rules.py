@@ -31,6 +31,7 @@ class CompiledRules(NamedTuple):
     category: NDArray[np.int32]  # [P]
     scope: NDArray[np.int32]  # [C] FREE, IN_TEAM or IN_LINEUP
     required: NDArray[np.int32]  # pieces each lineup contains
+    apart: NDArray[np.int32]  # [n, 2] pieces that no team has both of
     budget: NDArray[np.float64]  # [2] cost of one team
     units: NDArray[np.int32]  # [2] sum of the count slots of one team
     tolerance: float  # largest (dearest - cheapest) / cheapest; inf where prices may differ
@@ -84,6 +85,7 @@ def _compile(spec: GameSpec, config: LineupConfig) -> CompiledRules:
         category=np.array([category_at[p.category] for p in spec.pieces], dtype=np.int32),
         scope=_scopes(spec, config),
         required=np.array([index[i] for i in dict.fromkeys((*spec.rules.required, *config.required))], dtype=np.int32),
+        apart=np.array([[index[i] for i in pair] for pair in config.apart], dtype=np.int32).reshape(-1, 2),
         budget=np.array([low[0], high[0]]),
         units=np.array([low[1], high[1]], dtype=np.int32),
         tolerance=np.inf if config.cost_tolerance is None else config.cost_tolerance,
@@ -122,6 +124,8 @@ def _unknown_names(spec: GameSpec, config: LineupConfig) -> list[tuple[str, str]
     pieces, categories = spec.piece_index(), {c.id for c in spec.categories}
     found = [("required", f"{i!r} is not a piece of this game") for i in config.required if i not in pieces]
     found += [("banned", f"{i!r} is not a piece of this game") for i in config.banned if i not in pieces]
+    every = dict.fromkeys(piece for pair in config.apart for piece in pair)
+    found += [("apart", f"{i!r} is not a piece of this game") for i in every if i not in pieces]
     found += [("repeat", f"{c!r} is not a category of this game") for c in config.repeat if c not in categories]
     both = set(config.required) & set(spec.rules.banned) | set(config.banned) & set(spec.rules.required)
     names = {p.id: p.name for p in spec.pieces}
@@ -156,6 +160,10 @@ def _required_fit(spec: GameSpec, config: LineupConfig, rules: CompiledRules) ->
         if wanted > places:
             text = f"{wanted} {category.plural.lower()} are required, but {config.teams} teams have room for {places}"
             found.append(("required", text))
+    names, needed = [p.name for p in spec.pieces], set(rules.required.tolist())
+    for one, other in rules.apart.tolist() if config.teams == 1 else ():
+        if {one, other} <= needed:
+            found.append(("apart", f"{names[one]} and {names[other]} are both required, and kept apart"))
     return found
 
 

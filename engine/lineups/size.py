@@ -170,6 +170,8 @@ def _valid_teams(rules: CompiledRules, places: list[_Place], option: I64, number
                 keep &= (b < 0) | ((a >= 0) & ((a < b) | ((a == b) & fewer)))
             if one.category == other.category and rules.scope[one.category] != FREE:
                 keep &= (a != b) | (a < 0)
+    for first, second in rules.apart:
+        keep &= ~((piece == first).any(axis=1) & (piece == second).any(axis=1))
     rows = np.flatnonzero(keep)
     rows = rows[np.argsort(cost[rows], kind="stable")]
     name = option[rows] @ generator(0, "names").integers(1, 2**63, len(places))  # it may wrap round

@@ -3,6 +3,7 @@
 =====================================  ==========================================================================
 ``builtin:herobattle``                 the built-in game; runs inside this process
 ``builtin:herobattle-planted:SEED``    the same with five broken pieces drawn by SEED
+``builtin:herobattle-planted:SEED:N``  the same with the N-th of these alone: 0 to 3 a piece, 4 the pair
 ``builtin:wesnoth``                    Battle for Wesnoth 1.16 through our adapter, in a process of its own
 ``python:package.module:factory``      a Python simulator, in a process of its own
 ``command:PROGRAM ARGUMENT ...``       any program that speaks ``equipoise-sim/1`` (shell quoting or a JSON list)
@@ -49,6 +50,7 @@ class Reference(msgspec.Struct, frozen=True):
     argv: tuple[str, ...] = ()
     transport: Transport = "ipc"
     seed: int | None = None
+    only: int | None = None
     in_process: bool = False
 
 
@@ -123,7 +125,7 @@ def load(reference: str, *, limits: Limits | None = None) -> LineupSimulator:
         return ExternalSimulator.from_entry_point(entry_point, label="Battle for Wesnoth", limits=limits)
     from engine.games.herobattle import HeroBattle
 
-    game: LineupSimulator = HeroBattle(planted_seed=parsed.seed)
+    game: LineupSimulator = HeroBattle(planted_seed=parsed.seed, only=parsed.only)
     return game
 
 
@@ -158,9 +160,10 @@ def opened(reference: str, *, limits: Limits | None = None) -> Iterator[LineupSi
 
 def _builtin(reference: str, rest: str) -> Reference:
     name, _, argument = rest.partition(":")
-    if name == "herobattle-planted" and re.fullmatch(r"[0-9]{1,9}", argument):
-        summary = f"built-in game herobattle with broken pieces planted by seed {argument}"
-        return Reference(reference, "builtin", "herobattle", summary, seed=int(argument), in_process=True)
+    if name == "herobattle-planted" and (found := re.fullmatch(r"([0-9]{1,9})(?::([0-4]))?", argument)):
+        summary = f"built-in game herobattle with broken pieces planted by seed {found[1]}"
+        only = int(found[2]) if found[2] else None
+        return Reference(reference, "builtin", "herobattle", summary, seed=int(found[1]), only=only, in_process=True)
     if name == "herobattle" and not argument:
         return Reference(reference, "builtin", "herobattle", "built-in game herobattle", in_process=True)
     if name == "wesnoth" and not argument:

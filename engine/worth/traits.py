@@ -31,7 +31,9 @@ class Traits:
         usable = [p for p in range(self.pieces) if len(places[p])]
         self.single = [Trait((p,)) for p in usable]
         self.amounts = [Trait((p,), k) for p in usable for k in range(2, self._most(p, places[p]) + 1)]
-        together = ((a, b) for a, b in combinations(usable, 2) if len(np.union1d(places[a], places[b])) > 1)
+        apart = {frozenset(pair) for pair in rules.apart.tolist()}
+        fit = ((a, b) for a, b in combinations(usable, 2) if len(np.union1d(places[a], places[b])) > 1)
+        together = (pair for pair in fit if frozenset(pair) not in apart)
         self.pairs = [Trait(pair) for pair in together]
         self.all = [*self.single, *self.amounts, *self.pairs]
 

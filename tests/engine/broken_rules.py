@@ -18,6 +18,9 @@ def violations(lineups: NDArray[np.int32], rules: CompiledRules) -> NDArray[np.i
     pieces = lineups[:, :, ~rules.is_count].reshape(len(lineups), -1)
     for piece in rules.required:
         count += ~(pieces == piece).any(axis=1)
+    for one, other in rules.apart:
+        of_team = lineups[:, :, ~rules.is_count]
+        count += ((of_team == one).any(axis=2) & (of_team == other).any(axis=2)).sum(axis=1)
     return count
 
 

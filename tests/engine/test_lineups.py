@@ -34,6 +34,7 @@ VARIED = [
     LineupConfig(teams=5, cost_tolerance=0.02),
     LineupConfig(teams=2, required=("warhorn", "frost-captain"), banned=heroes(45)[1:]),
     LineupConfig(teams=4, units_low=9, units_high=9, repeat=("hero",)),
+    LineupConfig(apart=(("pikes", "bows"), ("warhorn", "coil-bow"), ("frost-captain", "warhorn"))),
     LineupConfig(budget_low=1500, budget_high=1510),
 ]
 
@@ -44,7 +45,7 @@ def space(config: LineupConfig) -> LineupSpace:
 
 @pytest.mark.parametrize("config", VARIED, ids=range(len(VARIED)))
 def test_a_million_operator_calls_give_no_invalid_lineup(config: LineupConfig) -> None:
-    """The six configurations together make 1,000,000 calls of crossover with mutation, chained over generations."""
+    """The seven configurations together make 1,000,000 calls of crossover with mutation, chained over generations."""
     lineups, rng = space(config), np.random.default_rng(7)
     parents = lineups.sample(rng, 8_500)
     assert not violations(parents, lineups.rules).any()
@@ -161,6 +162,8 @@ def test_children_do_not_depend_on_how_the_batch_is_cut() -> None:
         (LineupConfig(teams=1, required=heroes(2)), "required", "room for 1"),
         (LineupConfig(teams=8, banned=heroes(45)), "banned", "8 heroes are needed"),
         (LineupConfig(repeat=("heroes",)), "repeat", "not a category"),
+        (LineupConfig(apart=(("pikes", "bow"),)), "apart", "not a piece"),
+        (LineupConfig(teams=1, required=("pikes", "bows"), apart=(("bows", "pikes"),)), "apart", "kept apart"),
     ],
 )
 def test_impossible_rules_are_told_at_once_with_the_reason(config: LineupConfig, place: str, words: str) -> None:

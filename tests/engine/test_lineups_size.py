@@ -51,6 +51,7 @@ RULES = [
     LineupConfig(teams=2, cost_tolerance=0.0, repeat=("hero",)),
     LineupConfig(teams=2, required=("hero-2", "item-1"), budget_high=200),
     LineupConfig(teams=2, cost_tolerance=0.02, units_low=3, units_high=3, repeat=("hero",)),
+    LineupConfig(teams=2, cost_tolerance=None, apart=(("hero-1", "item-2"), ("item-0", "item-1"))),
 ]
 
 

@@ -114,6 +114,7 @@ def test_each_pairing_depends_on_its_own_seed_alone() -> None:
             LineupConfig(teams=2, cost_tolerance=None, units_low=7),
             LineupConfig(teams=2, budget_low=1500, budget_high=1520, repeat=("hero",)),
             LineupConfig(teams=2, required=("warhorn",), cost_tolerance=0.02),
+            LineupConfig(teams=2, apart=(("pikes", "bows"), ("frost-captain", "warhorn"))),
         ]
     ),
     seed=st.integers(0, 2**32),

@@ -21,6 +21,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from engine.config.gate import GateConfig
 from engine.config.study import GameConfig
 from tests.factories import Studio, maker, person, search_job, studio
+from tests.webapp.changes import search_for_changes
 from tests.webapp.evolutions import evolution
 from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
@@ -144,6 +145,10 @@ def _training(team: Studio) -> dict[str, Any]:
 
 def _evolution(team: Studio) -> dict[str, Any]:
     return {"pk": evolution(team.project).pk}
+
+
+def _changes(team: Studio) -> dict[str, Any]:
+    return {"pk": search_for_changes(team.project, team.designer).pk}
 
 
 def _newest(team: Studio) -> dict[str, Any]:
@@ -300,6 +305,7 @@ ROWS = (
     of_project("reports:pdf", MEMBERS, arguments=_report),
     of_project("reports:xlsx", MEMBERS, arguments=_report),
     Row("reports:shared", OPEN, arguments=_shared),
+    of_project("patches:save", None, WRITERS, arguments=_changes, data={"number": "1"}),
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),

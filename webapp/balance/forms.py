@@ -35,6 +35,11 @@ class LineupForm(forms.Form):
     units_high = NumberField(label="Units in a team, at most", required=False, whole=True, low=0, high=1000)
     required_pieces = forms.MultipleChoiceField(label="Required pieces", required=False)
     banned_pieces = forms.MultipleChoiceField(label="Banned pieces", required=False)
+    apart = forms.CharField(
+        label="Not together", required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text="Two pieces that no team has both of, one pair a line, with a plus between them.",
+    )  # fmt: skip
     repeat = forms.MultipleChoiceField(
         label="May stand in several teams of a lineup",
         required=False,
@@ -70,7 +75,7 @@ class LineupForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        baselines = self._baselines(cleaned)
+        baselines, apart = self._baselines(cleaned), self._apart(cleaned.get("apart", ""))
         names = {p.id: p.name for p in self.spec.pieces}
         both = set(cleaned.get("required_pieces", [])) & set(cleaned.get("banned_pieces", []))
         for piece in sorted(names[i] for i in both):
@@ -92,6 +97,7 @@ class LineupForm(forms.Form):
                 "units_high": cleaned["units_high"],
                 "required": cleaned["required_pieces"],
                 "banned": cleaned["banned_pieces"],
+                "apart": apart,
                 "repeat": cleaned.get("repeat", []),
                 "baselines": baselines,
             }, new=True)  # fmt: skip
@@ -107,6 +113,21 @@ class LineupForm(forms.Form):
         for problem in self.read_teams.problems[:12]:
             self.add_error("pasted", problem)
         return {"kind": PASTED, "teams": [row.model_dump() for row in self.read_teams.rows]}
+
+    def _apart(self, typed: str) -> list[list[str]]:
+        """Pairs of pieces by their ids; each line that is none is told."""
+        known = {name.casefold(): p.id for p in self.spec.pieces for name in (p.id, p.name)}
+        found = []
+        for line in filter(None, map(str.strip, typed.splitlines())):
+            pair = [known.get(part.strip().casefold(), "") for part in line.split("+")]
+            if len(pair) != 2:
+                self.add_error("apart", f"“{line[:80]}” is not two pieces with a plus between them.")
+            elif not all(pair):
+                part = line.split("+")[pair.index("")].strip()
+                self.add_error("apart", f"“{part[:80]}” is not a piece of this game.")
+            else:
+                found.append(pair)
+        return found
 
     def field_of(self, place: str) -> str | None:
         """The form field of a place in the engine's rules; None for the form as a whole."""
@@ -124,6 +145,7 @@ def sentence(message: str) -> str:
 
 def initial(config: LineupConfig, spec: GameSpec, name: str) -> dict[str, Any]:
     """The form's values for rules that exist already."""
+    names = {p.id: p.name for p in spec.pieces}
     return {
         "name": name,
         "teams": config.teams,
@@ -134,6 +156,7 @@ def initial(config: LineupConfig, spec: GameSpec, name: str) -> dict[str, Any]:
         "units_high": config.units_high,
         "required_pieces": list(config.required),
         "banned_pieces": list(config.banned),
+        "apart": "\n".join(" + ".join(names.get(piece, piece) for piece in pair) for pair in config.apart),
         "repeat": list(config.repeat),
         "baselines": config.baselines.kind,
         "count": None if config.baselines.kind == "pasted" else config.baselines.count,

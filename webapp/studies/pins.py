@@ -11,6 +11,7 @@ from typing import Any
 from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
 from engine.config.gate import GateConfig
 from engine.config.metagame import MetagameConfig
+from engine.config.patch import PatchConfig
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
@@ -83,8 +84,9 @@ class Pins:
         return with_line(objectives, found.objective, found.line) if found else objectives
 
     def changed(
-        self, config: SearchConfig | WorthConfig | MetagameConfig | GateConfig, patch: Mapping[str, float] | None = None
-    ) -> list[tuple[str, str]]:
+        self, config: SearchConfig | WorthConfig | MetagameConfig | PatchConfig | GateConfig,
+        patch: Mapping[str, float] | None = None,
+    ) -> list[tuple[str, str]]:  # fmt: skip
         """Where a study plays another game or other numbers than the version's (or than those of ``patch``, which was
         sent with it), or in a way that the game has not."""
         game, version, found = config.game, self.version, list[tuple[str, str]]()

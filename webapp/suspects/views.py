@@ -27,9 +27,12 @@ from webapp.studies.pictures import job_for
 from webapp.suspects import decisions
 from webapp.suspects.decisions import Undecidable
 from webapp.suspects.evidence import shares
+from webapp.suspects.models import Decision
 from webapp.suspects.reading import Suspect, Suspects, read
 
 WRONG = 422
+MOST_MENDED = 12
+"""Suspects that one search for changes takes."""
 NO_ROOM = "The search plays so few battles that an experiment of half as many would tell nothing."
 
 
@@ -54,6 +57,7 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
         "experiment": experiment,
         "suspects": suspects,
         "rows": [(each, decided.get(each.key)) for each in suspects.named] if suspects else [],
+        "mend": _mend(search, suspects, decided) if suspects else "",
         "chosen": chosen,
         "may_change": allowed(role_in(person, search.project), "write"),
         "by_htmx": by_htmx,
@@ -79,6 +83,16 @@ def _about(search: Job, chosen: Suspect, suspects: Suspects) -> dict[str, Any]:
 
 def _pieces(chosen: Suspect) -> str:
     return urlencode([("piece", piece) for piece in chosen.line.pieces])
+
+
+def _mend(search: Job, suspects: Suspects, decided: dict[str, Decision]) -> str:
+    """Where the smallest change is looked for that mends all suspects but the intended ones; "" where there is none."""
+    meant = {key for key, each in decided.items() if each.choice == Decision.Choice.INTENDED}
+    names = {each.key: each.line.name if each.line.least == 1 else each.line.pieces[0] for each in suspects.named}
+    wrong = [name for key, name in names.items() if key not in meant]
+    form = reverse("studies:ask", args=[search.project.slug, "patch"])
+    told = {"suspects": wrong[:MOST_MENDED], "intended": [name for key, name in names.items() if key in meant]}
+    return f"{form}?{urlencode({field: chr(10).join(lines) for field, lines in told.items()})}" if wrong else ""
 
 
 @posts_only("suspects:page", "slug", "pk")

@@ -11,6 +11,8 @@ from engine.rng import generator
 EDGE = 0.054
 """Share by which hit points and damage of a team with a planted piece or pair are raised: 5 to 8 points of its chance
 to win."""
+PAIR = 4
+"""Place of the pair among the five causes that a seed plants."""
 
 
 def planted_pieces(seed: int) -> tuple[list[str], tuple[str, str]]:
@@ -27,14 +29,17 @@ def planted_pieces(seed: int) -> tuple[list[str], tuple[str, str]]:
     return [str(heroes[0]), str(heroes[1]), str(skill), str(equipment[0])], (str(heroes[2]), str(equipment[1]))
 
 
-def hidden_edges(seed: int | None, edge: float = EDGE) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def hidden_edges(
+    seed: int | None, edge: float = EDGE, only: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """What the kernel adds to the hit points and damage of teams with planted pieces: float64[pieces + 1] (the last
-    entry is the pair's) and the pair's indices int32[2]. All zero without a seed."""
+    entry is the pair's) and the pair's indices int32[2]. All zero without a seed. ``only``: one of the four single
+    pieces (0 to 3) or the pair (4), and nothing else."""
     index = game_spec().piece_index()
     edges, pair = np.zeros(len(index) + 1), np.full(2, -2, np.int32)
     if seed is not None:
         singles, (one, other) = planted_pieces(seed)
-        edges[[index[p] for p in singles]] = edge
-        edges[-1] = edge
+        edges[[index[p] for p in (singles if only is None else singles[only : only + 1])]] = edge
+        edges[-1] = edge if only in (None, PAIR) else 0.0
         pair[:] = index[one], index[other]
     return edges, pair

@@ -50,15 +50,16 @@ def compile_tables(spec: GameSpec) -> Tables:
 
 class HeroBattle:
     """The built-in lineup game. ``planted_seed`` hides five broken pieces in it (``planted.planted_pieces``), each by
-    ``edge``."""
+    ``edge``; or ``only`` one of these, by its place (``planted.hidden_edges``)."""
 
-    def __init__(self, planted_seed: int | None = None, edge: float = EDGE) -> None:
+    def __init__(self, planted_seed: int | None = None, edge: float = EDGE, only: int | None = None) -> None:
         self._spec = game_spec()
         if planted_seed is not None:  # other battles: whoever remembers results keeps them apart by version and hash
             version = f"{self._spec.version}+planted-{planted_seed}" + (f"-{edge:g}" if edge != EDGE else "")
+            version += "" if only is None else f"-{only}"
             self._spec = msgspec.structs.replace(self._spec, version=version)
         self._ranges = slot_ranges(self._spec)
-        self._edges, self._pair = hidden_edges(planted_seed, edge)
+        self._edges, self._pair = hidden_edges(planted_seed, edge, only)
         self._soldiers = next(i for i, p in enumerate(self._spec.pieces) if p.category == "soldier")
         self._tables: OrderedDict[tuple[tuple[str, float], ...], Tables] = OrderedDict()
 

@@ -44,6 +44,8 @@ class Names:
                 return self.ways.get(value)
             case "lineups.required" | "lineups.banned":
                 return _listed(value, self.pieces)
+            case "lineups.apart":
+                return ", ".join(" + ".join(self.pieces.get(each, each) for each in pair) for pair in value) or ABSENT
             case "lineups.repeat":
                 return _listed(value, self.categories)
             case "lineups.cost_tolerance" if value is not None:

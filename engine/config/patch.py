@@ -1,0 +1,63 @@
+"""The search for the smallest change that works, as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from engine.config.base import Config, Shown, Study
+from engine.config.lineups import LineupConfig, PieceId
+from engine.config.pool import PoolConfig
+from engine.config.study import GameConfig
+
+Changeable = Literal["cost", "attributes"]
+"""Numbers of a piece that may change: what it costs, and what it does in battle."""
+
+
+class Suspect(Config):
+    """A piece, or two together, that somebody wants mended."""
+
+    pieces: tuple[PieceId, ...] = Field(min_length=1, max_length=2, title="Pieces")
+
+
+class PatchConfig(Study):
+    """Find out which pieces are unfair, change as few of their numbers as little as possible, and prove that it works
+    on battles and by an adversary that had no part in finding the change."""
+
+    no_ranges = "what may change is searched anyway; the rest says how"
+    kind: Literal["patch"] = "patch"
+    name: Shown = Field("Find the smallest change that works", min_length=1, max_length=120, title="Name")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    game: GameConfig
+    lineups: LineupConfig = Field(
+        default_factory=LineupConfig, title="Lineup rules", description="Two teams meet, whatever a lineup has."
+    )
+    battles: int = Field(400_000, ge=5_000, le=100_000_000, title="Battles", description="In all, at most.")
+    matters: float = Field(
+        3.0, gt=0, le=40, title="Smallest effect that matters",
+        description="In points of the chance to win: what is closer to even is fine.",
+    )  # fmt: skip
+    suspects: tuple[Suspect, ...] = Field(
+        (), max_length=12, title="Suspects", description="To be mended beside what the experiment names."
+    )
+    intended: tuple[Suspect, ...] = Field(
+        (), max_length=200, title="Meant to be so", description="Left alone, however unfair they are."
+    )
+    may: tuple[Changeable, ...] = Field(("cost", "attributes"), min_length=1, max_length=2, title="What may change")
+    categories: tuple[str, ...] = Field(
+        (), max_length=100, title="Kinds of pieces that may change", description="Empty: all."
+    )
+    fixed: tuple[PieceId, ...] = Field((), max_length=5000, title="Pieces that stay as they are")
+    rules: bool = Field(True, title="A rule may keep two pieces apart")
+    most: int = Field(3, ge=1, le=8, title="Changes at most")
+    largest: float = Field(
+        0.5, gt=0, le=1, title="Largest change",
+        description="As a share of the range; but for prices also of what the number is now.",
+    )  # fmt: skip
+    pool: PoolConfig = Field(default_factory=PoolConfig)
+
+    @property
+    def pairings(self) -> LineupConfig:
+        """The rules of a lineup of the two teams that meet."""
+        return self.lineups.model_copy(update={"teams": 2})

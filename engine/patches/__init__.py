@@ -1,0 +1,1 @@
+"""The smallest change that makes a game fair, found and proved."""

@@ -1,0 +1,265 @@
+"""The search for the smallest change that works, once an experiment has measured what each piece is worth.
+
+1. *Responses*: each number of the suspects, far up and far down, so what it does to a worth is known roughly (prices
+   are known from the experiment). An *adversary* (``adversary``) looks for strong teams in the game as it is.
+2. *Candidates*, twice: the patches that are most likely to be the smallest that work, by NSGA-II on the responses
+   (``proposals``), are played, the same battles for all; the responses learn from that. Under each of them the
+   adversary goes on from the teams it found: a patch under which it finds clearly stronger ones is worse by as much.
+3. *Proof* of the few that are best: an independent screen of all pieces, on battles that had no part in anything
+   before, and an adversary that begins anew: another algorithm, another seed, more battles. Verdicts are from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config.patch import PatchConfig
+from engine.lineups.rules import CompiledRules
+from engine.patches.adversary import MET, Adversary, Best, legal, pairings
+from engine.patches.candidates import Candidate, finals
+from engine.patches.plays import Play, blocks
+from engine.patches.proof import Proof, Strongest, judged, line_of, share_of
+from engine.patches.proposals import proposed, ways
+from engine.patches.response import Response
+from engine.patches.space import Patch
+from engine.patches.suspected import Suspected
+from engine.patches.trials import Trials
+from engine.rng import combine64
+from engine.simulators.contract import GameSpec
+from engine.worth.experiment import BLOCK, Experiment
+from engine.worth.screen import LEAD, WIN
+
+Floats = NDArray[np.float64]
+Steps = Generator[list[Play], list[Floats], None]
+SHARES = {"responses": 0.08, "candidates": 0.05, "adversary": 0.04, "proof": 0.2, "final": 0.1}
+"""Of all battles: the responses; each turn of candidates; the adversary in the game as it is, and in each turn; the
+independent screens together; the independent adversaries together."""
+TURNS = 2
+ONE = 4_000
+"""Battles of one play, at most."""
+TEAMS, FRESH_TEAMS = 16, 32
+"""Of an adversary in a generation: one that goes on, and one that begins anew."""
+AGAIN, OPPONENTS = 1_024, 256
+"""Battles of the strongest team that was found, on fresh opponents; pairings that opponents are taken from."""
+AT_RANDOM = 0.4
+"""Of an independent screen, the share of random pairings; the rest hold what is watched."""
+NOTHING = Patch()
+RESPOND, TRY, HUNT, SCREEN, LOOK, ANEW, LAST = range(10, 17)
+"""What pairings are drawn for: none of the proof was ever drawn before."""
+
+
+class Course:
+    """``stage`` is where it is. What is known by now: ``known`` (what is watched, which numbers may change),
+    ``response``, ``candidates``, ``proofs``, the one to be recommended first, ``found`` (strong teams
+    of the game as it is) and, by the proof, the strongest of the ``present`` game."""
+
+    def __init__(
+        self, experiment: Experiment, spec: GameSpec, config: PatchConfig, stopped: Callable[[], bool]
+    ) -> None:
+        self.experiment, self.spec, self.config, self.stopped = experiment, spec, config, stopped
+        self.stage = "experiment"
+        self.candidates: list[Candidate] = []
+        self.proofs: list[tuple[Candidate, Proof]] = []
+        self.known: Suspected | None = None
+        self.found: list[Best] = []
+        self.present: Strongest | None = None
+
+    def steps(self) -> Steps:
+        """Yields what is to be played, and is sent the outcomes of each play. Raises Cancelled, ConfigError."""
+        known = self.known = Suspected(self.experiment, self.spec, self.config)
+        screen, seed = self.experiment.reading.screen, self.config.seed
+        self.trials = Trials(self.experiment.rules, known.traits, screen, known.numbers, seed, self.stopped)
+        self.response = Response(known.watched, known.numbers, self.config.matters / 100, known.responses())
+        if not known.watched or not (known.numbers or known.pairs):
+            return
+        yield from self._responses(known)
+        present = self._adversary("ga", NOTHING, self._share("adversary"), np.empty((0, 0), np.int32), HUNT)
+        self.stage = "adversary"
+        yield from self._hunted([present], [NOTHING], HUNT)
+        self.found = present.strongest(TEAMS)
+        for turn in range(TURNS):
+            yield from self._turn(turn, known)
+        yield from self._proof(known)
+
+    def _share(self, name: str) -> float:
+        return SHARES[name] * self.config.battles
+
+    def _play(self, patch: Patch, trait: int, many: int, purpose: int) -> Play:
+        trials = self.trials
+        rows, turned = trials.draw(patch, trait, many, purpose).rows, trials.turned(trait, many, purpose)
+        return Play(rows, turned, 0, trials.changed(patch))
+
+    def _responses(self, known: Suspected) -> Steps:
+        """The numbers one by one, each on the first that is watched of its piece: the suspect, where it is one."""
+        self.stage = "responses"
+        order = sorted(range(len(known.watched)), key=lambda i: (known.watched[i].trait not in known.suspects, i))
+        asked: list[tuple[int, Patch]] = [(i, NOTHING) for i in order]
+        priced = known.responses()
+        for place, number in enumerate(known.numbers):
+            i = next(i for i in order if number.piece in known.watched[i].pieces)
+            ends = () if place in priced else (number.least, number.most)
+            asked += [(i, Patch(((place, level),))) for level in ends if level]
+        many = blocks(self._share("responses") / len(asked), most=ONE // BLOCK)
+        asked = [(i, p) for i, p in asked if self.trials.draw(p, known.watched[i].trait, many, RESPOND).whole]
+        ahead = yield [self._play(patch, known.watched[i].trait, many, RESPOND) for i, patch in asked]
+        before = {i: own for (i, patch), own in zip(asked, ahead, strict=True) if patch == NOTHING}
+        for i, own in before.items():
+            self._observe(i, own)
+        for (i, patch), own in zip(asked, ahead, strict=True):
+            if patch != NOTHING and i in before:
+                trait = known.watched[i].trait
+                self.response.measured(i, patch, *self.trials.shift(patch, trait, RESPOND, own, before[i], LEAD))
+
+    def _observe(self, i: int, ahead: Floats) -> None:
+        """What battles of the game as it is say of the worth of the i-th watched."""
+        watched = self.response.watched[i]
+        rows = self.trials.draw(NOTHING, watched.trait, len(ahead), RESPOND).rows
+        rest = self.trials.screen.left(rows, ahead)[:, WIN]
+        rest = rest[np.isfinite(rest)]
+        if len(rest) > 1:
+            mean, variance = self.trials.expectation(NOTHING, watched.trait)
+            base, own = line_of(self.trials, watched)
+            worth = float(rest.mean()) + mean - base
+            self.response.observed(i, worth, float(rest.var() / len(rest)) + variance + own)
+
+    def _turn(self, turn: int, known: Suspected) -> Steps:
+        """Candidates of every way, played and searched under."""
+        self.stage, seed = "candidates", int(combine64(self.config.seed & 0xFFFFFFFFFFFFFFFF, turn))
+        chosen: list[Candidate] = []
+        for way in ways(self.response, known.pairs):
+            met = [c.patch for c in self.candidates if c.way == way.name]
+            found = proposed(self.response, way, self.config.most, seed, met, self.stopped)
+            chosen += [Candidate(patch, way.name, 0) for patch in found]
+        if not chosen:
+            return
+        chosen = yield from self._tried(chosen, turn, known)
+        self.stage = "adversary"
+        each = self._share("adversary") / max(len(chosen), 1)
+        first = np.stack([best.team for best in self.found])
+        hunts = [self._adversary("ga", c.patch, each, first, HUNT) for c in chosen]
+        yield from self._hunted(hunts, [c.patch for c in chosen], HUNT)
+        scale = float(self.trials.screen.scale[LEAD])
+        for candidate, hunt in zip(chosen, hunts, strict=True):
+            (best,) = hunt.strongest(1)
+            excess = scale * max(best.ahead - self.found[0].ahead, 0.0)
+            self.candidates.append(candidate._replace(excess=excess, strongest=best))
+
+    def _tried(
+        self, chosen: list[Candidate], turn: int, known: Suspected
+    ) -> Generator[list[Play], list[Floats], list[Candidate]]:
+        """Play candidates on what they touch, and learn from it; those that somebody can still field."""
+        purpose = TRY + 100 * (turn + 1)
+        pairs = [(c, i) for c in chosen for i in self._touched(c.patch)]
+        many = blocks(self._share("candidates") / max(len(pairs) + len(known.watched), 1), most=ONE // BLOCK)
+        traits = {i: known.watched[i].trait for _, i in pairs}
+        bad = {c.patch for c, i in pairs if not self.trials.draw(c.patch, traits[i], many, purpose).whole}
+        pairs = [(c, i) for c, i in pairs if c.patch not in bad]
+        plays = [self._play(NOTHING, trait, many, purpose) for trait in traits.values()]
+        ahead = yield plays + [self._play(c.patch, traits[i], many, purpose) for c, i in pairs]
+        before = dict(zip(traits, ahead, strict=False))
+        for (c, i), own in zip(pairs, ahead[len(plays) :], strict=True):
+            shift = self.trials.shift(c.patch, traits[i], purpose, own, before[i], WIN)
+            self.response.measured(i, c.patch, *shift)
+        counts = {c.patch: many * sum(o.patch == c.patch for o, _ in pairs) for c in chosen}
+        return [c._replace(battles=counts[c.patch]) for c in chosen if c.patch not in bad]
+
+    def _touched(self, patch: Patch) -> list[int]:
+        """What is watched and changes with a patch, by its place; a pair that it keeps apart is no more."""
+        numbers = self.trials.numbers
+        pieces = {numbers[p].piece for p, _ in patch.levels} | {p for pair in patch.apart for p in pair}
+        watched = enumerate(self.response.watched)
+        return [i for i, w in watched if pieces & set(w.pieces) and w.pieces not in patch.apart]
+
+    def _adversary(self, kind: str, patch: Patch, battles: float, first: NDArray[np.int32], purpose: int) -> Adversary:
+        teams = TEAMS if kind == "ga" else FRESH_TEAMS
+        rules = self.trials.ruled(patch)
+        opponents = self._opponents(rules, OPPONENTS, purpose)
+        rounds = max(int(battles / (teams * MET)), 2)
+        seed = int(combine64(self.config.seed & 0xFFFFFFFFFFFFFFFF, purpose))
+        return Adversary(kind, rules, opponents, teams, rounds, seed, legal(rules, first))
+
+    def _opponents(self, rules: CompiledRules, many: int, purpose: int) -> NDArray[np.int32]:
+        """Random teams of the game as it is: those that may be fielded under some rules, too."""
+        drawn = self.trials.draw(NOTHING, -1, many, purpose)
+        return legal(rules, drawn.rows[drawn.found].reshape(-1, drawn.rows.shape[2]))
+
+    def _hunted(self, hunts: Sequence[Adversary], patches: Sequence[Patch], purpose: int) -> Steps:
+        """Several adversaries side by side, a generation of each a step."""
+        generation = 0
+        while open_ := [k for k, hunt in enumerate(hunts) if not hunt.done]:
+            rows = [hunts[k].ask() for k in open_]
+            first = MET * generation + 10_000 * purpose
+            plays = [
+                Play(
+                    r.reshape(-1, 2, r.shape[3]),
+                    np.arange(r.shape[0] * MET) % 2 == 1,
+                    first,
+                    self.trials.changed(patches[k]),
+                )
+                for k, r in zip(open_, rows, strict=True)
+            ]
+            ahead = yield plays
+            for k, own in zip(open_, ahead, strict=True):
+                hunts[k].tell(own.reshape(-1, MET, 2))
+            generation += 1
+
+    def _proof(self, known: Suspected) -> Steps:
+        """The few best, on battles and by adversaries that had no part in finding them."""
+        self.stage = "proof"
+        chosen = [c for c in finals(self.candidates, self.response) if self._fits(c.patch, known)]
+        if not chosen:
+            return
+        many, each = self._sizes(len(chosen), known)
+        asked: list[tuple[Candidate, int]] = [(c, i) for c in chosen for i in (-1, *self._fielded(c.patch))]
+        ahead = yield [
+            self._play(c.patch, known.watched[i].trait, each, LOOK) if i >= 0 else self._play(c.patch, -1, many, SCREEN)
+            for c, i in asked
+        ]
+        outcomes: dict[Patch, dict[int, Floats]] = {}
+        for (c, i), own in zip(asked, ahead, strict=True):
+            outcomes.setdefault(c.patch, {})[i] = own
+        matters, watched = self.config.matters / 100, known.watched
+        proofs = []
+        for c in chosen:
+            closer = dict(outcomes[c.patch])
+            proofs.append(
+                judged(c, watched, self.trials, matters, closer.pop(-1), closer, SCREEN, LOOK, known.intended)
+            )
+        yield from self._anew([Candidate(NOTHING, "", 0), *chosen], [None, *proofs])
+
+    def _sizes(self, finals: int, known: Suspected) -> tuple[int, int]:
+        """Battles of a final's screen: at random, and of each that is watched."""
+        own = self._share("proof") / finals
+        return blocks(AT_RANDOM * own), blocks((1 - AT_RANDOM) * own / len(known.watched))
+
+    def _fielded(self, patch: Patch) -> list[int]:
+        """What is watched and can still be fielded."""
+        return [i for i, w in enumerate(self.response.watched) if w.pieces not in patch.apart]
+
+    def _fits(self, patch: Patch, known: Suspected) -> bool:
+        """Whether everything that is watched can be drawn under a patch, as often as the proof needs."""
+        many, each = self._sizes(1, known)
+        own = [self.trials.draw(patch, known.watched[i].trait, each, LOOK).whole for i in self._fielded(patch)]
+        return all(own) and self.trials.draw(patch, -1, many, SCREEN).whole
+
+    def _anew(self, chosen: Sequence[Candidate], proofs: Sequence[Proof | None]) -> Steps:
+        """An adversary that begins anew under each of the finals and in the game as it is; what it found is played
+        again."""
+        each, none = self._share("final") / len(chosen), np.empty((0, 0), np.int32)
+        hunts = [self._adversary("nsga2", c.patch, each, none, ANEW) for c in chosen]
+        yield from self._hunted(hunts, [c.patch for c in chosen], ANEW)
+        best = [hunt.strongest(1)[0] for hunt in hunts]
+        plays = []
+        for hunt, c, b in zip(hunts, chosen, best, strict=True):
+            rows = pairings(hunt.rules, b.team[None], self._opponents(hunt.rules, AGAIN, LAST), AGAIN)[0]
+            plays.append(Play(rows, np.arange(AGAIN) % 2 == 1, 10_000 * LAST, self.trials.changed(c.patch)))
+        ahead = yield plays
+        for c, proof, b, own in zip(chosen, proofs, best, ahead, strict=True):
+            strongest = share_of(b, own[:, WIN])
+            if proof is None:
+                self.present = strongest
+            else:
+                self.proofs.append((c, proof._replace(strongest=strongest)))

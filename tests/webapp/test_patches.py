@@ -1,0 +1,206 @@
+"""Searches for changes on the site: the form, what is found, and how it becomes a version."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import Studio, ready_studio, search_job, signed_in, studio
+from tests.webapp.changes import NOTHING, PATCHES, WATCHED, search_for_changes, table
+from tests.webapp.experiments import experiment
+from webapp.api import tokens
+from webapp.balance.saving import ensure_defaults
+from webapp.games.versions import current
+from webapp.studies.models import Job, Status
+
+
+@pytest.fixture
+def team(db: None) -> Studio:
+    return ready_studio()
+
+
+@pytest.fixture
+def designer(team: Studio) -> Client:
+    return signed_in(team.designer)
+
+
+@pytest.fixture
+def found(team: Studio) -> Job:
+    return search_for_changes(team.project, team.designer)
+
+
+def form(team: Studio) -> str:
+    return reverse("studies:ask", args=[team.project.slug, "patch"])
+
+
+def page(job: Job) -> str:
+    return reverse("studies:job", args=[job.project.slug, job.pk])
+
+
+def save(client: Client, job: Job, number: Any) -> str:
+    address = reverse("patches:save", args=[job.project.slug, job.pk])
+    return client.post(address, {"number": str(number)}, follow=True).content.decode()
+
+
+def test_nothing_has_to_be_typed_and_what_is_typed_counts(team: Studio, designer: Client) -> None:
+    content = designer.get(form(team)).content.decode()
+    assert "400,000 where nothing is typed" in content
+    assert "minutes" in content, "how long that takes"
+    assert designer.post(form(team), {"rules": "on"}).status_code == 302
+    usual = Job.objects.get(kind="patch").config
+    assert (usual["battles"], usual["most"], usual["may"], usual["rules"]) == (400_000, 3, ["cost", "attributes"], True)
+    typed = {
+        "suspects": "Frost Captain + warhorn\nMarrow Duke", "may": "cost", "categories": ["equipment"],
+        "fixed": "Pikes", "most": "2", "largest": "25", "matters": "4",
+        "battles": "60000", "seed": "7", "title": "Friday",
+    }  # fmt: skip
+    designer.post(form(team), typed)
+    own = Job.objects.filter(kind="patch").order_by("-pk").first()
+    assert own is not None
+    assert own.title == "Friday"
+    assert own.config["suspects"] == [{"pieces": ["frost-captain", "warhorn"]}, {"pieces": ["marrow-duke"]}]
+    kept = {key: own.config[key] for key in ("may", "categories", "fixed", "most", "largest", "matters", "rules")}
+    assert kept == {"may": ["cost"], "categories": ["equipment"], "fixed": ["pikes"], "most": 2, "largest": 0.25,
+                    "matters": 4.0, "rules": False}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"suspects": "Nobody"}, "“Nobody” is not a piece of this game."),
+        ({"suspects": "Pikes + Bows + Riders"}, "Two pieces together at most."),
+        ({"fixed": "Nobody"}, "is not a piece of this game"),
+        ({"most": "9"}, "8"),
+        ({"largest": "0"}, "1"),
+        ({"battles": "10"}, "5,000"),
+        ({"may": "everything"}, "valid choice"),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, typed: dict[str, str], said: str) -> None:
+    answer = designer.post(form(team), typed)
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not Job.objects.filter(kind="patch").exists()
+
+
+def test_a_script_changes_nothing_but_the_project_s_own_game(team: Studio) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    address = f"/api/v1/projects/{team.project.slug}/jobs"
+
+    def ask(config: dict[str, Any]) -> Any:
+        return client.post(address, json.dumps({"kind": "patch", "config": config}), content_type="application/json")
+
+    for config, place in (
+        ({"game": {"simulator": "command:sh -c reboot"}}, "config.game.simulator"),
+        ({"suspects": [{"pieces": ["nobody"]}]}, "config.suspects.0.pieces"),
+        ({"may": []}, "config.may"),
+        ({"lineups": {"budget_high": 1}}, "config.lineups.budget_high"),
+    ):
+        answer = ask(config)
+        assert answer.status_code == 422
+        assert place in {problem["place"] for problem in answer.json()["problems"]}
+    assert ask({"battles": 5_000}).status_code == 201
+
+
+def test_its_page_tells_its_team_what_to_change_and_nobody_else(team: Studio, found: Job) -> None:
+    for user, status in ((team.owner, 200), (team.producer, 200), (team.stranger, 404)):
+        answer = signed_in(user).get(page(found))
+        assert answer.status_code == status
+        if status == 200:
+            content = answer.content.decode()
+            assert "One small change works: Warhorn costs 120 instead of 90." in content
+            assert "in no team any more" in content
+            assert "Fresh battles name Warhorn." in content
+            assert "The game as it is" in content
+            assert ("Save as a data version" in content) == (user == team.owner)
+
+
+def test_the_list_of_jobs_says_whether_something_works(team: Studio, found: Job, designer: Client) -> None:
+    listed = reverse("studies:jobs", args=[team.project.slug])
+    assert "1 change works" in designer.get(listed).content.decode()
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(NOTHING, [])})
+    assert "Nothing to change" in designer.get(listed).content.decode()
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(PATCHES[2:])})
+    assert "No change is proved" in designer.get(listed).content.decode()
+
+
+def test_where_nothing_is_told_yet_or_was_lost_the_page_says_so(found: Job, designer: Client) -> None:
+    for artifacts, status, said in (
+        ({"table": table(NOTHING, [])}, Status.FINISHED, "Nothing stands out, so there is nothing to change."),
+        ({"table": table(PATCHES[3:], WATCHED)}, Status.RUNNING, "To be mended: Warhorn, Frost Captain + Warhorn."),
+        ({"table": table(PATCHES[2:])}, Status.RUNNING, "Nothing is told before it is proved"),
+        ({"table": table(PATCHES[1:])}, Status.FINISHED, "No change is proved to work yet."),
+        ({"table": "0" * 64}, Status.FINISHED, "The table was lost"),
+        ({}, Status.RUNNING, "two fifths of the battles"),
+        ({}, Status.STOPPED, "It ended before anything was known."),
+    ):
+        Job.objects.filter(pk=found.pk).update(artifacts=artifacts, status=status)
+        assert said in designer.get(page(found)).content.decode()
+
+
+def test_a_change_becomes_a_version_of_the_data_in_a_click_and_only_once(
+    team: Studio, found: Job, designer: Client
+) -> None:
+    assert "Saved as" in save(designer, found, 1)
+    version = current(team.project)
+    assert version is not None
+    assert (version.number, version.patch["warhorn.cost"], version.created_by) == (15, 120.0, team.designer)
+    assert version.note == f"Warhorn costs 120 instead of 90. Found by job {found.pk}."
+    assert "has these numbers already" in save(designer, found, 1)
+    assert team.project.versions.count() == 2
+    assert "It rests on version 15; the job played on another one." in save(designer, found, 3)
+    assert team.project.versions.count() == 3
+
+
+def test_a_rule_becomes_a_version_of_the_lineup_rules(team: Studio, found: Job, designer: Client) -> None:
+    assert "keep them apart now" in save(designer, found, 2)
+    assert ensure_defaults(team.project, team.owner)[0].config["apart"] == [["frost-captain", "warhorn"]]
+    assert "keep them apart already" in save(designer, found, 2)
+    assert team.project.versions.count() == 1
+
+
+@pytest.mark.parametrize("number", ["0", "4", "9", "many", ""])
+def test_what_was_not_found_is_not_saved(team: Studio, found: Job, designer: Client, number: str) -> None:
+    assert "none of the changes that the job found" in save(designer, found, number)
+    assert team.project.versions.count() == 1
+
+
+def test_the_changes_are_taken_away_as_rows_and_as_csv(team: Studio, found: Job) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.producer, 'ci', None, 30)[1]}"})
+    where = f"/api/v1/projects/{team.project.slug}/jobs/{found.pk}/results"
+    rows = client.get(where).json()["rows"]
+    assert rows[0]["patch"] == {"warhorn.cost": 120.0}
+    assert rows[1]["apart"] == [["frost-captain", "warhorn"]]
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
+    assert [line["Verdict"] for line in lines] == ["Works", "Does not work", "Not proved", ""]
+
+
+@pytest.mark.django_db
+def test_from_the_suspects_it_is_one_click_to_the_form_with_them_in_it() -> None:
+    team = studio()
+    designer, search = signed_in(team.designer), search_job(team.project)
+    experiment(search)
+    content = designer.get(reverse("suspects:page", args=[team.project.slug, search.pk])).content.decode()
+    assert "Find the smallest change" in content
+    asked = designer.get(form(team), {"suspects": "Frost Captain + Warhorn\nMarrow Duke"}).content.decode()
+    assert "Frost Captain + Warhorn\nMarrow Duke</textarea>" in asked
+
+
+def test_lineup_rules_keep_pieces_apart_by_what_is_typed_and_say_what_is_none(team: Studio, designer: Client) -> None:
+    rules = ensure_defaults(team.project, team.owner)[0]
+    address = reverse("balance:lineup-edit", args=[team.project.slug, rules.pk])
+    typed = {"name": "Ours", "teams": "3", "tolerance": "5", "baselines": "drawn", "count": "3", "base": rules.pk}
+    wrong = designer.post(address, {**typed, "apart": "Pikes\nPikes + Nobody"}).content.decode()
+    assert "“Pikes” is not two pieces with a plus between them." in wrong
+    assert "“Nobody” is not a piece of this game." in wrong
+    designer.post(address, {**typed, "apart": "Pikes + bows\n\n"})
+    made = ensure_defaults(team.project, team.owner)[0]
+    assert made.config["apart"] == [["pikes", "bows"]]
+    shown = designer.get(reverse("balance:lineup-edit", args=[team.project.slug, made.pk])).content.decode()
+    assert "Pikes + Bows</textarea>" in shown

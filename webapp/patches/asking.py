@@ -1,0 +1,169 @@
+"""What a search for changes may change, and how long it looks: the form, and what the API takes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+
+from engine.catalog import STUDIES
+from engine.config import Study
+from engine.config.patch import PatchConfig
+from engine.errors import ConfigError
+from engine.lineups.named import unknown
+from engine.simulators.contract import GameSpec
+from webapp.games.fields import NumberField
+from webapp.games.specs import patched_spec
+from webapp.games.versions import current
+from webapp.lib import words
+from webapp.lib.text import seen
+from webapp.projects.models import Project
+from webapp.studies import checks
+from webapp.studies.intake import Body, Intake, Refers
+from webapp.studies.models import Job
+from webapp.studies.pins import Pins, pins_of, pins_of_job
+
+BATTLES, MATTERS, MOST, LARGEST = 400_000, 3, 3, 50
+BOTH = "cost,attributes"
+MAY = [(BOTH, "Prices and what pieces do"), ("cost", "Prices alone"), ("attributes", "What pieces do alone")]
+
+
+class PatchIntake(Intake):
+    """How the site starts searches for changes."""
+
+    beside: ClassVar[frozenset[str]] = frozenset({"game_version", "lineup_rules"})
+
+    def first(self, body: Body) -> tuple[Study, Refers]:
+        """With what the project has now."""
+        return _searched(body, pins_of(body))
+
+    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
+        """With what the other one rested on."""
+        return _searched(body, pins_of_job(job, body.user))
+
+
+def _searched(body: Body, pins: Pins) -> tuple[Study, Refers]:
+    """A search for changes of the project's game data, and the rows it rests on."""
+    filled = pins.filled({"name": STUDIES["patch"].label, **body.config})
+    if "objectives" not in body.config:
+        del filled["objectives"]
+    data = body.table(filled)
+    pins.named(data["game"], body)
+    study, wrong = body.loaded(data, settings.CPUS)
+    if isinstance(study, PatchConfig):
+        wrong += [*pins.changed(study), *checks.lineups(study.pairings, pins.spec), *unknown(study, pins.spec)]
+    body.refuse(wrong)
+    assert study is not None
+    return study, {"game_version": pins.version, "lineup_rules": pins.rules, "template": "patch"}
+
+
+class PatchForm(forms.Form):
+    """What may change, and how much; what is left empty is as usual."""
+
+    suspects = forms.CharField(
+        label="What is to be mended", required=False, strip=False,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        help_text="One a line: a piece, or two with a plus between them. What is found unfair on the way is mended, "
+        "too, so this may stay empty.",
+    )  # fmt: skip
+    intended = forms.CharField(
+        label="What is meant to be so", required=False, strip=False,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text="One a line, as above: left alone, however unfair it is.",
+    )  # fmt: skip
+    may = forms.ChoiceField(label="What may change", choices=MAY, initial=BOTH, required=False)
+    categories = forms.MultipleChoiceField(
+        label="Of which kinds of pieces", required=False,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}), help_text="None ticked: of all.",
+    )  # fmt: skip
+    fixed = forms.CharField(
+        label="Pieces that stay as they are", required=False, strip=False,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}), help_text="One a line.",
+    )  # fmt: skip
+    rules = forms.BooleanField(
+        label="A rule may keep two pieces apart", required=False, initial=True,
+        help_text="Offered where two pieces are unfair only together.",
+    )  # fmt: skip
+    most: Any = NumberField(
+        label="Changes at most", whole=True, low=1, high=8, required=False, help_text=f"{MOST} where nothing is typed."
+    )
+    largest: Any = NumberField(
+        label="Largest change of a number", low=1, high=100, required=False, unit="%",
+        help_text=f"Of its range, and but for prices also of what it is now; {LARGEST} where nothing is typed.",
+    )  # fmt: skip
+    matters: Any = NumberField(
+        label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
+        help_text=f"{MATTERS} where nothing is typed: points of the chance to win.",
+    )  # fmt: skip
+    battles: Any = NumberField(label="Battles at most", whole=True, low=5_000, high=100_000_000, required=False)
+    seed: Any = NumberField(
+        label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same changes."
+    )
+    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data)
+        version = current(project)
+        self.spec: GameSpec | None = None
+        try:
+            self.spec = patched_spec(version) if version else None
+        except ConfigError:
+            self.spec = None  # the intake says what is lost
+        kinds = [(category.id, category.plural) for category in self.spec.categories] if self.spec else []
+        field: Any = self.fields["categories"]
+        field.choices = kinds
+        self.fields["battles"].help_text = f"{BATTLES:,} where nothing is typed. {pace(project, BATTLES)}"
+
+    def clean_suspects(self) -> list[dict[str, Any]]:
+        """Each as its pieces."""
+        return self._several("suspects")
+
+    def clean_intended(self) -> list[dict[str, Any]]:
+        """Each as its pieces."""
+        return self._several("intended")
+
+    def clean_fixed(self) -> list[str]:
+        """Their ids."""
+        return [self._pieces([line])[0] for line in _lines(self.cleaned_data["fixed"])]
+
+    def _several(self, field: str) -> list[dict[str, Any]]:
+        return [{"pieces": self._pieces(line.split("+"))} for line in _lines(self.cleaned_data[field])]
+
+    def _pieces(self, names: list[str]) -> list[str]:
+        known = {name.casefold(): p.id for p in (self.spec.pieces if self.spec else ()) for name in (p.id, p.name)}
+        if len(names) > 2:
+            raise forms.ValidationError("Two pieces together at most.")
+        for name in names:
+            if name.strip().casefold() not in known:
+                raise forms.ValidationError(f"“{name.strip()[:80]}” is not a piece of this game.")
+        return [known[name.strip().casefold()] for name in names]
+
+    def table(self) -> dict[str, Any]:
+        """The study, as a body of the API would have it."""
+        typed = self.cleaned_data
+        told = {"name": typed["title"], **{key: typed[key] for key in ("battles", "matters", "most", "seed")}}
+        table = {key: value for key, value in told.items() if value not in (None, "")}
+        if typed["largest"] is not None:
+            table["largest"] = typed["largest"] / 100
+        chosen = {key: typed[key] for key in ("suspects", "intended", "categories", "fixed")}
+        return {**table, **chosen, "rules": typed["rules"], "may": (typed["may"] or BOTH).split(",")}
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def pace(project: Project, battles: int) -> str:
+    """How long so many battles take here, by earlier ones of the kind or of experiments, in a sentence."""
+    earlier = project.jobs.filter(kind__in=("patch", "worth"), status="finished").order_by("-pk")[:5]
+    rates = [
+        job.counters["battles"] / job.counters["seconds"]
+        for job in earlier
+        if job.counters.get("battles") and job.counters.get("seconds")
+    ]
+    if not rates:
+        return "On the built-in game that takes one to four minutes."
+    low, high = battles / max(rates), battles / min(rates)
+    ends = list(dict.fromkeys((words.about(low), words.about(high))))
+    return f"By what was played here, that takes about {' to '.join(ends)}."

@@ -1,0 +1,183 @@
+"""What a search for changes found, in words and rows for pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from engine.arrays import Bundle
+
+POINTS = 100
+WAYS = {"prices": "Prices alone", "attributes": "What pieces do", "rules": "With a rule", "": "As it is"}
+VERDICTS = {
+    "works": "Works",
+    "fails": "Does not work",
+    "open": "Not settled",
+    "unproved": "Not proved",
+}
+MARKS = {"works": "fair", "fails": "strong", "open": "unsure", "unproved": ""}
+WIDTH, HEIGHT, LEFT, TOP = 640, 260, 56, 16
+"""Of the chart: its drawing area begins at LEFT and TOP and ends 16 before the right and 40 before the bottom."""
+
+
+class Effect(NamedTuple):
+    """How far something that is watched is from fair, in points, before and after; None: there is no such team."""
+
+    name: str
+    suspect: bool
+    before: float
+    worth: float | None
+    low: float | None
+    high: float | None
+
+
+class Row(NamedTuple):
+    """A patch. ``worst``: how far from fair, in points, the farthest of what is watched is, with its range; ``size``:
+    shares of ranges, in per cent. ``number`` names it in addresses; 0 is the game as it is."""
+
+    number: int
+    words: list[str]
+    way: str
+    verdict: str
+    changes: int
+    size: float
+    worst: float
+    low: float
+    high: float
+    left: float
+    battles: int
+    effects: list[Effect]
+    table: Mapping[str, Any]
+
+    @property
+    def said(self) -> str:
+        """Its verdict."""
+        return VERDICTS[self.verdict] if self.changes else ""
+
+    @property
+    def mark(self) -> str:
+        """How it is drawn."""
+        return MARKS[self.verdict]
+
+    @property
+    def title(self) -> str:
+        """All its changes in a line."""
+        return "; ".join(self.words) or "The game as it is"
+
+    @property
+    def called(self) -> str:
+        """The way it changes the game."""
+        return WAYS[self.way]
+
+    @property
+    def largest(self) -> float | None:
+        """The largest effect of another piece that is not excluded, in points."""
+        return _points(self.table["largest"])
+
+    @property
+    def proved(self) -> bool:
+        """Whether fresh battles say so."""
+        return self.verdict in ("works", "fails", "open")
+
+
+class Reading:
+    """``rows``: the recommended patch first, the game as it is last."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.meta, self.columns = bundle
+        self.matters = POINTS * float(self.meta["matters"])
+        self.rows = [self._row(i) for i in range(len(self.meta["patches"]))]
+
+    @property
+    def best(self) -> Row | None:
+        """The smallest change that works, by fresh battles."""
+        return next((row for row in self.rows if row.verdict == "works"), None)
+
+    @property
+    def present(self) -> Row | None:
+        """The game as it is."""
+        return self.rows[-1] if self.rows else None
+
+    @property
+    def sentence(self) -> str:
+        """The answer."""
+        suspects = [each["name"] for each in self.meta["watched"] if each["suspect"]]
+        if not suspects:
+            return "Nothing stands out, so there is nothing to change."
+        if self.best:
+            changes = "One small change works" if self.best.changes == 1 else f"{self.best.changes} changes work"
+            return f"{changes}: {self.best.title}."
+        if any(row.proved for row in self.rows):
+            return "No change is proved to work yet. The best ones are below, with what is still wrong."
+        if len(self.rows) > 1:
+            return "Changes are being tried. Nothing is told before it is proved on fresh battles."
+        return f"To be mended: {', '.join(suspects)}."
+
+    def of(self, number: int) -> Row | None:
+        """The row of a number."""
+        return next((row for row in self.rows if row.number == number and row.changes), None)
+
+    @property
+    def minus(self) -> float:
+        """Where they begin."""
+        return -self.reach
+
+    @property
+    def reach(self) -> float:
+        """How far the bars of effects go, in points."""
+        ends = [abs(e) for row in self.rows for x in row.effects for e in (x.low, x.high) if e is not None]
+        return max([*ends, self.matters])
+
+    @property
+    def dots(self) -> list[dict[str, Any]]:
+        """The chart: how large each patch is, and how far from fair it leaves the game."""
+        wide, tall = max([*(row.size for row in self.rows), 1.0]), max([*(row.high for row in self.rows), self.matters])
+
+        def x(value: float) -> float:
+            return round(LEFT + (WIDTH - LEFT - 16) * value / wide, 1)
+
+        def y(value: float) -> float:
+            return round(TOP + (HEIGHT - TOP - 40) * (1 - value / tall), 1)
+
+        return [
+            {"row": row, "x": x(row.size), "y": y(row.worst), "low": y(row.low), "high": y(row.high)}
+            for row in self.rows
+        ]
+
+    @property
+    def line(self) -> float:
+        """Where what matters is on the chart."""
+        tall = max([*(row.high for row in self.rows), self.matters])
+        return round(TOP + (HEIGHT - TOP - 40) * (1 - self.matters / tall), 1)
+
+    @property
+    def widest(self) -> float:
+        """Where the chart's axis ends, in per cent."""
+        return max([*(row.size for row in self.rows), 1.0])
+
+    @property
+    def tallest(self) -> float:
+        """The same of the other one, in points."""
+        return max([*(row.high for row in self.rows), self.matters])
+
+    def _row(self, i: int) -> Row:
+        told = self.meta["patches"][i]
+        size, worst, low, high, left = (
+            POINTS * float(self.columns[name][i]) for name in ("size", "worst", "low", "high", "left")
+        )
+        changes = int(self.columns["changes"][i])
+        return Row(
+            i + 1 if changes else 0, told["words"], told["way"], told["verdict"], changes,
+            size, worst, low, high, left, int(self.columns["battles"][i]), self._effects(told["worths"]), told,
+        )  # fmt: skip
+
+    def _effects(self, worths: list[list[float | None]]) -> list[Effect]:
+        before = self.meta["patches"][-1]["worths"]
+        return [
+            Effect(each["name"], each["suspect"], POINTS * (was[0] or 0.0), *(_points(end) for end in now))
+            for each, was, now in zip(self.meta["watched"], before, worths, strict=True)
+        ]
+
+
+def _points(value: float | None) -> float | None:
+    return None if value is None else POINTS * value
