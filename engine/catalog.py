@@ -27,7 +27,7 @@ from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
-from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
+from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
 from engine.config.train import TrainConfig
 from engine.config.worth import WorthConfig
 
@@ -253,6 +253,7 @@ EVALUATORS: dict[str, str] = {
     "players": "engine.evorl.evaluator:build",
     "pairings": "engine.lineups.pairing_evaluator:build",
     "meetings": "engine.lineups.pairing_evaluator:build_meetings",
+    "versions": "engine.lineups.version_evaluator:build",
 }
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampler_factory:build"}
 STUDIES: dict[str, StudyKind] = {
@@ -286,5 +287,9 @@ STUDIES: dict[str, StudyKind] = {
     "metagame": StudyKind(
         "Who beats whom", "round robin", MetagameConfig, "engine.study.metagame:metagame",
         "engine.study.metagame:Words", "battles", "table", tick="part", gained="played",
+    ),
+    "change": StudyKind(
+        "Try a change", "replay", ChangeConfig, "engine.study.change:change", "engine.study.change:Words", "battles",
+        "table", tick="part", gained="measured",
     ),
 }  # fmt: skip

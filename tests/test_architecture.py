@@ -31,6 +31,7 @@ FAMILIES: dict[str, set[str]] = {
     "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
     "worth": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "simulators.contract", "worth"},
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
+    "change": LEAVES | {"problem", "evolution.algorithm", "lineups", "simulators.contract", "change"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
     "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},
@@ -46,6 +47,7 @@ FAMILIES: dict[str, set[str]] = {
         "runtime",
         "simulators",
         "catalog",
+        "change",
         "metagame",
         "study",
         "worth",
@@ -78,6 +80,7 @@ APPS = (
     "worth",
     "metagame",
     "suspects",
+    "changes",
     "api",
 )
 """The apps of the site from the lowest up; what a lower one shows of a higher one is put there by its ``AppConfig``."""

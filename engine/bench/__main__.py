@@ -37,6 +37,7 @@ MODULES = (
     "learning",
     "two_seats",
     "worth",
+    "replay_lineups",
 )
 
 
