@@ -13,6 +13,7 @@ urlpatterns = [
     path("", include("webapp.studies.urls")),
     path("", include("webapp.training.urls")),
     path("", include("webapp.suspects.urls")),
+    path("", include("webapp.changes.urls")),
     path("", include("webapp.api.urls")),
     path("api/v1/", v1.urls),
     path("health/", health, name="health"),

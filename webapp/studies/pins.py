@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
+from engine.config import BalanceStudy, LineupConfig, ObjectiveSetConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
@@ -81,7 +81,7 @@ class Pins:
         found = accepted(self.version.project, self.asked.key, objectives)
         return with_line(objectives, found.objective, found.line) if found else objectives
 
-    def changed(self, config: SearchConfig | WorthConfig | MetagameConfig) -> list[tuple[str, str]]:
+    def changed(self, config: BalanceStudy | WorthConfig | MetagameConfig) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's, or in a way that the game has not."""
         game, version, found = config.game, self.version, list[tuple[str, str]]()
         if game.simulator != version.simulator.reference:
@@ -93,7 +93,7 @@ class Pins:
             found.append(("game.fidelity", f"this game is played as {', '.join(ways)}"))
         return found
 
-    def refers(self, config: SearchConfig) -> dict[str, Any]:
+    def refers(self, config: BalanceStudy) -> dict[str, Any]:
         """The rows that the job points at: only those it really plays by. Where the line lies may differ."""
         objectives = _without_lines(config.objectives)
         asks = self.asked.key != OWN and objectives == _without_lines(self._asked)
@@ -136,14 +136,16 @@ def pins_of(body: Body) -> Pins:
     return Pins(version, rules, objectives, QUESTIONS[question])
 
 
-def pins_of_job(job: Job, user: User) -> Pins:
-    """What a search rested on, for another like it. Raises ConfigError where its game cannot be played any more."""
-    assert job.game_version is not None
-    if reason := obstacle(job.game_version):
+def pins_of_job(job: Job, user: User, version: GameVersion | None = None) -> Pins:
+    """What a search rested on, for another like it, on its own game data or on another ``version``. Raises ConfigError
+    where that game cannot be played any more."""
+    version = version or job.game_version
+    assert version is not None
+    if reason := obstacle(version):
         raise ConfigError([("game_version", reason)])
     rules, objectives = ensure_defaults(job.project, user)
     asked = QUESTIONS.get(job.template, QUESTIONS[OWN])
-    return Pins(job.game_version, job.lineup_rules or rules, job.objective_set or objectives, asked)
+    return Pins(version, job.lineup_rules or rules, job.objective_set or objectives, asked)
 
 
 def _row(rows: Any, body: Body, name: str, inline: str, wrong: list[tuple[str, str]]) -> Any:

@@ -53,7 +53,7 @@ STEPS = (
     ("change", "Change"),
     ("report", "Report"),
 )
-BUILT = frozenset({"search", "explore", "explain"})
+BUILT = frozenset({"search", "explore", "explain", "change"})
 
 
 def _naming(label: str) -> SafeString:
