@@ -73,7 +73,8 @@ def replaced(spec: GameSpec, first: Rows, last: Rows) -> list[dict[str, Any]]:
     for t, s in np.argwhere(first != last).tolist():
         slot = spec.slots[s]
         ends = [_said(spec, slot.kind, int(rows[t, s])) for rows in (first, last)]
-        found.append({"team": t, "slot": slot.title, "before": ends[0], "after": ends[1]})
+        count = slot.kind == "count"
+        found.append({"team": t, "slot": slot.title, "count": count, "before": ends[0], "after": ends[1]})
     return found
 
 

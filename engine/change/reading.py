@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
 from engine.lineups.schema import battles_of_replicate, team_costs
 from engine.simulators.contract import GameSpec
-from engine.verdicts import Goals, Sample, Verdict
+from engine.verdicts import ERROR, Goals, Sample, Verdict
 
 Floats = NDArray[np.float64]
 FINDINGS = ("", "confirmed", "weak", "refuted", "more", "close", "measured")
@@ -29,10 +28,19 @@ OPEN = ("", "line", "strength")
 FITS = ("kept", "refitted", "unfit")
 """What a column ``fit`` says: the lineup keeps to the rules at the new prices, or was refitted, or cannot be."""
 KEPT, REFITTED, UNFIT = range(3)
-BOTH = 2
-"""In place of a version: the difference of the two."""
 LEAST = 16
 """Fresh replicates that each lineup is played at least: fewer leave its ranges wide whatever its verdict."""
+
+
+class Once(Sample):
+    """A sample that finds each of its ranges once: verdicts and tables ask for the same ones."""
+
+    def range(self, j: int, error: float = ERROR) -> Range:
+        """As ``Sample.range``."""
+        known: dict[tuple[int, float], Range] = self.__dict__.setdefault("known", {})
+        if (j, error) not in known:
+            known[j, error] = super().range(j, error)
+        return known[j, error]
 
 
 class Version(NamedTuple):
@@ -54,7 +62,8 @@ class Reading:
         self.sums = [Sums(version.spec, self.objectives, teams) for version in versions]
         k = config.tried
         self.weight = 1 / ((k + 1) * (k + 2) * len(config.replayed))
-        self._ends: dict[tuple[int, int, int], list[Range]] = {}
+        self._samples: dict[tuple[int, int, int], Sample] = {}
+        self._changes: dict[tuple[int, int], list[Range]] = {}
         self._told: dict[int, tuple[bytes, list[Verdict | None]]] = {}
 
     @property
@@ -85,10 +94,10 @@ class Reading:
         made = self.sums[version].parts(sums, costs)
         for at, (i, n) in enumerate(zip(there.tolist(), counts, strict=True)):
             mean = [m if p is None else p.value for m, p in zip(played.mean[version, i], made[at], strict=True)]
-            samples[i] = Sample(
-                np.array(mean), played.error[version, i], n, played.values[version, i, :n], low[at], high[at], exact,
-                plain, battles[at], self.weight, made[at],
-            )  # fmt: skip
+            samples[i] = self._samples.setdefault((version, i, n), Once(
+                np.array(mean), played.error[version, i].copy(), n, played.values[version, i, :n], low[at], high[at],
+                exact, plain, battles[at], self.weight, made[at],
+            ))  # fmt: skip
         return samples
 
     def verdicts(self, played: Played, samples: Sequence[Sample | None], version: int) -> list[Verdict | None]:
@@ -113,7 +122,7 @@ class Reading:
         both = [self.samples(played, version) for version in (BEFORE, AFTER)]
         for version, name in ((BEFORE, "before"), (AFTER, "after")):
             out[f"first_{name}"] = played.first[version]
-            out |= self._measured(name, both[version], version)
+            out |= self._measured(name, both[version])
             verdicts = self.verdicts(played, both[version], version)
             out |= {f"{key}_{name}": column for key, column in self._said(both[version], verdicts).items()}
         out |= self._differences(both)
@@ -122,13 +131,13 @@ class Reading:
         out["battles"] = each * played.samples.sum(axis=0)
         return out
 
-    def _measured(self, name: str, samples: Sequence[Sample | None], version: int) -> dict[str, Floats]:
+    def _measured(self, name: str, samples: Sequence[Sample | None]) -> dict[str, Floats]:
         blank = np.full((len(samples), len(self.objectives)), np.nan)
         mean, low, high = blank, blank.copy(), blank.copy()
         for i, sample in enumerate(samples):
             if sample is not None:
                 mean[i] = sample.mean
-                ends = self._kept((version, i, sample.samples), sample.range)
+                ends = [sample.range(j) for j in range(len(self.objectives))]
                 low[i], high[i] = [e.low for e in ends], [e.high for e in ends]
         return {name: mean, f"{name}_low": low, f"{name}_high": high}
 
@@ -155,12 +164,14 @@ class Reading:
             if a is None or b is None or a.samples != b.samples:
                 continue
             change[i] = b.mean - a.mean
-            ends = self._kept((BOTH, i, b.samples), partial(difference, a, b))
+            ends = self._ranges(i, a, b)
             low[i], high[i] = [e.low for e in ends], [e.high for e in ends]
         return {"change": change, "change_low": low, "change_high": high}
 
-    def _kept(self, of: tuple[int, int, int], range_of: Callable[[int], Range]) -> list[Range]:
-        """The ranges of all objectives of a lineup; made once for each number of replicates."""
-        if of not in self._ends:
-            self._ends[of] = [range_of(j) for j in range(len(self.objectives))]
-        return self._ends[of]
+    def _ranges(self, i: int, before: Sample, after: Sample) -> list[Range]:
+        """Of the differences of a lineup in all objectives; made once for each number of replicates."""
+        known = self._changes.get((i, after.samples))
+        if known is None:
+            known = [difference(before, after, j) for j in range(len(self.objectives))]
+            self._changes[i, after.samples] = known
+        return known

@@ -192,7 +192,7 @@ def test_a_dearer_piece_makes_teams_illegal_and_they_are_refitted(store: FolderS
     for i, told in enumerate(bundle.meta["lineups"]):
         assert bool(told["refitted"]) == (fit[i] == REFITTED)
     changed = bundle.meta["lineups"][fit.index(REFITTED)]["refitted"][0]
-    assert {"team", "slot", "before", "after"} == changed.keys()
+    assert {"team", "slot", "count", "before", "after"} == changed.keys()
 
 
 def test_what_cannot_be_refitted_is_played_before_only(store: FolderStore) -> None:

@@ -202,7 +202,7 @@ class Replayed:
             MARKS.get(finding, "unsure") if finding and not unfit else "",
             finding,
             before,
-            "; ".join(f"{r['before']} → {r['after']}" for r in told["refitted"]),
+            "; ".join(map(_refit, told["refitted"])),
             unfit,
             bool(columns["failed"][i]),
             int(columns["battles"][i]),
@@ -259,6 +259,12 @@ FAILED = "One of its battles could not be finished"
 
 def _ends(name: str, measured: Measured) -> dict[str, float | None]:
     return {name: measured.value, f"{name}_low": measured.low, f"{name}_high": measured.high}
+
+
+def _refit(told: Mapping[str, Any]) -> str:
+    """ "Bows → Pikes"; of a count with what it counts."""
+    counted = f"{told['slot']}: " if told.get("count") else ""
+    return f"{counted}{told['before']} → {told['after']}"
 
 
 def read(job: Job) -> Replayed | None:
