@@ -1,8 +1,8 @@
 """How long it takes to see what a change does: 20 lineups of herobattle replayed on both versions, with ranges.
 
 ``cost``: the most unfair and strong lineups of a short search of a planted game; the hero that stands in most of their
-strongest teams becomes dearer by a quarter, so some must be refitted first. ``number``: the same hero's first attribute is
-lowered by a fifth. Seconds from the start of the study to its end on two workers, starting them included (Ray runs
+strongest teams becomes dearer by a quarter, so some must be refitted first. ``number``: the same hero's first attribute
+is lowered by a fifth. Seconds from the start of the study to its end on two workers, starting them included (Ray runs
 already); verdicts that come early end a lineup's battles, as they do on the site. Beside it the same battles called
 straight by two processes that do nothing else and are up already.
 """
