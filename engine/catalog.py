@@ -29,7 +29,7 @@ from engine.config.gate import GateConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
-from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
+from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
 from engine.config.train import TrainConfig
 from engine.config.worth import WorthConfig
 
@@ -256,6 +256,7 @@ EVALUATORS: dict[str, str] = {
     "pairings": "engine.lineups.pairing_evaluator:build",
     "meetings": "engine.lineups.pairing_evaluator:build_meetings",
     "patched": "engine.lineups.pairing_evaluator:build_patched",
+    "versions": "engine.lineups.version_evaluator:build",
 }
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampler_factory:build"}
 STUDIES: dict[str, StudyKind] = {
@@ -297,5 +298,9 @@ STUDIES: dict[str, StudyKind] = {
     "patch": StudyKind(
         "The smallest change that works", "search for changes", PatchConfig, "engine.study.patch:patch",
         "engine.study.patch:Words", "battles", "table", tick="part",
+    ),
+    "change": StudyKind(
+        "Try a change", "replay", ChangeConfig, "engine.study.change:change", "engine.study.change:Words", "battles",
+        "table", tick="part", gained="measured",
     ),
 }  # fmt: skip

@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "webapp.worth",
     "webapp.metagame",
     "webapp.suspects",
+    "webapp.changes",
     "webapp.patches",
     "webapp.gates",
     "webapp.reports",

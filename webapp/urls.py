@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("webapp.gates.urls")),
     path("", include("webapp.reports.urls")),
     path("", include("webapp.patches.urls")),
+    path("", include("webapp.changes.urls")),
     path("", include("webapp.api.urls")),
     path("api/v1/", v1.urls),
     path("health/", health, name="health"),

@@ -38,6 +38,7 @@ MODULES = (
     "two_seats",
     "worth",
     "patch",
+    "replay_lineups",
 )
 
 

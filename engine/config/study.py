@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_v
 from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorithm
 from engine.config.base import Config, Shown, Study, refuse
-from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig
+from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig, TeamRow
 from engine.config.noise import BattlesRule, NoiseConfig, StopRule
 from engine.config.pool import PoolConfig
 from engine.simulators.contract import content_hash
@@ -36,6 +36,12 @@ class BalanceStudy(Study):
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
 
+FIRST_LOOK = 8
+"""Fresh replicates after which a change is first judged; each later look has twice as many."""
+MOST_REPLICATES = 100_000
+"""Of all lineups of a change together."""
+PARTS_OF_A_LOOK = 8
+"""Into so many the lineups of a look are divided: the page shows what is there after each."""
 FURTHER = 8
 """Times as many fresh replicates are played of what the first ones leave open."""
 
@@ -119,8 +125,75 @@ class SampleConfig(BalanceStudy):
     replicates: int = Field(4, ge=2, le=1024, title="Times each pairing is played", description="from both seats")
 
 
-StudyConfig = Annotated[SearchConfig | RecheckConfig | SampleConfig, Field(discriminator="kind")]
-STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig] = TypeAdapter(StudyConfig)
+class ReplayedLineup(Config):
+    """A lineup that is played on both versions, its teams by the ids of their pieces."""
+
+    name: Shown = Field("", max_length=200, title="Name")
+    teams: tuple[TeamRow, ...] = Field(min_length=1, max_length=8, title="Teams")
+    anchors: tuple[int, ...] = Field(
+        (), title="Strongest and weakest team",
+        description="By their places from 0, as a search chose them; none: the first battles choose.",
+    )  # fmt: skip
+
+    @field_validator("anchors")
+    @classmethod
+    def _of_its_teams(cls, anchors: tuple[int, ...], info: ValidationInfo) -> tuple[int, ...]:
+        teams = len(info.data.get("teams", ()))
+        if anchors and (len(anchors) != 2 or not all(0 <= a < teams for a in anchors)):
+            raise ValueError("must be two of its teams by their places from 0, the strongest and the weakest, or none")
+        return anchors
+
+
+class ChangeConfig(BalanceStudy):
+    """Replay lineups on the game as it is and with some of its numbers changed: what does the change do to them?"""
+
+    no_ranges: ClassVar[str] = "a change sets numbers; start one for each and compare them"
+    kind: Literal["change"] = "change"
+    name: Shown = Field("Try a change", min_length=1, max_length=120, title="Name")
+    change: dict[str, float] = Field(
+        min_length=1, max_length=10_000, title="Changed numbers", description="On top of the game’s own changes."
+    )
+    replayed: tuple[ReplayedLineup, ...] = Field(min_length=1, max_length=200, title="Lineups")
+    replicates: int = Field(
+        128, ge=2, le=4096, title="Fresh replicates, at most",
+        description="Times that each pairing is played from both seats, on each version; fewer where that tells.",
+    )  # fmt: skip
+    tried: int = Field(
+        0, ge=0, le=1_000_000, title="Changes tried before",
+        description="On these lineups: each later one has a smaller share of the 5 % that all share.",
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _in_bounds(self) -> Self:
+        if (many := len(self.replayed) * self.replicates) > MOST_REPLICATES:
+            each = f"{len(self.replayed)} lineups of {self.replicates} replicates"
+            raise ValueError(f"{each} are {many:,}, more than {MOST_REPLICATES:,}")
+        return self
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """After how many fresh replicates verdicts are looked at: 8, 16, 32, …, at least twice as many each time."""
+        doubled = [FIRST_LOOK << k for k in range(12) if FIRST_LOOK << k <= self.replicates // 2]
+        return (*doubled, self.replicates)
+
+    @property
+    def parts(self) -> int:
+        """Into how many each look is divided, at most."""
+        return min(PARTS_OF_A_LOOK, len(self.replayed))
+
+    @property
+    def ticks(self) -> int:
+        """Parts of all looks, the one before the fresh battles counted; where verdicts come early there are fewer."""
+        return self.parts * (1 + len(self.looks))
+
+    @property
+    def changed(self) -> GameConfig:
+        """The game with the change."""
+        return self.game.model_copy(update={"patch": {**self.game.patch, **self.change}})
+
+
+StudyConfig = Annotated[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig, Field(discriminator="kind")]
+STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig] = TypeAdapter(StudyConfig)
 """Studies about lineups."""
 
 

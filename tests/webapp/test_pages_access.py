@@ -88,6 +88,13 @@ def _job(team: Studio) -> dict[str, Any]:
     return {"pk": team.project.jobs.get().pk}
 
 
+def _change(team: Studio) -> dict[str, Any]:
+    job = team.project.jobs.get()
+    config = {**job.config, "kind": "change", "change": {"marrow-duke.cost": 400.0}, "replayed": [], "tried": 0}
+    return {"pk": Job.objects.create(project=team.project, kind="change", title="A try", config=config, parent=job,
+                                     game_version=job.game_version, status=Status.FINISHED).pk}  # fmt: skip
+
+
 def _recheck(team: Studio) -> dict[str, Any]:
     job = team.project.jobs.get()
     config = {**job.config, "kind": "recheck", "genomes": [[[0] * 8] * 3], "anchors": [[0, 1]], "first": 1_000_016}
@@ -306,6 +313,10 @@ ROWS = (
     of_project("reports:xlsx", MEMBERS, arguments=_report),
     Row("reports:shared", OPEN, arguments=_shared),
     of_project("patches:save", None, WRITERS, arguments=_changes, data={"number": "1"}),
+    of_project("changes:page", MEMBERS, WRITERS, arguments=_job),
+    of_project("changes:trial", MEMBERS, arguments=_change),
+    of_project("changes:save", None, WRITERS, arguments=_change),
+    of_project("changes:search", None, WRITERS, arguments=_change),
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),

@@ -58,6 +58,9 @@ class Wanted(Changes):
     question: str = Field(
         "", max_length=40, title="Question", description="Of the New job page; by default unfair. For a search."
     )
+    search: Number | None = Field(
+        None, title="Search", description="The number of one whose shortlist is replayed. For a change."
+    )
     experiment: int | None = Field(
         None, ge=0, le=100_000_000, strict=True, title="Battles to measure the pieces by",
         description="Of the experiment that comes with a search and says what each piece is worth; 0: none does. By "
@@ -74,7 +77,7 @@ def start(project: Project, user: User, wanted: Wanted, kept: Kept) -> Job:
         raise ConfigError([("kind", f"say what kind of study this is: {one_of(kinds.begun())}")])
     beside = {name: value for name, value in wanted if value not in (None, "") and name not in SETTINGS}
     if strange := [name for name in beside if name not in intake.beside]:
-        raise ConfigError((name, "this is for a search of lineups") for name in strange)
+        raise ConfigError((name, "this kind of study does not take it") for name in strange)
     study, refers = intake.first(Body(str(kind), project, user, wanted.config, wanted.set, beside))
     return _submit(project, user, study, refers | kept)
 

@@ -11,6 +11,7 @@ from engine.errors import ConfigError
 from engine.lineups.schema import check_patch, merged_patch
 from engine.simulators.contract import GameSpec, Parameter, content_hash
 from webapp.accounts.models import User
+from webapp.games import arrivals
 from webapp.games.models import GameVersion, Simulator
 from webapp.games.simulators import obstacle as simulator_obstacle
 from webapp.games.simulators import taken_away, with_data
@@ -124,7 +125,7 @@ def save(
             newest = current(project)
             if base is not None and newest is not None and newest.number != base:
                 raise Stale(newest)
-            return GameVersion.objects.create(
+            made = GameVersion.objects.create(
                 project=project,
                 simulator=simulator,
                 number=newest.number + 1 if newest else 1,
@@ -135,6 +136,8 @@ def save(
                 content_hash=version_hash(spec.version, spec_hash, patch),
                 created_by=user,
             )
+            transaction.on_commit(lambda: arrivals.arrived(made), robust=True)
+            return made
     except IntegrityError:
         newest = current(project)
         if newest is None:

@@ -39,7 +39,7 @@ class Asked(NamedTuple):
 
 def of(search: Job) -> Job | None:
     """The experiment that came with a search, or that it was given last."""
-    return Job.objects.filter(accompanies=search.pk or 0).order_by("-pk").first()
+    return Job.objects.filter(accompanies=search.pk or 0, kind="worth").order_by("-pk").first()
 
 
 def obstacle(rules: LineupConfig, spec: GameSpec) -> str:

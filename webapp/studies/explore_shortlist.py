@@ -180,3 +180,11 @@ def _facts(explored: Explored, lineup: int) -> dict[str, Any]:
         "anchors": explored.lineups["anchor"][row].tolist(),
         "objectives": ranges,
     }
+
+
+def on_list(job: Job) -> list[ShortlistEntry]:
+    """The decisions that put lineups on the list that are on it now, in the order they first came up."""
+    on: dict[int, ShortlistEntry | None] = {}
+    for entry in job.shortlist.exclude(action=Action.REMARK):
+        on[entry.individual] = entry if entry.action == Action.ADD else None
+    return [entry for entry in on.values() if entry is not None]

@@ -219,3 +219,13 @@ def _front_ids(job: Job) -> NDArray[np.int64]:
     if digest is None:
         return np.zeros(0, dtype=np.int64)
     return np.asarray(unpack(store().get(digest)).arrays["id"], dtype=np.int64)
+
+
+def baselines(job: Job) -> list[tuple[str, list[int]]]:
+    """Names and rows of the baseline teams that a job's lineups met; none where what it found was lost."""
+    digest = next((job.artifacts[role] for role in ("fresh", "front", "archive") if job.artifacts.get(role)), "")
+    try:
+        told = unpack(store().get(digest)).meta.get("baselines", ()) if digest else ()
+    except StoreError:
+        told = ()
+    return [(each["name"], each["row"]) for each in told]

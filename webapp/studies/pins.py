@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
-from engine.config.gate import GateConfig
+from engine.config import BalanceStudy, LineupConfig, ObjectiveSetConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.worth import WorthConfig
@@ -84,9 +83,8 @@ class Pins:
         return with_line(objectives, found.objective, found.line) if found else objectives
 
     def changed(
-        self, config: SearchConfig | WorthConfig | MetagameConfig | PatchConfig | GateConfig,
-        patch: Mapping[str, float] | None = None,
-    ) -> list[tuple[str, str]]:  # fmt: skip
+        self, config: BalanceStudy | WorthConfig | MetagameConfig | PatchConfig, patch: Mapping[str, float] | None = None
+    ) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's (or than those of ``patch``, which was
         sent with it), or in a way that the game has not."""
         game, version, found = config.game, self.version, list[tuple[str, str]]()
@@ -99,7 +97,7 @@ class Pins:
             found.append(("game.fidelity", f"this game is played as {', '.join(ways)}"))
         return found
 
-    def refers(self, config: SearchConfig | GateConfig) -> dict[str, Any]:
+    def refers(self, config: BalanceStudy) -> dict[str, Any]:
         """The rows that the job points at: only those it really plays by. Where the line lies may differ."""
         objectives = _without_lines(config.objectives)
         asks = self.asked.key != OWN and objectives == _without_lines(self._asked)
@@ -142,14 +140,16 @@ def pins_of(body: Body) -> Pins:
     return Pins(version, rules, objectives, QUESTIONS[question])
 
 
-def pins_of_job(job: Job, user: User) -> Pins:
-    """What a search rested on, for another like it. Raises ConfigError where its game cannot be played any more."""
-    assert job.game_version is not None
-    if reason := obstacle(job.game_version):
+def pins_of_job(job: Job, user: User, version: GameVersion | None = None) -> Pins:
+    """What a search rested on, for another like it, on its own game data or on another ``version``. Raises ConfigError
+    where that game cannot be played any more."""
+    version = version or job.game_version
+    assert version is not None
+    if reason := obstacle(version):
         raise ConfigError([("game_version", reason)])
     rules, objectives = ensure_defaults(job.project, user)
     asked = QUESTIONS.get(job.template, QUESTIONS[OWN])
-    return Pins(job.game_version, job.lineup_rules or rules, job.objective_set or objectives, asked)
+    return Pins(version, job.lineup_rules or rules, job.objective_set or objectives, asked)
 
 
 def _row(rows: Any, body: Body, name: str, inline: str, wrong: list[tuple[str, str]]) -> Any:

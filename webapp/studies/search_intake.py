@@ -10,6 +10,7 @@ from django.conf import settings
 from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig, Study
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
+from webapp.games.models import GameVersion
 from webapp.studies import checks, companion
 from webapp.studies.intake import Body, Intake, Refers, Table, Wrong, part
 from webapp.studies.methods import LINEUPS
@@ -33,7 +34,14 @@ class SearchIntake(Intake):
 
     def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
         """With what the other search rested on, and with an experiment as large as its own."""
-        pins, found = pins_of_job(job, body.user), companion.of(job)
+        return self._like(body, job, pins_of_job(job, body.user))
+
+    def on(self, body: Body, job: Job, version: GameVersion) -> tuple[Study, Refers]:
+        """The same on another version of the game data."""
+        return self._like(body, job, pins_of_job(job, body.user, version))
+
+    def _like(self, body: Body, job: Job, pins: Pins) -> tuple[Study, Refers]:
+        found = companion.of(job)
         study, refers = _searched(body, pins)
         asked = companion.Asked(found is not None, None if found is None else found.config["battles"])
         return study, {**refers, **_beside(study, refers, pins, asked)}

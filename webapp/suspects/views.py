@@ -24,7 +24,7 @@ from webapp.studies import explore_source as source
 from webapp.studies.looks import looked
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
-from webapp.suspects import decisions
+from webapp.suspects import cards, decisions
 from webapp.suspects.decisions import Undecidable
 from webapp.suspects.evidence import shares
 from webapp.suspects.models import Decision
@@ -63,6 +63,7 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
         "by_htmx": by_htmx,
         "obstacle": "" if experiment and not experiment.terminal else _obstacle(search),
         **(_about(search, chosen, suspects) if chosen and suspects else {}),
+        **(cards.shown(request, search, chosen) if chosen else {}),
         "members": search.project.members.exclude(pk=person.pk).order_by("username"),
         **refused,
     }

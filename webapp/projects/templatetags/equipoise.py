@@ -53,7 +53,7 @@ STEPS = (
     ("change", "Change"),
     ("report", "Report"),
 )
-BUILT = frozenset({"search", "explore", "explain", "report"})
+BUILT = frozenset({"search", "explore", "explain", "change", "report"})
 
 
 def _naming(label: str) -> SafeString:

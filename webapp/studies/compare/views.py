@@ -16,7 +16,7 @@ from webapp.lib.whole import whole
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import kinds
-from webapp.studies.compare import measures
+from webapp.studies.compare import beside, measures
 from webapp.studies.compare.differences import method_title
 from webapp.studies.compare.side import MOST, Comparison, Side, why_apart
 from webapp.studies.explore_export import safe
@@ -39,6 +39,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "rounds": [(told["name"], _rows(told["rounds"])) for told in chart.get("jobs", [])],
         "course": chart.get("course"),
         **_offered(project, found),
+        **beside.shown(project),
         "most": MOST,
         "query": request.GET.urlencode(),
     }

@@ -1,0 +1,54 @@
+"""Trying a change in a real browser: slider, box and buttons show one number, and all of it goes by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PHONE
+from tests.factories import Studio, search_job
+from tests.webapp.experiments import DUKE, experiment
+from tests.webapp.replays import finished, shortlist
+from webapp.studies.models import Job
+
+Enter = Callable[..., Page]
+
+
+def test_a_change_is_set_by_keyboard_tried_and_told(enter: Enter, team: Studio) -> None:
+    search = search_job(team.project)
+    experiment(search)
+    shortlist(search)
+    page = enter(team.designer, f"/p/herobattle/jobs/{search.pk}/suspects/?suspect={DUKE}")
+    card = page.locator("#change-card")
+    box, slider = card.get_by_label("New value"), card.get_by_role("slider", name="Marrow Duke: cost")
+    expect(box).to_have_value("310")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert float(box.input_value()) > 310
+    box.fill("390")
+    expect(slider).to_have_value("390")
+    box.press("ArrowDown")
+    assert float(box.input_value()) < 390
+    card.get_by_role("button", name="Marrow Duke: cost: more").click()
+    expect(box).to_have_value("390")
+    box.focus()
+    page.keyboard.press("Enter")
+    expect(card.locator("#trial")).to_contain_text("Waiting")
+    job = Job.objects.get(kind="change")
+    assert job.config["change"] == {f"{DUKE}.cost": 390.0}
+    finished(job)
+    expect(card.locator("#trial")).to_contain_text("With Marrow Duke’s cost at 390")
+    expect(card.get_by_role("button", name="Save as a new data version")).to_be_visible()
+    expect(box).to_have_value("390")
+
+
+def test_on_a_phone_nothing_is_wider_than_the_window(enter: Enter, team: Studio) -> None:
+    search = search_job(team.project)
+    experiment(search)
+    shortlist(search)
+    page = enter(team.designer, "/")
+    page.set_viewport_size(PHONE)
+    page.goto(f"/p/herobattle/jobs/{search.pk}/change/?suspect={DUKE}")
+    expect(page.get_by_role("heading", name="Try a change", exact=True)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

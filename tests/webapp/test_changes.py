@@ -1,0 +1,321 @@
+"""Trying a change: what can be changed, what the page says of it, and what is made of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.factories import Studio, search_job, signed_in, studio
+from tests.webapp.experiments import DUKE, experiment
+from tests.webapp.replays import CHANGE, finished, shortlist, tried
+from webapp.api import tokens
+from webapp.changes import starting
+from webapp.changes.picking import lineups
+from webapp.changes.reading import latest_of, read
+from webapp.changes.telling import fixed, head, rest
+from webapp.games import arrivals, versions
+from webapp.games.specs import version_spec
+from webapp.studies import companion
+from webapp.studies.models import Job, Status
+from webapp.suspects.reading import read as suspects_of
+
+pytestmark = pytest.mark.django_db
+COST = "marrow-duke.cost"
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def search(team: Studio) -> Job:
+    return search_job(team.project)
+
+
+def address(job: Job, name: str = "page") -> str:
+    return reverse(f"changes:{name}", args=[job.project.slug, job.pk])
+
+
+def plain(markup: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", markup)).replace("\xa0", " ").split())
+
+
+def shown(user: Any, where: str, **query: Any) -> str:
+    answer = signed_in(user).get(where, query)
+    assert answer.status_code == 200
+    return plain(answer.content.decode())
+
+
+def attempt(user: Any, search: Job, value: str, path: str = COST, **more: Any) -> Any:
+    typed = {"action": "try", "number": path, f"v:{path}": value, **more}
+    return signed_in(user).post(address(search), typed)
+
+
+def test_without_a_shortlist_and_suspects_the_page_says_what_to_do(team: Studio, search: Job) -> None:
+    page = shown(team.designer, address(search))
+    assert "Nothing is on the shortlist of this search" in page
+    assert "Put lineups on the shortlist" in page
+
+
+def test_a_shortlist_offers_the_pieces_of_its_lineups(team: Studio, search: Job) -> None:
+    shortlist(search)
+    page = shown(team.designer, address(search))
+    assert "Choose a piece, then one of its numbers." in page
+    assert re.search(r"\(in [123] of 3\)", page)
+    added = signed_in(team.designer).post(address(search), {"action": "add", "piece": DUKE}).content.decode()
+    assert f'name="v:{COST}"' in added
+    more = {"action": "add", "add": "marrow-duke.health", "number": COST, f"v:{COST}": "333"}
+    both = signed_in(team.designer).post(address(search), more).content.decode()
+    assert 'value="333"' in both, "what was typed stays"
+
+
+def test_a_suspect_has_sliders_with_the_games_range_and_its_fair_price(team: Studio, search: Job) -> None:
+    experiment(search)
+    where = reverse("suspects:page", args=["herobattle", search.pk])
+    page = shown(team.designer, where, suspect=DUKE)
+    assert "Try a change Nothing is saved to your game until you export it" in page
+    assert "Marrow Duke: cost" in page
+    assert "fair price 385 (352 to 431)" in page
+    assert "the game’s range" in page
+    assert "Try it on 5 lineups" in page
+
+
+def test_lineups_that_stand_for_a_suspect_hold_it_in_their_strongest_team(search: Job) -> None:
+    suspect = suspects_of(experiment(search)).of(DUKE)
+    assert suspect is not None
+    found = lineups(search, suspect)
+    assert len(found) == 5
+    for each in found:
+        assert DUKE in each["teams"][each["anchors"][0]]["slots"].values()
+    shortlist(search, 2)
+    assert len(lineups(search, suspect)) in (5, 6, 7)
+    assert len({json.dumps(each) for each in lineups(search, suspect)}) == len(lineups(search, suspect))
+
+
+def test_a_try_starts_one_job_however_often_it_is_sent(team: Studio, search: Job) -> None:
+    shortlist(search)
+    for _ in range(2):
+        answer = attempt(team.designer, search, "400", once="abc")
+        assert answer.status_code == 302
+    job = Job.objects.get(kind="change")
+    assert (job.parent, job.created_by, job.config["change"]) == (search, team.designer, {COST: 400.0})
+    assert len(job.config["replayed"]) == 3
+    assert job.config["lineups"]["baselines"]["kind"] == "pasted"
+    assert job.config["seed"] != search.config["seed"]
+    attempt(team.designer, search, "410")
+    assert Job.objects.filter(kind="change").latest("pk").config["tried"] == 1
+    assert "Try a change" in shown(team.designer, reverse("studies:jobs", args=["herobattle"]))
+
+
+def test_what_is_wrong_stands_at_its_number_and_what_was_typed_stays(team: Studio, search: Job) -> None:
+    shortlist(search)
+    for value, why in (("a lot", "This is not a number"), ("1e9", "outside"), ("", "nothing differs")):
+        answer = attempt(team.designer, search, value)
+        assert answer.status_code == 422, value
+        assert why.lower() in plain(answer.content.decode()).lower(), value
+        if value:
+            assert f'value="{value}"' in answer.content.decode()
+    assert not Job.objects.filter(kind="change").exists()
+
+
+def test_a_replay_says_what_the_change_does(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    found = read(job)
+    assert found is not None
+    number = found.numbers[0]
+    assert (number.path, number.piece, number.name, number.new) == (COST, "Marrow Duke", "cost", 400.0)
+    assert head(found).startswith("With Marrow Duke’s cost at 400, ")
+    page = shown(team.producer, reverse("studies:job", args=["herobattle", job.pk]))
+    assert head(found) in page
+    for each in found.lineups:
+        assert each.name in page
+        assert plain(each.words) in page
+    assert "Save as a new data version" not in page, "producers read"
+    assert "Save as a new data version" in shown(team.designer, address(search))
+
+
+def test_while_it_is_played_the_first_numbers_show_and_it_asks_anew(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    markup = signed_in(team.designer).get(address(job, "trial")).content.decode()
+    assert 'hx-trigger="every 1s"' in markup
+    assert "Re-testing on the same battles" in markup
+    Job.objects.filter(pk=job.pk).update(status=Status.QUEUED, artifacts={})
+    assert "Waiting to start" in signed_in(team.designer).get(address(job, "trial")).content.decode()
+
+
+def test_a_lost_table_is_said(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    Job.objects.filter(pk=job.pk).update(artifacts={"table": "0" * 64})
+    assert "lost from the store" in shown(team.designer, address(job, "trial"))
+    assert latest_of(search) is None
+
+
+def test_the_table_goes_out_as_csv_and_through_the_api(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    content = signed_in(team.producer).get(reverse("studies:results", args=["herobattle", job.pk])).content.decode()
+    rows = list(csv.DictReader(io.StringIO(content)))
+    assert [row["Lineup"] for row in rows] == [each["name"] for each in job.config["replayed"]]
+    assert all(float(r["After, 95 % from"]) <= float(r["After"]) <= float(r["After, 95 % to"]) for r in rows)
+    script = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    told = script.get(f"/api/v1/projects/herobattle/jobs/{job.pk}/results").json()
+    assert {"lineup", "before", "after_low", "difference", "verdict"} <= set(told["rows"][0])
+
+
+def api(team: Studio, body: dict[str, Any]) -> Any:
+    script = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    return script.post("/api/v1/projects/herobattle/jobs", json.dumps(body), content_type="application/json")
+
+
+def test_the_api_replays_a_shortlist_or_lineups_by_the_ids_of_their_pieces(team: Studio, search: Job) -> None:
+    body: dict[str, Any] = {"kind": "change", "search": search.pk, "config": {"change": CHANGE}}
+    assert "shortlist" in api(team, body).content.decode()
+    shortlist(search)
+    answer = api(team, body)
+    assert answer.status_code == 201, answer.content
+    job = Job.objects.get(kind="change")
+    assert (job.parent, len(job.config["replayed"])) == (search, 3)
+    own = {"kind": "change", "config": {"change": CHANGE, "replayed": job.config["replayed"][:1]}}
+    assert api(team, own).status_code == 201
+    wrong = {"kind": "change", "config": {"change": {"marrow-duke.cst": 3}, "replayed": job.config["replayed"][:1]}}
+    assert "config.change.marrow-duke.cst" in api(team, wrong).content.decode()
+
+
+def test_a_change_is_saved_as_a_version_once(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    for _ in range(2):
+        answer = signed_in(team.designer).post(address(job, "save"))
+        assert answer["Location"] == reverse("games:version", args=["herobattle", 15])
+    version = team.project.versions.get(number=15)
+    assert version.patch == CHANGE
+    assert version.note == "Marrow Duke’s cost at 400"
+    assert "It is version 15" in shown(team.designer, address(search))
+    assert signed_in(team.producer).post(address(job, "save")).status_code == 403
+
+
+def test_a_version_that_came_meanwhile_is_in_the_way(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    before = search.game_version
+    versions.save(team.project, before.simulator, version_spec(before), {"frost-captain.cost": 200.0}, user=team.owner)
+    assert "Version 15 was saved since this was tried" in shown(team.designer, address(search))
+    answer = signed_in(team.designer).post(address(job, "save"), follow=True)
+    assert "Version 15 was saved since this was tried" in plain(answer.content.decode())
+    assert team.project.versions.count() == 2
+
+
+def test_searching_again_saves_the_change_and_asks_the_same_of_it(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    for _ in range(2):
+        answer = signed_in(team.designer).post(address(job, "search"), {"once": "x"})
+        assert answer.status_code == 302
+    new = Job.objects.filter(kind="search").latest("pk")
+    assert Job.objects.filter(kind="search").count() == 2
+    assert answer["Location"] == reverse("studies:job", args=["herobattle", new.pk])
+    assert new.game_version.number == 15
+    assert new.config["game"]["patch"] == CHANGE
+    same = ("algorithm", "ticks", "replicates", "seed", "lineups", "objectives")
+    assert {name: new.config[name] for name in same} == {name: search.config[name] for name in same}
+    assert new.title == "Which teams are unfair?, with Marrow Duke’s cost at 400"
+
+
+def arrive(team: Studio, patch: dict[str, float]) -> Any:
+    """Another version, and what comes with it."""
+    before = versions.current(team.project)
+    assert before is not None
+    made = versions.save(team.project, before.simulator, version_spec(before), patch, user=team.designer)
+    arrivals.arrived(made)
+    return made
+
+
+def test_with_a_new_version_the_old_shortlist_is_replayed_by_itself(team: Studio, search: Job) -> None:
+    arrive(team, {COST: 350.0})
+    assert not Job.objects.filter(kind="change").exists(), "nothing is on the shortlist"
+    shortlist(search)
+    version = arrive(team, CHANGE)
+    arrivals.arrived(version)
+    job = Job.objects.get(kind="change")
+    assert (job.game_version, job.parent, job.accompanies) == (version, search, search)
+    assert job.config["change"] == CHANGE
+    assert job.title == "Did version 16 work?"
+    assert companion.of(search) is None, "it is no experiment"
+    assert "Did version 16 work?" not in shown(team.designer, reverse("studies:jobs", args=["herobattle"]))
+
+
+def test_the_same_numbers_are_not_replayed(team: Studio, search: Job) -> None:
+    shortlist(search)
+    arrive(team, dict(search.game_version.patch))
+    assert not Job.objects.filter(kind="change").exists()
+
+
+def test_compare_opens_with_whether_it_worked(team: Studio, search: Job) -> None:
+    shortlist(search)
+    where = reverse("studies:compare", args=["herobattle"])
+    assert "Did it work?" not in shown(team.producer, where)
+    version = arrive(team, CHANGE)
+    assert "The old shortlist is replayed on" in shown(team.producer, where)
+    job = finished(starting.of_version(version))
+    found = read(job)
+    assert found is not None
+    page = shown(team.producer, where)
+    assert f"Did it work? The replay in full {fixed(found)}" in page
+    for each in found.lineups:
+        assert plain(each.words) in page
+
+
+def test_reports_read_the_last_replay_of_a_search(search: Job) -> None:
+    assert latest_of(search) is None
+    shortlist(search)
+    tried(search)
+    last = tried(search, {COST: 410.0})
+    found = latest_of(search)
+    assert found is not None
+    assert found.job == last
+    assert found.numbers[0].new == 410.0
+    assert all(each.before.value is not None and each.after.low is not None for each in found.lineups)
+
+
+def test_what_a_change_refits_is_told(search: Job) -> None:
+    shortlist(search)
+    search.config["lineups"] |= {"budget_high": None}
+    found = read(tried(search, {COST: 900.0}))
+    assert found is not None
+    if any(each.refitted for each in found.lineups):
+        assert any("refitted by the least change" in line for line in rest(found))
+
+
+def test_who_may_not_change_the_project_tries_nothing(team: Studio, search: Job) -> None:
+    shortlist(search)
+    assert attempt(team.producer, search, "400").status_code == 403
+    assert attempt(team.stranger, search, "400").status_code == 404
+    page = shown(team.producer, address(search))
+    assert "Whoever may change this project can try changes here." in page
+    job = tried(search)
+    for name in ("save", "search"):
+        assert signed_in(team.stranger).post(address(job, name)).status_code == 404
+    assert signed_in(team.stranger).get(address(job, "trial")).status_code == 404
+    assert not Job.objects.filter(kind="search").exclude(pk=search.pk).exists()
+
+
+def test_names_are_text(team: Studio, search: Job) -> None:
+    shortlist(search)
+    bad = '"><script>alert(1)</script>'
+    page = signed_in(team.designer).post(
+        address(search), {"action": "add", "number": COST, f"v:{COST}": bad, "piece": bad, "suspect": bad}
+    )
+    assert "<script>alert" not in page.content.decode()

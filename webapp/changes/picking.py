@@ -1,0 +1,79 @@
+"""Which lineups of a search are replayed: those that stand for a suspect, and its shortlist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ConfigError, StoreError
+from engine.indicators import UNDER
+from engine.lineups import schema
+from engine.simulators.contract import GameSpec
+from webapp.studies import explore_source as source
+from webapp.studies.explore_build import Explored, explored
+from webapp.studies.explore_shortlist import on_list
+from webapp.studies.models import Job
+from webapp.suspects.evidence import held
+from webapp.suspects.reading import Suspect
+
+FOR_A_SUSPECT, MOST = 5, 24
+"""Lineups that stand for a suspect, and of one replay."""
+Lineups = list[dict[str, Any]]
+Rows = list[tuple[list[list[int]], list[int]]]
+
+
+def lineups(search: Job, suspect: Suspect | None = None) -> Lineups:
+    """The lineups as a study has them: those that stand for the suspect, then the shortlist; none twice. Raises
+    StoreError and ConfigError where the game is no longer described."""
+    spec, found = source.spec(search), dict[str, dict[str, Any]]()
+    standing = _standing(search, suspect) if suspect else []
+    for genome, anchors in [*standing, *((entry.genome, entry.anchors) for entry in on_list(search))]:
+        found.setdefault(repr(genome), _as_study(spec, genome, anchors))
+    return list(found.values())[:MOST]
+
+
+def baselines(search: Job) -> dict[str, Any]:
+    """The baseline teams that a search's lineups met, as a study has them; none where they are not known."""
+    spec = source.spec(search)
+    teams = [{"name": name[:120], "slots": schema.team_slots(spec, row)} for name, row in source.baselines(search)]
+    return {"baselines": {"kind": "pasted", "teams": teams}} if teams else {}
+
+
+def _standing(search: Job, suspect: Suspect) -> Rows:
+    """The worst lineups over the line whose strongest team (the weakest, of a suspect that is too weak) holds the
+    suspect: those that fresh battles confirmed come first, then those that the search is sure of."""
+    try:
+        found = explored(search)
+    except (StoreError, ConfigError):
+        return []
+    known = {piece["id"] for piece in found.meta.get("pieces", ())}
+    if not found.core or not known.issuperset(suspect.line.pieces):
+        return []
+    seat, anchors = 0 if suspect.good else 1, found.lineups["anchor"]
+    rows = np.flatnonzero((anchors[:, 0] >= 0) & (found.core["verdict"] != UNDER))
+    if not len(rows):
+        return []
+    rows = rows[held(found.genome[rows, anchors[rows, seat]], found.meta, suspect)]
+    surer = found.core["verdict"][rows].astype(int) + _confirmed(found)[rows]
+    worst = rows[np.lexsort((-_beyond(search, found)[rows], -surer))]
+    return [(found.genome[i].tolist(), anchors[i].tolist()) for i in worst[:FOR_A_SUSPECT]]
+
+
+def _confirmed(found: Explored) -> NDArray[np.bool_]:
+    confirmed = [lineup for lineup, fresh in found.fresh.items() if fresh.finding == "confirmed"]
+    return np.isin(found.core["id"], confirmed)
+
+
+def _beyond(search: Job, found: Explored) -> NDArray[np.float64]:
+    """How far each lineup is in the first objective with a line, in the direction that counts."""
+    objectives = source.objectives(search).objectives
+    at = next((j for j, o in enumerate(objectives) if o.threshold is not None), 0)
+    return np.asarray(source.signs(objectives)[at] * found.core["value"][at].astype(float))
+
+
+def _as_study(spec: GameSpec, genome: list[list[int]], anchors: list[int]) -> dict[str, Any]:
+    name = " · ".join(schema.team_name(spec, row) for row in genome)[:200]
+    teams = [{"slots": schema.team_slots(spec, row)} for row in genome]
+    return {"name": name, "teams": teams, "anchors": anchors if len(anchors) == 2 and min(anchors) >= 0 else []}

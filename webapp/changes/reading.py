@@ -1,0 +1,289 @@
+"""What a replay says: the numbers that were changed, and every lineup before and after, with ranges and verdicts.
+
+``latest_of`` is for other pages: what the last change that was tried on a search's lineups did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from engine.arrays import Bundle, unpack
+from engine.config import ObjectiveConfig
+from engine.errors import StoreError
+from engine.verdicts import Finding
+from webapp.lib.figures import least_digits, telling, with_unit
+from webapp.lib.storage import store
+from webapp.lib.words import lower_first
+from webapp.studies import explore_source as source
+from webapp.studies.fresh import Fresh
+from webapp.studies.models import Job, Status
+from webapp.studies.verdict_words import Words
+
+MARKS: Mapping[str, str] = {"confirmed": "strong", "refuted": "fair", "measured": ""}
+"""The verdict marks of findings; any other is ``unsure``, and none is no verdict yet."""
+
+
+class Number(NamedTuple):
+    """A changed number of the game: of which piece (empty: of the game itself), what it is called, in which unit, and
+    its value before (None: the piece is new) and after."""
+
+    path: str
+    piece: str
+    name: str
+    unit: str
+    old: float | None
+    new: float
+
+    @property
+    def title(self) -> str:
+        """ "Warhorn: rally bonus"."""
+        return f"{self.piece}: {lower_first(self.name)}" if self.piece else self.name
+
+    @property
+    def value(self) -> str:
+        """The new value as people read it."""
+        return with_unit(self.new, self.unit)
+
+    @property
+    def was(self) -> str:
+        """The value before."""
+        return "new" if self.old is None else with_unit(self.old, self.unit)
+
+    @property
+    def at(self) -> str:
+        """ "Warhorn’s rally bonus at 18 %"."""
+        what = f"{self.piece}’s {lower_first(self.name)}" if self.piece else lower_first(self.name)
+        return f"{what} at {self.value}"
+
+
+class Measured(NamedTuple):
+    """A value and its 95 % range; None where there is none. ``first``: by the few battles before the fresh ones, which
+    have no range."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    first: bool = False
+
+
+class Lineup(NamedTuple):
+    """A lineup before and after, in the objective that has the line. ``change``: the difference, after less before, of
+    the same replicates. ``words``: the verdict after the change in a sentence, ``short`` in a word or two; empty while
+    nothing is told. ``finding`` and ``found_before``: the verdicts, as the engine calls them. ``refitted``: what the
+    new prices made other, in words; ``unfit``: they rule it out, and nothing near it keeps to the rules. ``battles``:
+    fresh ones, of both versions."""
+
+    name: str
+    teams: list[str]
+    before: Measured
+    after: Measured
+    change: Measured
+    words: str
+    short: str
+    mark: str
+    finding: Finding | str
+    found_before: Finding | str
+    refitted: str
+    unfit: bool
+    failed: bool
+    battles: int
+
+    @property
+    def both(self) -> tuple[Measured, Measured, Measured]:
+        """Before, after and the difference."""
+        return self.before, self.after, self.change
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """All that the table of a ``job`` says by now."""
+
+    job: Job
+    bundle: Bundle
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What its rows and columns are."""
+        return self.bundle.meta
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """What was changed."""
+        return tuple(
+            Number(n["path"], n["piece"], n["title"], n["unit"], n["before"], n["after"]) for n in self.meta["changes"]
+        )
+
+    @cached_property
+    def measure(self) -> int:
+        """Which objective is shown: the first that has a line."""
+        lined = [j for j, o in enumerate(self.objectives) if o.threshold is not None]
+        return lined[0] if lined else 0
+
+    @cached_property
+    def objectives(self) -> tuple[ObjectiveConfig, ...]:
+        """What was measured."""
+        return tuple(ObjectiveConfig.model_validate(each) for each in self.meta["objectives"])
+
+    @property
+    def objective(self) -> ObjectiveConfig:
+        """The one that is shown."""
+        return self.objectives[self.measure]
+
+    @property
+    def line(self) -> float | None:
+        """Its line."""
+        return self.objective.threshold
+
+    @property
+    def fresh(self) -> bool:
+        """Whether fresh battles have told something."""
+        return bool(self.meta["fresh"])
+
+    @property
+    def battles(self) -> int:
+        """Battles that were asked for, of both versions."""
+        return int(self.job.counters.get("battles", 0))
+
+    @property
+    def planned(self) -> int:
+        """The most that it takes: where verdicts come early, fewer are played."""
+        return int(self.meta["planned"])
+
+    @cached_property
+    def words(self) -> Words:
+        """What its verdicts are called."""
+        return source.words(self.job)
+
+    @cached_property
+    def lineups(self) -> list[Lineup]:
+        """Every lineup that was replayed, in the order they were given."""
+        return [self._lineup(i) for i in range(len(self.meta["lineups"]))]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each lineup, for programs."""
+        for each in self.lineups:
+            yield {
+                "lineup": each.name,
+                **_ends("before", each.before),
+                **_ends("after", each.after),
+                **_ends("difference", each.change),
+                "verdict": each.words or "No fresh battles yet",
+                "refitted": each.refitted,
+                "battles": each.battles,
+            }
+
+    def shown(self, value: float | None, ends: tuple[float | None, float | None] | None = None) -> str:
+        """A value of the objective with its unit, with so many digits that it stands on its side of the line."""
+        if value is None:
+            return "–"
+        unit = self.objective.unit
+        known = None if ends is None or None in ends else (float(ends[0] or 0.0), float(ends[1] or 0.0))
+        digits = telling(value, known, least_digits(value, unit), [] if self.line is None else [self.line])
+        return with_unit(round(value, digits), unit, digits)
+
+    def _lineup(self, i: int) -> Lineup:
+        told, columns = self.meta["lineups"][i], self.bundle.arrays
+        finding, before = (self._word("verdict", f"verdict_{when}", i) for when in ("after", "before"))
+        fresh = self._fresh(i, finding)
+        unfit = self._word("fit", "fit", i) == "unfit"
+        return Lineup(
+            told["name"],
+            [", ".join(parts) for parts in told["teams"]],
+            self._measured("before", i),
+            self._measured("after", i),
+            self._ranged("change", i),
+            UNFIT if unfit else FAILED if columns["failed"][i] else fresh.sentence(self.words) if fresh else "",
+            "Not allowed any more" if unfit else "Failed" if columns["failed"][i] else
+            fresh.short(self.words) if fresh else "",
+            MARKS.get(finding, "unsure") if finding and not unfit else "",
+            finding,
+            before,
+            "; ".join(map(_refit, told["refitted"])),
+            unfit,
+            bool(columns["failed"][i]),
+            int(columns["battles"][i]),
+        )  # fmt: skip
+
+    def _measured(self, when: str, i: int) -> Measured:
+        value = self._value(when, i)
+        if value is None:
+            return Measured(self._value(f"first_{when}", i), first=True)
+        return self._ranged(when, i)
+
+    def _ranged(self, column: str, i: int) -> Measured:
+        low, high = (self._value(f"{column}_{end}", i) for end in ("low", "high"))
+        return Measured(self._value(column, i), low, high)
+
+    def _value(self, column: str, i: int, j: int | None = None) -> float | None:
+        value = float(self.bundle.arrays[column][i, self.measure if j is None else j])
+        return value if math.isfinite(value) else None
+
+    def _word(self, words: str, column: str, i: int) -> str:
+        return str(self.meta["words"][words][int(self.bundle.arrays[column][i])])
+
+    def _fresh(self, i: int, finding: str) -> Fresh | None:
+        """What fresh battles say of it after the change."""
+        if not finding:
+            return None
+        columns, of = self.bundle.arrays, self._word("open", "open_after", i)
+        mean = tuple(columns["after"][i].tolist())
+        battles = int(columns["samples"][i]) * int(self.meta["battles_each"])
+        told: Any = finding
+        return Fresh(
+            mean, (None,) * len(mean), int(columns["samples"][i]), battles, told, int(columns["needs_after"][i]),
+            bool(columns["over_after"][i]), of, self._gap(i, of), "", bool(columns["endless_after"][i]),
+        )  # fmt: skip
+
+    def _gap(self, i: int, of: str) -> str:
+        """ "it is at 2.1×, the line at 2.0×": what is not told apart."""
+        about = int(self.bundle.arrays["about_after"][i])
+        value = self._value("after", i, about)
+        objective = self.objectives[about]
+        other = objective.threshold if of == "line" else float(self.meta["baselines"][1]["value"])
+        if not of or value is None or other is None:
+            return ""
+        digits = telling(value, (min(value, other), max(value, other)), 1)
+        here, there = (with_unit(round(each, digits), objective.unit, digits) for each in (value, other))
+        return f"it is at {here}, the line at {there}" if of == "line" else (
+            f"it has {here}, the median baseline team {there}"
+        )  # fmt: skip
+
+
+UNFIT = "At the new prices the rules do not allow it, and nothing near it either"
+FAILED = "One of its battles could not be finished"
+
+
+def _ends(name: str, measured: Measured) -> dict[str, float | None]:
+    return {name: measured.value, f"{name}_low": measured.low, f"{name}_high": measured.high}
+
+
+def _refit(told: Mapping[str, Any]) -> str:
+    """ "Bows → Pikes"; of a count with what it counts."""
+    counted = f"{told['slot']}: " if told.get("count") else ""
+    return f"{counted}{told['before']} → {told['after']}"
+
+
+def read(job: Job) -> Replayed | None:
+    """What the table of a replay says by now; None before there is one, and where it was lost."""
+    digest = job.artifacts.get("table", "")
+    if not digest:
+        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
+        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
+    try:
+        return Replayed(job, unpack(store().get(digest))) if digest else None
+    except StoreError:
+        return None
+
+
+def latest_of(search: Job) -> Replayed | None:
+    """What the last change that was tried on a search's lineups, and played to its end, did to them; None where there
+    is none. Replays that came by themselves with a new data version count as well."""
+    jobs = Job.objects.filter(parent=search, kind="change", status=Status.FINISHED).select_related(
+        "project", "game_version__simulator"
+    )
+    found = jobs.order_by("-pk").first()
+    return read(found) if found is not None else None

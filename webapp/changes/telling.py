@@ -1,0 +1,122 @@
+"""What a change does, in a sentence or two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webapp.changes.reading import Lineup, Replayed
+from webapp.lib.words import lower_first
+
+COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NAMED = 2
+"""Lineups that are named; of more only the number is told."""
+
+
+def head(replayed: Replayed) -> str:
+    """ "With Warhorn’s rally bonus at 18 %, four of the five are under the line." While nothing is sure, how far it
+    is."""
+    lineups = [each for each in replayed.lineups if not each.unfit]
+    told = [each for each in lineups if each.finding]
+    if not told:
+        return f"{_with(replayed)}: no verdict yet. Bars that still fill in are of the first few battles."
+    under = [each for each in lineups if each.finding == "refuted"]
+    if replayed.line is None:
+        return f"{_with(replayed)}: the bars show what changes. No line is drawn, so nothing is called unfair."
+    return f"{_with(replayed)}, {_of(len(under), len(lineups))} {lower_first(replayed.words.refuted)}."
+
+
+def rest(replayed: Replayed) -> list[str]:
+    """What else there is to say: who stays over the line, what is open, and who could not be played as they were."""
+    lineups = replayed.lineups
+    over = [each for each in lineups if each.finding == "confirmed"]
+    open_ = [each for each in lineups if each.finding in ("more", "close")]
+    weak = [each for each in lineups if each.finding == "weak"]
+    before = [each for each in lineups if each.found_before == "refuted" and each.finding == "refuted"]
+    said = [
+        _named(replayed, over, f"still {replayed.words.over}"),
+        _named(replayed, weak, lower_first(replayed.words.weak)),
+        _left(open_) if replayed.job.terminal else "",
+        f"{_count(before, 'was', 'were').capitalize()} so before the change, too." if before else "",
+        _fitted(lineups),
+    ]
+    return [each for each in said if each]
+
+
+def fixed(replayed: Replayed) -> str:
+    """Did it work? "Four of the five are under the line on this data." """
+    lineups = [each for each in replayed.lineups if not each.unfit]
+    if not any(each.finding for each in lineups):
+        return "It is being played: no verdict yet."
+    under = sum(each.finding == "refuted" for each in lineups)
+    return f"{_of(under, len(lineups)).capitalize()} {lower_first(replayed.words.refuted)} on this data."
+
+
+def _with(replayed: Replayed) -> str:
+    first, *more = replayed.numbers
+    others = f" and {COUNTS[len(more)] if len(more) < len(COUNTS) else len(more)} more changed" if more else ""
+    return f"With {first.at}{others}"
+
+
+def _of(count: int, total: int) -> str:
+    """ "four of the five are"."""
+    if total == 1:
+        return "its one lineup is" if count else "its one lineup is not"
+    if count == total:
+        return f"all {_word(total)} are"
+    return f"{_word(count)} of the {_word(total)} {'are' if count > 1 else 'is'}"
+
+
+def _word(count: int) -> str:
+    return COUNTS[count] if count < len(COUNTS) else f"{count:,}"
+
+
+def _count(lineups: Sequence[Lineup], one: str, many: str) -> str:
+    return f"{_word(len(lineups))} {one if len(lineups) == 1 else many}"
+
+
+def _named(replayed: Replayed, lineups: Sequence[Lineup], what: str) -> str:
+    """ "Frost Captain · Marrow Duke is still over the line (2.2×, 2.0 to 2.4)." """
+    if not lineups:
+        return ""
+    if len(lineups) > NAMED:
+        return f"{_count(lineups, 'is', 'are').capitalize()} {what}."
+    told = [f"{each.name}{_range(replayed, each)}" for each in lineups]
+    return f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'} {what}."
+
+
+def _range(replayed: Replayed, lineup: Lineup) -> str:
+    after = lineup.after
+    if after.value is None or after.low is None or after.high is None:
+        return ""
+    ends = after.low, after.high
+    low, high = (replayed.shown(end, ends) for end in ends)
+    return f" ({replayed.shown(after.value, ends)}, {low} to {high})"
+
+
+def _left(lineups: Sequence[Lineup]) -> str:
+    if len(lineups) == 1:
+        return f"{lineups[0].name}: {lower_first(lineups[0].words)}."
+    return f"Of {_word(len(lineups))} these battles do not tell." if lineups else ""
+
+
+def _fitted(lineups: Sequence[Lineup]) -> str:
+    """What the new prices did to lineups, before any battle."""
+    refitted = [each for each in lineups if each.refitted]
+    unfit = [each for each in lineups if each.unfit]
+    said = []
+    if refitted:
+        said.append(
+            f"{len(refitted):,} of {len(lineups):,} lineups broke the rules at the new prices and "
+            f"{'was' if len(refitted) == 1 else 'were'} refitted by the least change first."
+        )
+    if unfit:
+        said.append(f"{_count(unfit, 'is', 'are').capitalize()} not allowed any more, and nothing near is.")
+    return " ".join(said)
+
+
+def named(found: Replayed | None) -> str:
+    """ "Warhorn’s rally bonus at 18 %", of several the first and how many more."""
+    if found is None or not found.numbers:
+        return "this change"
+    first, *more = found.numbers
+    return f"{first.at}{f' and {len(more)} more' if more else ''}"
