@@ -26,6 +26,7 @@ from engine.config.base import Config, Study
 from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
 from engine.config.metagame import MetagameConfig
+from engine.config.removal import RemovalConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
 from engine.config.study import RecheckConfig, SampleConfig, SearchConfig
 from engine.config.train import TrainConfig
@@ -253,6 +254,7 @@ EVALUATORS: dict[str, str] = {
     "players": "engine.evorl.evaluator:build",
     "pairings": "engine.lineups.pairing_evaluator:build",
     "meetings": "engine.lineups.pairing_evaluator:build_meetings",
+    "swaps": "engine.lineups.swap_evaluator:build",
 }
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampler_factory:build"}
 STUDIES: dict[str, StudyKind] = {
@@ -286,5 +288,9 @@ STUDIES: dict[str, StudyKind] = {
     "metagame": StudyKind(
         "Who beats whom", "round robin", MetagameConfig, "engine.study.metagame:metagame",
         "engine.study.metagame:Words", "battles", "table", tick="part", gained="played",
+    ),
+    "removal": StudyKind(
+        "What is left without it", "removal test", RemovalConfig, "engine.study.removal:removal",
+        "engine.study.removal:Words", "battles", "table", tick="part", gained="measured",
     ),
 }  # fmt: skip

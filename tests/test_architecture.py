@@ -31,6 +31,7 @@ FAMILIES: dict[str, set[str]] = {
     "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
     "worth": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "simulators.contract", "worth"},
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
+    "removal": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "removal"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
     "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},
@@ -47,6 +48,7 @@ FAMILIES: dict[str, set[str]] = {
         "simulators",
         "catalog",
         "metagame",
+        "removal",
         "study",
         "worth",
     },
@@ -54,7 +56,8 @@ FAMILIES: dict[str, set[str]] = {
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
-    "formula_terms", "lineups.battle_counts", "lineups.parts", "lineups.rules", "lineups.schema", "lineups.size",
+    "confidence", "formula_terms", "lineups.battle_counts", "lineups.parts", "lineups.patterns", "lineups.rules",
+    "lineups.schema", "lineups.size",
     "simulators.contract", "text",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
@@ -77,6 +80,7 @@ APPS = (
     "evaluations",
     "worth",
     "metagame",
+    "removal",
     "suspects",
     "api",
 )

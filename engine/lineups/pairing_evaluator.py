@@ -12,6 +12,7 @@ from engine.config.metagame import MetagameConfig
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError, SimulatorError
 from engine.lineups.pairings import PairingSpace
+from engine.lineups.patterns import strangers
 from engine.lineups.rules import compile_rules, feasibility
 from engine.lineups.schema import OTHER_GAME, check_patch
 from engine.problem import Evaluation, Genome, Objective, Problem, Request, ShouldStop
@@ -91,6 +92,7 @@ def checked(config: WorthConfig | MetagameConfig, simulator: LineupSimulator) ->
         wrong.append(("game.fidelity", f"the game can be played as {', '.join(fidelities)}"))
     patched = spec.patched(config.game.patch)
     wrong += [(f"lineups.{place}", text) for place, text in feasibility(patched, config.pairings)]
+    wrong += strangers(patched, getattr(config, "intended", ()), "intended")
     if wrong:
         raise ConfigError(wrong)
     return patched

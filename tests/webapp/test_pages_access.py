@@ -20,6 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.factories import Studio, maker, person, search_job, studio
 from tests.webapp.evolutions import evolution
+from tests.webapp.experiments import DUKE, experiment, removal
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.trainings import finished
 from webapp.accounts import rights
@@ -68,6 +69,14 @@ def of_project(name: str, get: frozenset[str] | None, post: frozenset[str] | Non
     """A row whose address begins with the project's."""
     extra = more.pop("arguments", lambda team: {})
     return Row(name, get, post, True, lambda team: {"slug": PROJECT, **extra(team)}, **more)
+
+
+def _tested(team: Studio) -> dict[str, Any]:
+    """A search whose suspects were tested, so that there is a battle to watch."""
+    search = search_job(team.project)
+    experiment(search)
+    removal(search)
+    return {"pk": search.pk}
 
 
 def _member(team: Studio) -> dict[str, Any]:
@@ -252,6 +261,8 @@ ROWS = (
     of_project("suspects:page", MEMBERS, arguments=_job),
     of_project("suspects:decide", None, WRITERS, arguments=_job, data={"choice": "fix"}),
     of_project("suspects:measure", None, WRITERS, arguments=_job),
+    of_project("suspects:test", None, WRITERS, arguments=_job),
+    of_project("suspects:battle", MEMBERS, arguments=_tested, query=f"suspect={DUKE}"),
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.config import LineupConfig, ObjectiveSetConfig, SearchConfig
 from engine.config.metagame import MetagameConfig
+from engine.config.removal import RemovalConfig
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
@@ -81,7 +82,7 @@ class Pins:
         found = accepted(self.version.project, self.asked.key, objectives)
         return with_line(objectives, found.objective, found.line) if found else objectives
 
-    def changed(self, config: SearchConfig | WorthConfig | MetagameConfig) -> list[tuple[str, str]]:
+    def changed(self, config: SearchConfig | WorthConfig | MetagameConfig | RemovalConfig) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's, or in a way that the game has not."""
         game, version, found = config.game, self.version, list[tuple[str, str]]()
         if game.simulator != version.simulator.reference:
