@@ -31,7 +31,7 @@ FAMILIES: dict[str, set[str]] = {
     "lineups": LEAVES | {"problem", "population", "mdp", "lineups", "simulators"},
     "worth": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "simulators.contract", "worth"},
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
-    "removal": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "removal"},
+    "removal": LEAVES | {"lineups", "removal", "simulators.contract"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
     "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},

@@ -53,7 +53,7 @@ def changed(search: Job, **numbers: float) -> GameVersion:
     old = version(search)
     patch = {path.replace("__", "."): value for path, value in numbers.items()}
     return GameVersion.objects.create(
-        project=old.project, simulator=old.simulator, number=old.number + 1, name="Summer data",
+        project=old.project, simulator=old.simulator, number=old.number + 1, label="Summer data",
         patch={**old.patch, **patch}, spec_hash=old.spec_hash, content_hash="other",
     )  # fmt: skip
 
