@@ -138,7 +138,7 @@ class Course:
         able = [i for i, why in enumerate(self.impossible) if not why]
         if not able or not self.config.rounds:
             return []
-        return [Stage(what, i) for i in (EVERYTHING, *able) for what in ("search", "replay")]  # type: ignore[arg-type]
+        return [Stage(what, i) for i in (EVERYTHING, *able) for what in ("search", "replay")]
 
     def _open(self) -> None:
         """The next stage that has anything to play; one without gives its result at once."""

@@ -38,8 +38,8 @@ class Player {
     this.moment.max = String(this.last);
     this.button.addEventListener("click", () => (this.playing ? this.pause() : this.play()));
     this.moment.addEventListener("input", () => {
-      this.pause();
       this.show(Number(this.moment.value));
+      this.pause();
     });
     new ResizeObserver(() => this.draw()).observe(this.canvas);
     document.addEventListener("equipoise:theme", () => this.draw());

@@ -158,11 +158,11 @@ def test_unfair_lineups_are_counted_by_the_suspects_that_explain_them(team: Stud
     lineups = Lineups(search)
     *families, none = lineups.families(found.named)
     assert none.place == -1
-    assert sum(family.count for family in families) + none.count == len(lineups.unfair[0])
+    assert sum(family.many for family in families) + none.many == len(lineups.unfair[0])
     assert families[0].name == "Frost Captain + Warhorn"
     page = shown(team.producer, search)
-    if none.count:
-        assert f"{none.count} of {len(lineups.unfair[0])} unfair lineups hold none of these" in page
+    if none.many:
+        assert f"{none.many} of {len(lineups.unfair[0])} unfair lineups hold none of these" in page
 
 
 def test_the_explorer_names_families_after_suspects(team: Studio, search: Job) -> None:

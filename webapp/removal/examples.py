@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,9 +35,14 @@ class Example(NamedTuple):
 
     def frames(self) -> dict[str, Any]:
         """For scripts; a unit that is not there has no place."""
-        rounded = np.round(self.places.astype(np.float64), 2)
-        places = np.where(np.isfinite(rounded), rounded, None).tolist()
+        rounded = np.round(self.places.astype(np.float64), 2).tolist()
+        places = [[[finite(number) for number in unit] for unit in frame] for frame in rounded]
         return {**self.told, "places": places}
+
+
+def finite(number: float) -> float | None:
+    """None for what is no number, which JSON has not."""
+    return number if math.isfinite(number) else None
 
 
 def of(job: Job, key: str) -> Example | None:

@@ -83,4 +83,4 @@ def meant(job: Job, spec: GameSpec, columns: Mapping[str, NDArray[Any]]) -> NDAr
     patterns = intended(job)
     if not patterns or "anchor" not in columns or not len(columns["genome"]):
         return np.zeros(len(columns["objective"]), np.bool_)
-    return Patterns(spec, patterns).explained(columns["genome"], columns["anchor"]).any(axis=1)
+    return np.asarray(Patterns(spec, patterns).explained(columns["genome"], columns["anchor"]).any(axis=1))

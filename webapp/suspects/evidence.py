@@ -45,11 +45,11 @@ class Share:
 
 
 class Family(NamedTuple):
-    """A suspect by its place in the list (-1: none of them), and how many unfair lineups it is the first to explain."""
+    """A suspect by its place in the list (-1: none), and how ``many`` unfair lineups it is the first to explain."""
 
     place: int
     name: str
-    count: int
+    many: int
 
 
 class Lineups:
@@ -106,7 +106,7 @@ class Lineups:
         )
         first = np.where(held.any(axis=1), held.argmax(axis=1) if held.size else 0, -1)
         told = [Family(i, each.line.name, int((first == i).sum())) for i, each in enumerate(suspects)]
-        return [*sorted(told, key=lambda family: -family.count), Family(-1, "", int((first == -1).sum()))]
+        return [*sorted(told, key=lambda family: -family.many), Family(-1, "", int((first == -1).sum()))]
 
     def holding(self, pattern: Pattern, most: int) -> tuple[list[list[list[int]]], list[tuple[int, int]]]:
         """Genomes and anchors of the unfair lineups that a pattern explains: first those that fresh battles confirmed,

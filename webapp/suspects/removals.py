@@ -107,7 +107,7 @@ def _config(search: Job, config: SearchConfig, named: Sequence[Suspect], size: S
     lineups, suspects = Lineups(search), list[SuspectConfig]()
     for suspect in named:
         genomes, anchors = lineups.holding(suspect.pattern, size.lineups)
-        suspects.append(SuspectConfig(pattern=suspect.pattern, genomes=genomes, anchors=anchors))  # type: ignore[arg-type]
+        suspects.append(SuspectConfig(pattern=suspect.pattern, genomes=genomes, anchors=anchors))
     return RemovalConfig(
         seed=seed(config.seed), game=config.game, lineups=_same_teams(config), objectives=config.objectives,
         intended=tuple(patterns.intended(search)), suspects=tuple(suspects), replicates=size.replicates,
