@@ -465,7 +465,7 @@ def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(clie
     assert answer["sample"]["state"] == "playing"
     assert answer["sample"]["text"].startswith("6 of 200 random valid lineups so far")
     assert (answer["sample"]["advice"]["level"], answer["sample"]["advice"]["better"]) == ("few", None)
-    assert plain(answer["before"]["time"]) == "about 21 min"
+    assert plain(answer["before"]["time"]) == "about 27 min"
     rows = dict(answer["before"]["rows"])
     usual = dict(rows["Fresh battles at the end"])["The edge again"].removeprefix("about ").split(", at")[0]
     battles, edge = int(rows["Battles"].replace(",", "")), int(usual.replace(",", ""))
