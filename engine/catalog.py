@@ -28,6 +28,7 @@ from engine.config.evolve import EvolveConfig
 from engine.config.gate import GateConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
+from engine.config.removal import RemovalConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
 from engine.config.train import TrainConfig
@@ -257,6 +258,7 @@ EVALUATORS: dict[str, str] = {
     "meetings": "engine.lineups.pairing_evaluator:build_meetings",
     "patched": "engine.lineups.pairing_evaluator:build_patched",
     "versions": "engine.lineups.version_evaluator:build",
+    "swaps": "engine.lineups.swap_evaluator:build",
 }
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampler_factory:build"}
 STUDIES: dict[str, StudyKind] = {
@@ -302,5 +304,9 @@ STUDIES: dict[str, StudyKind] = {
     "change": StudyKind(
         "Try a change", "replay", ChangeConfig, "engine.study.change:change", "engine.study.change:Words", "battles",
         "table", tick="part", gained="measured",
+    ),
+    "removal": StudyKind(
+        "What is left without it", "removal test", RemovalConfig, "engine.study.removal:removal",
+        "engine.study.removal:Words", "battles", "table", tick="part", gained="measured",
     ),
 }  # fmt: skip

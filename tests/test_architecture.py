@@ -35,6 +35,7 @@ FAMILIES: dict[str, set[str]] = {
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
     "patches": LEAVES | {"problem", "columns", "evolution", "lineups", "worth", "simulators.contract", "patches"},
     "change": LEAVES | {"problem", "evolution.algorithm", "lineups", "simulators.contract", "change"},
+    "removal": LEAVES | {"lineups", "removal", "simulators.contract"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
     "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},
@@ -54,6 +55,7 @@ FAMILIES: dict[str, set[str]] = {
         "change",
         "metagame",
         "patches",
+        "removal",
         "study",
         "worth",
     },
@@ -61,8 +63,9 @@ FAMILIES: dict[str, set[str]] = {
 """Engine family to the engine modules it may import; cli, bench and __main__ may import anything."""
 WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
-    "formula_terms", "gate.junit", "gate.numbers", "gate.report", "lineups.battle_counts", "lineups.named",
-    "lineups.parts", "lineups.rules", "lineups.schema", "lineups.size", "simulators.contract", "text",
+    "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report", "lineups.battle_counts",
+    "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
+    "simulators.contract", "text",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {
@@ -84,6 +87,7 @@ APPS = (
     "evaluations",
     "worth",
     "metagame",
+    "removal",
     "suspects",
     "changes",
     "patches",

@@ -66,6 +66,7 @@ INSTALLED_APPS = [
     "webapp.evaluations",
     "webapp.worth",
     "webapp.metagame",
+    "webapp.removal",
     "webapp.suspects",
     "webapp.changes",
     "webapp.patches",

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from webapp.games import handshake
-from webapp.studies import pending, queue
+from webapp.studies import afterwards, pending, queue
 from webapp.studies.models import Job, Status
 from workers import claims, process
 
@@ -38,6 +38,7 @@ def admit() -> None:
     """Send the jobs nobody holds, oldest first, as far as there are places; the others wait and say for what. What
     people asked for goes before the experiments that came with it."""
     pending.settle_all()
+    afterwards.begin()
     lost = timezone.now() - SENT_AND_LOST
     admitted: list[Job] = []
     waiting = Job.objects.filter(status__in=(Status.QUEUED, Status.WAITING)).select_related("project", "accompanies")

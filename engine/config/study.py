@@ -11,6 +11,7 @@ from engine.config.algorithms import AlgorithmConfig, NSGA2Config, SearchAlgorit
 from engine.config.base import Config, Shown, Study, refuse
 from engine.config.lineups import FAIRNESS, LineupConfig, ObjectiveSetConfig, TeamRow
 from engine.config.noise import BattlesRule, NoiseConfig, StopRule
+from engine.config.patterns import Intended
 from engine.config.pool import PoolConfig
 from engine.simulators.contract import content_hash
 
@@ -33,6 +34,7 @@ class BalanceStudy(Study):
     game: GameConfig
     lineups: LineupConfig = Field(default_factory=LineupConfig)
     objectives: ObjectiveSetConfig = Field(default=FAIRNESS)
+    intended: Intended = ()
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from engine.config.base import Shown, Study
 from engine.config.lineups import LineupConfig
+from engine.config.patterns import Intended
 from engine.config.pool import PoolConfig
 from engine.config.study import GameConfig
 
@@ -28,6 +29,7 @@ class WorthConfig(Study):
         3.0, gt=0, le=40, title="Smallest effect that matters",
         description="In points of the chance to win: what is closer to even is fine.",
     )  # fmt: skip
+    intended: Intended = ()
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
     @property

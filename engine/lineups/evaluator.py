@@ -14,13 +14,17 @@ from engine.config.study import STUDY, BalanceStudy
 from engine.errors import ConfigError
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.encoding import Lineups, LineupSpace
-from engine.lineups.matches import Matches
+from engine.lineups.matches import Matches, Played
 from engine.lineups.objectives import Measured, Objectives, check
+from engine.lineups.patterns import Patterns, strangers
 from engine.lineups.rules import CompiledRules, compile_rules, feasibility
 from engine.lineups.schema import OTHER_GAME, check_patch, team_costs, team_row, unbounded, unreachable_lines
 from engine.problem import Evaluation, LineupContext, Problem, Request, ShouldStop, failed, of_kind
 from engine.simulators.contract import GameSpec, LineupSimulator, content_hash
 from engine.simulators.loaders import heed, load
+
+MEANT = 1.0
+"""The violation of a lineup that is meant to be as it is."""
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -40,6 +44,7 @@ class LineupEvaluator:
         self.baselines = BaselineTeams.load(setup.baselines)
         self.space = _space(compile_rules(self.spec, study.lineups), study)
         self.objectives = Objectives(self.spec, study.objectives, study.lineups.teams, len(self.baselines.rows))
+        self.intended = Patterns(self.spec, study.intended)
         cache = getattr(study, "cache", True)
         self.matches = Matches(simulator, self.baselines.rows, study.game.patch, study.seed, cache)
 
@@ -65,15 +70,14 @@ class LineupEvaluator:
             yield from self._together(list(group), first, last, fidelity)
 
     def _together(self, requests: list[Request], first: int, last: int, fidelity: str) -> Iterator[Evaluation]:
-        genomes = np.stack([request.genome for request in requests])
-        played = self.matches.play(genomes, first, last, fidelity)
+        genomes, played = self._played(np.stack([request.genome for request in requests]), first, last, fidelity)
         records = [r.record for r in requests if r.record is not None]
         if records and len(records[0]):
             played = played.after(np.stack(records))
         fixed = [_anchors(r) for r in requests]
         anchors = np.array(fixed, dtype=np.int64) if fixed[0] else None
         costs = team_costs(self.spec, genomes)
-        measured = self.objectives.measure(played, costs, anchors)
+        measured = self._apart(self.objectives.measure(played, costs, anchors), genomes)
         each, cached = played.requested // len(requests), played.cached
         recorded = played.recorded() if records else None
         limits = self.objectives.limits(costs) if records and self.objectives.bounded else None
@@ -87,6 +91,17 @@ class LineupEvaluator:
             if answer.status == "ok" and measured.sums is not None:
                 answer = answer._replace(sums=measured.sums[i])
             yield answer
+
+    def _played(self, genomes: Lineups, first: int, last: int, fidelity: str) -> tuple[Lineups, Played]:
+        """The lineups [n, teams, slots] that genomes stand for, and their battles."""
+        return genomes, self.matches.play(genomes, first, last, fidelity)
+
+    def _apart(self, measured: Measured, lineups: Lineups) -> Measured:
+        """What is meant to be so counts as if it broke a rule: it is never on a front, and nobody descends from it."""
+        if not self.intended.patterns:
+            return measured
+        meant = self.intended.explained(lineups, measured.anchors).any(axis=1)
+        return measured._replace(violation=measured.violation + meant * MEANT)
 
     def _answer(
         self, request: Request, i: int, found: Measured, costs: np.ndarray, broken: bool, cost: int, cached: int
@@ -150,6 +165,7 @@ def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
     patched = spec.patched(study.game.patch)
     wrong += [(f"lineups.{place}", text) for place, text in feasibility(patched, study.lineups)]
     wrong += _strangers(patched, study.lineups.baselines)
+    wrong += strangers(patched, study.intended, "intended")
     try:
         check(spec, study.objectives, study.lineups.teams)
     except ConfigError as error:
@@ -159,6 +175,8 @@ def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
     noise = getattr(study, "noise", None)
     if noise and noise.racing == "bounds" and (why := unbounded(spec, study.objectives, study.lineups.teams)):
         wrong.append(("noise.racing", why))
+    if noise and noise.racing == "bounds" and study.intended:
+        wrong.append(("noise.racing", "bounds need conditions that no battle changes: leave racing out, or intended"))
     if wrong:
         raise ConfigError(wrong)
     return spec

@@ -123,6 +123,23 @@ class _Table:
         self.index.update(zip(keys.tolist(), range(start, need), strict=True))
 
 
+class _Keys(NamedTuple):
+    """uint64[n] of teams: what they are ``known`` by in the memory of matches, and what their battles are ``seeded``
+    by."""
+
+    known: Keys
+    seeded: Keys
+
+    @classmethod
+    def of(cls, rows: NDArray[np.int32], seeded: NDArray[np.int32] | None) -> _Keys:
+        """Both are a team's own key, unless it has the seeds of another."""
+        own = team_keys(rows)
+        if seeded is None:
+            return cls(own, own)
+        other = team_keys(seeded)
+        return cls(np.where(own == other, own, combine64(own, other)), other)
+
+
 class Matches:
     """Plays lineups against each other and the baselines on one simulator."""
 
@@ -135,11 +152,19 @@ class Matches:
         self.sides, self.width = len(spec.side_metrics), len(spec.side_metrics) + len(spec.battle_metrics)
         self.memory = MatchMemory()
 
-    def play(self, lineups: NDArray[np.int32], first: int, last: int, fidelity: str = "full") -> Played:
-        """All battles of lineups int32[n, T, slots], replicates first <= r < last. Raises SimulatorError."""
+    def play(
+        self,
+        lineups: NDArray[np.int32],
+        first: int,
+        last: int,
+        fidelity: str = "full",
+        seeded: NDArray[np.int32] | None = None,
+    ) -> Played:
+        """All battles of lineups int32[n, T, slots], replicates first <= r < last; with the seeds of the teams in the
+        same places of ``seeded``, where others than their own (common random numbers). Raises SimulatorError."""
         n, teams, _ = lineups.shape
         rows = lineups.reshape(n * teams, -1)
-        keys = team_keys(rows)
+        keys = _Keys.of(rows, None if seeded is None else seeded.reshape(rows.shape))
         left, right = np.triu_indices(teams, 1)
         index = np.arange(n * teams).reshape(n, teams)
         ones, others = index[:, left].ravel(), index[:, right].ravel()
@@ -157,27 +182,29 @@ class Matches:
         return Played(versus, blocks, requested, requested - played, np.asarray(broken))
 
     def _pairs(
-        self, rows: NDArray[np.int32], keys: Keys, a: Any, b: Any, first: int, last: int, fidelity: str
+        self, rows: NDArray[np.int32], keys: _Keys, a: Any, b: Any, first: int, last: int, fidelity: str
     ) -> tuple[Floats, int]:
         """Matches of rows a and b: float64[len(a), 2 (whose numbers), 2 seats, R, width], and how many were new."""
-        swapped = keys[a] > keys[b]
+        swapped = keys.known[a] > keys.known[b]
         low, high = np.where(swapped, b, a), np.where(swapped, a, b)
 
         def battle(new: NDArray[np.int64]) -> Floats:
             x, y = low[new], high[new]
             one, other = np.concatenate([x, y]), np.concatenate([y, x])
-            both = self._battles(rows[one], rows[other], keys[one], keys[other], first, last, fidelity)
+            both = self._battles(rows[one], rows[other], keys.seeded[one], keys.seeded[other], first, last, fidelity)
             as_left, as_right = both[: len(x)], both[len(x) :]
             mine = np.stack([as_left[:, 0], as_right[:, 1]], axis=1)
             theirs = np.stack([as_right[:, 0], as_left[:, 1]], axis=1)
             return np.stack([mine, theirs], axis=1)
 
-        values, new = self._remembered("pair", combine64(keys[low], keys[high]), battle, first, last, fidelity)
+        values, new = self._remembered(
+            "pair", combine64(keys.known[low], keys.known[high]), battle, first, last, fidelity
+        )
         values = values.reshape(len(a), 2, 2, last - first, self.width)
         return np.where(swapped[:, None, None, None, None], values[:, ::-1], values), new
 
     def _against_baselines(
-        self, rows: NDArray[np.int32], keys: Keys, first: int, last: int, fidelity: str
+        self, rows: NDArray[np.int32], keys: _Keys, first: int, last: int, fidelity: str
     ) -> tuple[Floats, int]:
         """Sums over the baselines for each row: float64[n, 2 seats, R, width], and how many rows were new."""
 
@@ -186,7 +213,7 @@ class Matches:
             x, y = np.repeat(new, many), np.tile(np.arange(many), count)
             mine, base = rows[x], self.baselines[y]
             ones, others = np.concatenate([mine, base]), np.concatenate([base, mine])
-            one_keys, other_keys = keys[x], self.baseline_keys[y]
+            one_keys, other_keys = keys.seeded[x], self.baseline_keys[y]
             played = self._battles(
                 ones, others, np.concatenate([one_keys, other_keys]), np.concatenate([other_keys, one_keys]),
                 first, last, fidelity,
@@ -196,7 +223,7 @@ class Matches:
             )
             return np.asarray(both.sum(axis=1))
 
-        values, new = self._remembered("baseline", keys, battle, first, last, fidelity)
+        values, new = self._remembered("baseline", keys.known, battle, first, last, fidelity)
         return values.reshape(len(rows), 2, last - first, self.width), new
 
     def _remembered(

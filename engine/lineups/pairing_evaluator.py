@@ -13,6 +13,7 @@ from engine.config.patch import PatchConfig
 from engine.config.worth import WorthConfig
 from engine.errors import ConfigError, SimulatorError
 from engine.lineups.pairings import PairingSpace
+from engine.lineups.patterns import strangers
 from engine.lineups.rules import compile_rules, feasibility
 from engine.lineups.schema import OTHER_GAME, check_patch
 from engine.problem import Evaluation, Genome, Objective, PatchedContext, Problem, Request, ShouldStop, of_kind
@@ -103,6 +104,7 @@ def checked(config: Played, simulator: LineupSimulator) -> GameSpec:
         wrong.append(("game.fidelity", f"the game can be played as {', '.join(fidelities)}"))
     patched = spec.patched(config.game.patch)
     wrong += [(f"lineups.{place}", text) for place, text in feasibility(patched, config.pairings)]
+    wrong += strangers(patched, getattr(config, "intended", ()), "intended")
     if wrong:
         raise ConfigError(wrong)
     return patched

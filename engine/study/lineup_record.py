@@ -144,9 +144,12 @@ class LineupRecord(Record):
         median = b.median, float(half_width(error, b.samples, exact=error == 0)[0])
         verdict = verdicts(objective, half, self.signs, self.thresholds, self.strength, *median)
         verdict = arrays.get("verdict", verdict)  # of a re-check, by its list
+        allowed = ~(arrays["violation"] > 0)
         for k, i in enumerate(arrays["id"].tolist()):
             self.over.discard(i)
             self.strong.pop(i, None)
+            if not allowed[k]:
+                continue  # it breaks a rule, or is meant to be so
             if verdict[k] != UNDER and arrays["samples"][k]:  # fresh battles that failed say nothing
                 self.over.add(i)
             if verdict[k] == STRONG and self.line is not None:
@@ -178,6 +181,16 @@ class LineupRecord(Record):
             at, ends = fresh_verdicts.most_extreme(chosen, self.line, sign, len(good))
             found = {"worst": float(chosen[at].mean[self.line]), "worst_low": ends.low, "worst_high": ends.high}
             self.confirmed |= {name: value for name, value in found.items() if np.isfinite(value)}
+
+    def furthest(self, fresh: Sequence[Individual]) -> tuple[float, float, float] | None:
+        """The furthest by its fresh battles of those played again, confirmed or not: its mean, and the ends of a range
+        that holds although it was picked. None where none could be measured, or without a line."""
+        good = [i for i in fresh if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
+        if self.line is None or not good:
+            return None
+        samples = self._samples(good, self.arrays(good), 1 / (2 * len(fresh)))
+        at, ends = fresh_verdicts.most_extreme(samples, self.line, self.signs[self.line], len(good))
+        return float(samples[at].mean[self.line]), ends.low, ends.high
 
     @property
     def worst(self) -> float | None:

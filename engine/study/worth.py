@@ -26,6 +26,7 @@ from engine.worth.experiment import TICKS, Experiment
 from engine.worth.prices import cost_bounds
 from engine.worth.reading import PRICES
 from engine.worth.table import tabled
+from engine.worth.traits import Trait
 
 SAID = {
     "screen": "Random teams of equal cost have met. Which pairs bring more together than each alone is looked at next.",
@@ -140,7 +141,13 @@ class _Worth:
         if not reading.played:
             return {}
         findings = reading.findings if reading.proving else []
-        return {"looked_at": float(len(reading.traits.all)), "told": float(sum(f.told for f in findings))}
+        told = [reading.traits.all[finding.trait] for finding in findings if finding.told]
+        return {"looked_at": float(len(reading.traits.all)), "told": float(sum(not self._meant(t) for t in told))}
+
+    def _meant(self, trait: Trait) -> bool:
+        """Whether somebody means a trait to be as it is."""
+        pieces = {self.spec.pieces[piece].id for piece in trait.pieces}
+        return any(set(each.pieces) == pieces and each.least == trait.least for each in self.config.intended)
 
     def _checkpoint(self) -> str:
         parts = {**self.experiment.state(), "time": Bundle({"seconds": self._seconds}, {})}

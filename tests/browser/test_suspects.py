@@ -10,7 +10,7 @@ from pytest_django.fixtures import Settings
 
 from tests.browser.conftest import PHONE
 from tests.factories import Studio, search_job
-from tests.webapp.experiments import experiment
+from tests.webapp.experiments import DUKE, experiment, removal
 from webapp.studies.demo import make_demo
 from webapp.suspects.models import Decision
 
@@ -79,4 +79,27 @@ def test_on_a_phone_the_verdict_comes_first_and_the_decision_stays_in_reach(ente
         expect(page.get_by_role("button", name="Fix")).to_be_in_viewport()
     page.locator("summary", has_text="Intended").click()
     expect(page.get_by_label("Why it is meant to be so")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_tests_of_a_suspect_are_read_and_its_battle_is_watched_by_keyboard(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project)
+    experiment(job)
+    removal(job)
+    page = enter(team.producer, f"/p/herobattle/jobs/{job.pk}/suspects/")
+    expect(page.locator("#suspect-tests")).to_contain_text("Warhorn → Drum of Haste")
+    expect(page.locator("#suspect-tests")).to_contain_text("14 of 16 confirmed")
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"/p/herobattle/jobs/{job.pk}/suspects/?suspect={DUKE}")
+    page.get_by_role("button", name="Watch it").press("Enter")
+    play, moment = page.get_by_role("button", name="Play"), page.get_by_label("Moment of the battle")
+    expect(play).to_be_focused()
+    expect(page.locator("[data-battle-now]")).to_have_text("It begins.")
+    moment.press("ArrowRight")
+    expect(page.locator("[data-battle-now]")).to_have_text("Left wins")
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
+    moment.press("Home")
+    page.get_by_role("button", name="Play").press("Enter")
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
+    page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

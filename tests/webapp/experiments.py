@@ -15,6 +15,7 @@ from engine.games.herobattle.spec import game_spec
 from webapp.lib.storage import store
 from webapp.studies import actions, companion
 from webapp.studies.models import Job, Status
+from webapp.suspects import removals
 from webapp.worth.parts import FINE, OPEN, TOO_GOOD, TOO_WEAK
 
 CAPTAIN, HORN, DUKE, RIDERS = "frost-captain", "warhorn", "marrow-duke", "riders"
@@ -57,5 +58,54 @@ def experiment(search: Job, rows: Sequence[Any] = ROWS, **changes: Any) -> Job:
     made = actions.accompany(search, search.created_by, config)
     over = {"status": Status.FINISHED, "tick": 40, "counters": {"battles": 149_952}, "finished_at": timezone.now(),
             "message": "", "metrics": {"looked_at": 542.0}, "artifacts": {"table": table(rows)}}  # fmt: skip
+    Job.objects.filter(pk=made.pk).update(**{**over, **changes})
+    return Job.objects.get(pk=made.pk)
+
+
+EVERYTHING = {"replayed": 16, "confirmed": 14, "furthest": [3.1, 2.8, 3.4], "battles": 12_288}
+WITHOUT = {"replayed": 16, "confirmed": 0, "furthest": [1.6, 1.4, 1.8], "battles": 12_288}
+
+
+def _row(swaps: list[list[str]], value: list[float], change: list[float]) -> dict[str, Any]:
+    return {
+        "swaps": swaps,
+        "lineups": 25,
+        "battles": 19_200,
+        "value": value,
+        "before": [2.6, 2.4, 2.8],
+        "change": change,
+    }
+
+
+def removal(search: Job, **changes: Any) -> Job:
+    """The tests of the suspects of a search, over unless ``changes`` say otherwise: of the pair and of one piece."""
+    config = removals.planned(search)
+    assert config is not None
+    made = actions.accompany(search, search.created_by, config)
+    swaps = [
+        _row([], [2.6, 2.4, 2.8], [0.0, 0.0, 0.0]),
+        _row([[HORN, "drum-of-haste"]], [1.4, 1.2, 1.6], [-1.2, -1.4, -1.0]),
+        _row([], [1.2, 1.1, 1.4], [-1.4, -1.6, -1.2]),
+    ]
+    suspects = [
+        {"key": f"{CAPTAIN}+{HORN}", "name": "Frost Captain + Warhorn", "rows": swaps, "lineups": 25, "impossible": "",
+         "alone": [[CAPTAIN, "nothing of its kind costs as much"]], "without": WITHOUT},
+        {"key": DUKE, "name": "Marrow Duke", "rows": [], "alone": [], "lineups": 0, "without": None,
+         "impossible": "The rules want it in every lineup."},
+    ]  # fmt: skip
+    objective = {"name": "advantage", "title": "Resource advantage", "unit": "×", "toward": "more unfair",
+                 "direction": "max", "threshold": 2.0, "low": 0.0, "high": 4.0}  # fmt: skip
+    names = {piece.id: piece.name for piece in game_spec().pieces}
+    meta = {"game": "Hero battle", "objective": objective, "suspects": suspects, "names": names,
+            "everything": EVERYTHING, "rounds": 12, "searched": 288}  # fmt: skip
+    keys = [each["pattern"] for each in made.config["suspects"]]
+    at = str(next(i for i, pattern in enumerate(keys) if pattern["pieces"] == [DUKE]))
+    example = {"units": [{"side": "left", "name": "Duke", "role": "hero"}], "ticks": [0, 5], "names": ["Duke", "Cap"],
+               "events": [[], ["Left wins"]]}  # fmt: skip
+    places = np.array([[[0.0, 1.0, 1.0]], [[2.0, 1.0, 0.5]]], np.float32)
+    artifacts = {"table": store().put(pack(meta, {})),
+                 "examples": store().put(pack({at: example}, {f"places_{at}": places}))}  # fmt: skip
+    over = {"status": Status.FINISHED, "tick": 5, "ticks": 5, "counters": {"battles": 90_000}, "message": "",
+            "finished_at": timezone.now(), "artifacts": artifacts}  # fmt: skip
     Job.objects.filter(pk=made.pk).update(**{**over, **changes})
     return Job.objects.get(pk=made.pk)

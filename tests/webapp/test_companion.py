@@ -100,7 +100,9 @@ def test_single_teams_of_any_price_have_none_and_the_page_says_why(client: Clien
 
 def test_its_battles_are_counted_before_the_start_and_can_be_typed(client: Client, team: Studio) -> None:
     told = preview(client, team)
-    assert dict(told["before"]["rows"])["What each piece is worth"] == "288,000 battles, after the search"
+    assert dict(told["before"]["rows"])["What each piece is worth"] == (
+        "288,000 battles, after the search; at most 288,000 more to test what it names"
+    )
     assert told["experiment"]["text"].startswith("288,000 battles after the search")
     assert start(client, team, experiment_battles="5000").companions.get().config["battles"] == 5000
     assert "2,000" in preview(client, team, experiment_battles="10")["errors"]["experiment_battles"][0]

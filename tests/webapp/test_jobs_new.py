@@ -465,7 +465,7 @@ def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(clie
     assert answer["sample"]["state"] == "playing"
     assert answer["sample"]["text"].startswith("6 of 200 random valid lineups so far")
     assert (answer["sample"]["advice"]["level"], answer["sample"]["advice"]["better"]) == ("few", None)
-    assert plain(answer["before"]["time"]) == "about 21 min"
+    assert plain(answer["before"]["time"]) == "about 27 min"
     rows = dict(answer["before"]["rows"])
     usual = dict(rows["Fresh battles at the end"])["The edge again"].removeprefix("about ").split(", at")[0]
     battles, edge = int(rows["Battles"].replace(",", "")), int(usual.replace(",", ""))
@@ -473,7 +473,7 @@ def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(clie
     assert 0.2 * battles < edge < battles, "the edge costs much where a search is small"
     assert answer["before"]["long"] == ""
     own = client.post(address("preview", team), filled(team, population=200, rounds=100, replicates=4)).json()
-    assert "This takes about 39 h" in plain(own["before"]["long"])
+    assert "This takes about 45 h" in plain(own["before"]["long"])
     Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, message="The time for it was up.")
     ended = client.post(address("preview", team), filled(team)).json()["sample"]
     assert plain(ended["text"]).startswith("6 random valid lineups in the time there was, of 200")

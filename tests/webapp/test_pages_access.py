@@ -23,6 +23,7 @@ from engine.config.study import GameConfig
 from tests.factories import Studio, maker, person, search_job, studio
 from tests.webapp.changes import search_for_changes
 from tests.webapp.evolutions import evolution
+from tests.webapp.experiments import DUKE, experiment, removal
 from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
 from tests.webapp.trainings import finished
@@ -36,6 +37,7 @@ from webapp.projects.members import invite
 from webapp.projects.models import Role
 from webapp.studies import explore_source
 from webapp.studies.models import Job, Status
+from webapp.suspects import removals
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +76,15 @@ def of_project(name: str, get: frozenset[str] | None, post: frozenset[str] | Non
     """A row whose address begins with the project's."""
     extra = more.pop("arguments", lambda team: {})
     return Row(name, get, post, True, lambda team: {"slug": PROJECT, **extra(team)}, **more)
+
+
+def _tested(team: Studio) -> dict[str, Any]:
+    """A search whose suspects were tested, so that there is a battle to watch."""
+    search = team.project.jobs.get(kind="search")
+    if removals.of(search) is None:
+        experiment(search)
+        removal(search)
+    return {"pk": search.pk}
 
 
 def _member(team: Studio) -> dict[str, Any]:
@@ -317,6 +328,8 @@ ROWS = (
     of_project("changes:trial", MEMBERS, arguments=_change),
     of_project("changes:save", None, WRITERS, arguments=_change),
     of_project("changes:search", None, WRITERS, arguments=_change),
+    of_project("suspects:test", None, WRITERS, arguments=_job),
+    of_project("suspects:battle", MEMBERS, arguments=_tested, query=f"?suspect={DUKE}"),
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),

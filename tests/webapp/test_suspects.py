@@ -11,12 +11,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.lineups.patterns import Patterns
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, ROWS, experiment, table
 from webapp.studies import companion, progress
+from webapp.studies import explore_source as source
 from webapp.studies.explore_build import explored
 from webapp.studies.models import Job, Status
-from webapp.suspects.evidence import held, shares
+from webapp.suspects.evidence import Lineups
 from webapp.suspects.models import Decision
 from webapp.suspects.reading import read
 from webapp.worth.parts import TOO_GOOD
@@ -156,7 +158,7 @@ def test_a_lost_table_is_said(team: Studio, search: Job) -> None:
 def test_shares_are_of_strongest_teams_against_teams_of_random_lineups(search: Job) -> None:
     found = read(experiment(search)).of(PAIR)
     assert found is not None
-    unfair, usual = shares(search, found)
+    unfair, usual = Lineups(search).shares(found)
     data = explored(search)
     strong = np.flatnonzero(data.core["verdict"] == 2)
     names = [piece["id"] for piece in data.meta["pieces"]]
@@ -185,7 +187,8 @@ def test_an_amount_is_held_from_its_number_on(search: Job) -> None:
             teams[:, s] = -1
     rows = [((data.meta["pieces"][soldier]["id"],), 2, 0.05, 0.03, 0.07, 3, 100)]
     found = read(experiment(search, rows)).named[0]
-    assert held(teams, data.meta, found).tolist() == [False, True, True, True]
+    held = Patterns(source.spec(search), [found.pattern]).held(teams)[:, 0]
+    assert held.tolist() == [False, True, True, True]
 
 
 def test_a_decision_is_kept_with_who_and_when_and_stands_in_the_history(team: Studio, search: Job) -> None:

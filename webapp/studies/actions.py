@@ -11,11 +11,13 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from engine.catalog import STUDIES
 from engine.config import FURTHER, RecheckConfig, SampleConfig, Study, TrainConfig, parse, study_hash
+from engine.config.removal import RemovalConfig
 from engine.config.worth import WorthConfig
 from webapp.lib.disk import require_room
 from webapp.projects.models import Project
-from webapp.studies import companion, journal, kinds, playable, queue, retired
+from webapp.studies import companion, journal, kinds, patterns, playable, queue, retired
 from webapp.studies.journal import TIME_IS_UP, Entry, status_entry
 from webapp.studies.models import ACTIVE, FOR_A_FORM, Job, Status
 
@@ -43,6 +45,8 @@ def submit(
     awaits, accompanies; ``companion``: the experiment that comes with a search, if one does. Redis being away loses
     nothing: the reconciler sends the job later."""
     beside: WorthConfig | None = refers.pop("companion", None)
+    if "accompanies" not in refers:  # what comes with a search takes for meant what the search does
+        config = patterns.pinned(config, project, refers.get("game_version"))
     job = Job(
         project=project,
         kind=refers.pop("kind", config.kind),
@@ -67,20 +71,23 @@ def submit(
     return job
 
 
-def accompany(search: Job, user: User | None, config: WorthConfig) -> Job:
-    """The experiment that comes with a search, on the same game data and rules: it waits until that has ended. One
-    that has not failed and was not stopped is the search's one experiment, whoever asks again."""
+def accompany(search: Job, user: User | None, config: WorthConfig | RemovalConfig) -> Job:
+    """The experiment that comes with a search, on the same game data and rules, or the tests of the suspects that it
+    named: it waits until the search has ended. One that has not failed and was not stopped is the search's one, whoever
+    asks again; other suspects are tested anew."""
     with transaction.atomic():
         # Of two at once, the second finds what the first began.
         Project.objects.select_for_update(no_key=True).get(pk=search.project_id)
-        found = companion.of(search)
-        if found is not None and found.status not in (Status.STOPPED, Status.FAILED):
+        found = companion.of(search, config.kind)
+        config = config.model_copy(update={"intended": tuple(patterns.intended(search))})
+        other = config.kind != "worth" and found is not None and found.config_hash != study_hash(config)
+        if found is not None and not other and found.status not in (Status.STOPPED, Status.FAILED):
             return found
         return submit(
             search.project,
             user,
             config,
-            title=f"What each piece is worth: {search.title}"[:120],
+            title=f"{STUDIES[config.kind].label}: {search.title}"[:120],
             template=config.kind,
             game_version=search.game_version,
             lineup_rules=search.lineup_rules,
@@ -217,6 +224,7 @@ def recheck(
     if reason := playable.obstacle(job):
         raise Refused(reason)
     shared = {name: job.config[name] for name in ("seed", "game", "lineups", "objectives", "pool")}
+    shared["intended"] = job.config.get("intended", ())
     uneven = times if len(set(times)) > 1 else ()
     chosen = {"genomes": genomes, "anchors": anchors, "replicates": max(times), "times": uneven}
     with transaction.atomic():

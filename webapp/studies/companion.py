@@ -37,9 +37,10 @@ class Asked(NamedTuple):
     battles: int | None = None
 
 
-def of(search: Job) -> Job | None:
-    """The experiment that came with a search, or that it was given last."""
-    return Job.objects.filter(accompanies=search.pk or 0, kind="worth").order_by("-pk").first()
+def of(search: Job, kind: str = "worth") -> Job | None:
+    """The experiment that came with a search, or that it was given last; or the tests of its suspects, by their kind of
+    study."""
+    return Job.objects.filter(accompanies=search.pk or 0, kind=kind).order_by("-pk").first()
 
 
 def obstacle(rules: LineupConfig, spec: GameSpec) -> str:
@@ -59,6 +60,11 @@ def seconds(battles: int) -> tuple[float, float]:
     """Seconds, least and most, that an experiment of so many battles takes beside playing them."""
     least, most = (once + battles * each for once, each in zip(FORECAST_S, EACH_S, strict=True))
     return (least, most) if battles else (0.0, 0.0)
+
+
+def tests(battles: int) -> int:
+    """Battles at most that tests of the suspects take which an experiment of so many battles names: as many."""
+    return battles
 
 
 def battles_of(search: SearchConfig) -> int:

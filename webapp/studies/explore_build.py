@@ -20,17 +20,20 @@ from numpy.typing import NDArray
 from engine.arrays import pack, unpack
 from engine.config.lineups import ObjectiveConfig
 from engine.errors import DiskFull, StoreError
-from engine.indicators import STRONG, UNSURE, Family, families
+from engine.indicators import STRONG, UNDER, UNSURE, Family, families
 from engine.lineups import schema
+from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
 from engine.store import FULL
 from webapp.lib.locks import only_one
 from webapp.lib.page_json import finite
 from webapp.studies import explore_source as source
+from webapp.studies import patterns
 from webapp.studies.explore_recheck import fresh_numbers
 from webapp.studies.explore_source import signs, strength_index
 from webapp.studies.fresh import WHY_ACROSS, Fresh, Searched
 from webapp.studies.models import Job
+from webapp.studies.patterns import Named
 
 PARTS = ("core", "lineups")
 """What browsers fetch."""
@@ -42,6 +45,8 @@ KEPT = 6
 """Builds kept for one job: a running one makes a new build whenever somebody looks."""
 
 NO_FAMILY = 0
+FAMILIES = 8
+"""As many have a shape and a colour of their own."""
 
 _BY_SEARCH = (1, 4, 6)
 _FAINT = 3
@@ -49,6 +54,14 @@ _BY_FRESH = {"refuted": 0, "weak": 2, "more": 5, "close": 5, "confirmed": 7}
 """Column ``sure`` holds places in ``Words.sure``."""
 EXPECTED_FROM = 20_000
 """Lineups under the line that say how usual a piece is; more of them change nothing but the time it takes."""
+
+
+class Shared(NamedTuple):
+    """What lineups of a family share; ``explains``: it was proved to be why they are unfair."""
+
+    pieces: tuple[int, ...]
+    name: str
+    explains: bool = False
 
 
 class Explored(NamedTuple):
@@ -72,6 +85,8 @@ class Explored(NamedTuple):
 
     def how_sure(self, row: int) -> str:
         """How sure a lineup is, in the words of the question; empty where nothing judges it."""
+        if self.core["meant"][row]:
+            return patterns.MEANT
         fresh = self.meta["fresh"].get(str(self.core["id"][row]))
         if fresh and not self.meta.get("moved"):
             return str(fresh["short"])
@@ -110,8 +125,10 @@ def build(job: Job) -> Explored:
     sure = _sure(columns["objective"], half, verdict, objectives, median)
     baselines = len(found.meta.get("baselines", ()))
     each = float(schema.battles_of_replicate(columns["genome"].shape[1], baselines))
-    shared, member = _families(spec, columns, verdict)  # before fresh battles move any: see there
+    named = patterns.explaining(job)[:FAMILIES]
+    shared, member = _explained(spec, columns, named) if named else _families(spec, columns, verdict)
     known = _take_fresh(job, fresh_numbers(job, columns["genome"]), columns, half, verdict, sure)
+    verdict[found.meant], sure[found.meant] = UNDER, 0  # whatever battles say: nothing counts it
     core = {
         "id": columns["id"].astype(np.uint32),
         "value": np.ascontiguousarray(columns["objective"].T, dtype=np.float32),
@@ -122,6 +139,7 @@ def build(job: Job) -> Explored:
         "best": found.best.astype(np.uint8),
         "random": source.drawn_at_random(job, columns).astype(np.uint8),
         "samples": np.minimum(columns["samples"], 65535).astype(np.uint16),
+        "meant": found.meant.astype(np.uint8),
     }
     genome = columns["genome"] + 1
     lineups = {
@@ -181,7 +199,7 @@ def _searched(
 
 def _families(
     spec: GameSpec, columns: dict[str, NDArray[Any]], verdict: NDArray[np.uint8]
-) -> tuple[list[Family], NDArray[np.uint8]]:
+) -> tuple[list[Shared], NDArray[np.uint8]]:
     """What the strongest teams of unfair lineups share, and to which of these families each lineup belongs: to the
     largest of those it fits. No family is without a lineup; those with most unfair ones come first.
 
@@ -208,7 +226,20 @@ def _families(
     order = np.argsort(-many, kind="stable")
     place = np.full(len(kept) + 1, NO_FAMILY, dtype=np.uint8)
     place[order + 1] = np.arange(1, len(kept) + 1)
-    return [kept[i] for i in order], place[member]
+    ordered = [kept[i].pieces for i in order]
+    return [Shared(pieces, schema.names(spec, pieces)) for pieces in ordered], place[member]
+
+
+def _explained(
+    spec: GameSpec, columns: dict[str, NDArray[Any]], named: list[Named]
+) -> tuple[list[Shared], NDArray[np.uint8]]:
+    """The same by what was proved to make lineups unfair, and never by what just stands beside it: each lineup belongs
+    to the first that explains it."""
+    held = Patterns(spec, [each.pattern for each in named]).explained(columns["genome"], columns["anchor"])
+    first = np.where(held.any(axis=1), held.argmax(axis=1) + 1, NO_FAMILY)
+    index = spec.piece_index()
+    shared = [Shared(tuple(index[piece] for piece in each.pattern.pieces), each.name, explains=True) for each in named]
+    return shared, first.astype(np.uint8)
 
 
 def _meta(
@@ -217,7 +248,7 @@ def _meta(
     objectives: tuple[ObjectiveConfig, ...],
     found: source.Evaluated | None,
     half: NDArray[np.float64],
-    shared: list[Family],
+    shared: list[Shared],
     each: float,
     known: dict[int, dict[str, Any]],
 ) -> dict[str, Any]:
@@ -228,6 +259,8 @@ def _meta(
         "rows": len(columns["id"]) if found else 0,
         "strong": 0,
         "left_out": found.left_out if found else 0,
+        "meant": int(found.meant.sum()) if found else 0,
+        "meant_words": patterns.MEANT,
         "teams": int(columns["genome"].shape[1]) if found else 0,
         "battles_each": meta.get("battles_each", 0),
         "battles_of_replicate": each,
@@ -239,7 +272,8 @@ def _meta(
         "why_across": WHY_ACROSS,
         "baselines": [{"name": b["name"], "drawn": b["drawn"]} for b in meta.get("baselines", [])],
         "objectives": _objectives(job, objectives, columns, half),
-        "families": [{"pieces": list(family.pieces), "name": schema.names(spec, family.pieces)} for family in shared],
+        "families": [{"pieces": list(family.pieces), "name": family.name} for family in shared],
+        "explained": bool(shared) and shared[0].explains,
         "pieces": [{"id": p.id, "name": p.name, "category": p.category, "cost": p.cost} for p in spec.pieces],
         "slots": source.slots(spec),
         "categories": {c.id: c.title for c in spec.categories},

@@ -62,6 +62,7 @@ def _judge(
     level = None if median is None else float(median["value"])
     theirs = np.inf if median is None else float(median.get("half", np.inf))
     verdict = verdicts(value, half, sign, [o["threshold"] for o in objectives], j, level, theirs)
+    verdict = np.where(core["meant"] == 1, UNDER, verdict).astype(np.uint8)
     sure = np.array([_UNDER, _UNSURE, _STRONG], dtype=np.uint8)[verdict]
     if j is not None and level is not None:
         sure[(verdict == UNSURE) & (sign[j] * (value[:, j] - level) < -np.hypot(half[:, j], theirs))] = _WEAK

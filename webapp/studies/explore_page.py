@@ -13,6 +13,7 @@ from engine.errors import ConfigError, StoreError
 from webapp.lib.words import number, plural
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
+from webapp.studies import patterns
 from webapp.studies.models import Job
 
 SHORT_UNITS = {"points": "pts", "point": "pts"}
@@ -34,6 +35,7 @@ def context(job: Job) -> dict[str, Any]:
         **_told_so_far(job),
         "piece_words": _piece_words(job),
         "algorithm": job.config.get("algorithm", {}).get("kind", ""),
+        "explained": bool(patterns.explaining(job)),
         "modules": modules(),
     }
 
@@ -60,6 +62,8 @@ def counted(job: Job, meta: Mapping[str, Any]) -> str:
     """What the page is about: the lineups that it shows, and how many more were played but are not shown, and why."""
     teams = int(job.config["lineups"]["teams"])
     found = plural(meta["rows"], "lineup") + ("" if teams == 1 else f" of {COUNTS[teams]} teams compared together")
+    if meta.get("meant"):
+        found += f", {number(meta['meant'])} of them meant to be so"
     if not meta["left_out"]:
         return found
     must = bool(job.config["objectives"].get("constraints"))

@@ -60,7 +60,7 @@ class _Examined:
         self.baselines: NDArray[np.int32] = np.empty((0, 0), np.int32)
 
     def take(self, bundle: Bundle, batch: int) -> None:
-        """Add the lineups of an artifact that could be measured."""
+        """Add the lineups of an artifact that could be measured, and that break no rule and are not meant to be so."""
         columns = bundle.arrays
         if not len(columns["id"]):  # a re-check that was stopped before its first lineup
             return
@@ -70,7 +70,7 @@ class _Examined:
         self.baselines = np.array(met, np.int32).reshape(len(met), columns["genome"].shape[2])
         for row, key in enumerate(_keys(columns["genome"])):
             n, mean = int(columns["samples"][row]), columns["objective"][row].astype(float)
-            if n < 2 or not np.isfinite(mean).all():
+            if n < 2 or not np.isfinite(mean).all() or columns["violation"][row] > 0:
                 continue
             each, own = (_of_row(table, row, n) for table in (values, sums))
             self.parts.setdefault(key, []).append(_Part(mean, columns["error"][row].astype(float), n, each, own))

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle, stacked, unpack
 from engine.config.lineups import ObjectiveConfig, ObjectiveSetConfig
 from engine.errors import StoreError
-from engine.indicators import half_width, verdicts
+from engine.indicators import UNDER, half_width, verdicts
 from engine.lineups.schema import exact, spans, spec_from_json
 from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
+from webapp.studies import patterns
 from webapp.studies.models import Job
 from webapp.studies.questions import verdict_words
 from webapp.studies.verdict_words import Words
 
-BUILD = 11
+BUILD = 12
 """Raise it when what is built from the same artifacts changes: browsers and the cache keep a build for good."""
 
 ROLES = ("archive", "result", "sample")
@@ -29,12 +30,14 @@ ROLES = ("archive", "result", "sample")
 
 class Evaluated(NamedTuple):
     """Every lineup a job evaluated, one row each, by rising id. ``best``: rows of the present front.
-    ``left_out``: evaluated, but failed or against the project's "must hold" formulas."""
+    ``left_out``: evaluated, but failed or against the project's "must hold" formulas. ``meant``: rows that somebody
+    means to be so, which nothing ranks or counts."""
 
     columns: dict[str, NDArray[Any]]
     meta: dict[str, Any]
     best: NDArray[np.bool_]
     left_out: int
+    meant: NDArray[np.bool_]
 
 
 def objectives(job: Job) -> ObjectiveSetConfig:
@@ -115,7 +118,8 @@ def verdicts_of(job: Job, columns: dict[str, NDArray[Any]], meta: dict[str, Any]
         return np.zeros(len(columns["objective"]), dtype=np.uint8)
     told = objectives(job).objectives
     lines, strength = [o.threshold for o in told], strength_index(told)
-    return verdicts(columns["objective"], halves(job, columns), signs(told), lines, strength, *median(meta))
+    found = verdicts(columns["objective"], halves(job, columns), signs(told), lines, strength, *median(meta))
+    return np.where(meant_of(job, columns), UNDER, found).astype(np.uint8)
 
 
 def spec(job: Job) -> GameSpec:
@@ -166,6 +170,7 @@ def key(job: Job) -> str:
         replayed(job),
         version,
         job.config["objectives"],
+        patterns.state(job),
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -179,9 +184,15 @@ def evaluated(job: Job) -> Evaluated | None:
     names = bundles[0].arrays.keys()
     columns = {name: stacked([bundle.arrays[name] for bundle in bundles]) for name in names}
     columns = last_of_each(columns)
-    usable = (columns["status"] == 0) & np.isfinite(columns["objective"]).all(axis=1) & ~(columns["violation"] > 0)
+    meant = meant_of(job, columns)
+    usable = (columns["status"] == 0) & np.isfinite(columns["objective"]).all(axis=1) & ~(columns["violation"] > meant)
     kept = {name: column[usable] for name, column in columns.items()}
-    return Evaluated(kept, meta, np.isin(kept["id"], _front_ids(job)), int((~usable).sum()))
+    return Evaluated(kept, meta, np.isin(kept["id"], _front_ids(job)), int((~usable).sum()), meant[usable])
+
+
+def meant_of(job: Job, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """Which rows of an artifact somebody means to be so."""
+    return patterns.meant(job, spec(job), columns) if patterns.intended(job) else np.zeros(len(columns["id"]), np.bool_)
 
 
 BRED_FROM_RANDOM = {"nsga2", "nsga3", "agemoea", "ga", "map-elites"}

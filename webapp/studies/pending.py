@@ -17,7 +17,7 @@ from django.utils import timezone
 from engine.config import SampleConfig, Study, TrainConfig, study_hash
 from webapp.lib.disk import require_room
 from webapp.projects.models import Project
-from webapp.studies import actions, journal, kinds, retired
+from webapp.studies import actions, journal, kinds, patterns, retired
 from webapp.studies.journal import Entry, status_entry
 from webapp.studies.models import Job, Status
 from webapp.studies.once import Kept
@@ -99,6 +99,7 @@ def settle(job: Job) -> None:
     if study is None:
         _fail(job, start.problems)
         return
+    study = patterns.pinned(study, job.project, job.game_version)
     changes: dict[str, Any] = {"config": study.model_dump(mode="json"), "config_hash": study_hash(study)}
     changes |= {"ticks": getattr(study, "ticks", 0), "asked": {}, "awaits": None, "enqueued_at": None, "message": ""}
     with transaction.atomic():

@@ -83,7 +83,9 @@ class Pins:
         return with_line(objectives, found.objective, found.line) if found else objectives
 
     def changed(
-        self, config: BalanceStudy | WorthConfig | MetagameConfig | PatchConfig, patch: Mapping[str, float] | None = None
+        self,
+        config: BalanceStudy | WorthConfig | MetagameConfig | PatchConfig,
+        patch: Mapping[str, float] | None = None,
     ) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's (or than those of ``patch``, which was
         sent with it), or in a way that the game has not."""

@@ -182,7 +182,7 @@ def _strong(form: NewJobForm, found: RandomLineups) -> str:
 def _times(form: NewJobForm, plan: plans.Plan, pace: Throughput) -> tuple[float, float] | None:
     battles = plan.lineups * plans.battles_each(form.lineups, plan.replicates)
     own = form.experiment_share(plan)
-    times = throughput.seconds(battles + _edge(form, plan) + own, form.worker_count, pace)
+    times = throughput.seconds(battles + _edge(form, plan) + own + companion.tests(own), form.worker_count, pace)
     least, most = companion.seconds(own)
     return times and (times[0] + least, times[1] + most)
 
@@ -289,7 +289,8 @@ def _experiment(form: NewJobForm, pace: Throughput) -> dict[str, Any]:
     plan, why = form.plan(pace.sampled), form.experiment_obstacle()
     battles = form.experiment_share(plan)
     few = f"A search of so few battles has none to spare: type {number(companion.FEWEST)} or more under details."
-    said = f"{number(battles)} battles after the search, with random teams of equal cost." if battles else few
+    tests = f"at most {number(companion.tests(battles))} more test what stands out."
+    said = f"{number(battles)} battles after the search, with random teams of equal cost; {tests}" if battles else few
     return {
         "possible": not why,
         "wanted": form.ticked and not why,
@@ -300,7 +301,10 @@ def _experiment(form: NewJobForm, pace: Throughput) -> dict[str, Any]:
 
 def _worth_words(form: NewJobForm, plan: plans.Plan) -> str:
     battles = form.experiment_share(plan)
-    return f"{number(battles)} battles, after the search" if battles else "not measured"
+    if not battles:
+        return "not measured"
+    tests = f"at most {number(companion.tests(battles))} more to test what it names"
+    return f"{number(battles)} battles, after the search; {tests}"
 
 
 def _edge(form: NewJobForm, plan: plans.Plan) -> int:

@@ -7,11 +7,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from engine.errors import StoreError
 from engine.text import is_seen
 from webapp.accounts.models import User
+from webapp.studies import explore_source as source
 from webapp.studies import journal
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job
+from webapp.suspects.intended import Numbers, numbers_of, pieces_of
 from webapp.suspects.models import Decision
 
 Choice = Decision.Choice
@@ -31,10 +34,17 @@ def latest(search: Job) -> dict[str, Decision]:
 
 
 def decide(
-    search: Job, key: str, name: str, user: User, choice: str, reason: str = "", asked: User | None = None
+    search: Job,
+    key: str,
+    name: str,
+    user: User,
+    choice: str,
+    reason: str = "",
+    asked: User | None = None,
+    side: str = "strongest",
 ) -> Decision:
-    """Write one decision down, and a line of the search's history. The same one sent twice is one. Raises
-    Undecidable."""
+    """Write one decision down, and a line of the search's history; ``side``: which team of a lineup the suspect
+    explains. The same one sent twice is one. Raises Undecidable."""
     reason = reason.strip()
     _check(search, choice, reason, asked)
     with transaction.atomic():
@@ -46,11 +56,20 @@ def decide(
         if before is not None and (before.choice, before.reason, before.asked) == (choice, reason, asked):
             return before
         made = Decision.objects.create(
-            search=search, suspect=key, name=name, choice=choice, reason=reason, asked=asked, created_by=user
-        )
+            search=search, suspect=key, name=name, choice=choice, reason=reason, asked=asked, created_by=user,
+            side=side, numbers=_numbers(search, key),
+        )  # fmt: skip
         told = f"{name}: the decision is taken back" if choice == Choice.NONE else f"{name}: {made}"
         journal.append(search, {}, [Entry("logged", {"message": f"{told} ({user})."}, search.tick)])
     return made
+
+
+def _numbers(search: Job, key: str) -> Numbers:
+    """What the pieces of a suspect are by now; nothing where the game is not described any more."""
+    try:
+        return numbers_of(source.spec(search), pieces_of(key)[0])
+    except StoreError:
+        return {}
 
 
 def _check(search: Job, choice: str, reason: str, asked: User | None) -> None:

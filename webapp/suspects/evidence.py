@@ -1,15 +1,20 @@
-"""How often a suspect stands in the lineups of its search: in those that are unfair, and in random ones."""
+"""In which lineups of its search a suspect stands: in those that are unfair, and in random ones."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.config.patterns import Pattern
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, wilson
+from engine.lineups.patterns import Patterns
+from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.models import Job
 from webapp.suspects.reading import Suspect
@@ -39,55 +44,105 @@ class Share:
         return wilson(self.count, self.total)
 
 
-def shares(search: Job, suspect: Suspect) -> list[Share]:
-    """In unfair lineups and in random ones; nothing where the search has none of either, or cannot be read."""
-    try:
-        found = explored(search)
-    except (StoreError, ConfigError):
-        return []
-    if not found.core or not {piece["id"] for piece in found.meta["pieces"]}.issuperset(suspect.line.pieces):
-        return []
-    rows, words = _unfair(found)
-    seat, which = (0, "strongest") if suspect.good else (1, "weakest")
-    lineups = np.flatnonzero(rows & (found.lineups["anchor"][:, seat] >= 0))
-    teams = found.genome[lineups, found.lineups["anchor"][lineups, seat]]
-    drawn = found.genome[found.core["random"] == 1]
-    if not len(lineups) or not len(drawn):
-        return []
-    every = drawn.reshape(-1, drawn.shape[-1])
-    return [
-        _share(f"In the {which} team of {len(lineups):,} {words}", teams, found, suspect, "strong"),
-        _share(f"In all teams of {len(drawn):,} random lineups", every, found, suspect, ""),
-    ]
+class Family(NamedTuple):
+    """A suspect by its place in the list (-1: none), and how ``many`` unfair lineups it is the first to explain."""
+
+    place: int
+    name: str
+    many: int
 
 
-def _unfair(found: Explored) -> tuple[Held, str]:
-    """The lineups that fresh battles confirmed; where these are few, all that are over the line and strong by the
-    battles of the search or by fresh ones."""
-    confirmed = [lineup for lineup, fresh in found.fresh.items() if fresh.finding == "confirmed"]
-    if len(confirmed) >= FEW:
-        return np.isin(found.core["id"], confirmed), "lineups that fresh battles confirmed"
-    return np.asarray(found.core["verdict"] == STRONG), "lineups that are over the line and strong"
+class Lineups:
+    """The lineups of a search as its explorer has them. ``readable``: whether they can be."""
 
+    def __init__(self, search: Job) -> None:
+        self.search = search
+        self.found: Explored | None = None
+        try:
+            self.spec, self.found = source.spec(search), explored(search)
+        except (StoreError, ConfigError):
+            self.found = None
+        self.readable = self.found is not None and bool(self.found.core)
 
-def _share(words: str, teams: NDArray[np.int32], found: Explored, suspect: Suspect, kind: str) -> Share:
-    return Share(words, int(held(teams, found.meta, suspect).sum()), len(teams), kind)
+    @cached_property
+    def unfair(self) -> tuple[NDArray[np.int64], str]:
+        """Rows of the lineups that fresh battles confirmed; where these are few, of all that are over the line and
+        strong by the battles of the search or by fresh ones."""
+        assert self.found is not None
+        confirmed = [lineup for lineup, fresh in self.found.fresh.items() if fresh.finding == "confirmed"]
+        strong = self.found.core["verdict"] == STRONG
+        if len(confirmed) >= FEW:
+            mine = strong & np.isin(self.found.core["id"], confirmed)
+            return np.flatnonzero(mine), "lineups that fresh battles confirmed"
+        return np.flatnonzero(strong), "lineups that are over the line and strong"
 
+    def shares(self, suspect: Suspect) -> list[Share]:
+        """In unfair lineups and in random ones; nothing where the search has none of either, or cannot be read."""
+        if not self.readable:
+            return []
+        assert self.found is not None
+        (rows, words), seat = self.unfair, int(not suspect.good)
+        anchor = self.found.lineups["anchor"]
+        rows = rows[anchor[rows, seat] >= 0]
+        drawn = self.found.genome[self.found.core["random"] == 1]
+        if not len(rows) or not len(drawn) or not self._known(suspect.pattern):
+            return []
+        teams, every = self.found.genome[rows, anchor[rows, seat]], drawn.reshape(-1, drawn.shape[-1])
+        which = ("strongest", "weakest")[seat]
+        return [
+            self._share(f"In the {which} team of {len(rows):,} {words}", teams, suspect, "strong"),
+            self._share(f"In all teams of {len(drawn):,} random lineups", every, suspect, ""),
+        ]
 
-def held(teams: NDArray[np.int32], meta: dict[str, Any], suspect: Suspect) -> Held:
-    """Which teams int32[n, slots] hold all of its pieces, in its amount or more."""
-    place = {piece["id"]: i for i, piece in enumerate(meta["pieces"])}
-    have = np.ones(len(teams), np.bool_)
-    for piece in suspect.line.pieces:
-        have &= _amount(teams, meta["slots"], place[piece]) >= suspect.line.least
-    return have
+    def families(self, suspects: Sequence[Suspect]) -> list[Family]:
+        """The unfair lineups by the first suspect that explains each, the most first, and last those that none
+        explains; nothing where there are no unfair ones."""
+        if not self.readable or not len(self.unfair[0]):
+            return []
+        assert self.found is not None
+        rows, _ = self.unfair
+        held = Patterns(self.spec, [each.pattern for each in suspects]).explained(
+            self.found.genome[rows], self.found.lineups["anchor"][rows]
+        )
+        first = np.where(held.any(axis=1), held.argmax(axis=1) if held.size else 0, -1)
+        told = [Family(i, each.line.name, int((first == i).sum())) for i, each in enumerate(suspects)]
+        return [*sorted(told, key=lambda family: -family.many), Family(-1, "", int((first == -1).sum()))]
 
+    def holding(self, pattern: Pattern, most: int) -> tuple[list[list[list[int]]], list[tuple[int, int]]]:
+        """Genomes and anchors of the unfair lineups that a pattern explains: first those that fresh battles confirmed,
+        of each the furthest over the line first."""
+        if not self.readable or not self._known(pattern):
+            return [], []
+        assert self.found is not None
+        core, anchor, rows = self.found.core, self.found.lineups["anchor"], np.flatnonzero(self._strong)
+        held = Patterns(self.spec, [pattern]).explained(self.found.genome[rows], anchor[rows])[:, 0]
+        rows = rows[held & (anchor[rows] >= 0).all(axis=1)]
+        confirmed = {i for i, fresh in self.found.fresh.items() if fresh.finding == "confirmed"}
+        sign, j = self._lined
+        order = sorted(
+            rows.tolist(), key=lambda r: (int(core["id"][r]) not in confirmed, -sign * core["value"][j][r], r)
+        )
+        chosen = order[:most]
+        anchors = [(int(a), int(b)) for a, b in anchor[chosen].tolist()] if chosen else []
+        return self.found.genome[chosen].tolist() if chosen else [], anchors
 
-def _amount(teams: NDArray[np.int32], slots: list[dict[str, Any]], piece: int) -> NDArray[np.int64]:
-    """How many of a piece each team has."""
-    many = np.zeros(len(teams), np.int64)
-    for s, slot in enumerate(slots):
-        if slot["kind"] == "piece":
-            each = teams[:, slot["count"]] if slot["count"] >= 0 else 1
-            many += (teams[:, s] == piece) * each
-    return many
+    @property
+    def _strong(self) -> Held:
+        assert self.found is not None
+        return np.asarray(self.found.core["verdict"] == STRONG)
+
+    @property
+    def _lined(self) -> tuple[float, int]:
+        """In which direction the first objective with a line is pushed, and its place."""
+        assert self.found is not None
+        pairs = enumerate(self.found.meta["objectives"])
+        j, told = next(((j, o) for j, o in pairs if o["threshold"] is not None), (0, {"direction": "max"}))
+        return (1.0 if told["direction"] == "max" else -1.0), j
+
+    def _known(self, pattern: Pattern) -> bool:
+        """Whether the game has all of its pieces."""
+        return set(pattern.pieces) <= self.spec.piece_index().keys()
+
+    def _share(self, words: str, teams: NDArray[np.int32], suspect: Suspect, kind: str) -> Share:
+        held = Patterns(self.spec, [suspect.pattern]).held(teams)
+        return Share(words, int(held.sum()), len(teams), kind)

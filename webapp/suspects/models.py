@@ -22,6 +22,12 @@ class Decision(models.Model):
     name = models.CharField(max_length=500, help_text="What it was called when this was decided.")
     choice = models.CharField(max_length=10, choices=Choice.choices)
     reason = models.TextField(max_length=2000, blank=True)
+    side = models.CharField(
+        max_length=10, default="strongest", help_text="Which team of a lineup it explains: strongest, or weakest."
+    )
+    numbers = models.JSONField(
+        default=dict, help_text="Costs and attributes of its pieces when this was decided, by their paths."
+    )
     asked = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.arrays import Bundle
+from engine.config.patterns import Pattern
 from webapp.lib.words import lower_first
-from webapp.studies import companion
+from webapp.studies import companion, patterns
 from webapp.studies.models import Job
-from webapp.worth.parts import FINE, OPEN, Line, largest, latest, lines_of
+from webapp.suspects.nearly import Near, nearly
+from webapp.worth.parts import FINE, OPEN, UNTESTED, Line, largest, latest, lines_of
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -23,8 +25,13 @@ class Suspect(NamedTuple):
     @property
     def key(self) -> str:
         """Its pieces by their ids, and the amount: the same in every experiment on the game."""
-        many = f"*{self.line.least}" if self.line.least > 1 else ""
-        return f"{'+'.join(self.line.pieces)}{many}"[:500]
+        return self.line.key
+
+    @property
+    def pattern(self) -> Pattern:
+        """It, as studies have it."""
+        side = "strongest" if self.good else "weakest"
+        return Pattern.model_validate({"pieces": self.line.pieces, "least": self.line.least, "side": side})
 
     @property
     def good(self) -> bool:
@@ -60,7 +67,9 @@ class Suspect(NamedTuple):
 
 class Suspects(NamedTuple):
     """All that an experiment says: what it ``named``, how many ``lines`` are ``open`` still, and the ``largest`` effect
-    of a single piece that it leaves open, in points. ``lost``: its table is gone from the store."""
+    of a single piece that it leaves open, in points. ``intended``: what it also named, and somebody means to be so;
+    ``near``: what is nearly proved; ``untested``: single pieces of which
+    nothing can be said. ``lost``: its table is gone from the store."""
 
     named: list[Suspect]
     open: int
@@ -69,6 +78,9 @@ class Suspects(NamedTuple):
     reach: float
     proved: bool
     lost: bool = False
+    intended: tuple[Suspect, ...] = ()
+    near: tuple[Near, ...] = ()
+    untested: int = 0
 
     @property
     def many(self) -> str:
@@ -79,7 +91,8 @@ class Suspects(NamedTuple):
 
     def of(self, key: str) -> Suspect | None:
         """The one that an address asks for; the first where it asks for none that there is."""
-        return next((each for each in self.named if each.key == key), self.named[0] if self.named else None)
+        every = [*self.named, *self.intended]
+        return next((each for each in every if each.key == key), every[0] if every else None)
 
 
 def seen(search: Job) -> bool:
@@ -95,11 +108,19 @@ def read(experiment: Job) -> Suspects:
         return Suspects([], 0, 0, 0.0, 1.0, proved=False, lost="table" in experiment.artifacts)
     lines = lines_of(bundle)
     singles = {line.pieces[0]: line for line in lines if len(line.pieces) == 1 and line.least == 1}
-    named = [Suspect(line, _halves(line, singles)) for line in lines if line.stands_out]
+    told = [Suspect(line, _halves(line, singles)) for line in lines if line.stands_out]
+    meant = {pattern.key for pattern in patterns.intended(experiment)}
+    named = [each for each in told if each.key not in meant]
+    intended = tuple(each for each in told if each.key in meant)
     waits = sum(line.verdict == OPEN for line in lines)
     proved = experiment.terminal or bool(bundle.meta["proved"])
     rest = [line for line in lines if len(line.pieces) == 1 and not line.stands_out]
-    return Suspects(named, waits, len(lines), largest(rest), _reach(named, bundle), proved)
+    near = tuple(nearly(bundle, lines, len(told))) if proved else ()
+    untested = sum(line.verdict == UNTESTED and line.least == 1 for line in rest)
+    reach = _reach(told, bundle)
+    return Suspects(
+        named, waits, len(lines), largest(rest), reach, proved, intended=intended, near=near, untested=untested
+    )
 
 
 def _halves(line: Line, singles: dict[str, Line]) -> tuple[Line, ...]:

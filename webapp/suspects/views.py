@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -19,14 +19,17 @@ from webapp.accounts.people import signed_in
 from webapp.lib.posts import posts_only
 from webapp.lib.whole import whole
 from webapp.projects.access import allowed, role_in
+from webapp.removal import examples
+from webapp.removal.reading import tests_of
 from webapp.studies import actions, companion, playable
 from webapp.studies import explore_source as source
 from webapp.studies.looks import looked
-from webapp.studies.models import Job
+from webapp.studies.models import Job, Status
 from webapp.studies.pictures import job_for
-from webapp.suspects import cards, decisions
+from webapp.suspects import cards, decisions, removals
 from webapp.suspects.decisions import Undecidable
-from webapp.suspects.evidence import shares
+from webapp.suspects.evidence import Lineups
+from webapp.suspects.intended import lapsed
 from webapp.suspects.models import Decision
 from webapp.suspects.reading import Suspect, Suspects, read
 
@@ -44,13 +47,14 @@ def page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpResponse:
     person, experiment = signed_in(request), companion.of(search)
-    looked(person, [each for each in (search, experiment) if each])
+    tests = removals.of(search)
+    looked(person, [each for each in (search, experiment, tests) if each])
     suspects = read(experiment) if experiment else None
     chosen = suspects.of(key) if suspects else None
     by_htmx = request.headers.get("HX-Request") == "true"
     if by_htmx and not key and (chosen or experiment is None or not experiment.active):
         return HttpResponse(headers={"HX-Refresh": "true"})  # the page waited for this
-    decided = decisions.latest(search)
+    decided, lineups = decisions.latest(search), Lineups(search)
     context = {
         "job": search,
         "project": search.project,
@@ -58,28 +62,73 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
         "suspects": suspects,
         "rows": [(each, decided.get(each.key)) for each in suspects.named] if suspects else [],
         "mend": _mend(search, suspects, decided) if suspects else "",
+        "tests_job": tests,
+        "families": lineups.families(suspects.named) if suspects and suspects.named else [],
+        "unfair": lineups.unfair if lineups.readable else None,
         "chosen": chosen,
         "may_change": allowed(role_in(person, search.project), "write"),
         "by_htmx": by_htmx,
         "obstacle": "" if experiment and not experiment.terminal else _obstacle(search),
-        **(_about(search, chosen, suspects) if chosen and suspects else {}),
         **(cards.shown(request, search, chosen) if chosen else {}),
+        **(_about(search, chosen, suspects, lineups) if chosen and suspects else {}),
         "members": search.project.members.exclude(pk=person.pk).order_by("username"),
         **refused,
     }
     return render(request, "suspects/page.html", context, status=WRONG if refused else 200)
 
 
-def _about(search: Job, chosen: Suspect, suspects: Suspects) -> dict[str, Any]:
+def _about(search: Job, chosen: Suspect, suspects: Suspects, lineups: Lineups) -> dict[str, Any]:
     """All that is shown of one suspect."""
     past = search.decisions.filter(suspect=chosen.key).select_related("created_by", "asked")
     return {
         "decision": decisions.latest(search).get(chosen.key),
         "past": past.order_by("-pk"),
-        "shares": shares(search, chosen),
+        "shares": lineups.shares(chosen),
+        "meant": chosen in suspects.intended,
+        "lapsed": _lapsed(search, chosen.key),
+        **_tested(search, chosen.key),
         "minus": -suspects.reach,
         "lineups": f"{reverse('studies:explore', args=[search.project.slug, search.pk])}?{_pieces(chosen)}",
     }
+
+
+def _lapsed(search: Job, key: str) -> Any:
+    """What was decided about the suspect earlier and holds no longer; nothing where it was decided anew."""
+    if search.game_version is None or key in decisions.latest(search):
+        return None
+    return lapsed(search.project, search.game_version).get(key)
+
+
+def _tested(search: Job, key: str) -> dict[str, Any]:
+    """The tests of a suspect, how they stand, and what keeps them from being started."""
+    job = removals.of(search)
+    tests = tests_of(job, key)
+    waits = job is not None and (job.active or job.status == Status.PAUSED)
+    why = "" if waits or tests is not None else removals.obstacle(search)
+    example = examples.of(job, key) if job is not None else None
+    return {"tests": tests, "tests_wait": waits, "tests_obstacle": why, "example": example}
+
+
+@require_safe
+def battle(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One battle of a suspect, to be drawn."""
+    search = job_for(request, slug, pk, kind="search")
+    job = removals.of(search)
+    found = examples.of(job, request.GET.get("suspect", "")) if job is not None else None
+    if found is None:
+        raise Http404
+    return JsonResponse(found.frames(), headers={"Cache-Control": "private, max-age=3600"})
+
+
+@posts_only("suspects:page", "slug", "pk")
+def test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Test the suspects of a search now, where that did not begin by itself."""
+    search = job_for(request, slug, pk, "write", kind="search")
+    if reason := removals.obstacle(search):
+        messages.warning(request, reason)
+    else:
+        removals.begin(search)
+    return _back(search, request.POST.get("suspect", ""))
 
 
 def _pieces(chosen: Suspect) -> str:
@@ -103,21 +152,24 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     key, choice = request.POST.get("suspect", ""), request.POST.get("choice", "")
     reason = request.POST.get("reason", "")
     try:
-        name = _name(search, key)
-        decisions.decide(search, key, name, signed_in(request), choice, reason, _asked(request, search))
+        name, side = _known(search, key)
+        asked = _asked(request, search)
+        decisions.decide(search, key, name, signed_in(request), choice, reason, asked, side)
     except Undecidable as wrong:
         return _shown(request, search, key, refused=str(wrong), refused_choice=choice, typed=reason)
     return _back(search, key)
 
 
-def _name(search: Job, key: str) -> str:
-    """What the suspect of this key is called. Raises Undecidable where there is none."""
+def _known(search: Job, key: str) -> tuple[str, str]:
+    """What the suspect of this key is called, and which team of a lineup it explains. Raises Undecidable where there is
+    none."""
     experiment = companion.of(search)
-    for each in read(experiment).named if experiment else ():
+    suspects = read(experiment) if experiment else None
+    for each in (*suspects.named, *suspects.intended) if suspects else ():
         if each.key == key:
-            return each.line.name
+            return each.line.name, each.pattern.side
     if earlier := search.decisions.filter(suspect=key).last():
-        return str(earlier.name)
+        return str(earlier.name), str(earlier.side)
     raise Undecidable("This is none of the suspects any more. Load the page again.")
 
 

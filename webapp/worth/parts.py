@@ -13,6 +13,7 @@ from engine.arrays import Bundle, unpack
 from engine.errors import StoreError
 from webapp.accounts.models import User
 from webapp.lib.storage import store
+from webapp.studies import patterns
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.table_rows import TableRows
@@ -51,6 +52,11 @@ class Line(NamedTuple):
     fair_low: float | None = None
     fair_high: float | None = None
     units: float | None = None
+
+    @property
+    def key(self) -> str:
+        """Its pieces by their ids, and the amount: the same in every experiment on the game."""
+        return f"{'+'.join(self.pieces)}{f'*{self.least}' if self.least > 1 else ''}"[:500]
 
     @property
     def per_unit(self) -> float | None:
@@ -99,11 +105,13 @@ class Measuring(Parts):
         """The table as it grows."""
         bundle = latest(job)
         lines = lines_of(bundle) if bundle else []
+        meant = {pattern.key for pattern in patterns.intended(job)}
         reach = max((abs(end) for line in lines for end in (line.low, line.high) if end is not None), default=1.0)
         own = {
             "lines": lines,
             "rest": len(lines) - SHOWN,
-            "told": [line for line in lines if line.stands_out],
+            "told": [line for line in lines if line.stands_out and line.key not in meant],
+            "meant": [line for line in lines if line.stands_out and line.key in meant],
             "reach": (reach := max(reach, float(job.config["matters"]))),
             "minus": -reach,
             "largest": largest(lines),
@@ -118,7 +126,8 @@ class Measuring(Parts):
         bundle = latest(job)
         if bundle is None:
             return None
-        count = sum(line.stands_out for line in lines_of(bundle))
+        meant = {pattern.key for pattern in patterns.intended(job)}
+        count = sum(line.stands_out and line.key not in meant for line in lines_of(bundle))
         if not count:
             return Found("Nothing stands out")
         return Found(f"{count:,} {'stands' if count == 1 else 'stand'} out", "strong")

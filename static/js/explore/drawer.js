@@ -24,6 +24,7 @@ const ADVICE = {
   near: [({ under }) => `${under}; the 95 % range reaches across the line`, "advice"],
   under: [({ under }) => under, "advice"],
 };
+const MEANT = "Its strongest or its weakest team holds something that somebody of this project calls intended. It is played, but neither ranked nor counted.";
 /** @type {Record<string, "strong" | "unsure" | "fair">} */
 const FRESH_ADVICE = { confirmed: "strong", weak: "unsure", refuted: "fair", more: "unsure", close: "unsure", measured: "fair" };
 const FRESH_CSS = { strong: "advice advice-over", unsure: "advice advice-unsure", fair: "advice" };
@@ -137,6 +138,7 @@ export class Drawer {
   advice(row, id) {
     const { lineups, hasLine } = this.store;
     const battles = plural(lineups.samples[row] * this.store.battlesOfSample, "battle");
+    if (lineups.meant[row]) return make("div", { class: "advice" }, make("b", {}, lineups.meta.meant_words), make("p", {}, MEANT));
     const found = lineups.fresh.get(id);
     if (found && !lineups.moved) {
       const shape = FRESH_ADVICE[found.now.finding];

@@ -26,9 +26,10 @@ export class Judged {
   }
 
   draw() {
-    const { moved } = this.store.lineups;
+    const { moved, meta } = this.store.lineups;
     this.place.textContent = moved ? this.byMovedLine() : this.own;
-    this.families.textContent = moved ? "by shared pieces, as the job’s own line has them" : "by shared pieces";
+    const by = meta.explained ? "by suspects" : "by shared pieces";
+    this.families.textContent = moved && !meta.explained ? `${by}, as the job’s own line has them` : by;
   }
 
   byMovedLine() {

@@ -11,7 +11,7 @@ const STRONG_FRESH = 5;
 /** {verdict, sure} of every lineup for the lines that its objectives have now.
  * @param {Lineups} lineups */
 export function judge(lineups) {
-  const { count, objectives, value, half, meta } = lineups;
+  const { count, objectives, value, half, meant, meta } = lineups;
   const signs = objectives.map((o) => (o.direction === "max" ? 1 : -1));
   const lined = objectives.flatMap(({ threshold }, k) => (threshold === null ? [] : [{ k, line: threshold }]));
   const j = objectives.findIndex((o) => o.strength);
@@ -21,7 +21,7 @@ export function judge(lineups) {
   const sure = new Uint8Array(count);
   for (let i = 0; i < count; i += 1) {
     const gaps = lined.map(({ k, line }) => ({ gap: signs[k] * (value[k][i] - line), reach: half[k][i] }));
-    const over = gaps.some(({ gap }) => gap >= 0);
+    const over = !meant[i] && gaps.some(({ gap }) => gap >= 0);
     const lead = median === null ? null : signs[j] * (value[j][i] - median);
     const reach = lead === null ? 0 : Math.hypot(half[j][i], theirs);
     const strong = lead === null || lead > reach;

@@ -45,6 +45,8 @@ const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward
  * @property {Record<string, string>} words
  * @property {string[]} sure
  * @property {string[]} moved_sure
+ * @property {string} meant_words
+ * @property {boolean} explained whether families are named after what was proved to be unfair
  * @property {string} why_across
  * @property {Record<string, Fresh>} fresh
  * @property {{ value: number, half?: number } | null} median
@@ -56,7 +58,7 @@ const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward
 /** @typedef {Float32Array<ArrayBuffer>} Floats */
 /** @typedef {Column<Bytes>} ByteColumn */
 /** @typedef {Container<Meta, { id: Column<Uint32Array<ArrayBuffer>>, value: Column<Floats>, half: Column<Floats>, verdict: ByteColumn,
- *   sure: ByteColumn, family: ByteColumn, best: ByteColumn, random: ByteColumn, samples: Column<Uint16Array<ArrayBuffer>> }>} Core */
+ *   sure: ByteColumn, family: ByteColumn, best: ByteColumn, random: ByteColumn, meant: ByteColumn, samples: Column<Uint16Array<ArrayBuffer>> }>} Core */
 /** @typedef {Container<unknown, { genome: Column<Bytes | Uint16Array<ArrayBuffer>>, anchor: Column<Int8Array<ArrayBuffer>> }>} Details */
 /** Where the files are, and of which state of the job. @typedef {{ key: string, core: string, lineups: string }} Files */
 
@@ -68,7 +70,7 @@ const floats = { data: new Float32Array(0), shape: [0, 0] };
 /** The columns of a job that has played nothing yet. @type {Core["arrays"]} */
 const EMPTY = {
   id: { data: new Uint32Array(0), shape: [0] }, value: floats, half: floats, verdict: none, sure: none, family: none,
-  best: none, random: none, samples: { data: new Uint16Array(0), shape: [0] },
+  best: none, random: none, meant: none, samples: { data: new Uint16Array(0), shape: [0] },
 };
 
 export class Lineups {
@@ -94,7 +96,7 @@ export class Lineups {
     this.slots = 0;
     /** @type {Floats | null} */
     this.birth = null;
-    const { id, value, half, verdict, sure, family, best, random, samples } = this.count ? arrays : EMPTY;
+    const { id, value, half, verdict, sure, family, best, random, meant, samples } = this.count ? arrays : EMPTY;
     this.id = id.data;
     this.value = rowsOf(value);
     this.half = rowsOf(half);
@@ -103,6 +105,7 @@ export class Lineups {
     this.family = family.data;
     this.best = best.data;
     this.random = random.data; // 1: drawn at random, not bred
+    this.meant = meant.data; // 1: somebody means it to be so, and nothing counts it
     this.samples = samples.data;
     this.served = { verdict: this.verdict, sure: this.sure };
     this.extent = this.value.map(extent);
@@ -139,6 +142,7 @@ export class Lineups {
   /** How sure a lineup is, in words.
    * @param {number} row */
   howSure(row) {
+    if (this.meant[row]) return this.meta.meant_words;
     if (this.weak(row) && !this.isOver(row, true)) return this.words.near;
     return this.meta[this.moved ? "moved_sure" : "sure"][this.sure[row]];
   }

@@ -1,0 +1,1 @@
+"""What is left of what is unfair once a suspect is taken away."""

@@ -1,0 +1,145 @@
+"""Intended: later searches and experiments know of it, until the piece changes."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from engine.config import SearchConfig, parse
+from tests.factories import Studio, search_job, signed_in, studio
+from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
+from webapp.games.models import GameVersion
+from webapp.studies import actions, companion, patterns
+from webapp.studies.explore_build import explored
+from webapp.studies.found_counts import found_by
+from webapp.studies.models import Job
+from webapp.suspects import decisions
+from webapp.suspects.intended import lapsed, standing
+from webapp.suspects.reading import read
+
+pytestmark = pytest.mark.django_db
+
+PAIR = f"{CAPTAIN}+{HORN}"
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def search(team: Studio) -> Job:
+    found = search_job(team.project)
+    experiment(found)
+    return found
+
+
+def meant(search: Job, key: str = DUKE, side: str = "strongest") -> None:
+    decisions.decide(search, key, key, search.project.members.first(), "intended", "the theme", None, side)
+
+
+def version(search: Job) -> GameVersion:
+    assert search.game_version is not None
+    return search.game_version
+
+
+def changed(search: Job, **numbers: float) -> GameVersion:
+    """A later version of the game's data, with other numbers."""
+    old = version(search)
+    patch = {path.replace("__", "."): value for path, value in numbers.items()}
+    return GameVersion.objects.create(
+        project=old.project, simulator=old.simulator, number=old.number + 1, label="Summer data",
+        patch={**old.patch, **patch}, spec_hash=old.spec_hash, content_hash="other",
+    )  # fmt: skip
+
+
+def again(search: Job, **more: Any) -> Job:
+    config = parse(SearchConfig, {k: v for k, v in search.config.items() if k != "intended"})
+    return actions.submit(search.project, None, config, title="Again", template="unfair",
+                          game_version=more.pop("game_version", version(search)), **more)  # fmt: skip
+
+
+def test_the_next_search_and_its_experiment_pin_what_is_intended(team: Studio, search: Job) -> None:
+    assert "intended" not in again(search).config
+    meant(search)
+    config = parse(SearchConfig, {k: v for k, v in search.config.items()})
+    later = again(search, companion=companion.beside(config, 20_000))
+    pinned = {"pieces": [DUKE], "least": 1, "side": "strongest"}
+    assert later.config["intended"] == [pinned]
+    beside = companion.of(later)
+    assert beside is not None
+    assert beside.config["intended"] == [pinned]
+    decisions.decide(search, DUKE, DUKE, team.owner, "fix")
+    assert "intended" not in again(search).config
+    later.refresh_from_db()
+    assert later.config["intended"] == [pinned], "what a job rests on never changes"
+
+
+def test_the_last_decision_counts_whichever_search_it_was_made_on(team: Studio, search: Job) -> None:
+    meant(search)
+    other = again(search)
+    decisions.decide(other, DUKE, DUKE, team.owner, "ask", asked=team.producer)
+    assert standing(search.project, version(search)) == ()
+
+
+def test_it_lapses_when_the_cost_or_an_attribute_changes_and_says_why(team: Studio, search: Job) -> None:
+    meant(search)
+    meant(search, PAIR)
+    dearer = changed(search, **{"marrow-duke__cost": 333.0})
+    assert [each.key for each in standing(search.project, dearer)] == [PAIR]
+    found = lapsed(search.project, dearer)
+    assert list(found) == [DUKE]
+    assert re.search(r"Marrow Duke: cost went from 310 to 333", found[DUKE].why)
+    later = again(search, game_version=dearer)
+    assert [each["pieces"] for each in later.config["intended"]] == [[CAPTAIN, HORN]]
+    experiment(later)
+    page = signed_in(team.producer).get(reverse("suspects:page", args=["herobattle", later.pk]), {"suspect": DUKE})
+    text = " ".join(unescape(re.sub(r"<[^>]+>", " ", page.content.decode())).split())
+    assert "Asked again. It was called intended, “the theme”" in text
+    assert "cost went from 310 to 333" in text
+
+
+def test_a_change_of_another_piece_leaves_it(search: Job) -> None:
+    meant(search)
+    assert len(standing(search.project, changed(search, **{"warhorn__cost": 99.0}))) == 1
+
+
+def test_a_decision_whose_numbers_were_not_kept_is_asked_again(search: Job) -> None:
+    meant(search)
+    search.decisions.update(numbers={})
+    assert standing(search.project, version(search)) == ()
+    assert "not written down" in lapsed(search.project, version(search))[DUKE].why
+
+
+def test_an_experiment_lists_it_apart_and_does_not_count_it(team: Studio, search: Job) -> None:
+    meant(search)
+    later = again(search)
+    found = read(experiment(later))
+    assert DUKE not in [each.key for each in found.named]
+    assert [each.key for each in found.intended] == [DUKE]
+    page = signed_in(team.producer).get(reverse("suspects:page", args=["herobattle", later.pk]), {"suspect": DUKE})
+    text = " ".join(unescape(re.sub(r"<[^>]+>", " ", page.content.decode())).split())
+    assert "Three suspects" in text
+    assert "Intended, so not counted" in text
+    assert "This is meant to be so" in text
+
+
+def test_lineups_that_it_explains_are_marked_and_counted_nowhere(search: Job) -> None:
+    before, counted = explored(search), found_by(search)
+    pair = {"pieces": [CAPTAIN, HORN], "least": 1, "side": "strongest"}
+    Job.objects.filter(pk=search.pk).update(config={**search.config, "intended": [pair]}, title="Another")
+    marked = Job.objects.get(pk=search.pk)
+    marked.template += "-intended"  # another state of the same job, as a build is kept for each
+    found = explored(marked)
+    rows = found.core["meant"] == 1
+    assert rows.any()
+    assert (found.core["verdict"][rows] == 0).all()
+    assert found.how_sure(int(np.flatnonzero(rows)[0])) == patterns.MEANT
+    assert (found.core["verdict"] == 2).sum() < (before.core["verdict"] == 2).sum()
+    assert found.meta["meant"] == int(rows.sum())
+    assert counted.strong >= 0

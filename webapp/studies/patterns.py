@@ -1,0 +1,86 @@
+"""Patterns that somebody named: what people mean to be so, and what explains the unfair lineups of a search.
+
+The app that knows them puts its ``Source`` here when the site starts (``AppConfig.ready``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config import SearchConfig, Study
+from engine.config.patterns import Pattern
+from engine.config.worth import WorthConfig
+from engine.lineups.patterns import Patterns
+from engine.simulators.contract import GameSpec
+from webapp.games.models import GameVersion
+from webapp.projects.models import Project
+from webapp.studies.models import Job
+
+MEANT = "Meant to be so"
+
+
+class Named(NamedTuple):
+    """A pattern and what people call it."""
+
+    pattern: Pattern
+    name: str
+
+
+class Source(Protocol):
+    """Who knows patterns."""
+
+    def intended(self, project: Project, version: GameVersion) -> tuple[Pattern, ...]:
+        """What people of a project mean to be so, in a version of its game."""
+        ...
+
+    def explaining(self, search: Job) -> list[Named]:
+        """What explains unfair lineups of a search by now, what explains most of it first."""
+        ...
+
+    def state(self, search: Job) -> str:
+        """Changes whenever ``explaining`` does."""
+        ...
+
+
+SOURCES: list[Source] = []
+
+
+def register(source: Source) -> None:
+    """Ask it from now on."""
+    SOURCES.append(source)
+
+
+def pinned(config: Study, project: Project, version: GameVersion | None) -> Study:
+    """A search or an experiment with what is meant to be so; as it is where it says that itself, and any other study.
+    What a job rests on never changes, so its result can be had again."""
+    if not isinstance(config, SearchConfig | WorthConfig) or config.intended or version is None:
+        return config
+    meant = tuple(pattern for source in SOURCES for pattern in source.intended(project, version))
+    return config.model_copy(update={"intended": meant}) if meant else config
+
+
+def intended(job: Job) -> list[Pattern]:
+    """What a job takes for meant to be so."""
+    return [Pattern.model_validate(each) for each in job.config.get("intended", ())]
+
+
+def explaining(search: Job) -> list[Named]:
+    """What explains unfair lineups of a search by now."""
+    return [named for source in SOURCES for named in source.explaining(search)]
+
+
+def state(search: Job) -> list[str]:
+    """Changes whenever ``explaining`` does."""
+    return [source.state(search) for source in SOURCES]
+
+
+def meant(job: Job, spec: GameSpec, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """bool[n]: which lineups of an artifact are as they are because of something that is meant to be so."""
+    patterns = intended(job)
+    if not patterns or "anchor" not in columns or not len(columns["genome"]):
+        return np.zeros(len(columns["objective"]), np.bool_)
+    return np.asarray(Patterns(spec, patterns).explained(columns["genome"], columns["anchor"]).any(axis=1))

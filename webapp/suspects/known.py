@@ -1,0 +1,32 @@
+"""The patterns that suspects are: what people mean to be so, and what explains the unfair lineups of a search."""
+
+from __future__ import annotations
+
+from engine.config.patterns import Pattern
+from webapp.games.models import GameVersion
+from webapp.projects.models import Project
+from webapp.studies import companion
+from webapp.studies.models import Job
+from webapp.studies.patterns import Named
+from webapp.suspects import intended
+from webapp.suspects.reading import read
+
+
+class Known:
+    """As ``webapp.studies.patterns.Source``."""
+
+    def intended(self, project: Project, version: GameVersion) -> tuple[Pattern, ...]:
+        """By the decisions about suspects."""
+        return intended.standing(project, version)
+
+    def explaining(self, search: Job) -> list[Named]:
+        """The suspects of its experiment."""
+        experiment = companion.of(search)
+        over = experiment is not None and "table" in experiment.artifacts
+        named = read(experiment).named if experiment is not None and over else []
+        return [Named(each.pattern, each.line.name) for each in named]
+
+    def state(self, search: Job) -> str:
+        """The experiment's table, which is there once it has ended."""
+        experiment = companion.of(search)
+        return "" if experiment is None else str(experiment.artifacts.get("table", ""))

@@ -1,0 +1,128 @@
+"""The tests of the suspects that an experiment named: what is left without them.
+
+They begin by themselves once the experiment beside a search has ended, behind all that people asked for, and play no
+more battles than it did; or when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.utils import timezone
+
+from engine.config import DrawnBaselines, LineupConfig, SearchConfig, parse
+from engine.config.removal import MOST_LINEUPS, MOST_SUSPECTS, REPLAYED, SEARCHED, RemovalConfig, SuspectConfig
+from engine.errors import ConfigError
+from webapp.studies import actions, companion, patterns, plans, playable
+from webapp.studies.models import Job, Status
+from webapp.suspects.evidence import Lineups
+from webapp.suspects.reading import Suspect, read
+
+KIND = "removal"
+SINCE = timedelta(days=1)
+"""Experiments that ended longer ago are tested when somebody asks."""
+OTHERS = 5
+"""Exchanges of a suspect, at most: two of each half, and both."""
+NO_LINE = "The search has no line that a lineup can be over, so nothing tells what is left."
+NO_ROOM = "The experiment was so short that its suspects cannot be tested with as many battles."
+
+
+class Size(NamedTuple):
+    """How large the tests are: lineups of a suspect, replicates of each exchange, then a short search's lineups in a
+    round, rounds, and replicates of what it finds."""
+
+    lineups: int
+    replicates: int
+    population: int
+    rounds: int
+    fresh: int
+
+    def battles(self, suspects: int, each: int) -> int:
+        """At most, of so many suspects; ``each``: of one replicate of a lineup."""
+        swaps = suspects * self.lineups * (1 + OTHERS) * self.replicates
+        searches = (suspects + 1) * (self.population * self.rounds * SEARCHED + REPLAYED * self.fresh)
+        return each * (swaps + (searches if self.rounds else 0))
+
+
+SIZES = (
+    Size(MOST_LINEUPS, 32, 24, 12, 32), Size(MOST_LINEUPS, 16, 24, 12, 16), Size(16, 16, 20, 10, 16),
+    Size(10, 12, 16, 8, 12), Size(6, 8, 12, 6, 8), Size(6, 8, 12, 0, 8),
+)  # fmt: skip
+"""The largest that fits is taken."""
+
+
+def begin_due() -> None:
+    """Begin the tests of every experiment beside a search that has ended since yesterday and named something."""
+    over = Job.objects.filter(kind="worth", status=Status.FINISHED, finished_at__gte=timezone.now() - SINCE)
+    told = over.filter(accompanies__isnull=False, summary__told__gt=0)
+    for experiment in told.exclude(accompanies__companions__kind=KIND).select_related("accompanies__project"):
+        search = experiment.accompanies
+        assert search is not None
+        if not obstacle(search):
+            begin(search)
+
+
+def of(search: Job) -> Job | None:
+    """The tests of a search's suspects."""
+    return companion.of(search, KIND)
+
+
+def begin(search: Job) -> Job | None:
+    """Start the tests; None where nothing is named, or nothing can be."""
+    config = planned(search)
+    return None if config is None else actions.accompany(search, search.created_by, config)
+
+
+def obstacle(search: Job) -> str:
+    """Why the suspects of a search cannot be tested now, in a sentence; empty where they can."""
+    if all(objective["threshold"] is None for objective in search.config["objectives"]["objectives"]):
+        return NO_LINE
+    if reason := playable.obstacle(search):
+        return reason
+    return "" if planned(search) is not None else NO_ROOM
+
+
+def planned(search: Job) -> RemovalConfig | None:
+    """The tests of all that the experiment names, as large as its battles allow: the first of them where they do not
+    allow all; None where nothing is named or not one fits."""
+    experiment = companion.of(search)
+    named = read(experiment).named[:MOST_SUSPECTS] if experiment is not None else []
+    if experiment is None or not named:
+        return None
+    try:
+        config = parse(SearchConfig, search.config)
+    except ConfigError:
+        return None
+    budget, each = companion.tests(int(experiment.config["battles"])), plans.battles_each(config.lineups, 1)
+    for count in range(len(named), 0, -1):
+        if size := next((size for size in SIZES if size.battles(count, each) <= budget), None):
+            return _config(search, config, named[:count], size)
+    return None
+
+
+def _config(search: Job, config: SearchConfig, named: Sequence[Suspect], size: Size) -> RemovalConfig:
+    lineups, suspects = Lineups(search), list[SuspectConfig]()
+    for suspect in named:
+        genomes, anchors = lineups.holding(suspect.pattern, size.lineups)
+        suspects.append(SuspectConfig(pattern=suspect.pattern, genomes=genomes, anchors=anchors))
+    return RemovalConfig(
+        seed=seed(config.seed), game=config.game, lineups=_same_teams(config), objectives=config.objectives,
+        intended=tuple(patterns.intended(search)), suspects=tuple(suspects), replicates=size.replicates,
+        population=size.population, rounds=size.rounds, fresh=size.fresh, pool=config.pool,
+    )  # fmt: skip
+
+
+def _same_teams(config: SearchConfig) -> LineupConfig:
+    """The rules, with the baseline teams that the search had."""
+    rules = config.lineups
+    if isinstance(rules.baselines, DrawnBaselines) and rules.baselines.seed is None:
+        return rules.model_copy(update={"baselines": rules.baselines.model_copy(update={"seed": config.seed})})
+    return rules
+
+
+def seed(search: int) -> int:
+    """Their seed, made of the search's: all of their battles are fresh."""
+    return int.from_bytes(hashlib.sha256(f"removal of {search}".encode()).digest()[:6])

@@ -1,0 +1,15 @@
+"""Values of an objective as pages write them. ``{% load measures %}``."""
+
+from __future__ import annotations
+
+from django import template
+
+from webapp.removal.reading import Tests
+
+register = template.Library()
+
+
+@register.simple_tag
+def measured(value: float, tests: Tests) -> str:
+    """A value of what a suspect's tests measure, with its unit."""
+    return tests.shown(value)
