@@ -16,6 +16,7 @@ from webapp.lib.page_json import finite
 from webapp.lib.text import writable
 from webapp.lib.words import day, stamp
 from webapp.reports import lineups as judging
+from webapp.reports.changed import changed
 from webapp.reports.decided import decided
 from webapp.reports.headline import headline
 from webapp.reports.pieces import pieces_of, told
@@ -39,7 +40,7 @@ def content(search: Job) -> dict[str, Any]:
     """What a report on a search says by now, but for what a person writes and for who publishes it."""
     pieces = pieces_of(search)
     lineups = judging.judged(search, pieces.intended)
-    said = headline(pieces, lineups)
+    said, change = headline(pieces, lineups), changed(search)
     found = {
         "form": FORM,
         "project": search.project.name,
@@ -56,9 +57,10 @@ def content(search: Job) -> dict[str, Any]:
         "meant_count": len(lineups.meant),
         "open": lineups.open[: judging.OPEN_KEPT],
         "open_count": len(lineups.open),
+        "change": change,
         "untested": untested(search, pieces, lineups),
         "decisions": decided(search),
-        "provenance": [list(fact) for fact in provenance(search, pieces, lineups)],
+        "provenance": [list(fact) for fact in provenance(search, pieces, lineups, change)],
     }
     plain: dict[str, Any] = finite(found)
     return plain

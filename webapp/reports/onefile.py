@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 
-SHEETS = ("components", "report", "report_file")
+SHEETS = ("components", "change", "report", "report_file")
 _DARK = re.compile(r'\[data-bs-theme="dark"\] \{(.*?)\n\}', re.DOTALL)
 
 

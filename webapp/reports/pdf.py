@@ -18,8 +18,8 @@ from webapp.reports.onefile import for_paper, light
 
 _COLOUR = re.compile(r"--([\w-]+): (#[0-9a-f]{6});")
 _NAMED = re.compile(r"var\(--([\w-]+)\)")
-_DRAWING = re.compile(r'(<svg class="(?:range-bar|tilt|vm|fam|logo|before-after)\b[^>]*>)')
-_RULE = re.compile(r"^\.(?:range-bar|tilt|vm|fam|logo|before-after)[^{]*\{[^}]*\}", re.MULTILINE)
+_DRAWING = re.compile(r'(<svg class="(?:range-bar|tilt|vm|fam|logo|change-bars|change-axis)\b[^>]*>)')
+_RULE = re.compile(r"^\.(?:range-bar|tilt|vm|fam|logo|change-bars|change-axis)[^{]*\{[^}]*\}", re.MULTILINE)
 
 
 class NoPdf(Exception):
@@ -59,6 +59,6 @@ def coloured(page: str) -> str:
 def _rules() -> str:
     colours = dict(_COLOUR.findall(light()))
     sheet = "".join(Path(settings.BASE_DIR, "static", "css", f"{name}.css").read_text(encoding="utf-8")
-                    for name in ("components", "frame", "report"))  # fmt: skip
+                    for name in ("components", "change", "report"))  # fmt: skip
     rules = "\n".join(_RULE.findall(sheet))
     return _NAMED.sub(lambda name: colours.get(name[1], "none"), rules)

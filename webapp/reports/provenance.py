@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
 
 from django.conf import settings
 
@@ -22,9 +23,10 @@ SHORT = 12
 """Characters of a hash that are printed."""
 
 
-def provenance(search: Job, pieces: Pieces, lineups: Judged) -> list[Fact]:
+def provenance(search: Job, pieces: Pieces, lineups: Judged, change: Mapping[str, Any] | None) -> list[Fact]:
     """Labels and values, in the order they are read."""
-    return [*_game(search), *_search(search), *_experiment(pieces), *_fresh(search, lineups), *_code()]
+    played = [*_search(search), *_experiment(pieces), *_fresh(search, lineups), *_change(change)]
+    return [*_game(search), *played, *_code()]
 
 
 def short(text: object) -> str:
@@ -75,6 +77,14 @@ def _fresh(search: Job, lineups: Judged) -> Iterator[Fact]:
     again = ", ".join(f"job {job.pk}" for job in source.rechecks(search)) or "none"
     yield "Lineups played again", f"{number(lineups.played)}, in {number(lineups.battles)} fresh battles"
     yield "Re-checks", again
+
+
+def _change(change: Mapping[str, Any] | None) -> Iterator[Fact]:
+    if change is None:
+        return
+    yield "Change tried", f"job {change['job']}, {number(change['battles'])} battles of both versions"
+    yield "Seed of the change", str(change["seed"])
+    yield "Settings of the change", change["settings"][:SHORT]
 
 
 def _code() -> Iterator[Fact]:

@@ -15,6 +15,10 @@ SUSPECTS = ("Name", "What is wrong", "How much", "Worth (points)", "95 % from", 
 LINEUPS = ("Teams compared together", "What is judged", "Value", "95 % from", "95 % to", "Unit", "The line",
            "Fresh battles", "Holds what is intended")  # fmt: skip
 
+CHANGE = ("Number, or teams compared together", "What is measured", "Before", "Before, 95 % from", "Before, 95 % to",
+          "After", "After, 95 % from", "After, 95 % to", "Difference", "Difference, 95 % from", "Difference, 95 % to",
+          "Verdict after", "Fresh battles")  # fmt: skip
+
 
 def to_xlsx(content: Mapping[str, Any], content_hash: str) -> bytes:
     """The whole book. Cells that a spreadsheet would run as formulas are text."""
@@ -22,6 +26,7 @@ def to_xlsx(content: Mapping[str, Any], content_hash: str) -> bytes:
     sheet(book, "Report", ["What", "Value"], _head(content), (24, 90))
     sheet(book, "Suspects", list(SUSPECTS), map(_suspect, [*content["suspects"], *content["intended"]]), (30, 40, 60))
     sheet(book, "Over the line", list(LINEUPS), _lineups(content), (60, 24))
+    sheet(book, "Change", list(CHANGE), _change(content), (60, 30))
     sheet(book, "Not settled", ["Teams compared together", "What would tell"],
           ([row["name"], row["words"]] for row in content["open"]), (60, 80))  # fmt: skip
     sheet(book, "Not tested", ["What was not tested"], ([said] for said in content["untested"]), (110,))
@@ -60,6 +65,15 @@ def _lineups(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
     for row in [*rows, *content["meant"]]:
         keys = ("name", "objective", "value", "low", "high", "unit", "line", "battles", "holds")
         yield [row[key] for key in keys]
+
+
+def _change(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
+    change = content["change"]
+    for each in change["numbers"] if change else ():
+        yield [each["title"], "changed number", each["old"], "", "", each["new"]]
+    for row in change["rows"] if change else ():
+        three = [row[when][end] for when in ("before", "after", "change") for end in ("value", "low", "high")]
+        yield [row["name"], change["objective"], *three, row["words"], row["battles"]]
 
 
 def _decisions(content: Mapping[str, Any]) -> Iterator[list[Cell]]:

@@ -1,0 +1,55 @@
+"""What a report says of the last change that was tried: its numbers, and every lineup before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webapp.changes import telling
+from webapp.changes.reading import Lineup, Measured, Replayed, latest_of
+from webapp.changes.templatetags.change_bars import axis, ends, shown
+from webapp.lib.figures import with_unit
+from webapp.studies.models import Job
+
+
+def changed(search: Job) -> dict[str, Any] | None:
+    """The last change that was tried on a search's lineups and told by fresh battles; None where there is none."""
+    found = latest_of(search)
+    if found is None or not found.fresh:
+        return None
+    objective, line, on = found.objective, found.line, axis(found)
+    return {
+        "numbers": [{"title": n.title, "was": n.was, "value": n.value, "old": n.old, "new": n.new}
+                    for n in found.numbers],
+        "said": [telling.head(found), *telling.rest(found)],
+        "objective": objective.title,
+        "toward": objective.toward,
+        "unit": objective.unit,
+        "line": line,
+        "line_words": "" if line is None else with_unit(line, objective.unit),
+        "axis": on._asdict(),
+        "rows": [_row(found, each) for each in found.lineups],
+        "battles": found.battles,
+        "job": found.job.pk,
+        "seed": found.job.config["seed"],
+        "settings": found.job.config_hash,
+    }  # fmt: skip
+
+
+def _row(found: Replayed, each: Lineup) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "before": _measured(found, each.before),
+        "after": _measured(found, each.after),
+        "change": _measured(found, each.change),
+        "words": each.words,
+        "mark": each.mark,
+        "refitted": each.refitted,
+        "battles": each.battles,
+    }
+
+
+def _measured(found: Replayed, measured: Measured) -> dict[str, Any]:
+    """A value with its range, as numbers and in words."""
+    known = measured.low is not None and measured.high is not None
+    words = {"value_words": shown(found, measured), "range_words": ends(found, measured) if known else ""}
+    return {**measured._asdict(), **words}

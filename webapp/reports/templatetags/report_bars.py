@@ -1,0 +1,34 @@
+"""Drawings of what a report has kept. ``{% load report_bars %}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils.safestring import SafeString
+
+from webapp.changes.reading import Measured
+from webapp.changes.templatetags.change_bars import Axis, before_after, change_axis
+
+register = template.Library()
+
+
+def _axis(change: Mapping[str, Any]) -> Axis:
+    return Axis(**{**change["axis"], "ticks": [(at, words) for at, words in change["axis"]["ticks"]]})
+
+
+def _measured(kept: Mapping[str, Any]) -> Measured:
+    return Measured(*(kept[name] for name in Measured._fields))
+
+
+@register.simple_tag
+def kept_bars(change: Mapping[str, Any], row: Mapping[str, Any]) -> SafeString:
+    """A lineup before and after the change."""
+    return before_after(_axis(change), _measured(row["before"]), _measured(row["after"]), change["line"])
+
+
+@register.simple_tag
+def kept_axis(change: Mapping[str, Any]) -> SafeString:
+    """The axis below the bars."""
+    return change_axis(_axis(change))
