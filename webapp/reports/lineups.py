@@ -12,6 +12,7 @@ from engine.config.lineups import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG
 from engine.lineups import schema
+from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
 from webapp.lib.figures import telling, with_unit
 from webapp.lib.words import number
@@ -19,7 +20,6 @@ from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job
-from webapp.suspects.evidence import held
 from webapp.suspects.reading import Suspect
 
 KEPT = 50
@@ -137,11 +137,9 @@ def _ends(objective: dict[str, Any], value: float, half: float | None) -> tuple[
 def _holds(lineups: _Lineups, row: int, intended: Sequence[Suspect]) -> str:
     """The intended suspect that explains a lineup: a good one that its strongest team holds, or a weak one that its
     weakest does; empty for none."""
-    for each in intended:
-        team = int(lineups.found.lineups["anchor"][row, 0 if each.good else 1])
-        if team >= 0 and held(lineups.genome[row, team : team + 1], lineups.found.meta, each).all():
-            return each.line.name
-    return ""
+    patterns = Patterns(lineups.spec, [each.pattern for each in intended])
+    held = patterns.explained(lineups.genome[[row]], lineups.found.lineups["anchor"][[row]])[0]
+    return next((each.line.name for each, has in zip(intended, held, strict=True) if has), "")
 
 
 def groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ def pieces_of(search: Job) -> Pieces:
         experiment,
         _state(experiment, lost=found.lost, proved=found.proved and bundle is not None),
         [each for each in found.named if each.key not in meant],
-        [each for each in found.named if each.key in meant],
+        [*found.intended, *(each for each in found.named if each.key in meant)],
         decided,
         lines_of(bundle) if bundle else [],
         int(experiment.metrics.get("looked_at", 0)) or found.lines,
