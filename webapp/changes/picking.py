@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from engine.errors import ConfigError, StoreError
 from engine.indicators import UNDER
 from engine.lineups import schema
+from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.explore_shortlist import on_list
 from webapp.studies.models import Job
-from webapp.suspects.evidence import held
 from webapp.suspects.reading import Suspect
 
 FOR_A_SUSPECT, MOST = 5, 24
@@ -28,7 +28,7 @@ def lineups(search: Job, suspect: Suspect | None = None) -> Lineups:
     """The lineups as a study has them: those that stand for the suspect, then the shortlist; none twice. Raises
     StoreError and ConfigError where the game is no longer described."""
     spec, found = source.spec(search), dict[str, dict[str, Any]]()
-    standing = _standing(search, suspect) if suspect else []
+    standing = _standing(search, spec, suspect) if suspect else []
     for genome, anchors in [*standing, *((entry.genome, entry.anchors) for entry in on_list(search))]:
         found.setdefault(repr(genome), _as_study(spec, genome, anchors))
     return list(found.values())[:MOST]
@@ -41,7 +41,7 @@ def baselines(search: Job) -> dict[str, Any]:
     return {"baselines": {"kind": "pasted", "teams": teams}} if teams else {}
 
 
-def _standing(search: Job, suspect: Suspect) -> Rows:
+def _standing(search: Job, spec: GameSpec, suspect: Suspect) -> Rows:
     """The worst lineups over the line whose strongest team (the weakest, of a suspect that is too weak) holds the
     suspect: those that fresh battles confirmed come first, then those that the search is sure of."""
     try:
@@ -51,11 +51,11 @@ def _standing(search: Job, suspect: Suspect) -> Rows:
     known = {piece["id"] for piece in found.meta.get("pieces", ())}
     if not found.core or not known.issuperset(suspect.line.pieces):
         return []
-    seat, anchors = 0 if suspect.good else 1, found.lineups["anchor"]
+    anchors = found.lineups["anchor"]
     rows = np.flatnonzero((anchors[:, 0] >= 0) & (found.core["verdict"] != UNDER))
     if not len(rows):
         return []
-    rows = rows[held(found.genome[rows, anchors[rows, seat]], found.meta, suspect)]
+    rows = rows[Patterns(spec, [suspect.pattern]).explained(found.genome[rows], anchors[rows])[0]]
     surer = found.core["verdict"][rows].astype(int) + _confirmed(found)[rows]
     worst = rows[np.lexsort((-_beyond(search, found)[rows], -surer))]
     return [(found.genome[i].tolist(), anchors[i].tolist()) for i in worst[:FOR_A_SUSPECT]]

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from engine.config import ChangeConfig, parse
 from engine.errors import ConfigError, StoreError
+from engine.lineups.schema import merged_patch
 from webapp.accounts.models import User
 from webapp.changes.picking import Lineups, baselines, lineups
 from webapp.games import versions
@@ -123,7 +124,7 @@ def patched(trial: Job) -> dict[str, float]:
     """The patch of the game data with the change in it. Raises ConfigError."""
     assert trial.game_version is not None
     spec = version_spec(trial.game_version)
-    return versions.merged(spec, trial.game_version.patch, trial.config["change"])
+    return merged_patch(spec, trial.game_version.patch, trial.config["change"])
 
 
 def save(trial: Job, user: User, note: str) -> GameVersion:

@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 
 from engine.errors import ConfigError
 from engine.lineups.rules import feasibility
+from engine.lineups.schema import merged_patch
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
 from webapp.balance import saving
@@ -67,7 +68,7 @@ def _numbers(job: Job, row: Row, user: User) -> str:
     if newest is None or job.game_version is None or newest.simulator_id != job.game_version.simulator_id:
         raise Unsaved("The project’s data is of another game now, so these numbers do not fit.")
     spec, changed = version_spec(newest), {each["path"]: each["after"] for each in row.table["changes"]}
-    patch = versions.merged(spec, newest.patch, changed)
+    patch = merged_patch(spec, newest.patch, changed)
     if patch == newest.patch:
         return f"{newest} has these numbers already."
     note = f"{row.title}. Found by job {job.pk}."[:LONGEST_NOTE]
