@@ -210,7 +210,8 @@ def baseline_reach(error: float | None, samples: int) -> float:
 class Verdict(NamedTuple):
     """``finding``; about how many times its battles would (``factor``) tell where they do not, and of what
     (``open_``: the line, or its strength; ``about``: by which objective); whether its whole range is
-    ``over`` a line. ``endless``: none would, as too many came out alike and nobody says how far others can go."""
+    ``over`` a line. ``endless``: none would, as too many came out alike and nobody says how far others can go.
+    ``both``: the other question is open as well, for which fewer battles would do."""
 
     finding: Finding
     factor: float
@@ -218,6 +219,7 @@ class Verdict(NamedTuple):
     over: bool
     about: int = -1
     endless: bool = False
+    both: bool = False
 
 
 def mark(finding: Finding) -> int:
@@ -314,7 +316,8 @@ def _undecided(sample: Sample, goals: Goals, lined: Sequence[int], others: int, 
     endless = (
         math.isinf(factor) and sample.endless(about) and (what == "line" or not _within_bars(sample, goals, about))
     )
-    return Verdict(finding, factor, what, over, about, endless)  # type: ignore[arg-type]
+    both = len(times) > 1 and min(times.values()) > 0
+    return Verdict(finding, factor, what, over, about, endless, both)  # type: ignore[arg-type]
 
 
 def _within_bars(sample: Sample, goals: Goals, j: int) -> bool:

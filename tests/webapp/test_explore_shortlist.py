@@ -189,7 +189,14 @@ def test_a_re_check_plays_what_is_due_on_battles_nobody_played_before(
         (
             [2.6, 50.0, 22.5],
             [0.05, 1.0, 1.0],
-            "more battles to tell whether it is strong: it has 22.5\u00a0%, the median baseline team 21.0\u00a0%",
+            "more battles to tell whether it is strong: it has 22.5\u00a0%, "
+            "the median baseline team 21.0\u00a0% (20.0 to 22.0\u00a0%)",
+        ),
+        (
+            [2.2, 50.0, 22.5],
+            [0.10, 1.0, 1.0],
+            "more battles to tell whether it is over the line and strong: it is at 2.2×, the line at 2.0×; "
+            "it has 22.5\u00a0%, the median baseline team 21.0\u00a0% (20.0 to 22.0\u00a0%)",
         ),
         (
             [2.001, 50.0, 28.0],

@@ -182,21 +182,33 @@ def _findings(job: Job) -> dict[bytes, Fresh]:
 
 
 def _gap(sample: Sample, verdict: Verdict, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
-    """ "it has 13.2 %, the median baseline team 14.1 % (10.6 to 17.6 %)": what is not told apart, in words."""
+    """ "it is at 2.2×, the line at 2.0×", "it has 13.2 %, the median baseline team 14.1 % (10.6 to 17.6 %)": what is not
+    told apart, in words."""
     if verdict.finding not in ("more", "close"):
         return ""
-    value, objective = float(sample.mean[verdict.about]), told[verdict.about]
-    if verdict.open_ == "line":
-        line = goals.lines[verdict.about]
-        assert line is not None
-        digits = telling(value, None, 1, [line])
-        here, there = (with_unit(each, objective.unit, digits) for each in (round(value, digits), line))
-        return f"it is at {here}, the line at {there}"
+    lined = [j for j, line in enumerate(goals.lines) if line is not None]
+    furthest = max(lined, key=lambda j: goals.signs[j] * (float(sample.mean[j]) - float(goals.lines[j] or 0.0)))
+    of_line = [_from_line(sample, furthest, goals, told)] if verdict.both or verdict.open_ == "line" else []
+    of_strength = [_from_baseline(sample, goals, told)] if verdict.both or verdict.open_ == "strength" else []
+    return "; ".join([*of_line, *of_strength])
+
+
+def _from_line(sample: Sample, j: int, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
+    value, line = float(sample.mean[j]), goals.lines[j]
+    assert line is not None
+    digits = telling(value, None, 1, [line])
+    here, there = (with_unit(each, told[j].unit, digits) for each in (round(value, digits), line))
+    return f"it is at {here}, the line at {there}"
+
+
+def _from_baseline(sample: Sample, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
+    assert goals.strong is not None
     assert goals.baseline is not None
+    value, objective = float(sample.mean[goals.strong]), told[goals.strong]
     here, there = _apart(value, goals.baseline[0], objective.unit)
     low, high = sorted((goals.bar(-1.0), goals.bar(1.0)))
     said = f"it has {here}, the median baseline team {there}"
-    if verdict.finding != "close" or not math.isfinite(low):
+    if not math.isfinite(low):
         return said
     digits = telling(goals.baseline[0], (low, high), 1)
     return f"{said} ({number(low, digits)} to {with_unit(round(high, digits), objective.unit, digits)})"
@@ -318,6 +330,7 @@ def _fresh(sample: Sample, verdict: Verdict, each: float, gap: str, goals: Goals
     half = tuple(own if math.isfinite(own) else None for own in reach)
     return Fresh(
         mean, half, sample.samples, battles, verdict.finding, needs, verdict.over, open_, gap, across, verdict.endless,
+        verdict.both,
     )  # fmt: skip
 
 

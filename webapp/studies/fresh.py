@@ -30,7 +30,7 @@ class Fresh(NamedTuple):
     would tell where they do not, and ``of`` what (the line, or its strength), and whether its whole range is ``over`` a
     line. ``gap``: in words, what is not told apart. ``across``: what the range of a confirmed lineup still reaches
     across. ``endless``: no battles would tell, as too many came out alike and the game does not say how far others can
-    go."""
+    go. ``both``: the line and its strength are open."""
 
     mean: tuple[float, ...]
     half: tuple[float | None, ...]
@@ -43,6 +43,7 @@ class Fresh(NamedTuple):
     gap: str = ""
     across: str = ""
     endless: bool = False
+    both: bool = False
 
     @property
     def why(self) -> str:
@@ -52,7 +53,8 @@ class Fresh(NamedTuple):
     def sentence(self, words: Words) -> str:
         """The finding as the pages say it, in the words of the job's question."""
         battles = f"{number(self.battles)} fresh battles"
-        open_ = f"whether it is {'strong' if self.of == 'strength' else words.over}: {self.gap}"
+        what = f"{words.over} and strong" if self.both else "strong" if self.of == "strength" else words.over
+        open_ = f"whether it is {what}: {self.gap}"
         return {
             "confirmed": f"Confirmed on {battles}",
             "weak": f"{words.over.capitalize() if self.over else 'Near the line'} but weak, on {battles}",
