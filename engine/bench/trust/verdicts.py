@@ -49,13 +49,15 @@ TRIED = {**NOISES, "mirrored": Noise(-10.0, 0.0, _mirrored), "upsets": Noise(0.0
 NOT_PROMISED = Noise(0.0, 1.0, _jackpots)
 RUNS, MANY, LOOKS, EACH = 5000, 60, 20, 16
 KINDS = ("fresh", "pooled", "looks", "maxima", "equal-60", "equal-300", "lists", "lists-looks")
-CASES = ("width", "fresh-jackpots", *(f"{kind}-{name}" for kind in KINDS for name in TRIED))
+AWAY = (5, 10, 20, 100)
+"""How far away ends are declared, in standard deviations of the noise."""
+CASES = ("width", "width-declared", "fresh-jackpots", *(f"{kind}-{name}" for kind in KINDS for name in TRIED))
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """Measure one case."""
-    if case == "width":
-        yield width(quick)
+    if case.startswith("width"):
+        yield width(quick) if case == "width" else width_declared(quick)
         return
     kind = next(k for k in sorted(KINDS, key=len, reverse=True) if case.startswith(f"{k}-"))
     noise, runs = TRIED.get(case.removeprefix(f"{kind}-")), RUNS // 10 if quick else RUNS
@@ -76,8 +78,19 @@ def width(quick: bool) -> dict[str, Any]:
     return row("trust", "width", widest, "times Student's t", goal="<= 2", meets=widest <= 2, seeds=[1], detail=detail)
 
 
-def _wider(values: Floats) -> float:
-    found = sample(values, -np.inf, np.inf)
+def width_declared(quick: bool) -> dict[str, Any]:
+    """The same where both ends are declared, so many standard deviations away: what ends cost that are not tight."""
+    rng, runs = np.random.default_rng(1), 10 if quick else 100
+    ratio = {
+        (away, n): float(np.mean([_wider(rng.normal(size=n), away) for _ in range(runs)]))
+        for away in AWAY for n in (256, 1024, 4096)
+    }  # fmt: skip
+    detail = ", ".join(f"{away} away, {n}: {r:.2f}" for (away, n), r in ratio.items())
+    return row("trust", "width-declared", ratio[AWAY[1], 256], "times Student's t", seeds=[1], detail=detail)
+
+
+def _wider(values: Floats, away: float = np.inf) -> float:
+    found = sample(values, -away, away)
     ends = found.range(0)
     return (ends.high - ends.low) / (2 * float(half_width(found.error, len(values))[0]))
 
