@@ -182,7 +182,7 @@ def _findings(job: Job) -> dict[bytes, Fresh]:
 
 
 def _gap(sample: Sample, verdict: Verdict, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
-    """ "it is at 2.2×, the line at 2.0×", "it has 13.2 %, the median baseline team 14.1 % (10.6 to 17.6 %)": what is not
+    """ "it is at 2.2×, the line at 2.0×; it has 13.2 %, the median baseline team 14.1 % (10.6 to 17.6 %)": what is not
     told apart, in words."""
     if verdict.finding not in ("more", "close"):
         return ""
