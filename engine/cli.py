@@ -97,7 +97,7 @@ def _run(args: argparse.Namespace) -> int:
     folder = args.job_dir or STUDIES / _folder_name(data, args.study)
     if args.events is None and not args.resume and (folder / "events.jsonl").exists():
         raise ConfigError([("study", f"{folder} already holds a study; resume it or choose another name")])
-    config = _config(data, new=bool(args.study))  # that of a job's folder was asked for before
+    config = _config(data, new=bool(args.study))  # a job folder's study was validated as new when it was first run
     return _execute(config, folder, args.store or folder / "store", args.events, args.resume, (args.job, args.attempt))
 
 
@@ -156,8 +156,8 @@ def _execute(config: Any, folder: Path, store: Path, events: int | None, resume:
 
 
 def _config(data: Mapping[str, Any], *, new: bool) -> Any:
-    """The study, checked; ``new``: somebody wrote it, it is none that was kept. Raises ConfigError with all that is
-    wrong, a simulator that cannot be named included."""
+    """The validated study; ``new``: it is being written now and was not saved before. Raises ConfigError with every
+    problem, including a simulator reference that cannot be resolved."""
     from engine.simulators.loaders import describe_reference
     from engine.studies import load
 
@@ -204,7 +204,7 @@ def _to_descriptor(descriptor: int) -> Callable[[AnyEvent], None]:
 
 
 def _to_folder(folder: Path, config: dict[str, Any]) -> Callable[[AnyEvent], None]:
-    """Events into events.jsonl, and one line each for the person who watches."""
+    """A sink that appends events to events.jsonl and prints one line for each."""
     (folder / "study.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     log = open(folder / "events.jsonl", "ab")  # noqa: SIM115 - open as long as the study runs
     empty = log.tell() == 0
@@ -212,7 +212,7 @@ def _to_folder(folder: Path, config: dict[str, Any]) -> Callable[[AnyEvent], Non
     def write(event: AnyEvent) -> None:
         print(console.line(event, config), flush=True)
         if isinstance(event, Failed) and event.permanent and empty and log.tell() == 0:
-            _forget(folder)  # it never began: mended, it may have the same folder
+            _forget(folder)  # it never began: once fixed, it may use the same folder
             return
         log.write(encode(event) + b"\n")
         log.flush()
@@ -232,7 +232,7 @@ def _keep_results(folder: Path, event: Finished | Stopped | Paused) -> None:
 
 
 def _last_events(folder: Path) -> dict[str, AnyEvent]:
-    """The last event that matters of each sort: ``saved`` (with a checkpoint), ``end``, ``last``."""
+    """The last event of each sort: ``saved`` (with a checkpoint), ``end``, ``last``."""
     from engine.events import TERMINAL, decode
 
     path, found = folder / "events.jsonl", dict[str, AnyEvent]()
@@ -243,7 +243,7 @@ def _last_events(folder: Path) -> dict[str, AnyEvent]:
             event = decode(line)
         except ValueError:
             continue  # the last line of a killed study may be torn
-        if not isinstance(event, Failed):  # which counts nothing
+        if not isinstance(event, Failed):  # its counters are empty
             found["last"] = event
         if getattr(event, "artifacts", {}).get("checkpoint"):
             found["saved"] = event
