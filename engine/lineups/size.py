@@ -120,7 +120,7 @@ class _Affordable:
             self._lay_out(_sums(first), _sums(second), rules.budget)
 
     def _lay_out(self, first: NDArray[np.float64], second: NDArray[np.float64], budget: NDArray[np.float64]) -> None:
-        slack = 1e-9 * (1 + first.max() + second.max())  # so that rounding loses no team; those too dear are removed later
+        slack = 1e-9 * (1 + first.max() + second.max())  # rounding must lose no team; those too dear are removed later
         self.order = np.argsort(second, kind="stable")
         self.start = np.searchsorted(second[self.order], budget[0] - slack - first, "left")
         self.ends = np.cumsum(np.searchsorted(second[self.order], budget[1] + slack - first, "right") - self.start)

@@ -1,12 +1,12 @@
-"""Tiers: teams that their ranges do not tell apart stand in one.
+"""Tiers: groups of teams whose ranges do not separate them.
 
-A team's *standing* is its share of wins against all others of the table, each opponent counting alike. Its range holds
-for any game, by two ways at once, each with half of the doubt: meetings of the same number make one average, and these
-averages are alike and independent; and all single meetings, which are independent, bet against one mean (their own
-differ, but wealth grows with the geometric mean, which is largest where they do not: Hoeffding 1956). All teams' ranges
-hold together (Bonferroni). The team of the highest standing leads the first tier, with all whose ranges reach up
-to its own; the best of the rest leads the next, and so on. So the leader of a tier is surely better than everybody in
-the tiers below, whatever the noise; within a tier nothing is said.
+A team's *standing* is its share of wins against all others of the table, every opponent with equal weight. Its range
+holds for any game and intersects two methods, each with half of the error: averages over the meetings of the same
+number, which are identically distributed and independent; and bets of all single meetings, which are independent,
+against one mean (their own means differ, but wealth grows with the geometric mean, which is largest where they do not:
+Hoeffding 1956). All teams' ranges hold together (Bonferroni). The team of the highest standing leads the first tier,
+with all teams whose ranges overlap its own; the best of the rest leads the next, and so on. So the leader of a tier is
+surely better than every team in the tiers below, whatever the noise; within a tier there is no claim.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 
 
 class Tiers(NamedTuple):
-    """``share`` float64[teams] against all others, the ends of its own 95 % range, and the ``tier`` int64[teams] from
-    0; teams that met nobody stand in the last one, without a share."""
+    """``share`` float64[teams] of wins against all others, the 95 % range of each by itself, and ``tier`` int64[teams]
+    from 0; teams without a meeting are in the last tier, without a share."""
 
     share: Floats
     low: Floats
@@ -34,7 +34,7 @@ class Tiers(NamedTuple):
 
 
 def tiers(teams: int, results: Floats) -> Tiers:
-    """By ``results`` as ``matchups`` has them."""
+    """Tiers from ``results`` as ``matchups`` takes them."""
     pairs = pairs_of(teams)
     rows = [_standing(i, pairs.first, pairs.second, results, teams) for i in range(teams)]
     share, low, high, least, most = np.array(rows).T
@@ -42,7 +42,7 @@ def tiers(teams: int, results: Floats) -> Tiers:
 
 
 def _standing(i: int, first: NDArray[np.int64], second: NDArray[np.int64], results: Floats, teams: int) -> list[float]:
-    """Share, range, and the range that holds with all others'."""
+    """Share, its own range, and the range that holds together with those of all other teams."""
     values = np.concatenate([results[first == i], 1 - results[second == i]])
     values = values[:, ~np.isnan(values).any(axis=0)]
     if not values.size:
@@ -51,7 +51,7 @@ def _standing(i: int, first: NDArray[np.int64], second: NDArray[np.int64], resul
 
 
 def _range(values: Floats, error: float) -> Range:
-    """Where the mean of ``values`` [opponents, meetings] lies."""
+    """Range of the mean of ``values`` [opponents, meetings]."""
     averages, singles = (range_of(each, 0.0, 1.0, error / 2) for each in (values.mean(axis=0), values.ravel()))
     return Range(max(averages.low, singles.low), min(averages.high, singles.high))
 
