@@ -17,11 +17,12 @@ from engine.rl.learner import Metrics
 from engine.rl.sampler import Episode
 
 _KEPT = ("staleness_max",)
-"""Metrics of which a round shows the largest instead of the mean."""
+"""Metrics that a round reports as a maximum, not as a mean."""
 
 
 class PolicyCurve:
-    """How one policy learns. ``least``: what no episode's return is below. ``state`` and ``load`` are plain JSON."""
+    """The learning curve of one policy. ``least``: lower bound of an episode's return. ``state`` and ``load`` are plain
+    JSON."""
 
     def __init__(
         self, rewards: tuple[str, ...], weights: Iterable[float], signals: tuple[str, ...], least: float = -math.inf
@@ -41,8 +42,8 @@ class PolicyCurve:
         self._metrics: list[Metrics] = []
 
     def learned(self, arrivals: Iterable[Arrival], metrics: Metrics, steps: int, seconds: float) -> None:
-        """One update, from ``steps`` decisions of these fragments (none: it was skipped), which took these processor
-        ``seconds``."""
+        """Record one update from ``steps`` decisions in these fragments (0: it was skipped), which took ``seconds`` of
+        processor time."""
         spent = [("learning_seconds", seconds)]
         for arrival in arrivals:
             self.episodes += arrival.episodes
@@ -57,8 +58,8 @@ class PolicyCurve:
         self.steps += steps
 
     def examined(self, found: Mapping[str, Examination]) -> None:
-        """The last evaluation, with the 95 % ranges that are known: of the first opponent's episodes, then of the
-        others' with their names."""
+        """Record the last evaluation with the 95 % ranges that are known: episodes against the first opponent under
+        plain names, those against the others with the opponent's name."""
         self.evaluation = {}
         for i, (opponent, one) in enumerate(found.items()):
             self.evaluation |= self._measured(one, f"@{opponent}" if i else "")
@@ -86,7 +87,7 @@ class PolicyCurve:
         return found | self.played() | self.seconds
 
     def played(self) -> Metrics:
-        """How the episodes that ended in this round went; nothing when none did."""
+        """Metrics of the episodes that ended in this round; empty when none did."""
         if not self.episodes:
             return {}
         returns = np.array([episode.returns for episode in self.episodes])
