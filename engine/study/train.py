@@ -188,8 +188,9 @@ class _Train:
 
     @property
     def _least(self) -> int:
-        """The least number of steps before battles restart. In synchronous training a restart cuts episodes short, so
-        where no round length is configured, each battle must have ended a few."""
+        """The fewest ticks in a round, at whose end synchronous training restarts all battles. That cuts episodes
+        short, so where no round length is configured, a round lasts until each battle has ended a few, or LONGEST
+        ticks."""
         if not self.waiting or self.config.checkpoint_every:
             return 1
         each = self.config.each // next(iter(self.config.learners.values())).fragment
