@@ -35,9 +35,9 @@ class Optimiser(Protocol):
 
 
 def clip_norm(gradient: Tensor, largest: float) -> float:
-    """Scale the whole gradient down to this norm, in place; 0 does nothing. Returns the norm it had: not finite, and
-    nothing done, where the gradient is not, or where its squares (an optimiser's average) are too large for float32 and
-    nothing scales them down."""
+    """Clip the whole gradient to this norm, in place; 0: do not clip. Returns its original norm, which is not finite
+    (and the gradient unchanged) where the gradient is not, or where its squares, which optimisers average, overflow
+    float32 without clipping."""
     norm = float(gradient.norm())
     if largest and math.isinf(norm):
         norm = float(gradient.double().norm())
