@@ -90,8 +90,7 @@ class NSGA3(Breeding):
 
 
 def directions(m: int, population: int, partitions: int = 0) -> NDArray[np.float64]:
-    """Das and Dennis's directions float64[H, m]. Raises ConfigError when there are more than members of the population.
-    """
+    """Das and Dennis's directions float64[H, m]. Raises ConfigError when there are more than ``population``."""
     p = partitions
     if not p:
         while m > 1 and comb(p + m, m - 1) <= population:

@@ -94,7 +94,7 @@ class PlayerRecord(Record):
         found = super().restored({**arrays, "metrics": arrays["measure"]})
         contexts = [TrainingContext(artifacts={TRAINED: digest}) if digest else PLAIN for digest in digests(arrays)]
         counts = arrays["samples"].tolist()
-        tables = arrays.get("values", np.empty((len(counts), 0, len(self.signs))))  # absent in artifacts of earlier versions
+        tables = arrays.get("values", np.empty((len(counts), 0, len(self.signs))))  # absent in earlier versions
         told = [table[:n] for table, n in zip(tables, counts, strict=True)]
         kept = [t if len(t) == n and np.isfinite(t).all() else None for t, n in zip(told, counts, strict=True)]
         return [

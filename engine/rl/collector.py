@@ -131,8 +131,7 @@ class Collector:
         yield from self._in_step() if self.fragments else self._play_on()
 
     def _wait(self, last: Moment | None) -> Generator[list[Frame], None, Moment]:
-        """Wait for weights of every policy; a synchronous sampler waits for weights that all have the same, new moment.
-        """
+        """Wait for weights of every policy; in synchronous sampling, until all have the same, new moment."""
         hungry_at = time.monotonic() + (_HUNGRY_S if last else 0.0)
         while True:
             self._beat(time.monotonic() >= hungry_at)

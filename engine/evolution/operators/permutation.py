@@ -96,7 +96,7 @@ def cycle(rng: np.random.Generator, mothers: Orders, fathers: Orders) -> Orders:
     np.put_along_axis(where, mothers.astype(np.int64), place, axis=1)
     onward = np.take_along_axis(where, fathers.astype(np.int64), axis=1)
     label = place.copy()
-    for _ in range(int(size).bit_length()):  # doubling strides: the smallest place of each cycle spreads through the cycle
+    for _ in range(int(size).bit_length()):  # doubling strides: the smallest place of a cycle spreads through it
         label = np.minimum(label, np.take_along_axis(label, onward, axis=1))
         onward = np.take_along_axis(onward, onward, axis=1)
     coin = np.take_along_axis(rng.random((n, size)) < 0.5, label, axis=1)

@@ -9,14 +9,14 @@ from engine.games.herobattle.spec import game_spec
 from engine.rng import generator
 
 EDGE = 0.054
-"""Share by which hit points and damage of a team with a planted piece or pair are raised: 5 to 8 points of its chance
-to win."""
+"""Relative increase of hit points and damage for a team with a planted piece or pair: 5 to 8 percentage points of its
+win probability."""
 
 
 def planted_pieces(seed: int) -> tuple[list[str], tuple[str, str]]:
-    """The ground truth of ``HeroBattle(planted_seed=seed)``: four pieces that are too good by themselves (two heroes,
-    a skill, a piece of equipment) and a hero and a piece of equipment that are too good only together; too weak, where
-    the edge is below 0."""
+    """The ground truth of ``HeroBattle(planted_seed=seed)``: four pieces that are too good by themselves (two heroes, a
+    skill, a piece of equipment), and a hero and a piece of equipment that are too good only together; too weak if the
+    edge is negative."""
     rng = generator(seed, "herobattle-planted")
     by_category: dict[str, list[str]] = {}
     for piece in game_spec().pieces:
