@@ -51,8 +51,8 @@ class StudyKind(NamedTuple):
     ``path``: its runner, called with (config, store, hash of a checkpoint or "", control), which iterates over events.
     ``console``: its output on the command line (``engine.console.Wording``). ``unit``: the field of ``Counters`` that
     counts its work. ``role``: the artifact that holds everything it evaluated; empty: there is none. Words for
-    sentences: ``noun``, the study; ``tick``, one of its ticks; ``gained``, what happened to results that a stop keeps;
-    ``hands``, its workers. ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
+    sentences: ``noun``, the study; ``tick``, one of its ticks; ``gained``, a participle for the results that a stop
+    keeps; ``hands``, its workers. ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
     """
 
     label: str

@@ -6,7 +6,7 @@ EngineError
 ├── EvaluationError    one candidate could not be evaluated
 ├── ActorLost          a worker process died or stopped answering (LeaseLost: another attempt has taken the study over)
 ├── StoreError         an artifact is missing, damaged or could not be written (DiskFull: because the disk is full)
-└── Cancelled          somebody asked the work to stop
+└── Cancelled          the work was asked to stop
 
 Every message says what was wrong, where, and what to do next, in words a game designer reads.
 """
@@ -75,4 +75,4 @@ class DiskFull(StoreError):
 
 
 class Cancelled(EngineError):
-    """Somebody asked the work to stop."""
+    """The work was asked to stop."""

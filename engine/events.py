@@ -25,7 +25,7 @@ class Counters(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """What every event carries; ``at`` is Unix time in seconds."""
+    """Fields of every event; ``at`` is Unix time in seconds."""
 
     schema: int = SCHEMA
     job: int = 0

@@ -24,7 +24,7 @@ FLAT = 1e-12
 
 
 def standard_errors(covariance: Floats, means: Floats) -> Floats:
-    """Of means [n, m] with covariance [n, m, m]; 0 where it is the rounding of equal values."""
+    """Standard errors of means [n, m] with covariance [n, m, m]; 0 where it is only rounding of equal values."""
     error = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
     return np.where(error <= FLAT * np.abs(means), 0.0, error)
 

@@ -117,7 +117,7 @@ def off_line(F: Floats, line: Floats) -> Floats:
 
 
 def intercepts(F: Floats, corner: Indices) -> Floats:
-    """Where the hyperplane through the corners cuts the axes; the largest values where there is no such plane."""
+    """Intercepts of the hyperplane through the corners with the axes; the largest values if there is no such plane."""
     largest = F.max(axis=0)
     largest = np.where(largest > 0, largest, 1.0)
     if len(corner) < F.shape[1]:

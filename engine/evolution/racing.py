@@ -182,8 +182,7 @@ def _leaving(chance: Floats, open_: Bools, keep: int, error: float) -> Bools:
 
 
 def out_by_halves(R: Population, keep: int, open_: Bools, rung: int, levels: int) -> Bools:
-    """Which members leave after rung ``rung`` (from 0) of ``levels``: the worst of those in the race, by NSGA-II's
-    order."""
+    """Which members leave after rung ``rung`` (from 0) of ``levels``: the worst ones in the race by NSGA-II's order."""
     stay = max(keep, round(len(R) * (keep / len(R)) ** ((rung + 1) / levels)))
     members = np.flatnonzero(open_)
     leave = open_.copy()

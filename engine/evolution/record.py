@@ -235,7 +235,7 @@ class Record:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from ``state``. Raises StoreError when a chunk is missing."""
+        """Continue from ``state``. Raises StoreError when a chunk is missing."""
         missing = [chunk for chunk in state["chunks"] if not self.store.has(chunk)]
         if missing:
             first = missing[0][:12]

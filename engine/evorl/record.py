@@ -161,7 +161,7 @@ class PlayerRecord(Record):
         return super().state() | {"survival": self.survival.state(), "means": self.means}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         super().load(state)
         self.survival.load(state["survival"])
         self.means = state["means"]

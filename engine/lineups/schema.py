@@ -157,7 +157,7 @@ def team_costs(spec: GameSpec, rows: NDArray[np.int32]) -> NDArray[np.float64]:
 
 
 def presence(spec: GameSpec, rows: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which pieces stand in which team: rows int32[n, slots] gives bool[n, pieces]."""
+    """Presence of each piece in each team: rows int32[n, slots] give bool[n, pieces]."""
     have = np.zeros((len(rows), len(spec.pieces) + 1), dtype=bool)
     for s, slot in enumerate(spec.slots):
         if slot.kind == "piece":

@@ -102,7 +102,7 @@ class Learner(Protocol):
         ...
 
     def load(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         ...
 
 
@@ -223,7 +223,7 @@ class BaseLearner(ABC):
         return {"actor": self.weights()}
 
     def policy(self) -> Policy:
-        """The policy as it is now."""
+        """The current policy."""
         return Policy(self.spec, self.weights(), self.version)
 
     def scales(self) -> dict[str, tuple[Tensor, Tensor]]:
@@ -296,7 +296,7 @@ class BaseLearner(ABC):
         return {"learner": Bundle(meta, arrays), "normaliser": Bundle({}, scales)}
 
     def load(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         (meta, arrays), scales = state["learner"], state["normaliser"].arrays
         self.start_from(arrays["weights"])
         self.optimiser.load(_below("optimiser", arrays))

@@ -56,6 +56,6 @@ class Running:
         return {"n": np.array(self.n), "mean": self.mean.copy(), "m2": self.m2.copy()}
 
     def load(self, arrays: dict[str, NDArray[np.generic]]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.n = float(arrays["n"])
         self.mean, self.m2 = np.array(arrays["mean"], dtype=np.float64), np.array(arrays["m2"], dtype=np.float64)

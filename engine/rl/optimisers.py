@@ -30,7 +30,7 @@ class Optimiser(Protocol):
         ...
 
     def load(self, arrays: Arrays) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         ...
 
 
@@ -66,7 +66,7 @@ class Adam:
         return {"m": self.m.cpu().numpy().copy(), "v": self.v.cpu().numpy().copy(), "t": np.array(self.t)}
 
     def load(self, arrays: Arrays) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.m.copy_(torch.from_numpy(np.array(arrays["m"])))
         self.v.copy_(torch.from_numpy(np.array(arrays["v"])))
         self.t = int(arrays["t"])
@@ -91,6 +91,6 @@ class RMSprop:
         return {"g": self.g.cpu().numpy().copy(), "t": np.array(self.t)}
 
     def load(self, arrays: Arrays) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.g.copy_(torch.from_numpy(np.array(arrays["g"])))
         self.t = int(arrays["t"])

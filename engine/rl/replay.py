@@ -67,7 +67,7 @@ class ReplayBuffer:
         return {name: column[: self.size] for name, column in self.columns.items()}, {"at": self.at, "size": self.size}
 
     def load(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.columns, self.at, self.size = {}, int(meta["at"]), int(meta["size"])
         for name, values in arrays.items():
             self.columns[name] = np.zeros((self.capacity, *values.shape[1:]), dtype=values.dtype)
@@ -113,7 +113,7 @@ class PrioritisedReplay(ReplayBuffer):
         return arrays | {"priority": self.sums[self.leaves : self.leaves + self.size]}, meta | {"largest": self.largest}
 
     def load(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         super().load({name: values for name, values in arrays.items() if name != "priority"}, meta)
         self.largest = float(meta["largest"])
         self.sums[:], self.least[:] = 0, np.inf

@@ -115,7 +115,7 @@ class Replayed(BaseLearner):
         return {**state, "replay": Bundle(at, rows)}
 
     def load(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         super().load(state)
         (meta, arrays), (at, rows) = state["learner"], state["replay"]
         self.replay.load(rows, at)

@@ -91,7 +91,7 @@ class Training:
         }  # fmt: skip
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         parts = {name: Bundle(part, {}) for name, part in {"learner": meta["learner"], **meta["parts"]}.items()}
         for place, array in arrays.items():
             name, _, key = place.rpartition(":")

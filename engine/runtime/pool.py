@@ -50,7 +50,7 @@ class Pool(AbstractContextManager["Pool"], Protocol):
         ...
 
     def incidents(self) -> list[Trouble]:
-        """What went wrong since the last call."""
+        """The incidents since the last call."""
         ...
 
     def close(self) -> None:
@@ -110,7 +110,7 @@ class LocalPool(Closed):
         return self._streams.take(most)
 
     def incidents(self) -> list[Trouble]:
-        """What went wrong since the last call."""
+        """The incidents since the last call."""
         return self._verdicts.take_troubles()
 
     def close(self) -> None:

@@ -93,7 +93,7 @@ class Supervisor(Closed):
         return lost
 
     def incidents(self) -> list[Trouble]:
-        """What went wrong since the last call."""
+        """The incidents since the last call."""
         return self._verdicts.take_troubles()
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ class PolicyCurve:
         self.restart()
 
     def restart(self) -> None:
-        """A round begins."""
+        """Begin a round."""
         self.episodes: list[Episode] = []
         self.steps, self.seconds = 0, dict.fromkeys(self.spent, 0.0)
         self._metrics: list[Metrics] = []
@@ -105,7 +105,7 @@ class PolicyCurve:
         return {"totals": self.totals, "spent": self.spent, "evaluation": self.evaluation}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.totals, self.spent = dict(state["totals"]), dict(state["spent"])
         self.evaluation = dict(state["evaluation"])
         self.restart()
@@ -121,7 +121,7 @@ class Curve:
         self.restart()
 
     def restart(self) -> None:
-        """A round begins."""
+        """Begin a round."""
         self._round_began = time.monotonic()
         for policy in self.policies.values():
             policy.restart()
@@ -153,7 +153,7 @@ class Curve:
         return self._named({name: policy.evaluation for name, policy in self.policies.items()})
 
     def summary(self, steps: int) -> dict[str, Any]:
-        """Of the whole study, which learned from ``steps`` decisions, and of its last round."""
+        """Results of the whole study, which learned from ``steps`` decisions, and of its last round."""
         counters = self.counters(steps)
         speed = counters.steps / counters.seconds if counters.seconds else 0.0
         played = self._named({name: policy.played() for name, policy in self.policies.items()})
@@ -177,13 +177,13 @@ class Curve:
         return {"lost": self.lost, "seconds": self.before + time.monotonic() - self.began}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.lost, self.before, self.began = state["lost"], state["seconds"], time.monotonic()
         self.restart()
 
 
 def too_short(config: TrainConfig, steps: int, longest: int) -> str:
-    """What to say when battles that begin afresh at every round's end ended no episode in a round of ``steps``.
+    """The message when battles, which restart at the end of every round, ended no episode in a round of ``steps``.
     ``longest``: moves of the longest episode, or 0."""
     battles = config.samplers * config.environments
     sure = f", {longest * battles:,} or more (an episode can last {longest:,} moves)" if longest else ""
@@ -199,7 +199,7 @@ def too_short(config: TrainConfig, steps: int, longest: int) -> str:
 
 
 def nothing_to_learn(update: int) -> str:
-    """What to say at the first update in which the agent took no decision that counts."""
+    """The message at the first update in which no decision of the agent counts."""
     return (
         f"Update {update:,} was skipped: in all of its moves the agent was out of its battle, so there was nothing to "
         "learn from. The policy stays as it was. Further skipped updates are counted, and not told one by one."

@@ -19,7 +19,7 @@ class ProgressThrottle:
         self.restart()
 
     def restart(self) -> None:
-        """A round begins."""
+        """Begin a round."""
         self._began = self._last = self._clock()
 
     def due(self) -> bool:

@@ -28,7 +28,7 @@ def planted_pieces(seed: int) -> tuple[list[str], tuple[str, str]]:
 
 
 def hidden_edges(seed: int | None, edge: float = EDGE) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """What the kernel adds to the hit points and damage of teams with planted pieces: float64[pieces + 1] (the last
+    """Additions by the kernel to the hit points and damage of teams with planted pieces: float64[pieces + 1] (the last
     entry is the pair's) and the pair's indices int32[2]. All zero without a seed."""
     index = game_spec().piece_index()
     edges, pair = np.zeros(len(index) + 1), np.full(2, -2, np.int32)
