@@ -1,4 +1,4 @@
-"""One container for named arrays: what the store keeps, what crosses processes, what the browser reads.
+"""The container for named arrays in the store, between processes and in the browser.
 
 Layout: 8-byte magic ``EQARR\\x00\\x00\\x01``, uint32 header length, JSON header padded with spaces so that
 the body starts at a multiple of 8, then each array's little-endian bytes, each padded to a multiple of 8. The header is
@@ -72,13 +72,13 @@ def _view(body: memoryview, entry: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def owned(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that torch and numba take as it is, aligned and writable: itself, or else a copy."""
+    """An aligned and writable array, as torch and numba need: the array itself, or else a copy."""
     return np.require(array, requirements=("ALIGNED", "WRITEABLE"))
 
 
 def stacked(tables: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Columns of several artifacts one below the other; a table in a row (of replicates) that is shorter than another
-    is not a number beyond its end."""
+    """Columns of several artifacts, concatenated; where rows hold tables of replicates of different length, the shorter
+    ones are padded with NaN."""
     widths = {table.shape[1] for table in tables if table.ndim > 2}
     if len(widths) < 2:
         return np.concatenate(tables)

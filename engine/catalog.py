@@ -1,5 +1,5 @@
-"""THE table of what can be chosen by name: kind to label, configuration model and the dotted path that is imported on
-first use. Importing it loads neither torch nor ray nor numba.
+"""The tables of everything that can be chosen by name: each kind's label, configuration model and dotted path, which is
+imported on first use. Importing this module loads neither torch nor ray nor numba.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from engine.config.worth import WorthConfig
 
 
 class Entry(NamedTuple):
-    """One choice: what people read, its settings, and where its class is."""
+    """One choice: its texts for people, its settings, and the dotted path of its class."""
 
     label: str
     explanation: str
@@ -49,13 +49,13 @@ class Entry(NamedTuple):
 
 
 class StudyKind(NamedTuple):
-    """A kind of study: all that nobody outside this row asks by its name.
+    """A kind of study. Code outside this row reads these fields and never compares the kind's name.
 
-    ``path`` names its runner: (config, store, hash of a checkpoint or "", control) to an iterator of events;
-    ``console`` what the command line says of it (``engine.console.Wording``). ``unit``: what its work is counted in, as
-    ``Counters`` has it. ``role``: the artifact that holds everything it evaluated; empty: there is none. The rest are
-    words: ``noun`` in a sentence, a ``tick`` of it, what was ``gained`` where it is stopped, and by whose ``hands``.
-    ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
+    ``path``: its runner, called with (config, store, hash of a checkpoint or "", control), which iterates over events.
+    ``console``: its output on the command line (``engine.console.Wording``). ``unit``: the field of ``Counters`` that
+    counts its work. ``role``: the artifact that holds everything it evaluated; empty: there is none. Words for
+    sentences: ``noun``, the study; ``tick``, one of its ticks; ``gained``, a participle for the results that a stop
+    keeps; ``hands``, its workers. ``genes``: the part of its settings whose numbers may be ranges; empty: none may.
     """
 
     label: str
@@ -72,21 +72,21 @@ class StudyKind(NamedTuple):
 
     @property
     def called(self) -> str:
-        """What it is in the middle of a sentence, with its article."""
+        """Its label with an article, for the middle of a sentence."""
         return f"{'an' if self.label[0] in 'AEIOU' else 'a'} {self.label[0].lower()}{self.label[1:]}"
 
     def load(self) -> Any:
-        """The runner, imported now: each kind loads only what it needs, and so do its actors."""
+        """The runner, imported now, so that each study and its actors load only what they need."""
         return imported(self.path)
 
 
 class AgentGame(NamedTuple):
-    """A built-in game for agents: what people read, where what makes it is (an ``engine.mdp.vector.Game``), and what
-    pages know before it is made.
+    """A built-in game for agents: its texts for people, the path of its factory (of an ``engine.mdp.vector.Game``), and
+    what pages need to know before it is made.
 
-    ``sees`` and ``does``: what the agent is given and how it acts (a kind of ``engine.config.rl.ACTIONS``);
-    ``longest``: decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: what the
-    agents are called where several learn, one on each seat; ``given``: with what it is always made."""
+    ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``); ``longest``:
+    decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
+    where several learn, one on each seat; ``given``: arguments that it is always made with."""
 
     label: str
     explanation: str
@@ -104,7 +104,7 @@ class AgentGame(NamedTuple):
 
 
 def imported(path: str) -> Any:
-    """What a dotted path names, ``package.module:name``."""
+    """The object at a path ``package.module:name``, imported now."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
@@ -193,7 +193,7 @@ ALGORITHMS: dict[str, Entry] = {
         "engine.evolution.pbt:PBT",
     ),
 }
-"""In the order of menus; an explanation says what it is good for, and when not."""
+"""In menu order; an explanation says what the algorithm is good for, and when it is not."""
 LEARNERS: dict[str, Entry] = {
     "ppo": Entry(
         "PPO",
@@ -250,7 +250,7 @@ PLAYERS: dict[str, Entry] = {
         "engine.games.pong.follower:Follower",
     ),
 }  # fmt: skip
-"""Scripts that play a seat: each is made of the seat's description."""
+"""Scripted players: each is constructed from the description of its seat."""
 EVALUATORS: dict[str, str] = {
     "lineups": "engine.lineups.evaluator:build",
     "players": "engine.evorl.evaluator:build",

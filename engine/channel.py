@@ -1,12 +1,12 @@
-"""What whoever samples knows of the data plane: what it streams goes up, the newest weights come down.
+"""The data plane as a sampler sees it: streamed items go up, the newest weights come down.
 
-``engine.runtime.channels`` carries both. The weights of a policy travel as one frame, little-endian, without padding:
+``engine.runtime.channels`` carries both. A policy's weights travel as one frame, little-endian, without padding:
 
 ==============================  ========================================================================
 the policy's id                 64 bytes, filled up with NUL: the topic that subscribers name
 epoch, beginning, version       an int64 each
-snapshots, vectors              an int64 each: how many of either follow
-each snapshot                   64 bytes: the store hash of the policy as it once was, oldest first
+snapshots, vectors              an int64 each: how many of each follow
+each snapshot                   64 bytes: the store hash of an earlier state of the policy, oldest first
 each vector                     24 bytes, its name, filled up with NUL, and an int64, its length
 the vectors' numbers            float32, one vector after the other
 ==============================  ========================================================================
@@ -32,10 +32,10 @@ _VECTOR = np.dtype([("name", "S24"), ("length", "<i8")])
 
 
 class Weights(NamedTuple):
-    """The numbers of a policy at ``version``: named ``vectors`` float32[n] such as actor, critic or target.
+    """A policy's parameters at ``version``: named ``vectors`` float32[n] such as actor, critic or target.
 
-    ``epoch`` counts how often the training had to go back, ``beginning`` how often all battles began afresh; whoever
-    waits for weights begins again when one of them changes. ``snapshots``: store hashes of the policy as it was at the
+    ``epoch`` counts how often the training was rolled back, ``beginning`` how often all battles were restarted; a
+    sampler that waits for weights starts again when either changes. ``snapshots``: store hashes of the policy at the
     end of earlier rounds, oldest first."""
 
     policy: str
@@ -52,7 +52,7 @@ class Weights(NamedTuple):
 
 
 def topic(policy: str) -> bytes:
-    """What the frames of a policy's weights, and of no other's, begin with."""
+    """The prefix of a policy's frames of weights, which no other policy's frames have."""
     return policy.encode().ljust(ID_BYTES, b"\0")
 
 
@@ -62,7 +62,7 @@ def topic_of(frame: Frame) -> bytes:
 
 
 def encode_weights(weights: Weights) -> memoryview:
-    """The one frame, a copy of the numbers."""
+    """The weights as one frame; copies the vectors."""
     head = np.zeros((), _HEAD)
     head["policy"] = topic(weights.policy)
     counts = (*weights.moment, len(weights.snapshots), len(weights.vectors))
@@ -75,7 +75,7 @@ def encode_weights(weights: Weights) -> memoryview:
 
 
 def decode_weights(frame: Frame) -> Weights:
-    """The weights; their numbers are read-only views of the frame. Raises EngineError for junk."""
+    """The weights in a frame; vectors are read-only views of it. Raises EngineError for a malformed frame."""
     try:
         head = np.frombuffer(frame, _HEAD, 1)[0]
         policy, epoch, beginning, version, snapshots, vectors = head.item()
@@ -98,8 +98,8 @@ def decode_weights(frame: Frame) -> Weights:
 
 
 class Streamed(NamedTuple):
-    """Something that is no answer: the ``frames`` of a trajectory, of transitions or of a gradient, made for a
-    ``request`` (``UNASKED``: for none), as its ``place``-th from 0, by worker number ``worker``."""
+    """A streamed item, as opposed to an answer: the ``frames`` of a trajectory, of transitions or of a gradient, which
+    worker number ``worker`` produced for ``request`` (``UNASKED``: none). ``place``: its index in that request."""
 
     frames: Sequence[Frame]
     request: int = UNASKED
@@ -111,6 +111,6 @@ class Subscriber(Protocol):
     """The way down; used by one thread."""
 
     def newest(self, timeout_s: float) -> memoryview | None:
-        """The newest frame of a policy that has not been given yet, of each policy in turn; waits up to ``timeout_s``
-        for one, None after that."""
+        """The newest frame that was not returned before, of each policy in turn; waits up to ``timeout_s``, then
+        returns None."""
         ...

@@ -1,9 +1,9 @@
-"""What a formula says beyond a line, as claims about weighted sums of what each replicate has.
+"""The claim "this formula is beyond a line", reduced to claims about weighted sums of a replicate's terms.
 
-Of a weighted sum each replicate has a value of its own, and evidence about its mean is exact (``engine.confidence``).
-Other formulas often ask no more than a few such sums: a / b > line, for b > 0, is a - line * b > 0; a maximum is above
-a line when one of its parts is, a minimum when all are; the root, the exponential and the logarithm rise. So is the
-smallest evidence of several sums evidence for all of them together, and the average evidence for one or another.
+A weighted sum has a value in each replicate, so evidence about its mean is exact (``engine.confidence``). Other
+formulas often reduce to a few such sums: a / b > line, for b > 0, is a - line * b > 0; a maximum is above a line when
+one of its parts is, a minimum when all are; square root, exponential and logarithm are increasing. The smallest
+evidence of several claims is evidence for all of them; the average is evidence for at least one.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 MANY = 64
-"""Sums that one formula may ask about."""
+"""Largest number of sums in the claim about one formula."""
 
 
 class Curved(Exception):
-    """The formula asks something else of its battles than weighted sums can say."""
+    """Weighted sums cannot express the formula."""
 
 
 class Sum(NamedTuple):
-    """``constant`` and ``shares`` [k] of k numbers that each replicate has."""
+    """A weighted sum of a replicate's k terms: ``constant`` + ``shares`` [k] · terms."""
 
     constant: float
     shares: Floats
 
     @property
     def fixed(self) -> bool:
-        """Whether no replicate has a say."""
+        """Whether it is the same in every replicate."""
         return not self.shares.any()
 
 
@@ -49,14 +49,14 @@ class Least(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """One by another that is never negative."""
+    """``over`` divided by ``under``, which is never negative."""
 
     over: Expression
     under: Expression
 
 
 class Rising(NamedTuple):
-    """``times`` a function of RISING, of a part, and ``plus``."""
+    """``times`` * f(``part``) + ``plus``, where f is the function of RISING with this ``name``."""
 
     part: Expression
     name: str
@@ -74,7 +74,7 @@ class AllOf(NamedTuple):
 
 
 class OneOf(NamedTuple):
-    """One or another of these claims."""
+    """At least one of these claims."""
 
     parts: tuple[Claim, ...]
 
@@ -87,7 +87,7 @@ RISING: dict[str, tuple[Callable[[float], float], float]] = {
     "exp": (math.log, 0.0),
     "log1p": (lambda y: math.expm1(min(y, 700.0)), -math.inf),
 }
-"""The inverse of a function that rises, and what it is always above."""
+"""Increasing functions: the inverse of each, and a value that it always exceeds."""
 
 
 def add(a: Expression, b: Expression) -> Expression:
@@ -109,7 +109,7 @@ def add(a: Expression, b: Expression) -> Expression:
 
 
 def scale(a: Expression, by: float) -> Expression:
-    """So many times an expression."""
+    """``by`` times an expression."""
     if isinstance(a, Sum):
         return Sum(by * a.constant, by * a.shares)
     if isinstance(a, Ratio):
@@ -121,7 +121,7 @@ def scale(a: Expression, by: float) -> Expression:
 
 
 def times(a: Expression, b: Expression) -> Expression:
-    """Their product, one of which no replicate changes. Raises Curved."""
+    """Their product. Raises Curved unless one of the two is the same in every replicate."""
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Sum) and one.fixed:
             return scale(other, one.constant)
@@ -129,8 +129,8 @@ def times(a: Expression, b: Expression) -> Expression:
 
 
 def divided(a: Expression, b: Expression, low: Floats, high: Floats) -> Expression:
-    """One by the other, whose sign is known from how far the numbers of replicates can go. Raises Curved, also where
-    claims about it would ask too much."""
+    """a / b, where the bounds ``low``, ``high`` [k] of the terms fix the sign of b. Raises Curved where they do not,
+    where a or b is no sum, and where a claim about it would need more than MANY sums."""
     if isinstance(b, Sum) and b.fixed:
         if not b.constant:
             raise Curved
@@ -146,17 +146,18 @@ def divided(a: Expression, b: Expression, low: Floats, high: Floats) -> Expressi
 
 
 def most(parts: Sequence[Expression]) -> Expression:
-    """The largest of them. Raises Curved where that asks too much."""
+    """The largest of them. Raises Curved where a claim about it would need more than MANY sums."""
     return _checked(Most(tuple(parts)))
 
 
 def least(parts: Sequence[Expression]) -> Expression:
-    """The smallest of them. Raises Curved where that asks too much."""
+    """The smallest of them. Raises Curved where a claim about it would need more than MANY sums."""
     return _checked(Least(tuple(parts)))
 
 
 def ends(a: Expression, low: Floats, high: Floats) -> tuple[float, float]:
-    """Between which an expression of sums lies, by how far its numbers go."""
+    """Bounds of an expression made of sums, from the bounds ``low``, ``high`` [k] of its terms. Raises Curved for other
+    expressions."""
     if isinstance(a, Sum):
         used = a.shares != 0
         share, down, up = a.shares[used], low[used], high[used]
@@ -172,7 +173,7 @@ def ends(a: Expression, low: Floats, high: Floats) -> tuple[float, float]:
 
 
 def beyond(a: Expression, line: float, sign: float) -> Claim:
-    """That the true value is above the line (``sign`` 1) or below it (-1)."""
+    """The claim that the true value is above the line (``sign`` 1) or below it (-1)."""
     if isinstance(a, Sum):
         return Sum(sign * (a.constant - line), sign * a.shares)
     if isinstance(a, Ratio):
@@ -188,7 +189,8 @@ def beyond(a: Expression, line: float, sign: float) -> Claim:
 
 
 def weigh(claim: Claim, log_evidence: Callable[[Sum], float]) -> float:
-    """Log of the evidence for a claim, by that for each of its sums. What no replicate changes is certain."""
+    """Log of the evidence for a claim, from the ``log_evidence`` for each of its sums. A claim about a fixed sum is
+    certainly true or certainly false."""
     if isinstance(claim, Sum):
         if claim.fixed:
             return math.inf if claim.constant >= 0 else -math.inf
@@ -202,7 +204,7 @@ def weigh(claim: Claim, log_evidence: Callable[[Sum], float]) -> float:
 
 
 def growth(claim: Claim, rate: Callable[[Sum], float]) -> float:
-    """How fast that evidence grows, by how fast each sum's does."""
+    """Growth of that evidence per replicate, from the ``rate`` of each sum."""
     if isinstance(claim, Sum):
         return rate(claim) if not claim.fixed else math.inf if claim.constant >= 0 else 0.0
     found = [growth(part, rate) for part in claim.parts]
@@ -228,7 +230,7 @@ def _checked(a: Expression) -> Expression:
 
 
 def _size(a: Expression) -> int:
-    """How many sums a claim about it is made of."""
+    """Number of sums in a claim about it."""
     if isinstance(a, Most | Least):
         return sum(map(_size, a.parts))
     if isinstance(a, Ratio):

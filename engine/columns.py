@@ -1,7 +1,7 @@
-"""Requests and evaluations as columns: all of them on the wire and in checkpoints, some of them in artifacts.
+"""Requests and evaluations as columns: all columns on the wire and in checkpoints, some in artifacts.
 
-Two hundred requests or evaluations as columns cost about as much as one. Contexts are JSON, each different one once.
-Artifacts leave columns out; ``decode`` then takes the defaults.
+Encoding two hundred requests or evaluations as columns costs about as much as encoding one. Contexts are JSON, each
+distinct one stored once. Artifacts leave columns out; ``decode`` then uses the defaults.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TABLES = ("values", "limits", "record", "sums")
 
 
 def encode(evaluations: Sequence[Evaluation]) -> Bundle:
-    """Evaluations of one problem, exactly. Arrays: ``id`` int64[n], ``objective`` [n, m], ``covariance`` [n, m, m],
+    """Evaluations of one problem, lossless. Arrays: ``id`` int64[n], ``objective`` [n, m], ``covariance`` [n, m, m],
     ``samples`` int32[n], ``metrics`` [n, k], ``violation`` [n], ``status`` uint8[n] (1: failed), ``spent`` int64[n, 2]
     (cost, cached), ``context`` int32[n], and where there are some ``descriptor`` [n, k] and the tables."""
     found = evaluations
@@ -51,7 +51,7 @@ def encode(evaluations: Sequence[Evaluation]) -> Bundle:
 
 
 def decode(bundle: Bundle) -> list[Evaluation]:
-    """The inverse of ``encode``; arrays are views of the bundle's. A descriptor without any number is none."""
+    """The inverse of ``encode``; arrays are views of the bundle's. A descriptor that is all NaN becomes None."""
     meta, a = bundle
     n = len(a["id"])
     spent = a["spent"].tolist() if "spent" in a else [(0, 0)] * n
@@ -80,7 +80,7 @@ def decode(bundle: Bundle) -> list[Evaluation]:
 
 
 def encode_requests(requests: Sequence[Request]) -> Bundle:
-    """Requests, exactly. Raises EngineError when their genomes differ in shape or type."""
+    """Requests, lossless. Raises EngineError when their genomes differ in shape or type."""
     genomes = [np.asarray(request.genome) for request in requests]
     if len({(genome.shape, genome.dtype) for genome in genomes}) > 1:
         raise EngineError("The genomes of one study must have the same shape and type.")
@@ -108,7 +108,7 @@ def decode_requests(bundle: Bundle) -> list[Request]:
 
 
 def _contexts(contexts: Sequence[Context]) -> tuple[list[str], NDArray[np.int32]]:
-    """Each different context once, as JSON, and the place of each."""
+    """The distinct contexts as JSON, and the index of each context among them."""
     places: dict[str, int] = {}
     rows = [places.setdefault(msgspec.json.encode(context).decode(), len(places)) for context in contexts]
     return list(places), np.array(rows, np.int32)
@@ -122,7 +122,7 @@ def _contexts_of(meta: dict[str, Any], arrays: Arrays, n: int) -> list[AnyContex
 
 
 def _tables(name: str, tables: Sequence[Floats | None]) -> Arrays:
-    """Tables end to end, and the shape of each (-1 where there is none); nothing where nobody has one."""
+    """Tables concatenated, and the shape of each (-1: no table); empty if there are no tables at all."""
     flat = [np.ravel(table) for table in tables if table is not None]
     if not flat:
         return {}

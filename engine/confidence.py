@@ -1,30 +1,29 @@
 """Ranges and evidence that hold at every look, for any distribution within known bounds.
 
-A 95 % interval of Student's t promises its 95 % for one look at data near normal. People look again and again, stop
+A 95 % interval of Student's t has its coverage for one look at data near normal. People look again and again, stop
 when they like what they see, and measure things like rare wins, which are as far from normal as can be. What is here
-keeps its promise all the same:
+holds all the same:
 
 * ``log_evidence`` and ``bounds``: betting (Waudby-Smith and Ramdas 2021, "Estimating means of bounded random variables
-  by betting"). Somebody who bets against "the mean is m" on independent values within [low, high] is expected to keep
-  what they have, whatever the distribution; wealth of 20 or more ever, at any look, has a chance of at most 1 in 20
+  by betting"). Bets against "the mean is m" on independent values within [low, high] do not gain in expectation,
+  whatever the distribution, if that is true; the probability that wealth ever reaches 20 is then at most 1 in 20
   (Ville 1939). Bets are fractions f of what may be lost. Departure 1: the paper adapts one bet to the values seen
   before; here wealth is averaged over a fixed grid of fractions, which needs no order, so batches can be pooled.
-* ``bounds_once``: the same for one look at a number of values that was fixed before. Bets are the size that serves that
-  number best, by the mean and spread of the values before each (the paper's "predictable plug-in", equation 26).
-* ``count_bounds``: the same by mean and count alone, where single values were not kept. A value between the ends moves
-  the wealth of who bets on a mean p against a mean m by no more, in expectation, than a win or a loss would (Hoeffding
-  1963); averaged over p by Jeffreys's prior it is the beta-binomial mixture of Robbins (1970).
+* ``bounds_once``: the same for one look at a number of values that was fixed beforehand. Each bet has the best size for
+  that number, given the mean and spread of the values before it (the paper's "predictable plug-in", equation 26).
+* ``count_bounds``: the same from mean and count alone, where single values were not kept. For a bettor on mean p
+  against mean m, a value between the ends moves wealth no more, in expectation, than a win or a loss would (Hoeffding
+  1963); averaged over p by Jeffreys's prior this is the beta-binomial mixture of Robbins (1970).
 * ``seen``: departure 2. Bounds far wider than the noise make a range far wider than the noise, so values are bet on
-  within a reach that they show themselves, and the mean is taken to lie no further from its far side than from the
-  mean seen (as if the noise were symmetric: each value tells log 2 at most). What no value has shown is allowed for
-  apart (``unseen``): events so rare that none of the battles had one, each as bad as the declared bounds permit, in
-  the battles that have most to lose (``full``).
-  The weaker of the two says how sure it is.
+  within a reach taken from the values themselves, and the far side of that reach is at least as far from the line as
+  the observed mean is (as if the noise were symmetric: each value adds log 2 at most). ``unseen`` allows separately for
+  events too rare for any battle to have shown, each as bad as the declared bounds permit, in the battles that have most
+  to lose (``full``). The smaller evidence of the two counts.
 * ``t_bounds`` and ``log_t_evidence``: where single values were not kept. The anytime-valid t test (right Haar prior on
   the spread, unit information on the effect: Wang and Ramdas 2024, "Anytime-valid t-tests and confidence sequences for
-  Gaussian means with unknown variance"). Promised for normal values only.
-* ``e_bh``: of many findings the ones that may be told together with a bounded share of false ones, however they depend
-  on one another (Wang and Ramdas 2022, "False discovery rate control with e-values").
+  Gaussian means with unknown variance"). Valid for normal values only.
+* ``e_bh``: which of many findings may be reported together with a bounded expected share of false ones, however they
+  depend on one another (Wang and Ramdas 2022, "False discovery rate control with e-values").
 """
 
 from __future__ import annotations
@@ -41,18 +40,18 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 FRACTIONS = np.geomspace(0.02, 0.99, 8)
-"""Shares of what may be lost that are bet: from bets for thousands of values to bets for a handful."""
+"""Bets, as fractions of what may be lost: from ones that suit thousands of values to ones that suit a handful."""
 STAKES = (lambda ranks: ranks / ranks.sum())(1 / np.arange(len(FRACTIONS), 0.0, -1))
-"""What is staked on each: more on the large ones, which decide where the noise is small beside the range."""
+"""Initial wealth on each fraction: more on the large ones, which decide where the noise is small beside the range."""
 REACH, OPEN_REACH = 0.5, 1.25
-"""How far beyond the values seen others are taken to lie, in units of how far those lie apart: where bounds are known,
-by which ``unseen`` allows for what is rare, and where they are not."""
+"""How far beyond the observed values others are assumed to lie, in units of the observed span: where bounds are
+declared (``unseen`` then allows for rare events), and where they are not."""
 FEW = 8.0
-"""So few values without bounds that their reach is twice as far; it shrinks as their count grows."""
+"""Number of unbounded values at which OPEN_REACH is doubled; the surplus shrinks as 1 / count."""
 BOLDEST = 0.75
-"""Share of what may be lost that is bet at most, where bets follow the values."""
+"""Largest bet of ``bounds_once``, as a fraction of what may be lost."""
 _STEPS, _DOUBLINGS = 32, 40
-"""Halvings of the interval in which a bound is looked for: to 3e-10 of the range."""
+"""Bisection steps to a bound, which leave 3e-10 of the interval, and the most doublings that look for the interval."""
 
 
 class Range(NamedTuple):
@@ -63,8 +62,8 @@ class Range(NamedTuple):
 
 
 def log_evidence(values: Floats, low: float, high: float, line: float) -> float:
-    """Log of the evidence that the mean of ``values`` [n], each within [low, high], is above ``line``: 3.0 and more
-    happens with a chance of at most 1 in 20, ever, when it is not. Values outside are taken for the nearest end."""
+    """Log of the evidence that the mean of ``values`` [n], each within [low, high], is above ``line``. If it is not,
+    the probability that this ever reaches 3.0 is at most 1 in 20. Values outside are clipped to the nearest end."""
     if line < low:
         return math.inf
     if line >= high or not len(values):
@@ -73,7 +72,7 @@ def log_evidence(values: Floats, low: float, high: float, line: float) -> float:
 
 
 def bounds(values: Floats, low: float, high: float, error: float = 0.05) -> Range:
-    """Where the mean of ``values`` [n] is, each within [low, high]: wrong with a chance of at most ``error``, over all
+    """Range of the mean of ``values`` [n], each within [low, high]: misses with probability ``error`` at most, over all
     looks together."""
     if not len(values):
         return Range(low, high)
@@ -83,8 +82,8 @@ def bounds(values: Floats, low: float, high: float, error: float = 0.05) -> Rang
 
 
 def bounds_once(values: Floats, low: float, high: float, error: float = 0.05) -> Range:
-    """As ``bounds``, but for one look: how many ``values`` there are was fixed before the first of them, and their
-    order says nothing. Narrower by a fifth and more."""
+    """As ``bounds``, but for one look: the number of ``values`` was fixed before the first of them, and their order
+    carries no information. Narrower by a fifth or more."""
     if not len(values):
         return Range(low, high)
     x, needed = _scaled(values, low, high), math.log(2 / error)
@@ -97,7 +96,7 @@ def bounds_once(values: Floats, low: float, high: float, error: float = 0.05) ->
 
 
 def count_bounds(mean: float, samples: int, low: float, high: float, error: float = 0.05) -> Range:
-    """As ``bounds``, by the ``mean`` of so many values alone."""
+    """As ``bounds``, from the ``mean`` of ``samples`` values alone."""
     n, x = samples, min(max((mean - low) / (high - low), 0.0), 1.0)
     mixed = float(betaln(n * x + 0.5, n * (1 - x) + 0.5) - betaln(0.5, 0.5)) + math.log(error)
 
@@ -116,7 +115,7 @@ def count_bounds(mean: float, samples: int, low: float, high: float, error: floa
 
 
 def log_t_evidence(mean: float, error: float, samples: int, line: float) -> float:
-    """As ``log_evidence``, for normal values without bounds, by their mean and its standard error."""
+    """As ``log_evidence``, for normal values without bounds, from their mean and its standard error."""
     if samples < 2 or not error > 0 or not math.isfinite(mean) or mean <= line:
         return -math.inf
     n, more = samples, 1 + samples
@@ -125,13 +124,13 @@ def log_t_evidence(mean: float, error: float, samples: int, line: float) -> floa
 
 
 def t_bounds(mean: float, error: float, samples: int, level: float = 0.05) -> Range:
-    """As ``bounds``, for normal values without bounds; without spread nothing is known."""
+    """As ``bounds``, for normal values without bounds, at error ``level``; infinite without spread."""
     half = t_half(error, samples, level)
     return Range(mean - half, mean + half)
 
 
 def t_half(error: float, samples: int, level: float = 0.05) -> float:
-    """Half of what ``t_bounds`` spans: ``error`` is the standard error of a mean of ``samples``."""
+    """Half the width of ``t_bounds``: ``error`` is the standard error of a mean of ``samples``."""
     if samples < 2 or not error > 0:
         return math.inf
     n, more = samples, 1 + samples
@@ -140,9 +139,9 @@ def t_half(error: float, samples: int, level: float = 0.05) -> float:
 
 
 def e_bh(log_evidence: Floats, weights: Floats, error: float = 0.05) -> Bools:
-    """Which findings to tell: of those told, the expected share of false ones is at most ``error``, however they depend
-    on one another. ``weights`` [n], chosen before the data and of sum 1 at most, say how much of the error each may
-    use; 1/n each is the plain procedure."""
+    """Which findings to report, bool[n]: the expected share of false ones among these is at most ``error``, however
+    they depend on one another. ``weights`` [n], fixed before the data and with a sum of 1 at most, say how much of the
+    error each may use; 1/n each is the plain procedure."""
     found = np.asarray(log_evidence, dtype=float) + np.log(weights)
     order = np.argsort(-found, kind="stable")
     needed = -np.log(error * np.arange(1, len(found) + 1))
@@ -153,9 +152,8 @@ def e_bh(log_evidence: Floats, weights: Floats, error: float = 0.05) -> Bools:
 
 
 def lowest(evidence: Callable[[float], float], start: float, step: float, floor: float, error: float) -> float:
-    """The lowest mean, at or below ``start``, that ``evidence`` against all lower ones leaves: ``floor`` (or minus
-    infinity) where it never suffices. ``evidence`` of a mean above a line falls as the line rises; ``error`` is one
-    side's."""
+    """The lowest mean, at or below ``start``, that is not rejected: ``evidence(line)`` is the log evidence that the
+    mean is above the line; it falls as the line rises. ``floor`` where it never suffices; ``error`` is one side's."""
     needed, low = -math.log(error), start
     for _ in range(_DOUBLINGS):
         low, step = max(low - step, floor), 2 * step
@@ -171,7 +169,7 @@ def lowest(evidence: Callable[[float], float], start: float, step: float, floor:
 
 
 def coarse(values: Floats) -> bool:
-    """Whether two of five values or more are one and the same (but for rounding), so their spread says little."""
+    """Whether at least two in five values are equal (but for rounding), so that their spread says little."""
     if len(values) < 2:
         return True
     ordered, k = np.sort(values), max(2, math.ceil(0.4 * len(values)))
@@ -180,15 +178,15 @@ def coarse(values: Floats) -> bool:
 
 
 def seen(values: Floats, line: float, open_: bool) -> float:
-    """Log of the evidence that the mean of ``values`` [n] is above ``line``, by how far they themselves go; ``open_``:
-    nobody says how low they can be."""
+    """Log of the evidence that the mean of ``values`` [n] is above ``line``, within a reach taken from the values
+    themselves; ``open_``: they have no declared lower bound."""
     reach = reach_of(values, line, open_)
     return log_evidence(values, *reach, line) if reach else -math.inf
 
 
 def growth(values: Floats, line: float, reach: Range | None) -> float:
-    """How much evidence within ``reach`` grows with each further value, if they are as those so far: the best single
-    bet's. 0 where it does not grow."""
+    """Growth of the evidence within ``reach`` per further value, if these resemble those so far: that of the best
+    single bet. 0 where it does not grow."""
     if reach is None or not values.mean() > line:
         return 0.0
     if line <= reach.low:
@@ -198,7 +196,8 @@ def growth(values: Floats, line: float, reach: Range | None) -> float:
 
 
 def reach_of(values: Floats, line: float, open_: bool) -> Range | None:
-    """How far values are taken to go where their mean may be as low as ``line``; None where it is not even above."""
+    """The range within which values are assumed to lie if their mean were ``line``; None where their observed mean is
+    not above it."""
     least, most, mean = float(values.min()), float(values.max()), float(values.mean())
     if not mean > line or not math.isfinite(most - least):
         return None
@@ -208,9 +207,9 @@ def reach_of(values: Floats, line: float, open_: bool) -> Range | None:
 
 
 def unseen(mean: float, low: float, battles: float, line: float) -> float:
-    """Log of the evidence that the mean is above ``line`` although none of ``battles`` had what would make it lower: an
-    event that takes a result down to ``low``, as rare as it has to be. It is what bets within [low, ...] win when all
-    battles end at ``mean``. Infinite where there is no such bound: then nothing is allowed for."""
+    """Log of the evidence that the mean is above ``line`` despite rare events that none of the ``battles`` had: each
+    would take a result down to ``low``. It is what bets within [low, ...] win when all battles end at ``mean``.
+    Infinite where there is no lower bound: then nothing is allowed for."""
     if not math.isfinite(low):
         return math.inf
     if mean <= line:
@@ -219,9 +218,9 @@ def unseen(mean: float, low: float, battles: float, line: float) -> float:
 
 
 def full(mean: float, low: float, high: float, battles: float) -> float:
-    """How few of a replicate's ``battles`` may make up its ``mean``: those that always end at ``high`` beside others
-    that always end at ``low`` and have nothing to lose; one at least. Opponents differ, so what takes a result down may
-    be in these few alone, and only they can have shown it. Without an upper end it may be one."""
+    """The smallest number of a replicate's ``battles`` that can make up its ``mean``: these always end at ``high``, the
+    others always at ``low`` with nothing to lose; at least one. Opponents differ, so a rare bad event may concern these
+    few alone, and only they can have shown it. Without an upper bound it may be one."""
     if not math.isfinite(high) or not high > low:
         return 1.0
     return min(max(battles * (mean - low) / (high - low), 1.0), battles)
@@ -232,7 +231,7 @@ def _scaled(values: Floats, low: float, high: float) -> Floats:
 
 
 def _log_wealth(x: Floats, m: float) -> float:
-    """Log of the wealth of who bets that the mean of x [n] in [0, 1] is above m in [0, 1)."""
+    """Log of the wealth of bets that the mean of x [n] in [0, 1] is above m in [0, 1)."""
     if m <= 0:
         return math.inf if x.any() else float(len(x) * np.log1p(-FRACTIONS).min())
     logs = np.log(1 + FRACTIONS[:, None] * (x / m - 1)).sum(axis=1)
@@ -240,7 +239,7 @@ def _log_wealth(x: Floats, m: float) -> float:
 
 
 def _lowest(x: Floats, needed: float) -> float:
-    """The lowest mean in [0, 1] that bets on a higher one have not disproved; their wealth falls as it rises."""
+    """The lowest mean in [0, 1] that bets on a higher one have not rejected; wealth falls as that mean rises."""
     low, high = 0.0, float(x.mean())
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)

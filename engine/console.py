@@ -1,4 +1,4 @@
-"""What the command line says of a study while it runs: one line for each event, for the person who watches."""
+"""Console output of a running study: one line of text for each event."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Settings = Mapping[str, Any]
 
 
 class Wording(Protocol):
-    """What a kind of study says of itself (``StudyKind.console``)."""
+    """The texts of one kind of study (``StudyKind.console``)."""
 
     def planned(self, event: Started, study: Settings) -> str:
         """How much there is to do."""
         ...
 
     def done(self, counters: Counters) -> str:
-        """The work done so far, and what for."""
+        """The work done so far, and the results it went into."""
         ...
 
     def round(self, metrics: Mapping[str, float]) -> str:
-        """A round's own numbers."""
+        """The metrics of one round."""
         ...
 
 
 def line(event: AnyEvent, study: Settings) -> str:
-    """An event of this study in words, with its time."""
+    """An event of this study as one line of text, with its time."""
     at = time.strftime("%H:%M:%S", time.localtime(event.at))
     c, words = event.counters, _wording(study)
     match event:
@@ -53,13 +53,13 @@ def line(event: AnyEvent, study: Settings) -> str:
 
 
 def work(counters: Counters, study: Settings) -> str:
-    """The work done so far, in the unit of the kind of study."""
+    """The work done so far, in the unit of the study's kind."""
     unit = STUDIES[study.get("kind", "search")].unit
     return many(getattr(counters, unit), unit.removesuffix("s"))
 
 
 def many(count: int, what: str) -> str:
-    """So many of something."""
+    """A count with its noun."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -69,25 +69,25 @@ def _wording(study: Settings) -> Wording:
 
 
 class Searched:
-    """Of studies that play lineups."""
+    """Texts of studies that play lineups."""
 
     def planned(self, event: Started, study: Settings) -> str:
-        """Battles, or rounds where nobody knows how many battles these are."""
+        """Battles, or rounds where the number of battles is not known in advance."""
         return many(event.battles, "battle") if event.battles else many(event.ticks, "round")
 
     def done(self, counters: Counters) -> str:
-        """Lineups and battles, and how many of these were remembered."""
+        """Lineups and battles, and how many of these came from the cache."""
         remembered = f" ({counters.cached:,} from memory)" if counters.cached else ""
         return f"{counters.evaluations:,} evaluated, {many(counters.battles, 'battle')}{remembered}"
 
     def round(self, metrics: Mapping[str, float]) -> str:
-        """The edge."""
+        """The front."""
         m = metrics
         return f"{m['strong']:.0f} over the line and strong, edge {m['front']:.0f}, volume {m['hypervolume']:.4f}"
 
 
 class Trained:
-    """Of trainings."""
+    """Texts of trainings."""
 
     def planned(self, event: Started, study: Settings) -> str:
         """Steps, and how long they may take."""
@@ -99,7 +99,7 @@ class Trained:
         return many(counters.steps, "step")
 
     def round(self, metrics: Mapping[str, float]) -> str:
-        """How good the policy is, and how fast it learns; where several policies learn, of each in turn."""
+        """How good each learning policy is, and how fast it learns."""
         speed = f"{metrics['steps_per_second']:,.0f} a second"
         policies = [name.removesuffix("staleness_mean") for name in metrics if name.endswith("staleness_mean")]
         if policies == [""]:
@@ -107,7 +107,7 @@ class Trained:
         return "; ".join([speed, *(f"{policy[:-1]}: {self._learned(metrics, policy)}" for policy in policies)])
 
     def _learned(self, m: Mapping[str, float], policy: str, *speed: str) -> str:
-        """How one policy did; ``policy``: what its numbers' names begin with."""
+        """How one policy did; ``policy``: prefix of its metrics' names."""
         words = [*speed, f"staleness {m[f'{policy}staleness_mean']:.2f}"]
         if (mean := f"{policy}return") in m:
             words.insert(0, f"return {m[mean]:.4g}")
@@ -119,7 +119,7 @@ class Trained:
 
 
 class Evolved:
-    """Of studies that evolve players."""
+    """Texts of studies that evolve players."""
 
     def planned(self, event: Started, study: Settings) -> str:
         """Rounds."""
@@ -130,7 +130,7 @@ class Evolved:
         return f"{counters.evaluations:,} trained, {many(counters.steps, 'step')}"
 
     def round(self, metrics: Mapping[str, float]) -> str:
-        """The best by each goal, and how busy the workers were."""
+        """The best value of each objective, and how busy the workers were."""
         m = metrics
         best = [name for name in m if name.startswith("best_") and f"{name}_low" in m]
         words = [f"best {n[5:]} {m[n]:.4g} ({m[f'{n}_low']:.4g} to {m[f'{n}_high']:.4g})" for n in best]

@@ -1,12 +1,12 @@
 """The engine's errors, one tree.
 
 EngineError
-├── ConfigError        a study, rule or formula that cannot be run; every problem at once, each with its place
+├── ConfigError        a study, rule or formula that cannot be run; all problems at once, each with its field path
 ├── SimulatorError     a game simulator broke its contract (``permanent``: trying again cannot help)
 ├── EvaluationError    one candidate could not be evaluated
-├── ActorLost          a worker process died or stopped answering (LeaseLost: another attempt goes on with the study)
-├── StoreError         an artifact is missing, damaged or could not be written (DiskFull: for want of room)
-└── Cancelled          somebody asked the work to stop
+├── ActorLost          a worker process died or stopped answering (LeaseLost: another attempt has taken the study over)
+├── StoreError         an artifact is missing, damaged or could not be written (DiskFull: because the disk is full)
+└── Cancelled          the work was asked to stop
 
 Every message says what was wrong, where, and what to do next, in words a game designer reads.
 """
@@ -23,14 +23,14 @@ class EngineError(Exception):
 
 
 class Fault(NamedTuple):
-    """One thing wrong in a configuration: ``place`` is a dotted path such as ``lineups.teams``."""
+    """One problem of a configuration: ``place`` is a dotted path such as ``lineups.teams``."""
 
     place: str
     message: str
 
 
 class ConfigError(EngineError):
-    """A configuration that cannot be run; ``problems`` lists everything that is wrong with it."""
+    """A configuration that cannot be run; ``problems`` lists every problem."""
 
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
         self.problems = [Fault(*p) for p in problems]
@@ -39,7 +39,7 @@ class ConfigError(EngineError):
 
 @contextmanager
 def below(place: str) -> Iterator[None]:
-    """Puts ``place`` in front of the places of a ConfigError from within: of a part, by whoever knows the whole."""
+    """Prefix the places of a ConfigError raised inside with ``place``; for callers that validate a part of a whole."""
     try:
         yield
     except ConfigError as error:
@@ -47,7 +47,7 @@ def below(place: str) -> Iterator[None]:
 
 
 class SimulatorError(EngineError):
-    """A simulator hung, died, lied about its shape or answered nonsense."""
+    """A simulator hung, died, misdeclared its shapes or gave an invalid answer."""
 
     def __init__(self, message: str, *, permanent: bool = False) -> None:
         super().__init__(message)
@@ -59,11 +59,11 @@ class EvaluationError(EngineError):
 
 
 class ActorLost(EngineError):
-    """A worker process died or stopped answering; its work is given to others."""
+    """A worker process died or stopped answering; other workers take over its work."""
 
 
 class LeaseLost(ActorLost):
-    """Another attempt at the same study has taken over what this one works with."""
+    """Another attempt at the same study has taken over this one's lease."""
 
 
 class StoreError(EngineError):
@@ -71,8 +71,8 @@ class StoreError(EngineError):
 
 
 class DiskFull(StoreError):
-    """There is no room for what had to be written: no fault of whoever wrote it, and gone once somebody makes room."""
+    """The disk is full. The writer is not at fault, and writing works again once there is free space."""
 
 
 class Cancelled(EngineError):
-    """Somebody asked the work to stop."""
+    """The work was asked to stop."""

@@ -1,4 +1,4 @@
-"""What a study says while it runs: the only wire format upward. One JSON object a line, told apart by ``kind``.
+"""Events of a running study, the only format in which it reports: one JSON object a line, tagged by ``kind``.
 
 The relay numbers events (``sequence`` 1, 2, 3 … over a job's whole life) in the transaction that stores them; the
 study leaves ``sequence`` 0. ``tick`` is the generation number where there are generations.
@@ -25,7 +25,7 @@ class Counters(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """What every event carries; ``at`` is Unix time in seconds."""
+    """Fields of every event; ``at`` is Unix time in seconds."""
 
     schema: int = SCHEMA
     job: int = 0
@@ -54,8 +54,8 @@ class Progressed(Event, frozen=True, kw_only=True, tag="progressed"):
 
 
 class Logged(Event, frozen=True, kw_only=True, tag="logged"):
-    """Something worth a line in the job's history. Without a message: how far a round that takes long has come, in its
-    counters (``engine.study.progress_throttle`` says how often)."""
+    """A line for the job's history. Without a message: progress within a long round, in its counters (how often:
+    ``engine.study.progress_throttle``)."""
 
     message: str
 
@@ -68,7 +68,7 @@ class Incident(Event, frozen=True, kw_only=True, tag="incident"):
 
 
 class Paused(Event, frozen=True, kw_only=True, tag="paused"):
-    """Checkpointed, every resource released; ``resume`` goes on from ``artifacts['checkpoint']``."""
+    """Checkpointed and all resources released; ``resume`` continues from ``artifacts['checkpoint']``."""
 
     artifacts: dict[str, str]
 
@@ -89,7 +89,7 @@ class Finished(Event, frozen=True, kw_only=True, tag="finished"):
 
 
 class Failed(Event, frozen=True, kw_only=True, tag="failed"):
-    """Could not go on. ``permanent``: running it again cannot help (a bad configuration, a broken simulator)."""
+    """The study failed. ``permanent``: another run cannot help (a bad configuration, a broken simulator)."""
 
     error: str
     message: str

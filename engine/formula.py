@@ -2,8 +2,8 @@
 
 A formula is parsed with ``ast``, checked against an allow-list (arithmetic, comparisons, ``a if c else b``, a fixed
 table of functions; no attributes, subscripts, strings, lambdas or keyword arguments), and turned into closures over
-numpy arrays: nothing is ever handed to eval. Each part is either *one number* a lineup or *one number a team*; a
-formula must end in one number, so mistakes of shape are found when it is saved, not in the middle of a search.
+numpy arrays: nothing is ever handed to eval. Each part gives either *one number a lineup* or *one number a team*; the
+whole must give one number a lineup, so shape errors are found when it is saved, not in the middle of a search.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Values = Mapping[str, Array]
 LONGEST, DEEPEST, LARGEST_POWER = 500, 20, 8
 
 STRONGEST, WEAKEST = "strongest team", "weakest team"
-"""Keys of the environment that hold each lineup's team index, int[..., 1] (no variable can be called so)."""
+"""Keys of the values that hold each lineup's team index, int[..., 1]; no variable can have these names."""
 
 
 FIXED, LINEAR, CURVED = 0, 1, 2
-"""How a formula depends on battles: not at all, by a weighted sum of their means (weights may depend on what is fixed),
-or otherwise."""
+"""How a formula depends on battles: not at all, as a weighted sum of their means (weights may depend on fixed parts),
+or in another way."""
 COST = "cost"
-"""The variable that no battle changes."""
+"""The variable that does not depend on battles."""
 
 
 class Part(NamedTuple):
@@ -41,8 +41,8 @@ class Part(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """A checked formula. ``names``: the variables it uses; ``degree``: FIXED, LINEAR or CURVED. One that is LINEAR is
-    the mean of what it gives for each replicate by itself."""
+    """A checked formula. ``names``: the variables it uses; ``degree``: FIXED, LINEAR or CURVED. The value of a LINEAR
+    formula is the mean of its values for single replicates."""
 
     text: str
     names: frozenset[str]
@@ -92,8 +92,8 @@ Names = frozenset[str] | set[str]
 
 def parse(text: str, team: Names, lineup: Names = frozenset(), *, chosen: bool = False) -> Formula:
     """Check ``text``; ``team`` names variables with one number a team, ``lineup`` those with one number a lineup.
-    ``chosen``: which team is strongest and which is weakest was decided before the battles, so these two are sums, too.
-    Raises ConfigError whose place is ``formula`` and whose sentence names the position."""
+    ``chosen``: the strongest and the weakest team were chosen before the battles, so picking them keeps a sum a sum.
+    Raises ConfigError at ``formula``, with a sentence that names the position where it can."""
     if len(text) > LONGEST:
         raise _error(f"is {len(text)} characters long; {LONGEST} is the most")
     try:
@@ -109,12 +109,12 @@ def parse(text: str, team: Names, lineup: Names = frozenset(), *, chosen: bool =
 
 
 def part_of(node: ast.expr, team: Names, lineup: Names) -> Part:
-    """A part of a checked formula by itself, the strongest and the weakest team being chosen."""
+    """Part of a checked formula by itself, where the strongest and the weakest team are already chosen."""
     return _Checker(team, lineup, True).part(node, -LONGEST)
 
 
 def _degree(parts: Iterable[Part]) -> int:
-    """Of something that is no weighted sum of its parts."""
+    """The degree of an operation that is no weighted sum of its parts."""
     return FIXED if all(part.degree == FIXED for part in parts) else CURVED
 
 

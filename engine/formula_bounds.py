@@ -1,6 +1,6 @@
-"""How far a formula's value can go, from how far its variables can: interval arithmetic over a checked formula.
+"""Bounds of a formula's value from the bounds of its variables: interval arithmetic over a checked formula.
 
-Ends are sound, not tight: a variable that occurs twice is taken to move independently (Moore 1966).
+Bounds are sound, not tight: a variable that occurs twice is treated as two independent ones (Moore 1966).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Span(NamedTuple):
 
 
 def bounds(text: str, spans: Mapping[str, Span]) -> Span:
-    """Ends of the formula's value, [...] each, infinite where there is none; ``spans`` holds its variables'. ``text``
-    is one that ``formula.parse`` accepts."""
+    """Bounds of the formula's value, [...] each, infinite where there is none; ``spans`` holds those of its variables.
+    ``text`` must be one that ``formula.parse`` accepts."""
     low, high = bounds_of(ast.parse(text.strip(), mode="eval").body, spans)
     return Span(low[..., 0], high[..., 0])
 
 
 def bounds_of(node: ast.expr, spans: Mapping[str, Span]) -> Span:
-    """The same of a part of such a formula, [..., teams] or [..., 1]."""
+    """The same for a part of such a formula, [..., teams] or [..., 1]."""
     with np.errstate(all="ignore"):
         found = _span(node, spans)
     low, high = np.broadcast_arrays(*(np.asarray(end, dtype=float) for end in found))
@@ -58,7 +58,7 @@ def _span(node: ast.expr, spans: Mapping[str, Span]) -> Span:
 
 
 def _logic(node: ast.expr, spans: Mapping[str, Span]) -> Span:
-    """0 where it is surely false, 1 where it is surely true, and both where that is open."""
+    """[0, 0] where it is certainly false, [1, 1] where it is certainly true, otherwise [0, 1]."""
     if isinstance(node, ast.UnaryOp):
         inner = _truth(_span(node.operand, spans))
         return Span(1 - inner.high, 1 - inner.low)
@@ -86,7 +86,7 @@ def _compared(op: ast.cmpop, a: Span, b: Span) -> Span:
 
 
 def _truth(a: Span) -> Span:
-    """Whether it is anything but 0."""
+    """Whether it is nonzero, as ``_logic``."""
     sure, never = (a.low > 0) | (a.high < 0), (a.low == 0) & (a.high == 0)
     return Span(np.asarray(sure, dtype=np.float64), np.asarray(~never, dtype=np.float64))
 
@@ -177,4 +177,4 @@ _RISING: dict[str, Callable[..., Any]] = {
     "log1p": lambda x: np.log1p(np.maximum(x, -1.0)),
     "exp": np.exp,
 }
-"""Functions that rise with each of their arguments."""
+"""Functions that increase in each of their arguments."""

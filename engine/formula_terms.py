@@ -1,7 +1,7 @@
-"""A formula taken apart into the weighted sums that it is made of.
+"""A formula decomposed into its *terms*: weighted sums of battle results.
 
-Who is strongest and who is weakest is chosen before the battles that are judged. Then ``strongest(a) / max(weakest(b),
-c)`` is made of two sums of what battles end with, and of c: its *terms*. Each replicate has its own value of each term.
+The strongest and the weakest team are chosen before the battles that are judged. So ``strongest(a) / max(weakest(b),
+c)`` has three terms: two sums of battle results, and c. Every replicate has its own value of each term.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from engine.formula_bounds import Span, bounds_of
 
 Floats = NDArray[np.float64]
 _Which = int | str | None
-"""Whose number: a team's by its place, ``strongest`` or ``weakest``; None: the lineup's."""
+"""Whose number: that of the team with this index, of the ``strongest`` or ``weakest`` team; None: of the lineup."""
 
 
 class Term(NamedTuple):
-    """A ``part`` of a formula, of which team (``which``); ``name`` says both."""
+    """A ``part`` of a formula for one team (``which``); ``name`` combines both."""
 
     name: str
     part: Part
@@ -33,11 +33,11 @@ class Term(NamedTuple):
 
     @property
     def fixed(self) -> bool:
-        """Whether no battle changes it."""
+        """Whether it does not depend on battles."""
         return self.part.degree == FIXED
 
     def of(self, values: Mapping[str, Any]) -> Floats:
-        """One number a lineup, [...], by the variables [..., teams] or [..., 1]."""
+        """One number a lineup, [...], from the variables [..., teams] or [..., 1]."""
         with np.errstate(all="ignore"):
             found = np.asarray(self.part.run(values), dtype=np.float64)
         if isinstance(self.which, str):
@@ -48,7 +48,7 @@ class Term(NamedTuple):
         return np.asarray(found[..., self.which or 0])
 
     def span(self, known: Mapping[str, Span]) -> Span:
-        """How far it goes, [...], by how far its variables do."""
+        """Its bounds, [...], from those of its variables."""
         low, high = bounds_of(self.node, known)
         if isinstance(self.which, str):
             return Span(low.min(axis=-1), high.max(axis=-1))
@@ -56,8 +56,8 @@ class Term(NamedTuple):
 
 
 class Apart:
-    """``text``, which ``formula.parse`` accepts, of lineups of so many ``teams``, kept between ``low`` and ``high``:
-    its ``terms``, and what it makes of them."""
+    """A formula ``text`` that ``formula.parse`` accepts, decomposed for lineups of so many ``teams`` and clipped to
+    ``low`` and ``high``: its ``terms``, and the ``whole`` as a formula of them."""
 
     def __init__(
         self, text: str, team: Names, lineup: Names, teams: int, low: float | None = None, high: float | None = None
@@ -71,19 +71,19 @@ class Apart:
         self._run = part_of(self.whole, frozenset(), {_symbol(i) for i in range(len(self.terms))}).run
 
     def value(self, terms: Floats) -> float:
-        """The formula of its terms [k]."""
+        """The formula's value from its terms [k]."""
         with np.errstate(all="ignore"):
             return float(self._run({_symbol(i): np.full(1, x) for i, x in enumerate(terms.tolist())})[0])
 
     def ends(self, low: Floats, high: Floats) -> tuple[float, float]:
-        """Between which it lies where its terms lie within ``low`` and ``high`` [k]."""
+        """Bounds of its value while its terms lie within ``low`` and ``high`` [k]."""
         known = {_symbol(i): Span(np.full(1, a), np.full(1, b)) for i, (a, b) in enumerate(zip(low, high, strict=True))}
         found = bounds_of(self.whole, known)
         return float(found.low[0]), float(found.high[0])
 
     def expression(self, fixed: Floats, low: Floats, high: Floats) -> Expression | None:
-        """It as an expression of its terms [k]; ``fixed`` [k] holds the values of those that no battle changes. None
-        where weighted sums cannot say what it asks."""
+        """The formula as an expression of its terms [k]; ``fixed`` [k] holds the values of those that do not depend on
+        battles. None where weighted sums cannot express it."""
         shares = np.eye(len(self.terms))
         nothing = np.zeros(len(self.terms))
         terms: dict[str, Expression] = {
@@ -96,7 +96,7 @@ class Apart:
             return None
 
     def _spread(self, node: ast.expr, which: _Which) -> ast.expr:
-        """The same formula with terms for variables."""
+        """The same formula with terms in place of variables."""
         if isinstance(node, ast.Constant):
             return node
         part = part_of(node, *self._names)
@@ -131,9 +131,9 @@ class Apart:
 
 
 class Parts(NamedTuple):
-    """What an objective of a lineup is made of: ``values`` [samples, k] of each replicate, which lie within ``low`` and
-    ``high`` [k]; the whole (``apart``), and as an expression of their means, where it is one; ``boxes``: what was found
-    out of its ends, by error."""
+    """The terms of one lineup's objective: ``values`` [samples, k] of each replicate, which lie within ``low`` and
+    ``high`` [k]; the decomposed formula (``apart``); ``formula``: the objective as an expression of the terms' means
+    (None: weighted sums cannot express it); ``boxes``: ranges of the objective computed so far, by error."""
 
     values: Floats
     low: Floats
@@ -144,32 +144,32 @@ class Parts(NamedTuple):
 
     @classmethod
     def make(cls, apart: Apart, values: Floats, low: Floats, high: Floats) -> Parts:
-        """Of the values of one lineup; what no battle changes is known from any replicate."""
+        """From the values of one lineup; terms that do not depend on battles are read from its first replicate."""
         fixed = np.array([term.fixed for term in apart.terms], dtype=bool)
         low, high = np.where(fixed, values[0], low), np.where(fixed, values[0], high)
         return cls(values, low, high, apart, apart.expression(values[0], low, high), {})
 
     @property
     def value(self) -> float:
-        """The objective by all replicates."""
+        """The objective over all replicates."""
         return self.apart.value(self.values.mean(axis=0))
 
     @property
     def open_(self) -> list[int]:
-        """Which of the terms battles change."""
+        """Indices of the terms that depend on battles."""
         return [i for i, term in enumerate(self.apart.terms) if not term.fixed]
 
     def of(self, sum_: Sum) -> Floats:
-        """A sum of each replicate [samples]."""
+        """The weighted sum of each replicate, [samples]."""
         return np.asarray(sum_.constant + self.values @ sum_.shares)
 
     def ends(self, sum_: Sum) -> tuple[float, float]:
-        """Between which every replicate's sum lies."""
+        """Bounds of the weighted sum of any replicate."""
         return claims.ends(sum_, self.low, self.high)
 
 
 class _Making:
-    """One lineup's expression; ``terms`` by their names."""
+    """Builds one lineup's expression; ``terms`` by name."""
 
     def __init__(self, terms: Mapping[str, Expression], nothing: Floats, low: Floats, high: Floats) -> None:
         self.terms, self.nothing, self.low, self.high = terms, nothing, low, high

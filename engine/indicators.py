@@ -24,7 +24,7 @@ FLAT = 1e-12
 
 
 def standard_errors(covariance: Floats, means: Floats) -> Floats:
-    """Of means [n, m] with covariance [n, m, m]; 0 where it is the rounding of equal values."""
+    """Standard errors of means [n, m] with covariance [n, m, m]; 0 where it is only rounding of equal values."""
     error = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
     return np.where(error <= FLAT * np.abs(means), 0.0, error)
 
@@ -32,9 +32,9 @@ def standard_errors(covariance: Floats, means: Floats) -> Floats:
 def half_width(
     error: Floats, samples: NDArray[np.integer] | int, level: float = 0.95, exact: Bools | bool = False
 ) -> Floats:
-    """Half of the two-sided ``level`` interval of a mean with standard error ``error`` [n] or [n, m] from ``samples``
-    [n] replicates: Student's t with samples - 1 degrees of freedom. Infinite for fewer than two samples, and without
-    spread: equal values do not say what the next one is, except where chance has no part (``exact``, bool[m])."""
+    """Half-width of the two-sided ``level`` interval of a mean with standard error ``error`` [n] or [n, m] from
+    ``samples`` [n] replicates: Student's t with samples - 1 degrees of freedom. Infinite for fewer than two samples,
+    and without spread (equal values do not determine the next), but 0 where chance has no part (``exact``, bool[m])."""
     n = np.asarray(samples, dtype=np.float64)
     t = np.where(n > 1, stdtrit(np.maximum(n - 1, 1), 0.5 + level / 2), np.inf)
     with np.errstate(invalid="ignore"):
@@ -49,7 +49,7 @@ def wilson(count: int, total: int, z: float = 1.959964) -> tuple[float, float]:
     p, d = count / total, 1 + z * z / total
     centre = (p + z * z / (2 * total)) / d
     half = z * np.sqrt(p * (1 - p) / total + z * z / (4 * total * total)) / d
-    # At none and at all the ends are exact; sums of rounded numbers may miss them by the last bit.
+    # For count 0 and count total the ends are exactly 0 and 1; rounding may miss them by the last bit.
     return max(0.0, centre - half) if count else 0.0, min(1.0, centre + half) if count < total else 1.0
 
 
@@ -65,10 +65,9 @@ def verdicts(
     """UNDER, UNSURE or STRONG for each row of ``objective`` [n, m] with interval half-widths ``half`` [n, m].
 
     Over the line: the mean of at least one objective with a threshold is at or beyond it. STRONG when that also holds
-    for the near end of its interval, and its strength is beyond the median baseline team by more than both their
-    half-widths leave open (``median_half``: the team's): √(a² + b²) holds at least its level whatever the two spreads
-    are (Banerjee 1960).
-    Rows that are not numbers are under.
+    for the near end of its interval, and its strength exceeds that of the median baseline team by more than √(a² + b²)
+    of the two half-widths (``median_half``: the team's), which has at least its nominal level whatever the two spreads
+    are (Banerjee 1960). Rows that are not numbers are under.
     """
     over = np.zeros(len(objective), dtype=bool)
     sure = over.copy()
@@ -83,7 +82,7 @@ def verdicts(
 
 
 def non_dominated(objective: Floats, signs: Sequence[float]) -> Bools:
-    """Which rows no other row beats in every objective; of equal rows the first stays. Rows with NaN never do."""
+    """Which rows no other row dominates; of equal rows the first stays, rows with NaN never do."""
     usable = np.isfinite(objective).all(axis=1)
     keep = np.zeros(len(objective), dtype=bool)
     if usable.any():
@@ -93,7 +92,7 @@ def non_dominated(objective: Floats, signs: Sequence[float]) -> Bools:
 
 
 def hypervolume(objective: Floats, signs: Sequence[float], reference: Sequence[float]) -> float:
-    """Volume that the rows dominate beyond ``reference``, in the objectives' own units multiplied together."""
+    """Volume that the rows dominate beyond ``reference``, in the product of the objectives' units."""
     points = objective[np.isfinite(objective).all(axis=1)]
     if not len(points):
         return 0.0
@@ -101,8 +100,8 @@ def hypervolume(objective: Floats, signs: Sequence[float], reference: Sequence[f
 
 
 class Representation(NamedTuple):
-    """One piece or pair: rows of the top set and of the background that have it, odds ratio (Haldane-corrected),
-    Fisher's two-sided p and Benjamini-Hochberg q over all that were tested."""
+    """One piece or pair: the number of rows of the top set and of the background that have it, odds ratio
+    (Haldane-corrected), Fisher's two-sided p and Benjamini-Hochberg q over all tests."""
 
     pieces: tuple[int, ...]
     top: int
@@ -114,9 +113,9 @@ class Representation(NamedTuple):
 
 def representation(top: Bools, background: Bools, pairs: bool = False, support: int = 3) -> list[Representation]:
     """Over- and under-representation of each column (or pair of columns) of presence matrices [n, pieces], most
-    over-represented first (by odds ratio's lower bound). Columns seen in fewer than ``support`` rows of both sets
-    together are left out. Lineups of one search share ancestors, so p and q only rank: they are not error rates."""
-    from scipy.stats import fisher_exact  # half a second, which a process that never asks for this is spared
+    over-represented first (by the odds ratio's lower bound). Columns present in fewer than ``support`` rows of the two
+    sets together are left out. Lineups of one search share ancestors, so p and q only rank: they are no error rates."""
+    from scipy.stats import fisher_exact  # the import takes half a second; only callers of this pay for it
 
     a, b = _counts(top, pairs), _counts(background, pairs)
     n, m = len(top), len(background)
@@ -156,9 +155,9 @@ class Family(NamedTuple):
 
 
 def families(presence: Bools, over: Bools, most: int = 8) -> list[Family]:
-    """Group the rows of ``over`` by the pieces that set them apart: repeatedly the piece or pair of ``presence``
-    [n, pieces] whose count among the rows left most exceeds what the other rows predict, at most ``most``
-    times. Rows that share nothing unusual stay in no family."""
+    """Group the rows of ``over`` by the pieces that set them apart: repeatedly take the piece or pair of ``presence``
+    [n, pieces] whose count among the remaining rows most exceeds the expectation from the rows outside ``over``, at
+    most ``most`` times. Rows that share nothing unusual belong to no family."""
     left = np.flatnonzero(over)
     expected = _shares(presence[~over])
     least = max(3, int(np.ceil(0.02 * len(left))))

@@ -1,8 +1,8 @@
-"""Where a mean is, by the values it was made of: one rule for fresh battles, examinations and evolved players.
+"""The confidence range of a mean, from its values: one rule for fresh battles, examinations and evolved players.
 
-Values whose ends are known get a range that holds for any noise between them (``confidence.bounds``). Where nobody says
-how far values go, those that take few different ones say nothing of what else there may be, and have no range; others
-have one by how far they themselves go (``confidence.seen``), from six of them on. All hold at every look.
+Values with declared bounds get a range that holds for any noise within them (``confidence.bounds``). Without declared
+bounds, values of which many are equal get no range, because they say nothing of what else may occur; others get one
+from their own spread (``confidence.seen``), from six of them on. All ranges hold at every look.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOWHERE = Range(-math.inf, math.inf)
 
 
 class Mean:
-    """Of ``values`` [samples], none of which can be below ``low`` or above ``high``, each the mean of so many
+    """The mean of ``values`` [samples], none of which can be below ``low`` or above ``high``, each the mean of so many
     ``battles``, which need not be alike."""
 
     def __init__(self, values: Floats, low: float, high: float, battles: float) -> None:
@@ -33,7 +33,7 @@ class Mean:
         self.unknown = not math.isfinite(self.mean) or (self.coarse and not self.bounded)
 
     def evidence(self, line: float) -> float:
-        """Log of the evidence that it is above the line."""
+        """Log of the evidence that the mean is above ``line``."""
         if self.unknown:
             return -math.inf
         if self.coarse:
@@ -42,14 +42,14 @@ class Mean:
         return min(confidence.seen(self.values, line, not self.bounded), rare)
 
     def least(self, error: float) -> float:
-        """The lowest that it can be, but for a chance of ``error`` over all looks."""
+        """Lower confidence bound: the mean is below it with probability ``error`` at most, over all looks."""
         if self.unknown:
             return self.low
         step = max(float(np.ptp(self.values)), 1e-9)
         return confidence.lowest(self.evidence, self.mean, step, self.low, error)
 
     def growth(self, line: float) -> float:
-        """How much that grows with each further one, if they are as those so far: not at all where none says anything,
+        """Growth of the evidence per further value, if these resemble those so far; 0 where values are no evidence,
         however many there are."""
         if self.unknown:
             return 0.0
@@ -61,16 +61,16 @@ class Mean:
 
 
 def range_by_battles(values: Floats, low: float, high: float, battles: float, error: float) -> Range:
-    """Where the mean of ``values`` [samples] is, each the mean of so many ``battles`` between ``low`` and ``high``
-    (infinite: nobody says), but for a chance of ``error`` over all looks. Of several battles each, it says more than
-    the ends alone would; promised for the noise that ``engine.bench trust`` tries."""
+    """Range of the mean of ``values`` [samples], each the mean of so many ``battles`` between ``low`` and ``high``
+    (infinite: not declared); misses with probability ``error`` at most, over all looks. Where values average several
+    battles it is narrower than the bounds alone allow; verified for the noise that ``engine.bench trust`` tries."""
     least, most = Mean(values, low, high, battles), Mean(-values, -high, -low, battles)
     return Range(least.least(error / 2), -most.least(error / 2))
 
 
 def range_of(values: Floats, low: float = -math.inf, high: float = math.inf, error: float = 0.05) -> Range:
-    """Where the mean of ``values`` [samples] is, each between ``low`` and ``high``, but for a chance of ``error`` over
-    all looks: for any noise where both ends are known. No range is infinite on both sides."""
+    """Range of the mean of ``values`` [samples], each between ``low`` and ``high``; misses with probability ``error``
+    at most, over all looks, for any noise where both bounds are finite. NOWHERE where either end is unknown."""
     if not len(values) or not np.isfinite(values).all():
         return NOWHERE
     if math.isfinite(high - low):
@@ -80,13 +80,13 @@ def range_of(values: Floats, low: float = -math.inf, high: float = math.inf, err
 
 
 def range_by_count(mean: float, samples: int, low: float, high: float, error: float = 0.05) -> Range:
-    """The same by mean and count alone, where values were not kept: without both ends there is none."""
+    """The same from mean and count alone, where values were not kept; NOWHERE without both bounds."""
     if samples < 1 or not math.isfinite(mean) or not math.isfinite(high - low):
         return NOWHERE
     return confidence.count_bounds(mean, samples, low, high, error)
 
 
 def range_ends(arrays: Mapping[str, NDArray[Any]]) -> tuple[Floats, Floats]:
-    """The columns ``low`` and ``high`` of candidates and their goals; what earlier versions left has no ranges."""
+    """The columns ``low`` and ``high`` of candidates and their goals; NaN in arrays of versions that had no ranges."""
     nothing = np.full_like(arrays["objective"], np.nan)
     return arrays.get("low", nothing), arrays.get("high", nothing)

@@ -1,5 +1,5 @@
-"""Programs whose output goes where it may not be taken: to a reader that stops reading (``check-simulator … | head``),
-or to a file on a full disk."""
+"""Clean exits for programs whose output cannot be written: the reader of the pipe has gone
+(``check-simulator … | head``), or the disk is full."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import sys
 from collections.abc import Callable
 
 NOBODY_READS = 128 + signal.SIGPIPE
-"""Exit code of a program whose output nobody reads any more, as shells give it for one that SIGPIPE ended."""
+"""Exit code when the reader of the output has gone, as shells report it for a program that SIGPIPE ended."""
 NOT_WRITTEN = 1
-"""Exit code of a program whose output could not be written."""
+"""Exit code when the output could not be written."""
 
 
 def until_nobody_reads(main: Callable[[], int]) -> int:
-    """Run ``main``; when whoever reads its output has left, end it without a word, and with a sentence when its output
-    cannot be written. Its exit code."""
+    """Run ``main`` and return its exit code. End it silently when the reader of its output has gone, and with a message
+    when its output cannot be written."""
     try:
         try:
             code = main()
@@ -28,7 +28,7 @@ def until_nobody_reads(main: Callable[[], int]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         if not _reader_has_left():
-            raise  # a program that this one wrote to has ended, which is another story
+            raise  # the broken pipe leads to another program, not to standard output
         _drop_output()
         return NOBODY_READS
     except OSError as error:
@@ -49,7 +49,7 @@ def _reader_has_left() -> bool:
 
 
 def _refusal() -> OSError | None:
-    """Why nothing can be printed; None when a line can be. Python keeps no note of which file an error came from."""
+    """Why standard output cannot be written; None when it can. Python's errors do not say which file they are about."""
     try:
         print(flush=True)
     except OSError as error:
@@ -58,5 +58,5 @@ def _refusal() -> OSError | None:
 
 
 def _drop_output() -> None:
-    """Python flushes standard output once more at the end, and would complain about that."""
+    """Redirect standard output, because Python flushes it once more at exit and would report an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -19,7 +19,7 @@ ShouldStop = Callable[[], bool]
 
 
 class Objective(msgspec.Struct, frozen=True):
-    """A number to push one way. ``threshold``: the line a designer drew (over it = the problem looked for)."""
+    """A number to maximise or minimise. ``threshold``: the designer's line; beyond it lies the problem looked for."""
 
     name: str
     title: str
@@ -29,9 +29,9 @@ class Objective(msgspec.Struct, frozen=True):
 
 
 class Problem(NamedTuple):
-    """What an evaluator evaluates: the space of genomes, the objectives, and the names of its raw metrics and of its
-    behaviour descriptors. ``bounded``: evaluations with a record of their replicates also have ``limits``, and chance
-    decides nothing else about a candidate. ``noun``: what a message calls a candidate."""
+    """An evaluator's problem: the space of genomes, the objectives, and the names of its raw metrics and behaviour
+    descriptors. ``bounded``: evaluations that record their replicates also have ``limits``, and chance affects nothing
+    else about a candidate. ``noun``: the word for a candidate in messages."""
 
     space: Space
     objectives: tuple[Objective, ...]
@@ -60,12 +60,12 @@ class Numbers(NamedTuple):
 
 
 class Capabilities(NamedTuple):
-    """What a space can do beyond ``sample`` and ``keys``; None: it cannot. Algorithms check this when they are made.
+    """What a space can do beyond ``sample`` and ``keys``; None: it cannot. Algorithms check this when constructed.
 
-    ``perturb(rng, genome, fresh, factors, chance)``: one genome with each number multiplied by one of the factors, or
-    with that chance replaced by the fresh genome's. ``inherit(genome, evaluation)``: what the children of an evaluated
-    candidate inherit (Lamarckian). ``unmet(rng, genomes, met)``: the genomes, each whose key is in ``met`` replaced by
-    one that is not, while there are such; ``met`` grows.
+    ``perturb(rng, genome, fresh, factors, chance)``: one genome, each number multiplied by one of ``factors`` or, with
+    probability ``chance``, replaced by that of ``fresh``. ``inherit(genome, evaluation)``: the genome that children of
+    an evaluated candidate inherit (Lamarckian). ``unmet(rng, genomes, met)``: the genomes, with every one whose key is
+    in ``met`` replaced by a new one while any are left; adds their keys to ``met``.
     """
 
     breed: Breed | None = None
@@ -80,7 +80,7 @@ class Space(Protocol):
 
     @property
     def can(self) -> Capabilities:
-        """What algorithms may ask of it."""
+        """What it can do for algorithms."""
         ...
 
     def sample(self, rng: np.random.Generator, n: int) -> Genome:
@@ -93,17 +93,17 @@ class Space(Protocol):
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="plain"):
-    """What evaluations of one kind need beyond the fields that all requests have. An answer has its request's context
-    with what the evaluation added, and that is the context in which the candidate is measured further. ``artifacts``:
-    what was made of the candidate, store hash by role; what is there is measured and not made again."""
+    """What evaluations of one kind need beyond the fields that all requests have. An answer carries its request's
+    context plus what the evaluation added; further measurements of the candidate use that context. ``artifacts``:
+    store hashes by role of what was made from the candidate; these are measured, not made again."""
 
     artifacts: Mapping[str, str] = {}
 
 
 class LineupContext(Context, frozen=True, omit_defaults=True, tag="lineup"):
-    """``fidelity``: how battles are played. ``patch``: hash of the changes to the game's data, empty: those of the
-    study. ``anchors``: indices of the strongest and the weakest team, as an evaluation chose them; a request with
-    anchors measures these two rather than choosing anew."""
+    """``fidelity``: how battles are played. ``patch``: hash of the changes to the game's data (empty: the study's).
+    ``anchors``: indices of the strongest and the weakest team that an earlier evaluation chose; a request with anchors
+    measures these two instead of choosing again."""
 
     fidelity: str = "full"
     patch: str = ""
@@ -131,10 +131,9 @@ TRAINED = "trained"
 
 class Request(NamedTuple):
     """One question to an evaluator: play replicates ``first <= r < last`` of this genome. ``candidate``: id of the
-    request whose candidate is measured further; -1: a candidate of its own. ``record``: asks for a record of each
-    replicate; it holds that of the replicates before ``first`` (empty where there were none). With some, the answer is
-    about all replicates < ``last``, as if they had been asked for together, and only its cost is that of the new
-    ones."""
+    request whose candidate this measures further; -1: a new candidate. ``record``: not None asks for a record of each
+    replicate, and holds those of the replicates before ``first`` (empty: none). With earlier ones, the answer covers
+    all replicates < ``last`` as if they had been requested together; only its cost is that of the new ones."""
 
     id: int
     genome: Genome
@@ -147,14 +146,14 @@ class Request(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """One answer. ``objectives`` float64[m] means, ``covariance`` float64[m, m] of those means, ``samples`` replicates,
-    ``metrics`` float64[k] raw metrics in Problem order, ``violation`` >= 0 (0 = feasible), ``cost`` battles or steps
-    requested, ``cached`` of them answered from memory, ``status`` ok or failed with its ``reason``; ``context`` that of
-    the request with what the evaluation added; ``descriptor`` float64[k] the candidate's behaviour. Where replicates
-    are recorded: ``values`` float64[samples, m] the objectives of each, whose means the objectives are; ``limits``
-    float64[2, m] between which they lie, infinite where unknown; ``record`` float64[samples, k] what is needed of each
-    replicate where objectives are no means of replicates (see Request); ``sums`` float64[samples, k] the sums of each
-    replicate that the others of the objectives are made of."""
+    """One answer. ``objectives``: float64[m] means; ``covariance``: float64[m, m] of those means; ``samples``: number
+    of replicates; ``metrics``: float64[k] raw metrics in Problem order; ``violation``: >= 0 (0: feasible); ``cost``:
+    battles or steps requested; ``cached``: how many of them came from memory; ``status``: ok, or failed with a
+    ``reason``; ``context``: the request's, plus what the evaluation added; ``descriptor``: float64[k] behaviour of the
+    candidate. Where replicates are recorded: ``values``: float64[samples, m] objectives of each, whose means the
+    objectives are; ``limits``: float64[2, m] bounds of these (infinite: unknown); ``record``: float64[samples, k] data
+    of each replicate for objectives that are no means of replicates (see Request); ``sums``: float64[samples, k] terms
+    of each replicate from which those objectives are computed."""
 
     id: int
     objectives: Floats
@@ -176,7 +175,7 @@ class Evaluation(NamedTuple):
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Lamarckian's bridge. Implementations hold no state a result depends on."""
+    """The bridge between search and games. Implementations hold no state on which a result depends."""
 
     def describe(self) -> Problem:
         """The problem this evaluator answers for."""
@@ -187,14 +186,14 @@ class Evaluator(Protocol):
         ...
 
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation | Streamed]:
-        """Answer each request once, in any order; ends early when ``should_stop()``. What is streamed for a request
-        goes to the driver at once; a request that is begun again must stream the same again. Raises EvaluationError
-        only when nothing at all can be evaluated; a single bad request comes back as a failed Evaluation."""
+        """Answer each request once, in any order; end early when ``should_stop()``. Streamed items go to the driver at
+        once; a request that is restarted must stream the same items again. Raises EvaluationError only when nothing at
+        all can be evaluated; a single bad request comes back as a failed Evaluation."""
         ...
 
 
 def redrawn(rng: np.random.Generator, genome: Genome, fresh: Genome, factors: Sequence[float], chance: float) -> Genome:
-    """``Capabilities.perturb`` of genomes that are no numbers: the genome stays, or becomes the fresh one."""
+    """``Capabilities.perturb`` for genomes without numbers: the genome itself or, with ``chance``, the fresh one."""
     return fresh if rng.random() < chance else genome
 
 
@@ -208,7 +207,7 @@ def of_kind(context: Context, kind: type[C]) -> C:
 
 
 def failed(request: Request, reason: str, objectives: int, metrics: int) -> Evaluation:
-    """The answer for a request that cannot be evaluated: not a number everywhere, constraint-dominated."""
+    """The answer to a request that cannot be evaluated: NaN everywhere, infinite violation."""
     return Evaluation(
         request.id,
         np.full(objectives, np.nan),

@@ -1,4 +1,4 @@
-"""Randomness that depends on what is decided, never on who decides it or when.
+"""Random numbers that depend on what is drawn, never on the process that draws it or when.
 
 The seed of a battle is a hash of (study seed, canonical match key, replicate). It does not depend on worker,
 batch size, completion order or clock, so a synchronous study gives the same front on any pool.
@@ -17,8 +17,8 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def finalised(x: Any) -> Any:
-    """SplitMix64's finaliser (Steele et al. 2014) of uint64, wrapping round: a bijection that scatters bits. Also
-    compiled (``engine.splitmix``)."""
+    """SplitMix64's finaliser (Steele et al. 2014) of uint64 with wrap-around: a bijection that scatters bits.
+    ``engine.splitmix`` compiles it, too."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""``engine.rng``'s hashes of one number, for compiled loops. Apart from it, because importing numba takes its time."""
+"""The hashes of ``engine.rng`` for one number, compiled. A module of its own, because importing numba is slow."""
 
 from __future__ import annotations
 

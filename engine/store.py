@@ -2,10 +2,10 @@
 
 A write is a temporary file, synced, then renamed, so a file that carries a hash's name is whole whatever was killed.
 
-A lease is a part of a store that one holder at a time works in: artifacts of its own, and records by name. Whoever
-takes a lease over moves all of it to an address that nobody had before, so an earlier holder that still runs reads,
-writes and removes nothing of it, however late it wakes up: it gets LeaseLost. In a folder the move is a rename; where
-objects have no folders it is a copy behind a conditional write of the new address.
+A lease is an area of a store for one holder at a time, with artifacts of its own and records by name. A new holder
+moves the whole lease to a fresh address, so an earlier holder that still runs can read, write and remove nothing of it,
+however late it wakes up: it gets LeaseLost. In a folder the move is a rename; an object store would copy behind a
+conditional write of the new address.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from typing import NamedTuple, Protocol
 from engine.errors import DiskFull, LeaseLost, StoreError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""Numbers of the system's errors for a disk without room."""
+"""``errno`` values of a full disk."""
 LEASE_S = 60.0
-"""Seconds after which a lease that nobody renewed has expired."""
+"""Seconds after its last renewal at which a lease expires."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _KEPT = "kept"
 
 
 class Artifacts(Protocol):
-    """Bytes by their hash."""
+    """Bytes, addressed by their hash."""
 
     def put(self, data: bytes) -> str:
-        """Keep ``data``; its sha256 in hexadecimal. Putting the same bytes twice is harmless."""
+        """Store ``data`` and return its sha256 in hexadecimal. Putting the same bytes twice is harmless. Raises
+        StoreError, or DiskFull when the disk is full."""
         ...
 
     def get(self, digest: str) -> bytes:
@@ -49,25 +50,25 @@ class Artifacts(Protocol):
         ...
 
     def use(self, digest: str) -> bool:
-        """As ``has``; what is there counts as put just now."""
+        """As ``has``, but an artifact that is there then counts as put just now."""
         ...
 
     def discard(self, digests: Iterable[str], since: float = math.inf) -> int:
-        """Forget those of these artifacts that were neither put nor used ``since`` (Unix time); how many went."""
+        """Remove those of these artifacts that were neither put nor used ``since`` (Unix time); returns how many."""
         ...
 
 
 class Lease(Artifacts, Protocol):
-    """What one holder works in. Whatever reads, writes or renews raises LeaseLost once somebody else has taken it."""
+    """The area of one holder. Reading, writing and renewing raise LeaseLost once somebody else has taken it."""
 
     @property
     def name(self) -> str:
-        """What it is called in the store."""
+        """Its name in the store."""
         ...
 
     @property
     def address(self) -> str:
-        """Where other processes of the holder find it: ``leased(address)``."""
+        """For the holder's other processes: ``leased(address)``."""
         ...
 
     def write(self, key: str, data: bytes) -> None:
@@ -75,19 +76,19 @@ class Lease(Artifacts, Protocol):
         ...
 
     def read(self, key: str) -> bytes | None:
-        """A record; None where nobody wrote it."""
+        """The record, or None where nobody wrote it."""
         ...
 
     def renew(self) -> None:
-        """Put off its expiry."""
+        """Postpone its expiry."""
         ...
 
     def keep(self) -> None:
-        """From now on nobody gets it who does not take it by name, expired or not: a checkpoint needs it."""
+        """Mark it as needed by a checkpoint: from now on only ``take`` gives it away, expired or not."""
         ...
 
     def drop(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove it with all its content."""
         ...
 
 
@@ -103,15 +104,16 @@ class Store(Artifacts, Protocol):
 
     @property
     def address(self) -> str:
-        """Where other processes find it: ``open_store(address)``."""
+        """For other processes: ``open_store(address)``."""
         ...
 
     def lease(self, name: str) -> Lease | None:
-        """A new lease of this name, or one that expired and that no checkpoint needs; None while there is another."""
+        """A new lease of this name, or an existing one that expired and no checkpoint needs; None while it is held or
+        needed."""
         ...
 
     def take(self, name: str) -> Lease:
-        """The lease of this name, whoever holds it. Raises StoreError when there is none."""
+        """Take over the lease of this name from any holder. Raises StoreError when there is none."""
         ...
 
     def leases(self) -> Iterator[Known]:
@@ -180,7 +182,7 @@ class _Folder:
 
 
 class FolderStore(_Folder):
-    """A store in one folder; its leases are folders ``leases/NAME/TOKEN``, their age is that of the folder."""
+    """A store in one folder. Its leases are folders ``leases/NAME/TOKEN``; a lease is as old as its folder."""
 
     @property
     def address(self) -> str:
@@ -201,7 +203,7 @@ class FolderStore(_Folder):
         draft = home.with_name(f".{token}")
         (draft / token).mkdir(parents=True)
         try:
-            os.rename(draft, home)  # fails where somebody was faster
+            os.rename(draft, home)  # fails if another process was faster
         except OSError:
             shutil.rmtree(draft)
             return None
@@ -220,7 +222,7 @@ class FolderStore(_Folder):
                 yield Known(home.name, _age(held))
 
     def sweep(self, since: float) -> None:
-        """Remove what killed writers left half done, unless they began ``since``."""
+        """Remove the unfinished files of killed writers that began before ``since`` (Unix time)."""
         for draft in (*self.folder.glob("??/.*"), *self.folder.glob("leases/.*")):
             if draft.stat().st_mtime < since:
                 shutil.rmtree(draft) if draft.is_dir() else draft.unlink(missing_ok=True)
@@ -236,12 +238,12 @@ class FolderStore(_Folder):
             os.utime(held)
             os.rename(held, to)
         except FileNotFoundError:
-            return None  # somebody else was faster
+            return None  # another process was faster
         return FolderLease(to)
 
 
 class FolderLease(_Folder):
-    """A lease of a ``FolderStore``. Nothing is written where its folder was before somebody took it over."""
+    """A lease of a ``FolderStore``. After a takeover nothing is written at its old path."""
 
     @property
     def name(self) -> str:
@@ -289,7 +291,7 @@ class FolderLease(_Folder):
 
     @contextlib.contextmanager
     def _while_held(self) -> Iterator[None]:
-        """What fails because the folder is gone was taken over."""
+        """Turn errors into LeaseLost when the folder is gone, for then the lease was taken over."""
         try:
             yield
         except (OSError, StoreError) as error:
@@ -299,7 +301,7 @@ class FolderLease(_Folder):
 
 
 def open_store(address: str) -> Store:
-    """The store at this address; on several hosts it must be one that all of them see."""
+    """The store at this address; with several hosts, all of them must see it."""
     return FolderStore(address)
 
 

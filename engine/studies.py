@@ -1,4 +1,4 @@
-"""Studies as data: what YAML, the forms, the API and the command line write, read by its kind."""
+"""Studies as data: what YAML, the forms, the API and the command line write, parsed by its kind."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.config.base import Study, parse
 from engine.errors import ConfigError
 
 USUAL = "search"
-"""The kind of a study that says none."""
+"""The kind of a study that names none."""
 
 
 def load(data: Mapping[str, Any], *, new: bool = False) -> Study:
-    """The study that ``data`` describes; ``new``: somebody writes it now (``parse``), it is none that was kept. Raises
-    ConfigError listing every problem, each at its place."""
+    """The study that ``data`` describes; ``new``: it is being written now and was not saved before (see ``parse``).
+    Raises ConfigError that lists every problem with its field path."""
     if not isinstance(data, Mapping):
         raise ConfigError([("", "a study is a table of settings; see engine/README.md for an example")])
     kind = data.get("kind", USUAL)
@@ -25,7 +25,7 @@ def load(data: Mapping[str, Any], *, new: bool = False) -> Study:
 
 
 def _chosen(config: type[Study], data: Mapping[str, Any]) -> dict[str, Any]:
-    """The algorithm, of the study's usual kind where its table says none."""
+    """The ``algorithm`` table, with the study's default kind where it names none."""
     algorithm, field = data.get("algorithm"), config.model_fields.get("algorithm")
     if not isinstance(algorithm, Mapping) or field is None:
         return {}

@@ -1,4 +1,4 @@
-"""Text for people: characters that nobody sees, which make a name look like another one, and numbers in full."""
+"""Text for people: invisible characters, which make one name look like another, and numbers written in full."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import unicodedata
 from decimal import Decimal
 
 TURNING = "\u202a-\u202e\u2066-\u2069"
-"""What turns the direction of text, as characters of a regular expression."""
+"""Characters that change the direction of text, for a character class of a regular expression."""
 WIDTHLESS = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-"""What has no width and joins no letters: the joiners of emoji and of Arabic letters are none of these."""
+"""Characters of zero width other than joiners, which emoji and Arabic letters need."""
 _INVISIBLE = re.compile(f"[{TURNING}{WIDTHLESS}]")
 LARGEST = 1e21
-"""From here on a number has more digits than anybody counts."""
+"""From here on numbers are not written in full."""
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and patterns that are drawn as nothing."""
+"""Letters and patterns that render as blanks."""
 
 
 def invisible(text: str) -> str:
@@ -24,19 +24,19 @@ def invisible(text: str) -> str:
 
 
 def is_seen(text: str) -> bool:
-    """Whether ``text`` has something that one can see."""
+    """Whether ``text`` has a visible character."""
     return any(unicodedata.category(each)[0] not in "CMZ" and each not in _BLANK for each in text)
 
 
 def folded(name: str) -> str:
-    """``name`` as people compare names: without case, width, what is not seen, and doubled spaces."""
+    """``name`` folded for comparison: without case, width, invisible characters and doubled spaces."""
     once = unicodedata.normalize("NFKC", name).casefold()
     seen = "".join(each for each in once if unicodedata.category(each) != "Cf" and each not in _BLANK)
     return " ".join(unicodedata.normalize("NFKC", seen).split())
 
 
 def shown(text: str) -> str:
-    """``text`` as it is. Raises ValueError where it holds an invisible character, or nothing else than blanks."""
+    """``text`` unchanged. Raises ValueError where it holds an invisible character, or nothing but blanks."""
     if found := invisible(text):
         raise ValueError(f"holds the invisible character {found}; take it out")
     if text and not is_seen(text):

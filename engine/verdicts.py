@@ -1,25 +1,25 @@
-"""What fresh battles say of lineups that a search, or a person, has picked: confirmed, under the line, or not told yet.
+"""Verdicts on lineups from fresh battles: confirmed, under the line, or undecided.
 
-Who is picked for looking extreme looks more extreme than it is, so only battles played after the choice count. There
-are two choices and so two *stages*: the search picks its front, which is played again at its end; people pick from what
-they see then, and re-check. A lineup has one ``Sample`` for each.
+A lineup selected for an extreme result looks more extreme than it is, so only battles played after the selection count.
+There are two selections and so two *stages*: a search selects its front, which is replayed at its end; people select
+from what they then see, and re-check. A lineup has one ``Sample`` for each stage that examined it.
 
-Confirmed lineups are a list, and the list is what is promised: of what it holds at most 5 % is expected to be false,
-however often somebody looks, and however many were examined (e-values and weighted e-BH: ``engine.confidence``). A
-lineup's share of that error is fixed when it is first examined, so later ones take nothing from it. A chance of 1 % of
-these 5 pays for the baseline: "strong" is above its upper 99 % bound.
+The guarantee is for the list of confirmed lineups: at most 5 % of it is expected to be false, however often somebody
+looks and however many lineups were examined (e-values and weighted e-BH: ``engine.confidence``). A lineup's share of
+that error is fixed when it is first examined, so later lineups take nothing from it. One of the five percentage points
+pays for the baseline: "strong" means above the baseline's upper 99 % bound.
 
-Ranges hold for each lineup at every look, with a chance of 95 %; ``most_extreme`` holds for the extreme one of many.
+Each lineup's range has 95 % coverage over all looks; ``most_extreme`` corrects for picking the extreme one of many.
 
-For which noise: replicates that take few values (wins, rare events, ties, all alike) for any, by how far the game says
-that values can go; if it does not say, there is no range. Others by how far they themselves go (``confidence.seen``),
-but never surer than those of so many battles allow that have most to lose and did not show the worst there could be
-(``confidence.unseen``). Where nobody says how bad that is, what is rarer than the replicates could show is not in it.
+Noise: replicates with few distinct values (wins, rare events, ties, all equal) get ranges that hold for any noise
+within the bounds that the game declares; without declared bounds they get none. Other replicates get ranges from their
+own spread (``confidence.seen``), but never surer than rare events that no battle has shown allow, each as bad as the
+declared bounds permit (``confidence.unseen``). Where no bounds are declared, such events are not covered.
 
-For which formulas: all. Where one is no weighted sum, what it says beyond a line is mostly said by a few that are, at
-the same strength (a ratio, abs, the larger of two: ``engine.claims``). Others (products, powers, counts) are between
-what they are with every sum at the ends of its own range, all ranges together; that costs battles.
-``engine.bench trust`` measures all of this.
+Formulas: all are supported. A formula that is no weighted sum can mostly be reduced to claims about a few weighted
+sums, at the same strength (a ratio, abs, the larger of two: ``engine.claims``). The range of any other (products,
+powers, counts) spans its values while every term stays in a range of its own, all ranges holding together; that costs
+battles. ``engine.bench trust`` measures all of this.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ Finding = Literal["confirmed", "weak", "refuted", "more", "close", "measured"]
 ERROR = 0.05
 BASELINE_ERROR = 0.01
 LEVELS = tuple(range(2, 26, 2))
-"""Log of the evidence that the ranges of sums are asked for, where a formula cannot be said by sums; the first has half
-of the chances, the second a sixth, the third a twelfth, …"""
+"""Levels of log evidence at which the terms' ranges are computed for formulas that weighted sums cannot express; the
+first has a share of a half, the second a sixth, the third a twelfth, …"""
 HOPELESS = 200
-"""A lineup that would need this many times its battles is too close to the line to tell."""
+"""A lineup that would need more than this many times its battles is too close to the line to decide."""
 UNDER_IT = 1e-6
-"""So much of the way from a line to the mean is certainly under the line."""
+"""Fraction of the way from a line to the mean by which the line moves, to test for strictly under it."""
 MAYBE = (-1.593, -0.967, -0.589, -0.282, 0.0, 0.282, 0.589, 0.967, 1.593)
-"""Where the truth may be, in standard errors from the mean seen: the middles of nine equally likely parts."""
+"""Plausible true values, in standard errors from the observed mean: the medians of nine equally likely parts."""
 
 
 class Sample(NamedTuple):
-    """Fresh battles of one lineup: ``mean`` and standard ``error`` [m] of ``samples`` replicates, ``values`` [samples,
-    m] of each where they were kept, made of so many ``battles`` [m] of a team at least; the objectives lie within
-    ``low`` and ``high`` [m] (infinite: nobody says). Chance has no part in the ``exact`` ones; ``plain`` ones are
-    weighted sums, so their values lie within the bounds, too. ``weight``: its share of the error, see ``weights``;
-    ``parts``: what the others are made of, where they are known."""
+    """Fresh battles of one lineup: ``mean`` and standard ``error`` [m] of ``samples`` replicates; ``values`` [samples,
+    m] of each replicate (None: not kept), each from at least ``battles`` [m] battles of a team. ``low``, ``high`` [m]:
+    bounds of the objectives (infinite: not declared). ``exact`` [m]: chance has no part in it. ``plain`` [m]: a
+    weighted sum, so its values lie within the bounds, too. ``weight``: share of the error, see ``weights``; ``parts``:
+    the terms of the objectives that are not plain, where known."""
 
     mean: Floats
     error: Floats
@@ -75,7 +75,7 @@ class Sample(NamedTuple):
     parts: tuple[Parts | None, ...] = ()
 
     def range(self, j: int, error: float = ERROR) -> Range:
-        """Where the true value of objective j is, but for a chance of ``error`` over all looks."""
+        """Confidence range of objective j: misses its true value with probability ``error`` at most, over all looks."""
         low, high, mean = float(self.low[j]), float(self.high[j]), float(self.mean[j])
         if self.exact[j]:
             return Range(mean, mean)
@@ -98,8 +98,7 @@ class Sample(NamedTuple):
         return Range(end(1.0, low), end(-1.0, -high))
 
     def evidence(self, j: int, line: float, sign: float) -> float:
-        """Log of the evidence that objective j is beyond ``line``: above it where ``sign`` is 1, below where it is
-        -1."""
+        """Log of the evidence that objective j is beyond ``line``: above it if ``sign`` is 1, below it if -1."""
         if self.exact[j]:
             return math.inf if sign * (float(self.mean[j]) - line) >= 0 else -math.inf
         if not self._replicates_known(j):
@@ -113,7 +112,7 @@ class Sample(NamedTuple):
         return claims.weigh(claim, lambda sum_: self._of_sum(j, parts, sum_).evidence(0.0))
 
     def growth(self, j: int, line: float, sign: float) -> float:
-        """How much that evidence grows with each further replicate, if they are as those so far; 0 if it does not."""
+        """Growth of that evidence per further replicate, if these resemble those so far; 0 if it does not grow."""
         gap = sign * (float(self.mean[j]) - line)
         if gap <= 0:
             return 0.0
@@ -127,8 +126,8 @@ class Sample(NamedTuple):
         return claims.growth(claim, lambda sum_: self._of_sum(j, parts, sum_).growth(0.0))
 
     def endless(self, j: int) -> bool:
-        """Whether replicates that came out alike tell nothing of objective j, as nobody says how far it, or what it is
-        made of, can go."""
+        """Whether equal replicates are no evidence about objective j, because it, or one of its terms, has no declared
+        bounds."""
         parts = self._made(j)
         ends = (self.low[j], self.high[j]) if parts is None else (*parts.low[parts.open_], *parts.high[parts.open_])
         return self.values is not None and not np.isfinite(ends).all()
@@ -138,7 +137,7 @@ class Sample(NamedTuple):
         return self.values is not None and bool(self.plain[j] or self._made(j))
 
     def _made(self, j: int) -> Parts | None:
-        """What objective j is made of, if that is known."""
+        """The terms of objective j, if they are known."""
         return self.parts[j] if self.parts else None
 
     def _of_sum(self, j: int, parts: Parts, sum_: Sum) -> Mean:
@@ -150,8 +149,8 @@ class Sample(NamedTuple):
         return Mean(sign * self.values[:, j], low, high, float(self.battles[j]))
 
     def _within(self, j: int, parts: Parts, error: float) -> tuple[float, float]:
-        """Between which it is where every sum that it is made of is in its own range: all of them are, but for a chance
-        of ``error`` over all looks."""
+        """Range of objective j while each of its terms is within that term's own range; one of those misses with
+        probability ``error`` at most, over all looks."""
         if error not in parts.boxes:
             low, high, battles = parts.low.copy(), parts.high.copy(), float(self.battles[j])
             for i in parts.open_:
@@ -161,8 +160,8 @@ class Sample(NamedTuple):
         return parts.boxes[error]
 
     def _evidence_within(self, j: int, parts: Parts, line: float, sign: float) -> float:
-        """For what no weighted sums say: a range of the error e that is all beyond the line is worth 1 / e, and all
-        LEVELS together what they are worth by their shares."""
+        """Log of the evidence for a formula that weighted sums cannot express: a range with error e that lies wholly
+        beyond the line is worth 1 / e, and the LEVELS are added up by their shares."""
         reached, level = 0, 1 << (len(LEVELS).bit_length() - 1)
         while level:
             if reached + level <= len(LEVELS):
@@ -174,13 +173,14 @@ class Sample(NamedTuple):
         return float(np.logaddexp.reduce(shares)) if reached else -math.inf
 
     def _spread(self, j: int) -> float:
-        """The standard error of values that were not kept; 0 where it is rounding."""
+        """The standard error of objective j; 0 where it is only rounding."""
         return float(self.error[j]) if self.error[j] > FLAT else 0.0
 
 
 class Goals(NamedTuple):
-    """``signs``: 1 to push up, -1 to push down; the ``lines`` (None: none); which objective says how ``strong`` the
-    weakest team is, and the ``baseline`` it is compared with: value, standard error (None: not known), samples."""
+    """``signs``: 1 to push up, -1 to push down. ``lines``: each objective's threshold (None: none). ``strong``: index
+    of the objective that measures the weakest team's strength. ``baseline``: what strength is compared with, as value,
+    standard error (None: unknown) and samples."""
 
     signs: Sequence[float]
     lines: Sequence[float | None]
@@ -201,8 +201,8 @@ class Goals(NamedTuple):
 
 
 def baseline_reach(error: float | None, samples: int) -> float:
-    """How far the baseline's bounds of 99 % are from its value, on either side, in its unit: Student's, of its standard
-    ``error`` (``lineups.baselines.median_error``) from so many ``samples``; infinite where the error is not known."""
+    """Distance of the baseline's 99 % bounds from its value, in its unit: Student's t with the standard ``error``
+    (``lineups.baselines.median_error``) of ``samples``; infinite where the error is unknown."""
     spread = math.inf if error is None or samples < 2 else error
     return float(stdtrit(max(samples - 1, 1), 1 - BASELINE_ERROR)) * spread
 
@@ -223,21 +223,21 @@ class Verdict(NamedTuple):
 
 
 def mark(finding: Finding) -> int:
-    """What fresh battles say as charts mark it. What they leave open is unsure, wherever its mean is."""
+    """The chart mark of a finding. An undecided lineup is UNSURE wherever its mean is."""
     return {"confirmed": STRONG, "refuted": UNDER}.get(finding, UNSURE)
 
 
 def weights(batches: Sequence[int]) -> Floats:
-    """Shares of the error [n] of lineups that were first examined in batches 0, 1, 2, …: half of it is the first
-    batch's, a sixth the second's, a twelfth the third's; each shared by its lineups alike. They add up to 1 at most."""
+    """Error shares [n] of lineups that were first examined in batches 0, 1, 2, …: a half goes to the first batch, a
+    sixth to the second, a twelfth to the third, each split evenly among its lineups. They add up to 1 at most."""
     order = np.asarray(batches, dtype=np.int64)
     count = np.bincount(order) if len(order) else np.zeros(0, dtype=np.int64)
     return np.asarray(1.0 / ((order + 1.0) * (order + 2.0) * count[order])) if len(order) else np.zeros(0)
 
 
 def confirmed(lineups: Sequence[Sequence[Sample]], goals: Goals) -> NDArray[np.bool_]:
-    """Which lineups of a search (bool[n]) are over a line, and strong where that counts. Each has a sample for each
-    stage that examined it; what they say is averaged by their shares of the error."""
+    """Which lineups of a search are confirmed, bool[n]: over a line, and strong where that counts. Each has a sample
+    for each stage that examined it; their evidence is averaged by their shares of the error."""
     if not lineups:
         return np.zeros(0, dtype=bool)
     shares = [np.array([s.weight for s in samples]) for samples in lineups]
@@ -251,11 +251,11 @@ def _together(logs: Sequence[float], shares: Floats) -> float:
 
 
 def judge(sample: Sample, goals: Goals, told: bool, others: int) -> Verdict:
-    """The verdict on one lineup. ``told``: it is among the ``confirmed``; ``others``: how many lineups are."""
+    """The verdict on one lineup. ``told``: it is among the ``confirmed``; ``others``: the number of those."""
     lined = [j for j, line in enumerate(goals.lines) if line is not None]
     if not lined:
         return Verdict("measured", 1.0, "", False)
-    if not sample.samples:  # it failed: nothing is known of it, and no number of times its battles is any
+    if not sample.samples:  # it failed: nothing is known of it, and no battles to multiply
         return Verdict("more", 1.0, "line", False, lined[0])
     ends = {j: _beyond(sample.range(j), goals.signs[j], goals.lines[j]) for j in lined}
     over = any(near >= 0 for near, _ in ends.values())
@@ -269,8 +269,8 @@ def judge(sample: Sample, goals: Goals, told: bool, others: int) -> Verdict:
 
 
 def most_extreme(samples: Sequence[Sample], j: int, sign: float, of: int) -> tuple[int, Range]:
-    """Which sample is furthest in objective j, and where its true value is: the range holds although it was picked as
-    the furthest, from among ``of`` that were examined."""
+    """Index of the sample that is furthest in objective j, and the range of its true value. The range holds although
+    the sample was picked as the furthest of ``of`` examined ones."""
     at = max(range(len(samples)), key=lambda i: sign * float(samples[i].mean[j]))
     return at, samples[at].range(j, ERROR / of)
 
@@ -283,7 +283,7 @@ def _beyond(ends: Range, sign: float, line: float | None) -> tuple[float, float]
 
 
 def _weak(sample: Sample, goals: Goals, j: int) -> bool:
-    """Whether the whole range of its strength is below the baseline."""
+    """Whether the whole range of its strength is below the baseline's lower bound."""
     return _beyond(sample.range(j), goals.signs[j], goals.bar(-1.0))[1] < 0
 
 
@@ -300,7 +300,7 @@ def evidence(sample: Sample, goals: Goals) -> float:
 
 
 def _undecided(sample: Sample, goals: Goals, lined: Sequence[int], others: int, over: bool) -> Verdict:
-    """How many times the battles would tell, and of what: the question that takes longest."""
+    """The verdict on an undecided lineup: which question takes longest, and how many times its battles settle it."""
     needed = -math.log((ERROR - BASELINE_ERROR) * sample.weight * (others + 1))
     j = max(lined, key=lambda k: goals.signs[k] * (float(sample.mean[k]) - float(goals.lines[k] or 0.0)))
     line = goals.lines[j]
@@ -321,21 +321,21 @@ def _undecided(sample: Sample, goals: Goals, lined: Sequence[int], others: int, 
 
 
 def _within_bars(sample: Sample, goals: Goals, j: int) -> bool:
-    """Whether its strength looks as if it were between the baseline's own bounds."""
+    """Whether its mean strength is between the baseline's own bounds."""
     return sorted((goals.bar(-1.0), float(sample.mean[j]), goals.bar(1.0)))[1] == float(sample.mean[j])
 
 
 def _usual(sample: Sample, j: int, times: Callable[[float], float]) -> float:
-    """The middle of the ``times`` that it may take, by how far the truth may be from the mean seen: so many were enough
-    in 43 (wins) to 78 (normal noise) of 100 cases, but in 18 of 100 where 16 replicates of a single battle were won or
-    lost, which needed 4.6 times as many in the middle case. What looks near the line is hardly ever as near as it
-    looks, so the time for exactly what was seen would be far too long there."""
+    """The median of ``times`` over the plausible true values (MAYBE). As measured, that was enough in 43 (wins) to 78
+    (normal noise) of 100 cases, but in 18 of 100 where 16 replicates of a single battle were won or lost; the median
+    case of these needed 4.6 times as many. A mean seen near the line is hardly ever as near in truth, so the time for
+    exactly that mean would be far too long."""
     return sorted(times(float(sample.error[j]) * z) for z in MAYBE)[len(MAYBE) // 2]
 
 
 def _times_of_strength(sample: Sample, goals: Goals, j: int, by: float, needed: float) -> float:
-    """As ``_times``, for its strength should that be higher ``by`` so much; between the baseline's own bounds no number
-    of its battles tells."""
+    """As ``_times``, for its strength if that is higher ``by`` so much; infinite between the baseline's own bounds,
+    where no number of battles settles it."""
     sign, mean = goals.signs[j], float(sample.mean[j]) + by
     if sign * (mean - goals.bar(1.0)) >= 0:
         return _times(sample, j, goals.bar(1.0) - by, sign, needed)
@@ -343,13 +343,13 @@ def _times_of_strength(sample: Sample, goals: Goals, j: int, by: float, needed: 
 
 
 def _times(sample: Sample, j: int, line: float, sign: float, needed: float) -> float:
-    """How many times its battles would tell on which side of the line it is, if they go on as they began; 0 where they
-    do already."""
+    """How many times its battles would settle on which side of the line it is, at their rate so far; 0 where they
+    already show it to be above."""
     above = sign * (float(sample.mean[j]) - line) >= 0
     if above and sample.evidence(j, line, sign) >= needed:
         return 0.0
     goal, side = (needed, sign) if above else (math.log(2 / ERROR), -sign)
-    if not above:  # under the line, not on it: that nothing is over a line at the objective's own end tells nothing
+    if not above:  # strictly under it: that nothing exceeds a line at the objective's own bound is no evidence
         line += UNDER_IT * (float(sample.mean[j]) - line)
     rate = sample.growth(j, line, side)
     spread = math.log(len(FRACTIONS))  # what averaging over fractions costs, at most

@@ -1,4 +1,4 @@
-"""The settings of the built-in games for agents as data: what asks for a game says what is wrong before it is made."""
+"""The settings of the built-in games for agents as data, so that errors are reported before a game is made."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
 LONGEST_OPENING = 6
-"""Moves of Connect Four: nobody can have won in so few."""
+"""Moves of Connect Four within which nobody can have won."""
 
 
 class Count(NamedTuple):
-    """How many, ends included."""
+    """Bounds of a count, ends included."""
 
     low: int
     high: int
@@ -26,15 +26,15 @@ class Count(NamedTuple):
         return core_schema.no_info_after_validator_function(self.checked, core_schema.int_schema(strict=True))
 
     def checked(self, count: int) -> int:
-        """The number. Raises what pydantic takes for an error."""
+        """The count. Raises PydanticCustomError outside the bounds."""
         if not self.low <= count <= self.high:
             raise ValueError(f"must be {self.low} to {self.high:,}, not {count:,}")
         return count
 
 
 class PongSettings(Config):
-    """What a study may say of Pong. A decision cannot be interrupted, so it must not last; nor should an episode for
-    ever."""
+    """Settings of Pong in a study. A decision cannot be interrupted, so it must not take long; nor may an episode last
+    for ever."""
 
     points: Annotated[int, Count(1, 1000)] = 11
     frame_skip: Annotated[int, Count(1, 100)] = 1
@@ -44,13 +44,13 @@ class PongSettings(Config):
 
 
 class ImagePongSettings(PongSettings):
-    """The same of Pong in pictures."""
+    """The same for Pong in pictures."""
 
     frames: Annotated[int, Count(1, 16)] = 4
 
 
 class ConnectFourSettings(Config):
-    """What a study may say of Connect Four."""
+    """Settings of Connect Four in a study."""
 
     opening: Annotated[int, Count(0, LONGEST_OPENING)] = 2
 
@@ -62,12 +62,12 @@ SETTINGS: dict[str, type[Config]] = {
     "image-pong": ImagePongSettings,
     "connect-four": ConnectFourSettings,
 }
-"""By the names that studies call a game by, with or without ``builtin:``."""
+"""Settings by the names of games in studies, with or without ``builtin:``."""
 
 
 def problems(game: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(setting, sentence) for each one of a built-in game that is not of its type or range. What a game does not know
-    is said by what makes it."""
+    """(setting, sentence) for each setting of a built-in game with a wrong type or outside its range. Unknown settings
+    are reported when the game is made."""
     model = SETTINGS.get(game.strip().removeprefix("builtin:"))
     if model is None:
         return

@@ -1,4 +1,4 @@
-"""Every search algorithm's settings: one model a ``kind``, in the order in which the algorithms were built.
+"""Every search algorithm's settings: one model per ``kind``, in the order in which the algorithms were built.
 
 To add one: a model here (and in ``AlgorithmConfig``), a row in ``engine.catalog.ALGORITHMS``, a file in
 ``engine/evolution`` whose class names the model as its ``Settings``, and a row in ``engine/bench/ec.py``.
@@ -17,16 +17,16 @@ Need = Literal["breed", "numbers", "perturb"]
 LINEUP_OPERATORS = ("grouping", "swapping")
 SETTING_OPERATORS = ("settings_crossover", "settings_mutation")
 OPERATORS = ("crossover", "mutation", *LINEUP_OPERATORS, *SETTING_OPERATORS)
-"""How ``Breeding`` algorithms vary genomes: any, lineups only, and settings that are numbers only."""
+"""Operators of ``Breeding`` algorithms: for all genomes, for lineups only, and for numeric settings only."""
 
 
 class SearchAlgorithm(Config):
-    """What every algorithm has: a tick is ``population`` evaluations.
+    """Settings of every algorithm; a tick is ``population`` evaluations.
 
-    ``finds``: the front of several objectives, the best in one, many different candidates, or ones that went on being
-    trained while it searched. ``needs``: what it asks of a space (``engine.problem.Capabilities``). ``remeasures``:
-    members stay as they are, so its best can be measured again. ``races``: the best by front, then crowding, survive,
-    so a race can foresee who stays. The engine, the forms and the API read these from here."""
+    ``finds``: the front of several objectives, the best in one, many different candidates, or ones that are trained
+    while it searches. ``needs``: capabilities of the space (``engine.problem.Capabilities``). ``remeasures``: members
+    do not change, so the best ones can be measured again. ``races``: the best by front, then crowding, survive, so a
+    race can predict survivors. The engine, the forms and the API read these from here."""
 
     finds: ClassVar[Literal["front", "best", "variety", "trained"]] = "front"
     needs: ClassVar[tuple[Need, ...]] = ()
@@ -42,12 +42,12 @@ class SearchAlgorithm(Config):
 
     @property
     def queued(self) -> bool:
-        """Whether evaluations are learned from in the order in which they began."""
+        """Whether it learns from evaluations in the order of their requests."""
         return False
 
 
 class Steady(SearchAlgorithm):
-    """Algorithms that can do without rounds."""
+    """Algorithms that can run without rounds."""
 
     steady: bool = Field(
         False,

@@ -1,4 +1,4 @@
-"""The base of every configuration model, and the one way a bad one is reported."""
+"""The base of every configuration model, and the reporting of invalid configurations."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def _seen(text: str, info: ValidationInfo) -> str:
 
 
 Shown = Annotated[str, AfterValidator(_seen)]
-"""A title or a name, which people have to see. What was kept before that was asked is read as it is; only what somebody
-writes now is refused (``parse``)."""
+"""A title or a name, which must be visible. Configurations saved earlier are accepted as they are; only newly written
+ones are refused (``parse``)."""
 
 
 FARTHEST = 1e15
-"""Numbers beyond this are typing errors; formulas take none either."""
+"""Numbers beyond this are taken for typing errors; formulas do not accept them either."""
 
 
 def _ordinary(value: float, info: ValidationInfo) -> float:
@@ -40,11 +40,11 @@ def _ordinary(value: float, info: ValidationInfo) -> float:
 
 
 Ordinary = Annotated[float, AfterValidator(_ordinary)]
-"""A number that formulas can take. As with ``Shown``, only what somebody writes now is refused."""
+"""A number that formulas can handle. As with ``Shown``, only newly written ones are refused."""
 
 
 class Config(BaseModel):
-    """Frozen, closed (an unknown key is an error), JSON both ways."""
+    """Frozen and closed (an unknown key is an error); converts to and from JSON."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -53,13 +53,14 @@ class Config(BaseModel):
         return told_apart(handler(source), cls)
 
     def tied(self) -> Mapping[KeyPath, KeyPath]:
-        """Ranges that always take the number of another range (``engine.config.genes``): path to path, from here."""
+        """Ranges that always take the value of another range (``engine.config.genes``): path to path, relative to this
+        model."""
         return {}
 
 
 class Study(Config):
-    """What every kind of study has (``engine.catalog.STUDIES``). ``no_ranges``: why none of its settings may be a
-    range, where that is so."""
+    """Fields of every kind of study (``engine.catalog.STUDIES``). ``no_ranges``: why none of its settings may be a
+    range, if so."""
 
     no_ranges: ClassVar[str] = ""
     kind: str
@@ -100,7 +101,7 @@ _WORDS = {
     "union_tag_invalid": "its kind must be one of {expected_tags}",
     "union_tag_not_found": "its kind must be said",
 }
-"""What people read in place of pydantic's own words, by the type of the error."""
+"""Messages for people in place of pydantic's own, by type of error."""
 _ONE_NUMBER = {
     "a search cannot choose its own settings; start one for each number and compare them": (
         "algorithm", "ticks", "noise", "stop", "networks", "network_noise",
@@ -111,12 +112,12 @@ _ONE_NUMBER = {
     "a search for lineups is about one version of the game and one set of rules": ("game", "lineups"),
     "where the work is done changes no result": ("pool",),
 }  # fmt: skip
-"""Why a setting may be no range, with the settings of a study that this is so for."""
+"""Reasons why a setting may not be a range, with the settings of a study that each applies to."""
 
 
 def parse(model: type[M], data: Mapping[str, Any], *, new: bool = False) -> M:
-    """Check ``data`` against ``model``; ``new``: somebody writes it now, so names must be ``Shown``. Raises ConfigError
-    with every problem at once, each with its place."""
+    """Validate ``data`` as a ``model``; ``new``: it is newly written, so names must be ``Shown``. Raises ConfigError
+    with all problems at once, each with its place."""
     try:
         return model.model_validate(data, context={_NEW: new})
     except ValidationError as error:
@@ -124,7 +125,7 @@ def parse(model: type[M], data: Mapping[str, Any], *, new: bool = False) -> M:
 
 
 def problems(error: ValidationError, data: Any, annotation: Any) -> list[tuple[str, str]]:
-    """(dotted place, sentence) for each thing pydantic found wrong with ``data``, which is to be an ``annotation``."""
+    """(dotted place, sentence) for each of pydantic's errors in ``data``, which is validated as ``annotation``."""
     found: list[tuple[str, str]] = []
     settled = getattr(annotation, "no_ranges", "")
     for item in error.errors(include_url=False):
@@ -143,8 +144,8 @@ def problems(error: ValidationError, data: Any, annotation: Any) -> list[tuple[s
 
 
 def refuse(wrong: Iterable[tuple[str, str]], *, beside: bool = False) -> None:
-    """In a validator: raise whatever is ``wrong``, (place, sentence) each, together with what is found elsewhere.
-    Places are below what is validated, or ``beside`` it: below the model whose field that is."""
+    """In a validator: report the (place, sentence) problems in ``wrong``, together with those of other validators.
+    Places are relative to the validated value or, if ``beside``, to the model whose field it is."""
     where = _BESIDE if beside else _BELOW
     details = [
         InitErrorDetails(
@@ -157,7 +158,7 @@ def refuse(wrong: Iterable[tuple[str, str]], *, beside: bool = False) -> None:
 
 
 def words(item: Mapping[str, Any], why_one: str = "") -> str:
-    """What is wrong, for people, of one of pydantic's errors; ``why_one``: why a number there may be no range."""
+    """The message for people of one of pydantic's errors; ``why_one``: why a number there may not be a range."""
     given = item.get("input")
     single = item["type"].startswith(("float_", "int_")) or (why_one and item["type"] == "evolvable")
     if single and _like_a_range(given):
@@ -190,7 +191,7 @@ def _why_one(place: str) -> str:
 
 
 def _follows(item: Mapping[str, Any]) -> bool:
-    """Whether it only says that a list is too short because items of it are wrong."""
+    """Whether it is a consequence of other errors: a list is too short because some of its items are invalid."""
     given = item.get("input")
     return (
         item["type"] == "too_short"
@@ -200,7 +201,7 @@ def _follows(item: Mapping[str, Any]) -> bool:
 
 
 def _place(item: Mapping[str, Any], annotation: Any) -> tuple[str, bool]:
-    """The dotted path of an error, and whether it is about one of several readings of a value."""
+    """The dotted path of an error, and whether it concerns one of several alternatives of a union."""
     context = item.get("ctx", {})
     location = item["loc"][:-1] if _BESIDE in context else item["loc"]
     place, reading = written(location, annotation)

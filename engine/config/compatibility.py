@@ -1,4 +1,4 @@
-"""What of a search does not go together, as far as the study alone says it: places are the study's own."""
+"""Incompatible settings of a search that can be detected from the study alone; places are paths in the study."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Rules = tuple[StopRule, ...]
 
 
 def method(algorithm: SearchAlgorithm, aims: Sequence[str], ways: int) -> Iterator[Misfit]:
-    """What of an algorithm does not fit what is searched for. ``aims``: the names of it; ``ways``: in how many numbers
-    a map tells candidates apart."""
+    """Misfits between an algorithm and the goals of a search. ``aims``: names of the goals; ``ways``: number of
+    dimensions of a map of behaviours."""
     if isinstance(algorithm, MAPElitesConfig):
         yield from _map(algorithm, aims, ways)
     if isinstance(algorithm, NSGA3Config) and algorithm.partitions:
@@ -35,7 +35,7 @@ def method(algorithm: SearchAlgorithm, aims: Sequence[str], ways: int) -> Iterat
 
 
 def operators(algorithm: SearchAlgorithm, *, lineups: bool) -> Iterator[Misfit]:
-    """Which operators were chosen that vary nothing here: settings where ``lineups`` are searched, or the reverse."""
+    """Misfits for operators without effect: those for settings in a search of ``lineups``, or the reverse."""
     if not isinstance(algorithm, Breeding):
         return
     here, there = ("lineups", "settings of players") if lineups else ("settings of players", "lineups")
@@ -55,7 +55,7 @@ def _map(algorithm: MAPElitesConfig, aims: Sequence[str], ways: int) -> Iterator
 
 
 def stops(counted: type[BattlesRule] | type[StepsRule]) -> Callable[[Rules], Rules]:
-    """A validator that refuses rules which can never hold: a study counts battles or steps, never both."""
+    """A validator that refuses stop rules which can never hold: a study counts battles or steps, never both."""
     unit = counted.model_fields["kind"].default
 
     def checked(rules: Rules) -> Rules:
@@ -72,8 +72,8 @@ def stops(counted: type[BattlesRule] | type[StepsRule]) -> Callable[[Rules], Rul
 def noise(
     chosen: NoiseConfig, algorithm: SearchAlgorithm, aims: int, replicates: int, unbounded: Sequence[str] = ()
 ) -> Iterator[Misfit]:
-    """What of measuring again and racing does not fit the algorithm, the number of goals, or the replicates that
-    measure every candidate anyway. ``unbounded``: goals whose limits are not known, as far as the study alone says."""
+    """Misfits of re-evaluation and racing with the algorithm, the number of goals, or the replicates that every
+    candidate gets anyway. ``unbounded``: goals without known limits, as far as the study alone tells."""
     if not chosen.used:
         return
     if not algorithm.remeasures:

@@ -59,10 +59,10 @@ class EvaluateConfig(Study):
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Who plays whom, in order."""
+        """The pairs of policies that play each other, in order."""
         return tuple(combinations(self.policies, 2))
 
     @property
     def ticks(self) -> int:
-        """Rounds: one for each pair."""
+        """Number of rounds: one for each pair."""
         return len(self.pairs)

@@ -1,8 +1,8 @@
-"""Evolution of trained players as data (Lamarckian, III-A and Fig. 1): what each candidate is trained for, which of its
+"""Evolution of trained players as data (Lamarckian, III-A and Fig. 1): the task of each candidate, which of its
 settings are left to evolution, and how candidates are measured.
 
-Any number below ``task`` that is written as a range ``[low, high]`` is a gene (``engine.config.genes``). What all
-candidates must share to be compared (seeds, episodes, goals) and what searches them may be none.
+Any number below ``task`` that is written as a range ``[low, high]`` is a gene (``engine.config.genes``). Settings that
+all candidates must share to be comparable (seeds, episodes, goals), and those of the search itself, cannot be ranges.
 """
 
 from __future__ import annotations
@@ -30,16 +30,15 @@ Steps = Annotated[int, Evolvable(0, 10**12, whole=True)]
 
 
 def measure_names(rewards: Sequence[str], signals: Sequence[str]) -> tuple[str, ...]:
-    """What can be measured of an episode: ``return`` (the sum of the game's own rewards, whatever a candidate weighs
-    them with), ``score``, ``win``, ``length``, ``reward.NAME``, and the game's signals (``signal.NAME`` where a name is
-    taken)."""
+    """Measures of an episode: ``return`` (the sum of the game's own rewards, without a candidate's weights), ``score``,
+    ``win``, ``length``, ``reward.NAME``, and the game's signals (``signal.NAME`` where a name is taken)."""
     plain = ("return", "score", "win", "length", *(f"reward.{name}" for name in rewards))
     return (*plain, *(f"signal.{name}" if name in plain else name for name in signals))
 
 
 class TaskConfig(Config):
-    """What every candidate is trained for. Any number in here may be a range: the learner's, layers of its network
-    included, how long and with how many battles it is trained, and the game's own settings. Where those are ranges each
+    """The training of every candidate. Any number in it may be a range: settings of the learner and layers of its
+    network, the length of training and its number of battles, and settings of the game. If the game has ranges, each
     candidate is trained and measured in a game of its own, so goals must mean the same in all of them."""
 
     game: Game
@@ -61,13 +60,13 @@ class TaskConfig(Config):
 
 
 KNOWN_ENDS = {"win": (0.0, 1.0), "length": (0.0, math.inf)}
-"""What is known of a measure's values in any game."""
+"""Bounds of measures that hold in any game."""
 RETURNS = ("return", "score")
-"""Measures that are the return where a game has one reward."""
+"""Measures that equal the return in a game with one reward."""
 
 
 class AimConfig(Config):
-    """One number that evolution pushes up or down."""
+    """A measure that evolution maximises or minimises."""
 
     measure: Measure = Field(
         "return",
@@ -89,7 +88,7 @@ class AimConfig(Config):
         le=1e12,
         title="Floor",
         description="an episode below counts as this; with a cap, racing knows the limits of the goal",
-        exclude_if=lambda low: low is None,  # a study that says nothing here stays the study it was
+        exclude_if=lambda low: low is None,  # keeps the hash of studies without it
     )
     high: float | None = Field(
         None,
@@ -102,14 +101,14 @@ class AimConfig(Config):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Between which an episode's value lies, infinite where nobody says: an episode is lost, drawn or won (0, 0.5,
-        1), and takes no fewer than no moves."""
+        """Bounds of an episode's value, infinite where unknown: an episode is lost, drawn or won (0, 0.5, 1), and its
+        length is not negative."""
         least, most = KNOWN_ENDS.get(self.measure, (-math.inf, math.inf))
         return least if self.low is None else self.low, most if self.high is None else self.high
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Its ``ends`` where both are known."""
+        """Its ``ends`` if both are known."""
         low, high = self.ends
         return (low, high) if math.isfinite(high - low) else None
 
@@ -173,7 +172,7 @@ class EvolveConfig(Study):
     pool: PoolConfig = Field(default_factory=PoolConfig)
 
     def ends(self, goal: AimConfig) -> tuple[float, float]:
-        """The goal's ``ends`` by what is known of the game, too."""
+        """The goal's ``ends``, narrowed by what is known of the game."""
         low, high = goal.ends
         return max(low, self.task.game.least_return) if goal.measure in RETURNS else low, high
 
@@ -216,12 +215,12 @@ class EvolveConfig(Study):
 
 
 def _again(names: Sequence[str]) -> list[int]:
-    """Where a name stands that was there before."""
+    """Indices of repeated names."""
     return [i for i, name in enumerate(names) if name in names[:i]]
 
 
 def _nothing_left(task: TaskConfig) -> Iterator[compatibility.Misfit]:
-    """What is missing where every candidate begins with a fresh network."""
+    """Misfits where every candidate begins with a new network but nothing is left to evolve or to train."""
     found = {gene.place: gene for gene in genes(task)}
     if not found:
         why = (
@@ -234,7 +233,7 @@ def _nothing_left(task: TaskConfig) -> Iterator[compatibility.Misfit]:
 
 
 def _misfits(algorithm: SearchAlgorithm, given: Mapping[str, Any]) -> Iterator[compatibility.Misfit]:
-    """What of an algorithm does not fit the study, of which ``given`` is all that is right by itself."""
+    """Misfits of an algorithm with the study; ``given``: the study's fields that are valid by themselves."""
     yield from compatibility.operators(algorithm, lineups=False)
     aims = [aim.measure for aim in given.get("objectives", ())]
     if aims and "behaviour" in given:
@@ -252,5 +251,5 @@ def _misfits(algorithm: SearchAlgorithm, given: Mapping[str, Any]) -> Iterator[c
 
 
 def _is_handed_on(gene: Gene, trains: bool, bred: bool) -> bool:
-    """Whether it says the shape of what candidates hand on to one another, which is one for all."""
+    """Whether the gene determines the shape of the weights that candidates pass on, which must be the same for all."""
     return (gene.path[:2] == _NETWORK_PATH and (bred or trains)) or (gene.path[:2] == _REPLAY_PATH and trains)

@@ -1,4 +1,4 @@
-"""Where a setting stands: what pydantic calls a location, as the dotted path that people write."""
+"""The path of a setting: pydantic's location as the dotted path that people write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Leaf = tuple[Any, tuple[Any, ...]]
 
 
 def leaves(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[Leaf]:
-    """The members of a union, with what they are annotated with."""
+    """The members of a union with their annotations' metadata."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         yield from leaves(inner, (*metadata, *more))
@@ -24,7 +24,7 @@ def leaves(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[Leaf]:
 
 
 def annotation_of(model: type[BaseModel], name: str) -> Any:
-    """What a field is declared as; anything where there is no such field."""
+    """A field's declared type with its metadata; ``Any`` where there is no such field."""
     field = model.model_fields.get(name)
     if field is None:
         return Any
@@ -32,8 +32,8 @@ def annotation_of(model: type[BaseModel], name: str) -> Any:
 
 
 def written(location: Sequence[int | str], annotation: Any) -> tuple[str, bool]:
-    """The dotted path of a location below ``annotation``, without what pydantic puts in and nobody wrote: the kind of a
-    model that is chosen by it, and which reading of a value was tried; whether there was such a reading."""
+    """The dotted path of a location below ``annotation``, without the parts that pydantic inserts (the tag of a
+    discriminated union, the name of a tried alternative); and whether there was such an alternative."""
     path: list[str] = []
     for part in location:
         kinds = _kinds(annotation)
@@ -48,7 +48,7 @@ def written(location: Sequence[int | str], annotation: Any) -> tuple[str, bool]:
 
 
 def _kinds(annotation: Any) -> Mapping[str, type[BaseModel]]:
-    """The models of a union that are told apart by their kind."""
+    """The models of a union that is discriminated by their kind."""
     found = {
         kind: leaf
         for leaf, _ in leaves(annotation)
@@ -63,7 +63,7 @@ def _is_model(leaf: Any) -> bool:
 
 
 def _is_plain(annotation: Any) -> bool:
-    """Whether nothing can be inside: each of the value's readings is a number, a text or the like."""
+    """Whether a value has no inner structure: all alternatives are numbers, texts or the like."""
     found = [leaf for leaf, _ in leaves(annotation)]
     return not any(leaf is Any or _is_model(leaf) or _origin(leaf) not in (None, Literal) for leaf in found)
 
@@ -78,4 +78,4 @@ def _inside(annotation: Any, part: int | str) -> Any:
 
 
 def _origin(leaf: Any) -> Any:
-    return get_origin(leaf)  # which of typing, types and collections it is from, its own type does not say
+    return get_origin(leaf)  # the leaf's own type does not show whether it comes from typing, types or collections

@@ -1,13 +1,13 @@
 """Settings that evolution may choose: a number is fixed, a range ``[low, high]`` is a gene (Lamarckian's best idea).
 
-``[low, high, log]`` or ``[low, high, linear]`` says how the range is searched. Said nothing, a field that declares it
-decides; else a range above 0 that spans at least two powers of ten is searched by its logarithm.
+``[low, high, log]`` or ``[low, high, linear]`` sets the scale of the search. Without it the field's declaration
+decides; otherwise a range above 0 that spans at least two powers of ten is searched on a log scale.
 
     class Training(Config):
         rate: Annotated[Number, Evolvable(0, 1, above=True, log=True)] = Field(1e-3, title="Learning rate")
 
-Where whoever reads a field never meets a range (``express`` comes first), ``Annotated[float, Evolvable(0, 1)]`` says so
-in its type, and ``express(config, {})`` makes sure.
+Where code reads a field only after ``express`` has replaced ranges, declare ``Annotated[float, Evolvable(0, 1)]``;
+``express(config, {})`` raises an error if a range is left.
 
 ``genes`` finds every range in a configuration, however deep, and ``express`` puts numbers in their places.
 """
@@ -30,15 +30,14 @@ Scale = Literal["linear", "log"]
 Number = float | tuple[float, float] | tuple[float, float, Scale]
 """A fixed number, or a range. Write ``Annotated[Number, Evolvable(low, high)]``."""
 Whole = int | tuple[int, int] | tuple[int, int, Scale]
-"""The same of whole numbers, with ``Evolvable(low, high, whole=True)``."""
+"""The same for integers, with ``Evolvable(low, high, whole=True)``."""
 _DECADES = 100.0
 RANGED = ", or a range [low, high]"
 
 
 class Evolvable(NamedTuple):
-    """Bounds of a field that may be a range, ends included; ``above``: a fixed number is not the lower one (what is
-    drawn from a range never is). ``log``: how a range is searched that does not say so itself; None: by how far it
-    spans."""
+    """Bounds of a field that may be a range, ends included; ``above``: a fixed number may not equal the lower bound
+    (one drawn from a range never does). ``log``: default scale of a range; None: by its span."""
 
     low: float
     high: float
@@ -48,7 +47,7 @@ class Evolvable(NamedTuple):
 
     @property
     def ge(self) -> float:
-        """The lower bound, by the name it has where a field may be no range: forms ask every field alike."""
+        """The lower bound, under annotated_types' name, so that forms can read every field in the same way."""
         return self.low
 
     @property
@@ -68,7 +67,7 @@ class Evolvable(NamedTuple):
         return {"anyOf": [number, ends], "x-range": True}
 
     def checked(self, value: Any) -> Any:
-        """The value as a number, or as a tuple when it is a range. Raises what pydantic takes for an error."""
+        """The value as a number, or as a tuple if it is a range. Raises PydanticCustomError for an invalid one."""
         if not isinstance(value, list | tuple):
             return self._number(value)
         if len(value) not in (2, 3):
@@ -99,8 +98,8 @@ class Evolvable(NamedTuple):
 
 
 class OpenSetting(Evolvable):
-    """Of a setting that may be anything JSON can say, such as a game's own: a list of numbers is a range, of whole ones
-    where both ends are."""
+    """For a setting that may be any JSON value, such as a game's own: a list of numbers is a range, one of integers if
+    both ends are."""
 
     def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: Any) -> dict[str, Any]:
         texts = {"type": "array", "items": {"type": "string"}}
@@ -109,7 +108,7 @@ class OpenSetting(Evolvable):
         return {"anyOf": [plain, {**ends, "minItems": 2, "maxItems": 3}], "x-range": True}
 
     def checked(self, value: Any) -> Any:
-        """The value; a range as a tuple of its ends, texts as a tuple of them."""
+        """The value; a range as a tuple of its ends, a list of texts as a tuple."""
         if isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
             return value
         if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
@@ -121,7 +120,7 @@ class OpenSetting(Evolvable):
 
 
 class Gene(NamedTuple):
-    """One range: where it is, its ends, and how it is searched; ``tied``: ranges that take its number, too."""
+    """One range: its path, its ends, and the scale of its search; ``tied``: ranges that take the same value."""
 
     path: KeyPath
     low: float
@@ -142,8 +141,8 @@ def genes(config: Config) -> tuple[Gene, ...]:
 
 
 def express(config: M, values: Mapping[str, float]) -> M:
-    """The same configuration with a number (place to value) for each range. Raises ConfigError for a place that is no
-    range, a range that got no number, and a number that its field does not allow."""
+    """The same configuration with a number (``values`` by place) in place of each range. Raises ConfigError for a place
+    that is not a range, a range without a number, and a number that its field does not allow."""
     found = {gene.place: gene for gene in genes(config)}
     wrong = [(place, "this is not left open as a range") for place in values.keys() - found.keys()]
     wrong += [(place, "this is a range, and no number was given for it") for place in found.keys() - values.keys()]
@@ -200,7 +199,7 @@ def _gene(value: tuple[Any, ...], marker: Evolvable, path: KeyPath) -> Gene:
 
 
 def _evolvable(annotation: Any) -> Evolvable | None:
-    """What the field says about its ranges; None for a field that may not be one."""
+    """The field's declaration of ranges; None for a field that may not be one."""
     found = list(leaves(annotation))
     for _, metadata in found:
         for item in metadata:
@@ -214,5 +213,5 @@ def _evolvable(annotation: Any) -> Evolvable | None:
 
 
 def _wrong(message: str, or_else: str = "") -> PydanticCustomError:
-    """``or_else``: what else it may be, in a study that searches it."""
+    """An error; ``or_else``: the alternative in a study that searches the setting."""
     return PydanticCustomError("evolvable", f"{{message}}{{{SEARCHED}}}", {"message": message, SEARCHED: or_else})

@@ -1,6 +1,6 @@
-"""True and false are no numbers, and nothing else is true or false.
+"""Strict booleans: true and false are not numbers, and nothing else is true or false.
 
-Pydantic alone reads ``true`` as 1, and 1 as true, so what stands in the wrong place would be played without a word.
+By default pydantic reads ``true`` as 1, and 1 as true, so a misplaced value would be accepted silently.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 from pydantic_core import PydanticKnownError, core_schema
 
 _PLAIN = frozenset({"default", "metadata", "ref", "expected"})
-"""Keys of a schema below which no further schema stands."""
+"""Keys of a schema that contain no further schemas."""
 
 
 def told_apart(schema: core_schema.CoreSchema, model: type) -> core_schema.CoreSchema:
-    """The schema of ``model``, whose fields take true and false only where they are meant. Models inside it have seen
-    to their own."""
+    """The schema of ``model``, changed so that only boolean fields accept true and false. Models inside it have been
+    changed already."""
     found: core_schema.CoreSchema = _each(schema, partial(_refusing, model))
     return found
 

@@ -1,4 +1,4 @@
-"""A learner of a study: a preset by its name, settings that differ from one, or settings of its own."""
+"""A learner of a study: the name of a preset, a preset with changed settings, or settings of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.config.rl import PRESETS, AnyLearner
 
 
 def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """``base`` with the settings of ``own`` in their places, tables in tables included."""
+    """``base`` overridden by the settings of ``own``, nested tables included."""
     found = dict(base)
     for key, value in own.items():
         inner = found.get(key)
@@ -20,7 +20,7 @@ def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _preset(given: Any) -> Any:
-    """A preset's name, or settings with a preset to begin from."""
+    """Expands a preset's name, or settings that name a preset as their base."""
     name = given if isinstance(given, str) else given.get("preset") if isinstance(given, Mapping) else None
     if name is None:
         return given

@@ -1,4 +1,4 @@
-"""What a lineup is in a project, and what "imbalanced" means there."""
+"""A project's definition of a lineup, and of "imbalanced"."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DrawnBaselines(Config):
         lt=2**63,
         title="Seed of the draw",
         description="Searches with the same one meet the same teams, whatever their own seed. Empty: the search's own.",
-        exclude_if=lambda seed: seed is None,  # a study that says nothing here stays the study it was
+        exclude_if=lambda seed: seed is None,  # keeps the hash of studies without it
     )
 
 

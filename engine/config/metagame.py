@@ -14,7 +14,7 @@ from engine.config.study import GameConfig
 MOST = 64
 """Teams of one round robin."""
 PARTS = 10
-"""Where there are so many meetings of a pair."""
+"""Number of parts, if a pair has so many meetings."""
 
 
 class MetagameConfig(Study):
@@ -39,15 +39,15 @@ class MetagameConfig(Study):
 
     @property
     def pairs(self) -> int:
-        """How many there are."""
+        """Number of pairs."""
         return len(self.teams) * (len(self.teams) - 1) // 2
 
     @property
     def ticks(self) -> int:
-        """Parts in which they are played."""
+        """Number of parts in which the pairs are played."""
         return min(PARTS, self.meetings)
 
     @property
     def meetings(self) -> int:
-        """Of each pair: two battles, one from each seat."""
+        """Meetings of each pair; a meeting is two battles, one from each seat."""
         return self.battles // 2

@@ -59,7 +59,7 @@ class EvaluationsRule(Config):
 
 
 class BattlesRule(Config):
-    """Stop after so many battles were asked for."""
+    """Stop after so many requested battles."""
 
     kind: Literal["battles"] = "battles"
     most: int = Field(1_000_000, ge=1, le=10**15, title="Battles, at most")

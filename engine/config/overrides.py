@@ -11,20 +11,20 @@ import yaml
 from engine.errors import ConfigError
 
 _SHORT = {"game": "name", "learner": "preset"}
-"""What a text stands for where it is written in place of such a table."""
+"""Tables that may be abbreviated to a text, and the key that the text stands for."""
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
 _POWER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
 
 
 class _Loader(yaml.SafeLoader):
-    """Takes 1e-4 for the number that it is in YAML 1.2; 1.1 has it as text."""
+    """Reads 1e-4 as a number, as in YAML 1.2; in 1.1 it is text."""
 
 
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _POWER, list("-+0123456789"))
 
 
 def read(text: str) -> Any:
-    """What a YAML or JSON text says. Raises yaml.YAMLError, also for what holds itself or is nested too deep."""
+    """The value of a YAML or JSON text. Raises yaml.YAMLError, also for recursive or too deeply nested values."""
     try:
         return _copied(yaml.load(text, _Loader))
     except RecursionError as error:
@@ -32,8 +32,8 @@ def read(text: str) -> Any:
 
 
 def overridden(data: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """The table with each ``path=value`` in it, in a new one. The value is YAML, a range ``[low, high]`` included.
-    Raises ConfigError for each that cannot be put anywhere."""
+    """A copy of the table with each ``path=value`` set. Values are YAML, such as a range ``[low, high]``. Raises
+    ConfigError for every path that cannot be set."""
     values: list[tuple[str, Any]] = []
     wrong: list[tuple[str, str]] = []
     for setting in settings:
@@ -54,8 +54,8 @@ def overridden(data: Mapping[str, Any], settings: Sequence[str]) -> dict[str, An
 
 
 def placed(data: Mapping[str, Any], values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The table with each (path, value) in it, in a new one. Parts of a path are separated by dots, and a part that has
-    dots stands in double quotes. Raises ConfigError for each that cannot be put anywhere."""
+    """A copy of the table with each (path, value) set. Parts of a path are separated by dots; a part that contains dots
+    is in double quotes. Raises ConfigError for every path that cannot be set."""
     found: dict[str, Any] = _copied(data)
     wrong: list[tuple[str, str]] = []
     for path, value in values:
@@ -76,7 +76,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _put(at: Any, parts: Sequence[str], value: Any) -> None:
-    """Tables that are missing on the way are made; lists have to be there."""
+    """Set a value at a path; creates missing tables on the way, but not lists."""
     for depth, part in enumerate(parts):
         key: Any = part
         if isinstance(at, list):

@@ -1,4 +1,4 @@
-"""The policies of a training study, by name: who may sit on which seat, and what becomes of them."""
+"""The policies of a training study, by name: which seats they may take, and whether they learn."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from engine.config.genes import genes
 from engine.config.learners import Learner
 
 AGENT = "agent"
-"""The name of the policy of a training that names none."""
+"""Name of the policy in a training without named policies."""
 ONE_NUMBER = "this is a range, and a training has one number for each setting: a study of kind evolve searches them"
 PolicyName = Annotated[str, StringConstraints(max_length=40)]
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def misnamed(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(place, sentence) for each name that no policy may have."""
+    """(place, sentence) for each invalid name of a policy."""
     why = "a policy's name is made of small letters, digits and dashes, and begins with a letter"
     return ((f"policies.{name}", why) for name in names if not _NAME.fullmatch(name))
 
 
 class SeatedConfig(Config):
-    """What every policy has. ``learns``: whether it is trained."""
+    """Fields of every policy. ``learns``: whether it is trained."""
 
     learns: ClassVar[bool] = False
     seats: tuple[Annotated[int, Field(ge=0, le=1000)], ...] = Field(
@@ -46,7 +46,7 @@ class SeatedConfig(Config):
         return ""
 
     def misfits(self, policies: Mapping[str, SeatedConfig]) -> Iterator[tuple[str, str]]:
-        """(place, sentence) of what does not go with the other policies."""
+        """(place, sentence) of each conflict with the other policies."""
         return iter(())
 
 
@@ -64,7 +64,7 @@ class LearningConfig(SeatedConfig):
     )
 
     def misfits(self, policies: Mapping[str, SeatedConfig]) -> Iterator[tuple[str, str]]:
-        """Opponents that nobody named, and ranges."""
+        """Undefined opponents, and ranges."""
         if not self.share:
             yield "share", "a policy that learns must be drawn for its seats: give more than 0"
         yield from (("against", f"there is no policy {name!r}") for name in self.against if name not in policies)
@@ -89,24 +89,24 @@ class ScriptedConfig(SeatedConfig):
 
 
 class SnapshotsConfig(SeatedConfig):
-    """A learning policy as it was at the end of an earlier round, each as likely as any other."""
+    """Snapshots of a learning policy at the ends of earlier rounds, drawn uniformly."""
 
     kind: Literal["snapshots"]
     of: PolicyName = Field(title="Of which policy")
 
     @property
     def recalls(self) -> str:
-        """As it is named."""
+        """The policy that it names."""
         return self.of
 
     def misfits(self, policies: Mapping[str, SeatedConfig]) -> Iterator[tuple[str, str]]:
-        """Snapshots of nobody."""
+        """Snapshots of a policy that does not exist or does not learn."""
         if self.of not in policies or not policies[self.of].learns:
             yield "of", f"there is no policy {self.of!r} that learns"
 
 
 def _learning(given: Any) -> Any:
-    """A policy of which nothing else is said learns."""
+    """Adds the default kind: a policy learns unless it says otherwise."""
     return {"kind": "learning", **given} if isinstance(given, Mapping) else given
 
 

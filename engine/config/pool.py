@@ -1,4 +1,4 @@
-"""Where the work of a study is done, as data."""
+"""Where a study's evaluations run, as data."""
 
 from __future__ import annotations
 

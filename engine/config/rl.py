@@ -1,6 +1,5 @@
 """Reinforcement learning as data: networks, algorithms, presets. A number given as a range ``[low, high]`` is left to
-evolution (``engine.config.genes``); a learner is made of a configuration without ranges.
-"""
+evolution (``engine.config.genes``); a learner is made from a configuration without ranges."""
 
 from __future__ import annotations
 
@@ -45,8 +44,8 @@ K4S2 = ConvConfig()
 
 
 class NetworkConfig(Config):
-    """Hidden layers as Table III of Lamarckian lists them: the critic's from the input on, shared part included. A
-    layer's size may be a range; a shared one is one gene."""
+    """Hidden layers as Table III of Lamarckian lists them: the critic's from the input on, shared layers included. A
+    layer's size may be a range; a shared layer is one gene."""
 
     conv: tuple[ConvConfig, ...] = Field((), max_length=8, title="Convolutions", description="for image inputs")
     policy: Layers = Field((256, 128), title="Layers of the policy", description="units in each")
@@ -76,13 +75,13 @@ class NetworkConfig(Config):
         return self
 
     def tied(self) -> dict[KeyPath, KeyPath]:
-        """A critic on top begins with the policy's layers."""
+        """The layers that a critic shares with the policy."""
         shared = len(self.policy) if self.sharing == "top" else 0
         return {("critic", i): ("policy", i) for i in range(shared)}
 
 
 class RewardConfig(Config):
-    """One named reward's own terms; what is left out is the algorithm's."""
+    """One named reward's own terms; omitted ones are the algorithm's."""
 
     discount: Share | None = Field(None, title="Discount")
     trace: Share | None = Field(None, title="Trace")
@@ -90,7 +89,7 @@ class RewardConfig(Config):
 
 
 class LearnerConfig(Config):
-    """What every learner has. ``actions``: the kinds of ``ACTIONS`` that its policy can do."""
+    """Settings of every learner. ``actions``: the kinds of ``ACTIONS`` that its policy supports."""
 
     actions: ClassVar[frozenset[str]] = frozenset(ACTIONS)
 
@@ -105,16 +104,16 @@ class LearnerConfig(Config):
 
     @property
     def least_batch(self) -> int:
-        """Decisions in a batch, at least; 0: a fragment of each battle is enough."""
+        """Fewest decisions in a batch; 0: a fragment of each battle is enough."""
         return 0
 
     def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
-        """(place, sentence) of what does not go with a training of ``steps``, of which ``together`` arrive at once."""
+        """(place, sentence) of conflicts with a training of ``steps``, of which ``together`` arrive at once."""
         return iter(())
 
 
 class ActorCriticConfig(LearnerConfig):
-    """What the policy-gradient algorithms share."""
+    """Settings of all policy-gradient algorithms."""
 
     batch: Batch = Field(8192, title="Batch", description="steps")
     trace: Share = Field(0.95, title="Trace", description="λ")
@@ -158,7 +157,7 @@ class A3CConfig(ActorCriticConfig):
     epsilon: Rate = Field(1e-5, title="ε of RMSprop")
 
     def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
-        """Gradients are computed where nobody else's observations are seen."""
+        """Workers compute gradients without seeing the observations of others, so they cannot be normalised."""
         if not synchronous and self.normalise_observations:
             why = "samplers that learn on the spot (A3C, asynchronous) share no scale; train in step"
             yield "normalise_observations", why
@@ -179,7 +178,7 @@ class IMPALAConfig(ActorCriticConfig):
 
 
 class ReplayedConfig(LearnerConfig):
-    """What learners share that remember transitions and learn from them again and again."""
+    """Settings of all learners with a replay of transitions."""
 
     n_step: Annotated[int, Evolvable(1, 100, whole=True)] = Field(1, title="Steps before a target's own value")
     capacity: Count = Field(100_000, title="Replay", description="steps kept")
@@ -188,7 +187,7 @@ class ReplayedConfig(LearnerConfig):
     updates: Annotated[float, Evolvable(0.0, 100.0, above=True)] = Field(0.5, title="Updates a step")
 
     def misfits(self, steps: int, together: int, *, synchronous: bool) -> Iterator[tuple[str, str]]:
-        """Of the replay; a range is refused elsewhere."""
+        """Conflicts of the replay; ranges are refused elsewhere."""
         if isinstance(self.warmup, int) and self.warmup >= steps:
             yield "warmup", f"learning would begin after the {steps:,} steps of the training: give fewer"
         if isinstance(self.capacity, int) and self.capacity < together:
@@ -200,7 +199,7 @@ class ReplayedConfig(LearnerConfig):
         return self
 
     def _unused(self) -> Iterator[tuple[str, str]]:
-        """Its targets are of the rewards' weighted sum, in the game's own units."""
+        """Settings without effect, because targets are of the weighted sum of rewards, in the game's own units."""
         if self.scale_rewards:
             yield "scale_rewards", f"{self._name} learns from rewards as they are: switch this off"
         why = "learns the weighted sum of all rewards, with one discount and no trace: give each a weight alone"
@@ -238,7 +237,7 @@ LEARNER: TypeAdapter[AnyLearner] = TypeAdapter(Annotated[AnyLearner, Field(discr
 
 
 class TrainingConfig(Config):
-    """One training run: an algorithm, how long, from how many environments, and how it is examined."""
+    """One training run: an algorithm, its length, the number of environments, and the evaluations."""
 
     algorithm: Annotated[AnyLearner, Field(discriminator="kind")] = Field(default_factory=PPOConfig)
     steps: int = Field(100_000, ge=1, le=10**12, title="Steps", description="of learning seats")
@@ -251,8 +250,9 @@ class TrainingConfig(Config):
 
 _IMAGE = NetworkConfig(conv=(K4S2,) * 4, policy=(256,), critic=(256,))
 _TABLE_3 = {"trace": 0.95, "fragment": 50, "asynchronous": True}
-"""Lamarckian's Table III: PPO with normalised advantages, no KL penalty, LeakyReLU, critics on top. What the table does
-not say is as in its released code: trace 0.95, fragments of 50 steps, clipped traces, 32 channels in a convolution."""
+"""Lamarckian's Table III: PPO with normalised advantages, no KL penalty, LeakyReLU, critics on top. Values missing from
+the table are those of the released code: trace 0.95, fragments of 50 steps, clipped traces, 32 channels a convolution.
+"""
 
 _SHORT = NetworkConfig(policy=(64, 64), critic=(64, 64), sharing="separate", activation="tanh")
 PRESETS: dict[str, AnyLearner] = {

@@ -17,7 +17,7 @@ from engine.simulators.contract import content_hash
 
 
 class GameConfig(Config):
-    """Which simulator, and the patch that makes its data the project's version of it."""
+    """The simulator, and the patch that turns its data into the project's version."""
 
     simulator: str = Field(min_length=1, max_length=500, title="Simulator", description="Such as builtin:herobattle.")
     patch: dict[str, float] = Field(default_factory=dict, title="Changes to the game's data")
@@ -26,7 +26,8 @@ class GameConfig(Config):
 
 
 class BalanceStudy(Study):
-    """What every study about lineups shares. ``judges``: it looks for lineups over the line, which must be in reach."""
+    """Settings of all studies about lineups. ``judges``: it looks for lineups over a line, which must be within
+    reach."""
 
     judges: ClassVar[bool] = False
     name: Shown = Field("study", min_length=1, max_length=120, title="Name")
@@ -45,7 +46,7 @@ MOST_REPLICATES = 100_000
 PARTS_OF_A_LOOK = 8
 """Into so many the lineups of a look are divided: the page shows what is there after each."""
 FURTHER = 8
-"""Times as many fresh replicates are played of what the first ones leave open."""
+"""Lineups that the first fresh replicates leave undecided get this many times as many."""
 
 
 class SearchConfig(BalanceStudy):
@@ -91,7 +92,8 @@ class SearchConfig(BalanceStudy):
 
 
 class RecheckConfig(BalanceStudy):
-    """Re-evaluate chosen lineups on fresh seeds; who is strongest and weakest stays as the search chose."""
+    """Re-evaluate chosen lineups on fresh seeds; the strongest and the weakest team stay those that the search
+    chose."""
 
     kind: Literal["recheck"] = "recheck"
     genomes: tuple[tuple[tuple[int, ...], ...], ...] = Field(min_length=1, max_length=10_000, title="Lineups")
@@ -115,7 +117,7 @@ class RecheckConfig(BalanceStudy):
 
     @property
     def plays(self) -> tuple[int, ...]:
-        """How often each lineup's pairings are played."""
+        """Replicates of each lineup."""
         return self.times or (self.replicates,) * len(self.genomes)
 
 
@@ -200,5 +202,5 @@ STUDY: TypeAdapter[SearchConfig | RecheckConfig | SampleConfig | ChangeConfig] =
 
 
 def study_hash(config: Study) -> str:
-    """Hash of all that a study's result depends on: everything but its name and where the work is done."""
+    """Hash of everything that a study's result depends on: all fields but its name and its pool."""
     return content_hash(config.model_dump(mode="json", exclude={"name", "pool"}))

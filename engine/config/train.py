@@ -1,4 +1,4 @@
-"""Training studies as data: a game, a learner, samplers, how far and how it is examined."""
+"""Training studies as data: the game, the learner, the samplers, the length of training and its evaluations."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class TrainGame(Config):
 
     @property
     def least_return(self) -> float:
-        """What no episode's return is below; minus infinity where nobody knows. CartPole, as it comes, gives 1 for each
-        move; of other games no bound is declared."""
+        """Lower bound of an episode's return; minus infinity where unknown. CartPole, unmodified, gives 1 for each
+        move; other games declare no bound."""
         return 0.0 if self.name in _CARTPOLES and not self.settings else -math.inf
 
     @model_validator(mode="after")
@@ -41,7 +41,7 @@ class TrainGame(Config):
         return self
 
     def _misfits(self) -> Iterator[tuple[str, str]]:
-        """Settings of a built-in game that it cannot have; of a range both ends."""
+        """Invalid settings of a built-in game; of a range both ends are checked."""
         if ranges := genes(self):
             for ends in ({g.place: g.low for g in ranges}, {g.place: g.high for g in ranges}):
                 try:
@@ -54,7 +54,7 @@ class TrainGame(Config):
 
 
 def _named(given: Any) -> Any:
-    """A game by its name alone."""
+    """Expands a game that is given by its name alone."""
     return {"name": given} if isinstance(given, str) else given
 
 
@@ -145,7 +145,7 @@ class TrainConfig(Study):
             yield from ((f"{self.place_of(policy)}.{place}", why) for place, why in found)
 
     def _ill_cast(self) -> Iterator[tuple[str, str]]:
-        """What is wrong with the table of policies."""
+        """Problems of the table of policies."""
         yield from misnamed(self.policies)
         for name, policy in self.policies.items():
             yield from ((f"policies.{name}.{place}", why) for place, why in policy.misfits(self.policies))
@@ -166,17 +166,17 @@ class TrainConfig(Study):
         return {name: policy.learner or self.learner for name, policy in learning.items()}
 
     def place_of(self, policy: str) -> str:
-        """Where the learner of a policy is set."""
+        """The place of a policy's learner."""
         own = getattr(self.policies.get(policy), "learner", None)
         return "learner" if own is None else f"policies.{policy}.learner"
 
     def against(self, policy: str) -> tuple[str, ...]:
-        """The opponents of a policy's evaluations; "": whoever is drawn for the other seats."""
+        """The opponents of a policy's evaluations; "": drawn as in training."""
         return getattr(self.policies.get(policy), "against", ()) or ("",)
 
     @property
     def seats(self) -> int:
-        """How many seats are played from outside the game."""
+        """Number of seats for policies."""
         return 1 + max((seat for policy in self.policies.values() for seat in policy.seats), default=0)
 
     def fragment_of(self, policy: str) -> int:
@@ -190,12 +190,12 @@ class TrainConfig(Study):
         return max(1, round(self.environments * self.learners[policy].fragment * seats))
 
     def steps_of(self, policy: str) -> int:
-        """The part of all steps that a policy learns from, about."""
+        """Approximate number of steps that a policy learns from."""
         return max(1, self.steps * self.samplers * self.fragment_of(policy) // self.each)
 
     @property
     def each(self) -> int:
-        """Decisions to learn from in one fragment of every battle of every sampler."""
+        """Decisions to learn from in one fragment from every battle of every sampler."""
         return self.samplers * sum(self.fragment_of(policy) for policy in self.learners)
 
     @property
@@ -205,8 +205,8 @@ class TrainConfig(Study):
 
     @property
     def fragments(self) -> int:
-        """Fragments of each sampler that make a batch; the largest one where there are several learners, since all
-        learn at the same time."""
+        """Fragments of each sampler in a batch; the maximum over several learners, because all learn at the same
+        time."""
         return max(
             max(1, -(-learner.least_batch // (self.samplers * self.fragment_of(policy))))
             for policy, learner in self.learners.items()
@@ -214,7 +214,7 @@ class TrainConfig(Study):
 
     @property
     def every(self) -> int:
-        """Steps in a round, one update at least."""
+        """Steps in a round; at least one update."""
         return max(self.checkpoint_every or self.steps // 40, self.update)
 
     @property

@@ -34,5 +34,5 @@ class WorthConfig(Study):
 
     @property
     def pairings(self) -> LineupConfig:
-        """The rules of a lineup of the two teams that meet."""
+        """The rules of the two teams that meet, as those of a lineup of two."""
         return self.lineups.model_copy(update={"teams": 2})

@@ -1,1 +1,1 @@
-"""Evolutionary search. One file an algorithm, in the paper's symbols; pymoo's parts where it has them."""
+"""Evolutionary search. One file per algorithm, in the paper's symbols; built from pymoo's parts where it has them."""

@@ -1,11 +1,11 @@
-"""AGE-MOEA (Panichella 2019): non-dominated sorting, then survival by diversity and proximity in the geometry that the
-first front turns out to have: p of the p-norm for which it is a unit sphere.
+"""AGE-MOEA (Panichella 2019): non-dominated sorting, then survival by diversity and proximity in the estimated geometry
+of the first front: the p of the p-norm for which it is a unit sphere.
 
 Departures:
 
 1. As NSGA-II's 1, 2, 3 and 4.
-2. Scores of the first front are worked out only as far as somebody survives by them, and the two nearest neighbours are
-   kept up to date as members are chosen, so that time grows with N times the front, not with its cube.
+2. Scores of the first front are computed only for as many members as survive by them, and the two nearest neighbours
+   are updated as members are chosen, so that time grows with N times the front, not with its cube.
 3. Where the front is too small or too flat for a hyperplane, each objective is divided by its largest value (pymoo's).
 """
 
@@ -52,7 +52,7 @@ class AGEMOEA(Breeding):
 
 
 class Geometry:
-    """What the first front ``F`` float64[n, m] says: ideal point z, intercepts a, and p."""
+    """The geometry of the first front ``F`` float64[n, m]: ideal point z, intercepts a, and p."""
 
     def __init__(self, F: Floats) -> None:
         self.z = F.min(axis=0)
@@ -68,9 +68,9 @@ class Geometry:
         return 1.0 / np.maximum(norm((F - self.z) / self.a, self.p), _SMALL)
 
     def scores(self, k: int) -> Floats:
-        """Survival scores (algorithm 3): infinite for the corners; then, one after the other, the member whose two
-        nearest of those already chosen are furthest away, divided by its distance from the ideal point. Members beyond
-        the k-th score -inf."""
+        """Survival scores (algorithm 3): infinite for the corners. Then, one at a time, the member with the largest
+        distance to its two nearest chosen members, divided by its distance from the ideal point. Members beyond the
+        k-th score -inf."""
         scores = np.full(len(self.F), -np.inf)
         scores[self.corners] = np.inf
         length = np.maximum(norm(self.F, self.p), _SMALL)
@@ -100,7 +100,7 @@ def norm(x: Floats, p: float) -> Floats:
 
 
 def corners(F: Floats) -> Indices:
-    """For each axis the member nearest to it that is no other axis's."""
+    """For each axis the member nearest to it, no member for two axes."""
     m = F.shape[1]
     found: list[int] = []
     for axis in 1e-6 + np.eye(m):
@@ -117,7 +117,7 @@ def off_line(F: Floats, line: Floats) -> Floats:
 
 
 def intercepts(F: Floats, corner: Indices) -> Floats:
-    """Where the hyperplane through the corners cuts the axes; the largest values where there is no such plane."""
+    """Intercepts of the hyperplane through the corners with the axes; the largest values if there is no such plane."""
     largest = F.max(axis=0)
     largest = np.where(largest > 0, largest, 1.0)
     if len(corner) < F.shape[1]:

@@ -1,4 +1,4 @@
-"""The contract every search algorithm keeps, and the population they share."""
+"""The contract of every search algorithm, and the population type they share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.arrays import Bundle
 from engine.problem import Evaluation, Genome, Problem, Request
 
 Parts = dict[str, Bundle]
-"""A state in named parts. What wraps an algorithm adds parts of its own."""
+"""A state in named parts. Wrappers of an algorithm add parts of their own."""
 
 
 class Progress(NamedTuple):
@@ -40,34 +40,33 @@ class Algorithm(Protocol):
 
     @property
     def done(self) -> bool:
-        """Nothing is left to ask or to wait for."""
+        """Whether nothing is left to ask or to wait for."""
         ...
 
     def ask(self, room: int) -> list[Request]:
-        """Requests to evaluate next; what they are does not depend on ``room``, only when they are handed out."""
+        """Requests to evaluate next; ``room`` affects only when requests are handed out, not which."""
         ...
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
-        """Take in one evaluation, in any order; the ticks it completes. Raises EvaluationError when a whole population
-        failed, KeyError for a request that is not outstanding."""
+        """Take one evaluation, in any order, and return the ticks that it completes. Raises EvaluationError when a
+        whole population failed, KeyError for a request that is not outstanding."""
         ...
 
     def front(self) -> list[Individual]:
-        """The best known individuals: no other of the population beats them in every objective."""
+        """The best known individuals: no other member of the population dominates them."""
         ...
 
     def state(self) -> Parts:
-        """Everything needed to go on, as named parts, requests still outstanding included."""
+        """Everything needed to continue, as named parts, outstanding requests included."""
         ...
 
     def load(self, parts: Parts) -> None:
-        """Go on from a state; requests that were outstanding are asked again."""
+        """Continue from a state; requests that were outstanding are asked again."""
         ...
 
 
 class Population:
-    """Individuals as columns. ``cost`` float64[n, m] is what is minimised: objectives times ``signs``, -1 where
-    maximised."""
+    """Individuals as columns. ``cost`` float64[n, m] is minimised: objectives times ``signs``, -1 where maximised."""
 
     def __init__(self, problem: Problem, individuals: Sequence[Individual]) -> None:
         self.signs = np.array([-1.0 if o.direction == "max" else 1.0 for o in problem.objectives])

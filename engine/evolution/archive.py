@@ -1,10 +1,10 @@
-"""Everything evaluated and its Pareto front, which is kept up to date one individual at a time.
+"""Everything evaluated and its Pareto front, which is updated one individual at a time.
 
-The front is a contiguous matrix of costs that compiled loops walk from the newest member back, so taking in an
-individual costs one pass at most. Each individual that is beaten remembers one that beats it (its witness). When an
-estimate is revised for the worse, only those it was the witness of are looked at again, so that a front may also fall
-(noisy objectives: Fieldsend & Everson 2015). The epsilon view is Laumanns, Thiele, Deb & Zitzler 2002: at most one
-member a box, no box beaten by another.
+The front is a contiguous matrix of costs that compiled loops scan from the newest member back, so an insertion costs at
+most one pass. Each dominated individual stores one that dominates it (its witness). When an estimate is revised for the
+worse, only the individuals with this witness are checked again, so that a front may also recede (noisy objectives:
+Fieldsend & Everson 2015). The epsilon view is that of Laumanns, Thiele, Deb & Zitzler 2002: at most one member per box,
+no box dominated by another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.indicators import hypervolume
 Floats = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
 FRONT, OUTSIDE = -1, -2
-"""Witness of a member of the front; of one that can never be there (failed, a violation, not a number)."""
+"""Witness of a member of the front, and of one that can never be there (failed, infeasible, NaN)."""
 _BLOCK = 4096
 _MORE = 65_536
 _jit = njit(cache=True, nogil=True)
@@ -37,8 +37,8 @@ def _no_worse(a: Any, b: Any) -> bool:
 
 @_jit
 def _insert(front: Any, rows: Any, n: int, cost: Any, row: int, witness: Any) -> int:
-    """Take ``row`` into a front of n members (in order of arrival); its new size. ``witness`` [capacity] is set for the
-    row and for those it beats. Of equal costs the first stays."""
+    """Insert ``row`` into a front of n members (in order of arrival) and return the front's new size. Sets ``witness``
+    [capacity] for the row and for those it dominates. Of equal costs the first stays."""
     for k in range(n - 1, -1, -1):
         if _no_worse(front[k], cost):
             witness[row] = rows[k]
@@ -77,7 +77,8 @@ class Archive:
 
     @property
     def front(self) -> NDArray[np.int64]:
-        """Rows that no other row beats, in order of arrival there; a read-only view, valid until the next change."""
+        """Rows that no other row dominates, in order of arrival there; a read-only view, valid until the next
+        change."""
         rows = self._rows[: self._size]
         rows.flags.writeable = False
         return rows
@@ -88,7 +89,7 @@ class Archive:
         return np.asarray(-self.signs * self._front[: self._size])
 
     def insert(self, genome: NDArray[Any], objectives: Floats, feasible: bool = True) -> int:
-        """Take in one individual (``feasible``: evaluated, no rule broken); its row."""
+        """Insert one individual (``feasible``: evaluated, no rule broken) and return its row."""
         row, block = self._n, self._n % _BLOCK
         if block == 0:
             self._genomes.append(np.empty((_BLOCK, *self._shape), dtype=self._dtype))
@@ -101,8 +102,8 @@ class Archive:
         return row
 
     def revise(self, row: int, objectives: Floats, feasible: bool = True) -> None:
-        """A better estimate of a row, which may take it off the front or bring back those it had beaten. Raises
-        IndexError for a row that is not there."""
+        """Replace the estimate of a row, which may remove it from the front or bring back rows that it dominated.
+        Raises IndexError for a row that does not exist."""
         if not 0 <= row < self._n:
             raise IndexError(row)
         if self._witness[row] == FRONT:
@@ -126,8 +127,8 @@ class Archive:
         return np.asarray(self._genomes[row // _BLOCK][row % _BLOCK])
 
     def epsilon_view(self, epsilon: Sequence[float]) -> NDArray[np.int64]:
-        """Rows of the front, at most one to a box of sides ``epsilon`` (objective units): the one nearest the box's
-        best corner, and none from a box that another box beats."""
+        """Rows of the front, at most one per box of sides ``epsilon`` (objective units): the one nearest the box's best
+        corner, and none from a box that another box dominates."""
         cost, rows, sides = self._front[: self._size], self._rows[: self._size], np.asarray(epsilon, dtype=np.float64)
         boxes = np.floor(cost / sides)
         distance = (((cost - boxes * sides) / sides) ** 2).sum(axis=1)

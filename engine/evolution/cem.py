@@ -18,8 +18,8 @@ from engine.problem import Floats
 
 
 class CEM(DistributionSearch):
-    """``elites``: the share that is learnt from; ``sigma``: the first standard deviation; ``noise`` and ``noise_end``:
-    variance added at each step, first and in the end; ``tau`` how slowly it goes from one to the other."""
+    """``elites``: the share of samples to learn from; ``sigma``: initial standard deviation; ``noise`` and
+    ``noise_end``: variance added at each step, at first and in the end; ``tau``: how slowly it changes between them."""
 
     Settings = CEMConfig
     settings: CEMConfig

@@ -110,7 +110,7 @@ class CMAES(DistributionSearch):
             self.sigma = float(self.sigma * np.exp(0.2 + self.c_sigma / self.d_sigma))
 
     def _flat(self) -> bool:
-        """Whether the ranking says nothing: the best is no better than the one a third down."""
+        """Whether the ranking carries no information: the best is no better than the one a third down."""
         cost = Population(self.problem, self.arrived).cost
         values = np.sort(cost[:, 0])
         return cost.shape[1] == 1 and bool(values[0] == values[min(len(values) - 1, 1 + len(values) // 3)])

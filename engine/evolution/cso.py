@@ -4,7 +4,7 @@ learns from the winner and, a little, from the swarm's mean.
     v_l <- r1 v_l + r2 (x_w - x_l) + phi r3 (mean - x_l),   x_l <- x_l + v_l     (eq. 6, 7)
 
 1. A generation is N/2 evaluations, so a tick (N evaluations) is two of them. N is even.
-2. ``steady``: whoever is idle meets whoever else is; losers leave to be evaluated, winners wait for the next.
+2. ``steady``: idle particles meet one another; losers move and are evaluated, winners wait for the next meeting.
 3. Bounds and several objectives as in ``swarm``.
 """
 
@@ -18,7 +18,7 @@ from engine.problem import Floats
 
 
 class CSO(Swarm):
-    """P holds each particle's present evaluation; ``phi``: weight of the mean."""
+    """P holds each particle's current evaluation; ``phi``: weight of the mean."""
 
     Settings = CSOConfig
     settings: CSOConfig
@@ -30,7 +30,7 @@ class CSO(Swarm):
         self.teacher = np.zeros(self.N, dtype=np.int64)
 
     def _movers(self, n: int) -> Indices:
-        """The losers of as many meetings of idle particles."""
+        """The losers of at most n meetings of idle particles."""
         pairs = min(n, len(self.idle) // 2)
         a, b = self.rng.permutation(np.array(self.idle, dtype=np.int64))[: 2 * pairs].reshape(2, pairs)
         a_wins = self.place[a] < self.place[b]

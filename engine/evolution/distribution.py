@@ -1,14 +1,14 @@
-"""What searches share that adapt a distribution over real vectors (CMA-ES, CEM, OpenAI-ES).
+"""Base of searches that adapt a distribution over real vectors (CMA-ES, CEM, OpenAI-ES).
 
-They learn from N evaluations at a time, ranked; nothing but the ranking counts. With several objectives the ranking is
-NSGA-II's: by front, then by crowding.
+They learn from N evaluations at a time, by ranking only. With several objectives the ranking is NSGA-II's: by front,
+then by crowding.
 
-They move through the numbers that stand for genomes. A sample beyond a bound is evaluated at its reflection and learnt
-from as it was drawn, so a search sees an unbounded, mirrored problem; learning from the reflection instead would push
-the mean away from every bound and the step size up without end.
+They search the space of vectors that decode to genomes (``Numbers``). A sample beyond a bound is evaluated at its
+reflection but learnt from as drawn, so a search sees an unbounded, mirrored problem; learning from the reflection
+would push the mean away from every bound and the step size up without limit.
 
-Synchronous: N samples, then a step. ``steady``: always a sample of the newest distribution; a step with every N
-arrivals, whichever they are, measured from where the distribution is by then.
+Synchronous: N samples, then a step. ``steady``: samples always come from the newest distribution; every N arrivals make
+a step, measured from the distribution at that moment.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from engine.problem import Floats, Genome
 
 
 class DistributionSearch(PopulationSearch):
-    """P holds the N best individuals of the whole run; they only report, the distribution does the searching.
-    ``drawn``: id to sample float64[n] of what is outstanding."""
+    """P holds the N best individuals of the whole run, for reports only; the distribution does the search. ``drawn``:
+    samples float64[n] of outstanding requests by id."""
 
     def _begin(self) -> None:
         numbers = self.can.numbers
@@ -53,7 +53,7 @@ class DistributionSearch(PopulationSearch):
 
     def _offspring(self, n: int) -> Genome:
         x = self._sample(n)
-        self.drawn |= zip(range(self.next_id, self.next_id + n), x, strict=True)  # the ids they are proposed under
+        self.drawn |= zip(range(self.next_id, self.next_id + n), x, strict=True)  # the ids that their requests will get
         return self._outward(x)
 
     def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
@@ -68,11 +68,11 @@ class DistributionSearch(PopulationSearch):
         super()._select()
 
     def _normals(self, k: int) -> Floats:
-        """Standard normal float64[k, n]: the only randomness of a sample."""
+        """Standard normal float64[k, n]: the only random numbers of a sample."""
         return self.rng.standard_normal((k, self.n))
 
     def _outward(self, x: Floats) -> Genome:
-        """The genomes that vectors stand for, reflected at the bounds."""
+        """The genomes of vectors, reflected at the bounds."""
         if not self.numbers.bounded:
             return self.numbers.decode(x)
         phase = np.mod(x, 2.0)

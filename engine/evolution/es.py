@@ -21,8 +21,8 @@ _BETA1, _BETA2, _SMALL = 0.9, 0.999, 1e-8
 
 
 class OpenAIES(DistributionSearch):
-    """``sigma``: width of the samples; ``rate``: learning rate alpha; ``decay``: weight decay, the pull towards
-    zero (for network weights: towards the network the search began with)."""
+    """``sigma``: standard deviation of samples; ``rate``: learning rate alpha; ``decay``: weight decay towards zero
+    (for network weights: towards the initial network)."""
 
     Settings = OpenAIESConfig
     settings: OpenAIESConfig

@@ -1,4 +1,4 @@
-"""Estimates of one candidate from disjoint replicates, merged as if all had been played at once."""
+"""Estimates of one candidate from disjoint replicates, merged as if all replicates had been played at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 def estimate(values: Floats) -> tuple[Floats, Floats]:
     """Means float64[m] of replicates float64[n, m], and the covariance of those means (zero for a single one)."""
-    rows = np.ascontiguousarray(values)  # sums do not depend on how the replicates came to be here
+    rows = np.ascontiguousarray(values)  # the order of summation must not depend on memory layout
     mean, n = rows.mean(axis=0), len(rows)
     apart = rows - mean
     return mean, apart.T @ apart / (n * max(n - 1, 1))
@@ -21,11 +21,11 @@ def estimate(values: Floats) -> tuple[Floats, Floats]:
 def merged(a: Evaluation, b: Evaluation) -> Evaluation:
     """One estimate from two of the same candidate on disjoint replicates: means weighted by samples, covariance of the
     mean from the pooled sums of squares (Chan, Golub & LeVeque 1979), costs added. It keeps ``a``'s id and context. Raw
-    metrics, descriptor and violation are means, too; values of replicates are put one after the other. Where one of
-    them failed, the other one stands.
+    metrics, descriptor and violation are means, too; values of replicates are concatenated. If one of the two failed,
+    the result is the other.
 
-    Where replicates are told, exactly what ``estimate`` makes of all of them. Else it is right but for rounding where
-    objectives are means over replicates; for a formula of means it is the first order of one.
+    With recorded replicates the result is exactly ``estimate`` of all of them. Otherwise it is right up to rounding
+    where objectives are means over replicates, and a first-order approximation for a formula of means.
     """
     if a.status == "failed" or b.status == "failed":
         kept = b if a.status == "failed" else a
@@ -53,14 +53,14 @@ def _joined(a: Floats | None, b: Floats | None) -> Floats | None:
 
 
 def _pooled(a: Evaluation, b: Evaluation) -> tuple[Floats, Floats]:
-    """Mean and covariance of both, from their own."""
+    """Pooled mean and covariance of two estimates."""
     n, share, gap = a.samples + b.samples, b.samples / (a.samples + b.samples), b.objectives - a.objectives
     squares = _squares(a) + _squares(b) + a.samples * share * np.outer(gap, gap)
     return a.objectives + share * gap, squares / (n * (n - 1))
 
 
 def _squares(e: Evaluation) -> Floats:
-    """Sum of the outer products of the deviations of e's replicates; nothing is known of a single one's."""
+    """Sum of the outer products of the deviations of e's replicates; zero for a single one."""
     if e.samples < 2:
         return np.zeros_like(e.covariance)
     return np.asarray(e.covariance * (e.samples * (e.samples - 1)))

@@ -1,11 +1,11 @@
 """A fair queue for steady-state search: evaluations are learnt from in the order in which they were asked for.
 
-Where evaluations take unequal time, a search that learns from each as it arrives meets the slow ones late, when the
-others have moved on: survival depends on time (Scott & De Jong 2015). Here an evaluation waits until everything that
-was asked for before it has arrived. Workers never wait: new candidates are proposed all the while, and those in flight
-carry over from tick to tick. The price is that selection lags behind by what is in flight.
+Where evaluations take unequal time, a search that learns from each on arrival sees the slow ones late, when the others
+have moved on: survival depends on time (Scott & De Jong 2015). Here an evaluation waits until all earlier requests are
+answered. Workers never wait: new candidates are proposed all the time, and those in flight carry over from tick to
+tick. The cost is that selection lags behind by the number of evaluations in flight.
 
-Wraps any algorithm and is one itself; a synchronous one loses nothing and gains nothing.
+Wraps any algorithm and is one itself; for a synchronous algorithm it makes no difference.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from engine.problem import Evaluation, Genome, Request
 
 
 class FairQueue:
-    """Passes evaluations to ``search`` in the order of its requests. ``queue``: genomes by id, of requests whose answer
-    was not passed on yet."""
+    """Passes evaluations to ``search`` in the order of its requests. ``queue``: genomes, by id, of requests whose
+    answer was not passed on yet."""
 
     def __init__(self, search: Algorithm) -> None:
         self.search = search
@@ -28,17 +28,17 @@ class FairQueue:
 
     @property
     def done(self) -> bool:
-        """Whether the search is."""
+        """Whether the search is done."""
         return self.search.done
 
     def ask(self, room: int) -> list[Request]:
         """The search's requests; they queue up in this order."""
         requests = [r for r in self.search.ask(room) if r.id not in self.arrived]
-        self.queue |= {r.id: r.genome for r in requests}  # one that is asked again keeps its place
+        self.queue |= {r.id: r.genome for r in requests}  # a repeated request keeps its place
         return requests
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
-        """Pass on what has reached the head of the queue."""
+        """Pass on the evaluations at the head of the queue."""
         if evaluation.id not in self.queue or evaluation.id in self.arrived:
             raise KeyError(evaluation.id)
         self.arrived[evaluation.id] = evaluation
@@ -49,7 +49,7 @@ class FairQueue:
         return progress
 
     def front(self) -> list[Individual]:
-        """The search's."""
+        """The search's front."""
         return self.search.front()
 
     def state(self) -> Parts:
@@ -58,7 +58,7 @@ class FairQueue:
         return self.search.state() | {"queue": Bundle({"order": list(self.queue)}, {}), "queued": to_part(waiting)}
 
     def load(self, parts: Parts) -> None:
-        """The inverse of ``state``; what had not arrived is asked again and keeps its place."""
+        """The inverse of ``state``; outstanding requests are asked again and keep their place."""
         self.search.load(parts)
         found = of_part(parts["queued"])
         self.arrived = {i.evaluation.id: i.evaluation for i in found}

@@ -2,9 +2,9 @@
 
 With one objective members are ranked by it; with several, by front and then by crowding, as NSGA-II ranks them.
 
-1. ``elites`` is the share of a generation that may stay: 1 makes it (mu + lambda), little makes it generational with
-   elitism. At least the best stays, and everybody who stays has to be among the best N.
-2. ``steady``: each child joins at once and the worst of all leaves; everybody may stay.
+1. ``elites`` is the share of a generation that may stay: 1 gives (mu + lambda), a small share a generational algorithm
+   with elitism. At least the best stays, and only members of the best N stay.
+2. ``steady``: each child joins at once and the worst member leaves; any member may stay.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.evolution.search import Breeding
 
 
 class GA(Breeding):
-    """``tournament``: how many compete to be a parent."""
+    """``tournament``: number of competitors for each parent."""
 
     Settings = GAConfig
     settings: GAConfig

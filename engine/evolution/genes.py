@@ -1,4 +1,4 @@
-"""The genes of a configuration as a coding: what algorithms search when settings are given as ranges."""
+"""The genes of a configuration as a coding: the search space of settings that are given as ranges."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from engine.problem import Genome
 
 
 class GeneSpace(MixtureSpace):
-    """Genomes are float64[n, genes]: part ``real`` has the genes that are not whole, in their order, as logarithms
-    where they are searched so (whole ones too, then); part ``whole`` the others. Both cross and mutate alike."""
+    """Genomes are float64[n, genes]: part ``real`` holds the real genes in their order, as logarithms where the search
+    is logarithmic (then integers, too); part ``whole`` holds the other integers. Both have the same operators."""
 
     def __init__(
         self, genes: Sequence[Gene], *, crossover_by: Crossover = "simulated_binary",
@@ -38,7 +38,7 @@ class GeneSpace(MixtureSpace):
         super().__init__(parts)
 
     def values(self, genome: Reals) -> dict[str, float]:
-        """Place to number, of one genome: what ``engine.config.genes.express`` puts in."""
+        """Numbers by place of one genome, as ``engine.config.genes.express`` takes them."""
         parts = self.parts(genome[None])
         found = {gene.place: _number(gene, value) for gene, value in self._pairs(self.real, parts, "real")}
         return found | {gene.place: int(value) for gene, value in self._pairs(self.whole, parts, "whole")}
@@ -48,7 +48,8 @@ class GeneSpace(MixtureSpace):
 
 
 def _number(gene: Gene, value: float) -> float:
-    """The gene's number, within its ends whatever rounding did; never quite the lowest, which a field may exclude."""
+    """The gene's number, clipped to its range after rounding; never exactly the lower end, which a field may
+    exclude."""
     number = np.exp(value) if gene.log else value
     if gene.whole:
         return round(min(max(number, gene.low), gene.high))

@@ -1,16 +1,17 @@
-"""MAP-Elites (Mouret & Clune 2015, algorithm 1): a grid over how candidates behave, each cell keeping the best seen
-there. Children come from the space's own operators, their parents drawn uniformly from the filled cells.
+"""MAP-Elites (Mouret & Clune 2015, algorithm 1): a grid over the behaviour of candidates, in which each cell keeps its
+best one. Children come from the space's own operators, their parents drawn uniformly from the filled cells.
 
-The descriptor is the evaluation's own where the problem names one, else the objectives but the quality. Bounds of the
-grid may be given; else they are those of the first N evaluations, and of an axis in which these have no two different
-finite numbers those up to the first tick that has (until then it is one cell wide). Either way the outermost cells are
-open: the first holds all that is below its upper bound, and what has no number; the last all from its lower bound on.
+The descriptor is the evaluation's own where the problem names one, otherwise all objectives except the quality. The
+grid's bounds may be configured; otherwise they are those of the first N evaluations. An axis on which these do not have
+two different finite values takes the bounds at the first tick at which there are two (until then it is one cell wide).
+The outermost cells are always open: the first holds everything below its upper bound and NaN, the last everything from
+its lower bound on.
 
 Departures:
 
 1. A tick is N evaluations; synchronously, children of a tick come from the grid as it was before it.
-2. Noise: with ``engine.evolution.noise`` elites are measured again; one that turns out to behave otherwise moves to its
-   cell, and one that turns out worse is replaced by the next that beats it. A cell may become empty.
+2. Noise: with ``engine.evolution.noise`` elites are measured again. An elite whose estimated behaviour changes moves to
+   its new cell, and one whose quality drops is replaced by the next that beats it. A cell may become empty.
 3. Of equal quality the older elite stays.
 """
 
@@ -31,8 +32,8 @@ from engine.problem import Evaluation, Floats, Genome
 
 
 class MAPElites(PopulationSearch):
-    """``bins``: cells in each direction; ``low``, ``high``: bounds of the descriptor (empty: found by the first N);
-    ``quality``: name of the objective that makes an elite (empty: the first). P holds the elites."""
+    """``bins``: cells on each axis; ``low``, ``high``: bounds of the descriptor (empty: from the first N); ``quality``:
+    name of the objective by which elites are chosen (empty: the first). P holds the elites."""
 
     Settings = MAPElitesConfig
     settings: MAPElitesConfig
@@ -63,8 +64,8 @@ class MAPElites(PopulationSearch):
         return float(len(self.cells) / self.bins**self.k)
 
     def qd_score(self) -> float:
-        """Quality above the first generation's worst, summed over the cells (Pugh, Soros & Stanley 2016). What is not a
-        finite number counts nothing."""
+        """Quality above the first generation's worst, summed over the cells (Pugh, Soros & Stanley 2016); non-finite
+        values count as 0."""
         merit = np.array([-self._cost(i) + self.floor for i in self.cells.values()])
         return float(np.maximum(merit[np.isfinite(merit)], 0.0).sum())
 
@@ -81,7 +82,7 @@ class MAPElites(PopulationSearch):
         return [self.cells[c] for c in sorted(self.cells)]
 
     def revise(self, evaluations: Sequence[Evaluation]) -> None:
-        """Better estimates of elites, by id: each leaves its cell and competes for the one it now belongs to."""
+        """Update estimates of elites, by id: each leaves its cell and competes for its new one."""
         better = {e.id: e for e in evaluations}
         for cell, individual in list(self.cells.items()):
             if individual.evaluation.id in better:
@@ -91,8 +92,8 @@ class MAPElites(PopulationSearch):
         self._enter(movers)
 
     def views(self, genes: Callable[[Genome], Genome]) -> list[View]:
-        """The map: the filled cells, the bounds between which behaviour is told apart, how finely, and the index of the
-        objective that makes the best of a cell."""
+        """The map: the filled cells, the bounds and number of cells of each axis, and the index of the quality
+        objective."""
         return [self._map()]
 
     def best_of_kinds(self) -> list[Individual]:
@@ -100,7 +101,7 @@ class MAPElites(PopulationSearch):
         return self.elites()
 
     def views_by(self, evaluations: Sequence[Evaluation]) -> list[View]:
-        """The map on which each elite stands in the cell of how it behaves by these, and the best by them keeps it."""
+        """The map by these evaluations: each elite in the cell of its behaviour, where the best one stays."""
         other = copy.copy(self)
         other.cells = dict(self.cells)
         other.revise([e for e in evaluations if e.status == "ok"])
@@ -112,7 +113,7 @@ class MAPElites(PopulationSearch):
         return View(numbers, "grid", about, self.grid() | {"low": self.low, "high": self.high})
 
     def _offspring(self, n: int) -> Genome:
-        """n children of parents from uniformly drawn cells; while none is filled, fresh draws."""
+        """n children of parents from uniformly drawn cells; random genomes while no cell is filled."""
         breed = self.can.breed
         if not self.cells:
             return self.problem.space.sample(self.rng, n)
@@ -125,7 +126,7 @@ class MAPElites(PopulationSearch):
         return np.arange(len(R))
 
     def _select(self) -> None:
-        """What arrived competes for its cells."""
+        """New arrivals compete for their cells."""
         new = sorted(self.arrived, key=lambda member: member.evaluation.id)
         self.arrived = []
         if self.P is None:
@@ -134,7 +135,7 @@ class MAPElites(PopulationSearch):
         self._enter(new)
 
     def _bound(self, new: list[Individual]) -> None:
-        """The floor of the score and the bounds of the grid, as far as they are not there yet."""
+        """Set the score's floor and those bounds of the grid that are still missing."""
         if np.isnan(self.floor):
             self.floor = max((cost for i in new if np.isfinite(cost := self._cost(i))), default=np.nan)
         unbound = self._unbound
@@ -152,7 +153,7 @@ class MAPElites(PopulationSearch):
 
     @property
     def _unbound(self) -> NDArray[np.bool_]:
-        """bool[k]: axes whose bounds are still to be found."""
+        """bool[k]: axes without bounds so far."""
         return np.zeros(self.k, np.bool_) if self.given else ~(self.high > self.low)
 
     def _enter(self, members: list[Individual]) -> None:
@@ -169,7 +170,7 @@ class MAPElites(PopulationSearch):
         return -self._cost(individual), -individual.evaluation.id
 
     def _cost(self, individual: Individual) -> float:
-        """Quality to be minimised; what is not a number loses against everything."""
+        """Quality to be minimised; NaN loses against everything."""
         sign = -1.0 if self.problem.objectives[self.quality].direction == "max" else 1.0
         cost = float(sign * individual.evaluation.objectives[self.quality])
         return np.inf if np.isnan(cost) else cost

@@ -1,19 +1,20 @@
-"""Noisy objectives: elites are measured again, so that a front may also fall, and replicates go where they can change
+"""Noisy objectives: elites are re-evaluated, so that a front may also recede, and replicates go where they can change
 who survives. Wraps a population-based search and is an ``Algorithm`` itself.
 
-``reevaluate``: at each tick so many members of the front, those with the fewest samples, are played ``again`` times
-more (RTEA, Fieldsend & Everson 2015, asks one for each new candidate). ``racing``: see ``racing``; candidates
-begin with the search's own replicates, and those who survive are played up to ``most``, so that a race leaves the
-search where full sampling would have.
+``reevaluate``: at each tick so many members of the front, those with the fewest samples, get ``again`` more replicates
+(RTEA, Fieldsend & Everson 2015, requests one for each new candidate). ``racing``: see ``racing``; candidates begin with
+the search's own replicates, and survivors are played up to ``most``, so that a race leaves the search in the state that
+full sampling would have.
 
-A candidate's next request has an id of its own (from ``FURTHER`` on), the context of its evaluation, and goes on at the
-replicate where the last one ended; its answer is merged into the candidate's estimate. So pools and the loop see
-requests like any other, each asked once and told once. An elite that is measured again keeps what its evaluation chose:
-fresh battles measure the choice. In a race nothing is fixed by the first replicates: where objectives are no means of
-replicates, answers carry a record of each, and the next one is about all of them together, as full sampling's is.
+A candidate's next request has an id of its own (from ``FURTHER`` on), the context of its evaluation, and continues at
+the replicate where the last one ended; its answer is merged into the candidate's estimate. So for pools and the loop
+these are ordinary requests, each asked once and told once. A re-evaluated elite keeps the anchors that its evaluation
+chose, and the new battles measure that choice. In a race the first replicates fix nothing: where objectives are no
+means of replicates, answers carry a record of each, and the next answer covers all of them together, as in full
+sampling.
 
-Synchronous searches learn nothing before every request is answered: a race decides only at its rungs, and any order of
-arrival gives the same result. ``steady`` ones learn at once; racing is not for them.
+Synchronous searches learn only when every request is answered: a race decides only at its rungs, and any order of
+arrival gives the same result. ``steady`` searches learn at once; they cannot race.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _NOTHING = np.empty((0, 0))
 
 
 class Resampling:
-    """``search`` with its elites re-evaluated and its candidates raced. Raises ConfigError where that cannot be."""
+    """``search`` with its elites re-evaluated and its candidates raced. Raises ConfigError where that is impossible."""
 
     def __init__(
         self, search: PopulationSearch, *, reevaluate: int = 0, again: int = 4, racing: Racing = "off",
@@ -70,18 +71,18 @@ class Resampling:
 
     @property
     def done(self) -> bool:
-        """The search is done, and nothing that was asked is still to come."""
+        """Whether the search is done and no request is outstanding."""
         return self.search.done and not self.further
 
     def ask(self, room: int) -> list[Request]:
-        """The search's requests, and further replicates of candidates it knows."""
+        """The search's requests, and requests for further replicates of known candidates."""
         record = None if self.racing == "off" else _NOTHING
         fresh = [r._replace(record=record) for r in self.search.ask(room) if r.id not in self.held]
         unasked, self.unasked = self.unasked, []
         return fresh + [self._with_record(self.further[i]) for i in unasked]
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
-        """Take in one evaluation; see the module for when anything is learnt from it."""
+        """Take one evaluation; the module's docstring says when it is learnt from."""
         i = evaluation.id
         if i in self.further and i not in self.answers:
             self.answers[i] = evaluation
@@ -95,7 +96,7 @@ class Resampling:
         return self._together() if complete else []
 
     def front(self) -> list[Individual]:
-        """The search's front, by the estimates as they are now."""
+        """The search's front, by the current estimates."""
         return self.search.front()
 
     def _at_once(self) -> list[Progress]:
@@ -109,7 +110,7 @@ class Resampling:
         return progress
 
     def _together(self) -> list[Progress]:
-        """Everything that was asked is answered: the next rung, or the end of the generation."""
+        """All requests are answered: go to the next rung, or end the generation."""
         self._learn()
         if self.racing != "off" and self._next_rung():
             return []
@@ -123,7 +124,7 @@ class Resampling:
         return progress
 
     def _learn(self) -> None:
-        """Merge what was answered into the estimates it belongs to, in the order it was asked."""
+        """Merge answers into the estimates of their candidates, in the order of requests."""
         members = self.search.P.individuals if self.search.P else []
         known = {i.evaluation.id: i.evaluation for i in members}
         revised: dict[int, Evaluation] = {}
@@ -140,7 +141,7 @@ class Resampling:
             self.search.revise(list(revised.values()))
 
     def _measure_elites(self) -> None:
-        """Ask for more replicates of the front's least known members."""
+        """Request more replicates of the front's members with the fewest samples."""
         P = self.search.P
         alive = {i.evaluation.id for i in P.individuals} if P else set()
         self.played = {c: last for c, last in self.played.items() if c in alive}
@@ -153,8 +154,8 @@ class Resampling:
             self._more(individual, self._played(individual) + self.again)
 
     def _next_rung(self) -> bool:
-        """Put out who has no chance; ask for more replicates of the others, all there are once nobody else has to go.
-        False when the race is over."""
+        """Eliminate candidates without a chance and request more replicates of the others; the full number once no more
+        than N are left. False when the race is over."""
         members = [*self.search.elders(), *(self.held[i] for i in sorted(self.held))]
         members = [i for i in members if i.evaluation.violation <= 0]
         keep = self.search.N
@@ -182,14 +183,14 @@ class Resampling:
             leave = out_by_tests(standing(R, open_), most, keep, spent)
         else:
             known = np.array([self._played(member) >= most for member in members])
-            # Each of those who joined has two bounds an objective; who has all replicates needs none.
+            # Each new candidate has two bounds per objective; members with all replicates need none.
             share = self.error / (2 * R.cost.shape[1] * max(1, len(self.held)))
             leave = out_by_bounds(*costs_within(R, known, most, share), keep)
         self.out |= set(ids[leave].tolist())
 
     def _keep_out(self) -> None:
-        """Who is out is told to the search as behind everybody in the race: by fewer replicates, luck that the others
-        have lost would bring it back. What is known of it stays what it is, for it does not survive."""
+        """Report eliminated candidates to the search as worse than everybody in the race: from fewer replicates, luck
+        that the others have lost could bring them back. They do not survive, so their own estimates stay unchanged."""
         members = [*self.search.elders(), *self.held.values()]
         inside = [i for i in members if i.evaluation.id not in self.out and i.evaluation.violation <= 0]
         if not self.out or not inside:
@@ -217,7 +218,7 @@ class Resampling:
         self.next_id += 1
 
     def _with_record(self, request: Request) -> Request:
-        """The request; in a race with the record of the replicates before."""
+        """The request; in a race with the record of the earlier replicates."""
         raced = self.held.get(request.candidate)
         if raced is None:
             return request
@@ -225,7 +226,7 @@ class Resampling:
         return request._replace(record=_NOTHING if record is None else record)
 
     def state(self) -> Parts:
-        """The search's state, what was answered and not learned from yet, and what is still to come."""
+        """The search's state, answers not learnt from yet, and outstanding requests."""
         answered = [Individual(self.further[i].genome, e, 0) for i, e in self.answers.items()]
         further = columns.encode_requests(list(self.further.values())) if self.further else Bundle({}, {})
         own = {"next_id": self.next_id, "rung": self.rung, "out": sorted(self.out), "played": list(self.played.items())}
@@ -237,7 +238,7 @@ class Resampling:
         }
 
     def load(self, parts: Parts) -> None:
-        """The inverse of ``state``; what was outstanding is asked again."""
+        """The inverse of ``state``; outstanding requests are asked again."""
         self.search.load(parts)
         own, further = parts["resampling"].meta, parts["further"]
         self.held = {i.evaluation.id: i for i in of_part(parts["held"])}
@@ -249,7 +250,7 @@ class Resampling:
 
 
 def _joined(before: Evaluation, answer: Evaluation) -> Evaluation:
-    """A candidate's estimate after a further answer, which may be about all of its replicates already."""
+    """A candidate's estimate after a further answer, which may already cover all of its replicates."""
     if answer.record is None or answer.status == "failed":
         return merged(before, answer)
     return answer._replace(id=before.id, cost=before.cost + answer.cost, cached=before.cached + answer.cached)

@@ -38,8 +38,8 @@ class NSGA2(Breeding):
 
 
 def best_first(R: Population) -> NDArray[np.int64]:
-    """All of R in order of merit; sets R's rank and crowding. One objective: by value, the earlier first among equals;
-    several: by front, then crowding. Infeasible ones come last, by violation."""
+    """All of R, best first; sets R's rank and crowding. One objective: by value, equals by age; several: by front, then
+    crowding. Infeasible ones come last, by violation."""
     if R.cost.shape[1] > 1:
         survivors(R, len(R))
         return np.lexsort((-R.crowding, R.rank))
@@ -50,8 +50,8 @@ def best_first(R: Population) -> NDArray[np.int64]:
 
 
 def survivors(R: Population, n: int) -> NDArray[np.int64]:
-    """Indices of the n that survive, best first; sets rank and crowding of R. Infeasible ones follow all feasible ones,
-    by violation."""
+    """Indices of the n survivors, best first; sets rank and crowding of R. Infeasible members come after all feasible
+    ones, by violation."""
     feasible = np.flatnonzero(R.violation <= 0)
     kept: list[NDArray[np.int64]] = []
     room, rank = n, 0

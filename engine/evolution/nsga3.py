@@ -1,12 +1,12 @@
-"""NSGA-III (Deb & Jain 2014): non-dominated sorting, then a place for each reference direction.
+"""NSGA-III (Deb & Jain 2014): non-dominated sorting, then niching by reference directions.
 
-Uses pymoo's normalisation by a hyperplane, its association and its niching; what the normalisation remembers (ideal and
-worst point, extreme points) is kept as arrays. Departures:
+Uses pymoo's normalisation by a hyperplane, its association and its niching; the normalisation's state (ideal and worst
+point, extreme points) is kept as arrays. Departures:
 
 1. As NSGA-II's 1, 2 and 4.
 2. Parents are drawn at random among the feasible (as in the paper); among others the smaller violation wins.
 3. The nadir point never lies beyond the worst value seen (pymoo's).
-4. Left alone, as many divisions of the axes as give at most N directions.
+4. By default, the largest number of axis divisions that gives at most N directions.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class NSGA3(Breeding):
         return np.concatenate([kept, worse[: n - len(kept)]])
 
     def _niched(self, R: Population, feasible: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-        """Whole fronts while they fit; of the last, members near the directions that have the fewest."""
+        """Whole fronts while they fit; from the last one, members near the directions with the fewest members."""
         fronts = [feasible[front] for front in _sort.do(R.cost[feasible], n_stop_if_ranked=n)]
         for rank, front in enumerate(fronts):
             R.rank[front] = rank
-        with warnings.catch_warnings():  # pymoo switches warnings off for everybody
+        with warnings.catch_warnings():  # pymoo changes the global warning filters
             self.norm.update(R.cost[feasible], nds=np.searchsorted(feasible, fronts[0]))
         *whole, last = fronts
         kept = np.concatenate(whole) if whole else np.empty(0, dtype=np.int64)
@@ -73,7 +73,7 @@ class NSGA3(Breeding):
         return np.asarray(violation[a] < violation[b])
 
     def state(self) -> Parts:
-        """The search's state and what the normalisation remembers."""
+        """The search's state and the normalisation's."""
         norm = self.norm
         if norm.extreme_points is None:
             return super().state()
@@ -90,7 +90,7 @@ class NSGA3(Breeding):
 
 
 def directions(m: int, population: int, partitions: int = 0) -> NDArray[np.float64]:
-    """Das and Dennis's directions float64[H, m]. Raises ConfigError when there are more than the population's size."""
+    """Das and Dennis's directions float64[H, m]. Raises ConfigError when there are more than ``population``."""
     p = partitions
     if not p:
         while m > 1 and comb(p + m, m - 1) <= population:

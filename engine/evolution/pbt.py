@@ -1,23 +1,24 @@
 """Population based training (Jaderberg et al. 2017, algorithm 1; composed as in Lamarckian): members train step by
-step, each with its own weights and hyper-parameters; one that lags copies a better one's weights and hyper-parameters
-(exploit) and then changes the hyper-parameters (explore).
+step, each with its own weights and hyper-parameters; a member that lags copies the weights and hyper-parameters of a
+better one (exploit) and then changes the hyper-parameters (explore).
 
-A genome is the hyper-parameters. A request names the stored training to go on from (``TrainingContext.start``) and
-replicates nobody used before; the evaluation brings back the store hash of what training made (Lamarckian inheritance).
-The same step of two members uses the same replicates: common random numbers.
+A genome is the hyper-parameters. A request names the stored training to continue from (``TrainingContext.start``) and
+unused replicates; the evaluation returns the store hash of the new training (Lamarckian inheritance). The same step of
+two members uses the same replicates: common random numbers.
 
 Exploit: ``truncation`` (the lowest ``share`` copy a member drawn from the highest), ``welch`` (copy a random rival that
 Welch's t-test finds better) or ``both`` (the paper's two, one after the other). Explore: each number is multiplied by
-0.8 or 1.2, or with chance ``resample`` drawn anew; other genes change only by being drawn anew.
+0.8 or 1.2 or, with probability ``resample``, drawn again; other genes change only by being drawn again.
 
 Departures:
 
 1. The default is synchronous (all members step, then all that are ready exploit in order), so that a study can be
-   repeated bit for bit; ``steady`` is the paper's: each member goes on by itself against the others as they are.
-2. Welch's test uses the replicates of each one's latest evaluation (mean, covariance, samples) instead of the last ten
-   episodes. With several objectives a rival is better when the test says so in at least one and says the opposite in
+   repeated bit for bit; ``steady`` is the paper's: each member continues by itself, compared with the others' current
+   state.
+2. Welch's test uses the replicates of each member's latest evaluation (mean, covariance, samples) instead of the last
+   ten episodes. With several objectives a rival is better when the test finds it better in at least one and worse in
    none; truncation ranks by NSGA-II's order.
-3. A member whose step failed keeps its weights, ranks last, and copies at the next occasion.
+3. A member whose step failed keeps its weights, ranks last, and copies at the next exploit.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ LINEAGE = ("id", "member", "step", "parent", "copied")
 
 
 class Step(NamedTuple):
-    """One row of the lineage: request ``id`` is step ``step`` of ``member`` (from 0) and goes on from the weights of
-    request ``parent`` (-1: none). ``copied``: the member whose weights these are, -1 when its own."""
+    """One row of the lineage: request ``id`` is step ``step`` of ``member`` (from 0) and continues from the weights of
+    request ``parent`` (-1: none). ``copied``: the member that the weights were copied from, -1: its own weights."""
 
     id: int
     member: int
@@ -53,9 +54,10 @@ class Step(NamedTuple):
 
 
 class PBT(PopulationSearch):
-    """``ready``: steps between exploits; ``share``: of the population, for truncation; ``level``: Welch's p below which
-    a rival is better; ``resample``: chance that a gene is drawn anew instead of perturbed. ``trained``: hash of each
-    member's training; ``starts``: of the training from which an outstanding request goes on."""
+    """``ready``: steps between exploits; ``share``: share of the population that truncation replaces; ``level``:
+    Welch's p below which a rival is better; ``resample``: probability that a gene is drawn again instead of perturbed.
+    ``trained``: hash of each member's training; ``starts``: hash of the training that an outstanding request continues.
+    """
 
     Settings = PBTConfig
     settings: PBTConfig
@@ -84,12 +86,12 @@ class PBT(PopulationSearch):
         return best_first(R)[:n]
 
     def ask(self, room: int) -> list[Request]:
-        """The next step of each member that waits for one; ``room`` does not matter, a member trains once at a time."""
+        """The next step of each idle member; ``room`` is ignored, because a member has one step at a time."""
         asked, self.unasked = self.unasked, []
         return [self._request(i) for i in asked]
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
-        """A step is trained and measured. Synchronous: members go on when all have finished theirs."""
+        """Take a trained and measured step. Synchronous: members continue when all have finished their step."""
         genome = self.outstanding.pop(evaluation.id)
         self.arrived.append(Individual(genome, evaluation, self.tick + 1))
         self.told += 1
@@ -108,12 +110,12 @@ class PBT(PopulationSearch):
         return [Progress(self.tick)] if whole else []
 
     def alive(self) -> set[int]:
-        """Steps whose weights others went on with."""
+        """Ids of the steps whose weights are still built upon."""
         return {step.parent for step in self.lineage}
 
     def history(self) -> Arrays:
-        """The lineage as columns (``Step``), with each step's hyper-parameters ``genome`` [rows, ...]: who copied whom
-        when, and the schedule of hyper-parameters that each member went through."""
+        """The lineage as columns (``Step``), with each step's hyper-parameters ``genome`` [rows, ...]: all copies
+        between members, and each member's schedule of hyper-parameters."""
         rows = np.array(self.lineage, dtype=np.int64).reshape(-1, len(LINEAGE))
         return {name: rows[:, k] for k, name in enumerate(LINEAGE)} | {"genome": np.stack(self.genes)}
 
@@ -135,7 +137,7 @@ class PBT(PopulationSearch):
         self.P = Population(self.problem, [self.latest[m] for m in sorted(self.latest)])
 
     def _next(self, member: int) -> Genome:
-        """Hyper-parameters of a member's next step, after exploit and explore where it is ready."""
+        """Hyper-parameters of a member's next step, after exploit and explore if it is ready."""
         mine = self.latest[member]
         source = self._better_one(member) if self.begun[member] % self.settings.ready == 0 else member
         theirs = self.latest[source]
@@ -145,7 +147,7 @@ class PBT(PopulationSearch):
         return genome
 
     def _plan(self, member: int, genome: Genome, parent: int, start: str, copied: int = -1) -> None:
-        """A row of the lineage; rows are planned in the order in which they get their ids."""
+        """Add a row of the lineage; rows are planned in the order of their ids."""
         step = Step(len(self.lineage), member, self.begun[member], parent, copied)
         self.lineage.append(step)
         self.genes.append(genome)
@@ -182,7 +184,7 @@ class PBT(PopulationSearch):
         return self.can.perturb(self.rng, genome, fresh, FACTORS, self.settings.resample)
 
     def state(self) -> Parts:
-        """The search's state, what outstanding requests go on from, and the lineage."""
+        """The search's state, the trainings that outstanding requests continue, and the lineage."""
         meta = {"members": sorted(self.latest), "starts": list(self.starts.items())}
         return super().state() | {"lineage": Bundle(meta, self.history())}
 
@@ -197,8 +199,8 @@ class PBT(PopulationSearch):
 
 
 def better(problem: Problem, a: Evaluation, b: Evaluation, level: float) -> bool:
-    """Whether Welch's two-sided t-test finds ``a`` better than ``b`` in some objective and worse in none. One that
-    failed is worse than any that did not; of two without spread the larger mean is better."""
+    """Whether Welch's two-sided t-test finds ``a`` better than ``b`` in some objective and worse in none. A failed
+    evaluation is worse than any other; of two without spread the one with the better mean is better."""
     if a.status == "failed" or b.status == "failed":
         return a.status != "failed"
     signs = np.array([1.0 if o.direction == "max" else -1.0 for o in problem.objectives])

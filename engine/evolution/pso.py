@@ -3,7 +3,7 @@ converge: every particle is drawn to the best it has seen itself and to the best
 
     v <- w v + c1 r1 (p - x) + c2 r2 (g - x),   x <- x + v
 
-1. ``steady``: a particle moves again as soon as it was evaluated, by the best known then (asynchronous PSO).
+1. ``steady``: a particle moves again as soon as it is evaluated, by the best known then (asynchronous PSO).
 2. Bounds and several objectives as in ``swarm``.
 """
 
@@ -17,7 +17,7 @@ from engine.problem import Floats, Genome
 
 
 class PSO(Swarm):
-    """P holds each particle's own best, B float64[N, n] where it was."""
+    """P holds each particle's own best, B float64[N, n] its position."""
 
     Settings = PSOConfig
     settings: PSOConfig

@@ -1,4 +1,4 @@
-"""Random search: the control for every claim. Draws lineups as the space draws them, remembers the front."""
+"""Random search, the control for every claim: samples from the space and keeps the front."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from engine.problem import Genome
 
 
 class RandomSearch(NSGA2):
-    """NSGA-II's bookkeeping and survival with its offspring replaced by fresh draws: what selection alone would keep of
-    the same number of random candidates."""
+    """NSGA-II's bookkeeping and survival with random genomes as offspring: selection alone, on the same number of
+    candidates."""
 
     Settings = RandomConfig
 

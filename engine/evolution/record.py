@@ -1,8 +1,8 @@
-"""The record of a study beside its algorithm: everything evaluated, the Pareto front of it, and totals.
+"""The record of a study beside its algorithm: everything evaluated, its Pareto front, and totals.
 
 Columns go to the store tick by tick (chunks); the ``Archive`` of their objectives stays in memory. A candidate that is
-measured further comes again in the chunk of that tick, as one row with its merged estimate: of each id the last row
-counts, and the ``archive`` that a study leaves has one row for each candidate.
+measured further appears again in the chunk of that tick, as one row with its merged estimate: the last row of each id
+counts, and a study's final ``archive`` has one row for each candidate.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from engine.store import Store
 
 _NOTHING = np.empty(0)
 SHORT = 0.02
-"""A difference between two candidates that does not matter for the short list, as a share of the first tick's range."""
+"""Smallest difference between candidates that matters for the short list, as a share of the first tick's range."""
 SHOWN = ("id", "objective", "covariance", "samples", "violation", "status", "metrics", "descriptor")
-"""Columns of evaluations that artifacts have."""
+"""Columns of evaluations in artifacts."""
 MOST_MEASURED = 3
-"""With more objectives the volume of thousands of individuals takes too long for every tick."""
+"""Largest number of objectives for a hypervolume: with more it takes too long at every tick."""
 
 
 class Record:
     """Grows with every evaluation; ``state`` and ``load`` are plain JSON and travel in the checkpoint."""
 
     unit: ClassVar[str] = "battles"
-    """What an evaluation costs: the name of its counter."""
+    """The unit of an evaluation's cost: the name of its counter."""
 
     def __init__(self, problem: Problem, store: Store) -> None:
         self.problem, self.store = problem, store
@@ -58,7 +58,7 @@ class Record:
         self.termination = Termination()
 
     def add(self, request: Request, evaluation: Evaluation, tick: int) -> None:
-        """Take in the answer to a request."""
+        """Record the answer to a request."""
         self.totals[self.unit] += evaluation.cost
         self.totals["cached"] += evaluation.cached
         if request.candidate >= 0:
@@ -70,8 +70,8 @@ class Record:
         self.each = self.each or evaluation.cost
 
     def close_chunk(self) -> str:
-        """Store what arrived since the last chunk (in order of birth), and better estimates of what is older; the
-        chunk's hash."""
+        """Store the arrivals since the last chunk (in order of birth) and revised estimates of older candidates;
+        returns the chunk's hash."""
         found = {i.evaluation.id: i for i in self.waiting}
         self._merge(found)
         self.waiting, self.further = [], []
@@ -87,15 +87,15 @@ class Record:
         return self.totals["evaluations"] > self.totals["failed"]
 
     def put(self, members: Sequence[Individual]) -> str:
-        """Store some individuals as an artifact; its hash."""
+        """Store some individuals as an artifact and return its hash."""
         return self.store.put(pack(self.meta(), self.arrays([self.reported(i) for i in members])))
 
     def put_fresh(self, members: Sequence[Individual]) -> str:
-        """Store individuals that were measured again on fresh seeds; its hash."""
+        """Store individuals that were measured again on fresh seeds and return the hash."""
         return self.put(members)
 
     def archive(self) -> str:
-        """Store everything evaluated as one artifact, by id; its hash. ``edge`` is 1 for members of the
+        """Store everything evaluated as one artifact, by id, and return its hash. ``edge`` is 1 for members of the
         front and 2 for those of them on the short list."""
         if self.waiting or self.further:
             self.close_chunk()
@@ -111,12 +111,12 @@ class Record:
         return self.store.put(pack(self.meta(), whole))
 
     def short(self) -> NDArray[np.int64]:
-        """Rows of the short list: of those nobody beats, one for differences that matter."""
+        """Rows of the short list: members of the front thinned out to differences that matter."""
         epsilon = self.epsilon()
         return self.everything.epsilon_view(epsilon) if epsilon else self.everything.front.copy()
 
     def epsilon(self) -> list[float]:
-        """The differences that matter, in the objectives' units; empty before anything was evaluated."""
+        """The smallest differences that matter, in the objectives' units; empty before anything was evaluated."""
         if not self.reference:
             return []
         low, high = self.reference
@@ -135,9 +135,8 @@ class Record:
         return i._replace(genome=self.genes(i.genome), evaluation=self.shown(i.evaluation))
 
     def arrays(self, members: Sequence[Individual]) -> Arrays:
-        """The columns of reported individuals: those that are ``SHOWN``, ``genome``, ``tick`` and the standard
-        ``error`` of each objective. ``descriptor`` is there when the problem names descriptors (not a number for a
-        candidate that has none)."""
+        """The columns of reported individuals: ``SHOWN``, ``genome``, ``tick`` and the standard ``error`` of each
+        objective. ``descriptor`` only when the problem names descriptors (NaN for a candidate that has none)."""
         n, m, k = len(members), len(self.problem.objectives), len(self.problem.metrics)
         found = columns.encode([i.evaluation for i in members]).arrays
         arrays = {name: found[name] for name in SHOWN if name in found}
@@ -157,22 +156,22 @@ class Record:
         return [Individual(*row) for row in rows]
 
     def meta(self) -> dict[str, Any]:
-        """What the columns mean."""
+        """Metadata of the columns."""
         return {"objectives": [o.name for o in self.problem.objectives]}
 
     def undecided(self, fresh: Sequence[Individual], times: int) -> list[int]:
-        """Which of the final front, by what fresh seeds say, ``times`` as many replicates would settle."""
+        """Indices of the final front that are undecided by fresh seeds, and that ``times`` as many would settle."""
         return []
 
     def settle(self, fresh: Sequence[Individual]) -> None:
-        """What fresh seeds say of the final front takes the place of what the search saw."""
+        """Replace the search's findings on the final front by those from fresh seeds."""
 
     def judge(self, arrays: Arrays) -> None:
-        """Look at the rows of a chunk; those of candidates measured further come again."""
+        """Update findings from the rows of a chunk; candidates measured further appear again."""
 
     def _merge(self, found: dict[int, Individual]) -> None:
-        """Further replicates into the estimates they belong to: what is not in this chunk comes from an earlier one."""
-        # By candidate, then as asked: nothing may depend on the order of arrival.
+        """Merge further replicates into the estimates of their candidates, read from earlier chunks where necessary."""
+        # By candidate, then by request: nothing may depend on the order of arrival.
         self.further.sort(key=lambda pair: (pair[0], pair[1].id))
         older = {self.where[c] for c, _ in self.further if c not in found}
         for number in older:
@@ -207,7 +206,8 @@ class Record:
         return found
 
     def hypervolume(self, front: Sequence[Individual]) -> float:
-        """In units of the box that the first tick's evaluations span, from its worst corner."""
+        """The front's hypervolume from the worst corner of the box of the first tick's evaluations, in that box's
+        units."""
         return self._volume(np.array([i.evaluation.objectives for i in front]).reshape(-1, len(self.signs)))
 
     def _volume(self, objectives: NDArray[np.float64]) -> float:
@@ -224,7 +224,7 @@ class Record:
         return Counters(t["evaluations"], t.get("battles", 0), t["cached"], t.get("steps", 0), seconds)
 
     def state(self) -> dict[str, Any]:
-        """As JSON. What waits for its chunk is not part of it: a checkpoint is taken when nothing waits."""
+        """As JSON, without rows that wait for their chunk: none wait when a checkpoint is written."""
         return {
             "chunks": self.chunks,
             "totals": self.totals,
@@ -235,7 +235,7 @@ class Record:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from ``state``. Raises StoreError when a chunk is missing."""
+        """Continue from ``state``. Raises StoreError when a chunk is missing."""
         missing = [chunk for chunk in state["chunks"] if not self.store.has(chunk)]
         if missing:
             first = missing[0][:12]

@@ -1,8 +1,8 @@
-"""What population-based algorithms share: the bookkeeping of requests, generations and checkpoints, and breeding.
+"""Base classes of population-based algorithms: the bookkeeping of requests, generations and checkpoints, and breeding.
 
-An algorithm that inherits says only its rule. ``PopulationSearch`` asks, collects and remembers; its algorithm says
-what is proposed next and what becomes of the evaluations that arrived. ``Breeding`` adds mating: tournaments, and
-children from the space's own operators; its algorithm says who survives.
+A subclass states only its rule. ``PopulationSearch`` requests, collects and saves; its subclasses decide what to
+propose next and what to do with the evaluations that arrived. ``Breeding`` adds mating: tournaments, and children from
+the space's own operators; its subclasses decide who survives.
 
 Ids are given in order of proposal.
 """
@@ -45,8 +45,7 @@ _MISSING = {
 
 
 class View(NamedTuple):
-    """What a search shows beside its front: numbers by name, and columns in the role of an artifact, with what is to be
-    known of them."""
+    """A view of a search beside its front: metrics by name, and columns for an artifact of this role, with metadata."""
 
     metrics: dict[str, float]
     role: str
@@ -55,26 +54,25 @@ class View(NamedTuple):
 
 
 class PopulationSearch(ABC):
-    """An ``Algorithm`` with a population P of ``N`` individuals that lives ``T`` ticks, N evaluations each. Raises
-    ConfigError for settings that its configuration does not allow, and where the space lacks what it ``needs``.
+    """An ``Algorithm`` with a population P of ``N`` individuals and ``T`` ticks of N evaluations each. Raises
+    ConfigError for settings that its configuration does not allow, and where the space lacks a capability it ``needs``.
 
-    Synchronous: N requests, then always ``batch`` at a time (N, where the algorithm does not say otherwise), and
-    ``_select`` once all of them arrived. ``steady``: new requests whenever there is room, and ``_select`` at each
-    arrival. P begins with the first N that arrive, whichever they are; nobody waits for the slowest of those asked for
-    first.
+    Synchronous: N requests, then ``batch`` at a time (N, unless the subclass sets it), and ``_select`` once all of them
+    have arrived. ``steady``: new requests whenever there is room, and ``_select`` at each arrival. P begins with the
+    first N arrivals, without waiting for the slowest of the first requests.
     """
 
     Settings: ClassVar[type[SearchAlgorithm]]
-    """Its configuration, which says what it needs of a space and what can be done around it."""
+    """Its configuration, which declares the capabilities it needs from a space and the wrappers it supports."""
     stream: ClassVar[str]
-    """Names the algorithm's stream of random numbers."""
+    """Name of the algorithm's random stream."""
     kept: ClassVar[tuple[str, ...]] = ()
-    """Names of the attributes that a checkpoint keeps beside those of every search: arrays, or JSON."""
+    """Names of further attributes to save in checkpoints: arrays, or JSON."""
     gradual: ClassVar[bool] = False
-    """Whether P begins with the first arrival where ``steady``, instead of with the N-th."""
+    """Whether a ``steady`` search begins P with the first arrival instead of the N-th."""
     replaceable: ClassVar[bool] = False
-    """Whether a proposal may give way to another candidate: where a small space can be listed, to one that was never
-    proposed."""
+    """Whether a repeated proposal may be replaced by a candidate that was never proposed, where the space is small
+    enough to list."""
 
     def __init__(
         self, problem: Problem, population: int, ticks: int, seed: int, replicates: int = 1,
@@ -100,11 +98,11 @@ class PopulationSearch(ABC):
         self._propose(self._initial())
 
     def _begin(self) -> None:  # noqa: B027 - many have nothing of their own
-        """Set up what the algorithm has of its own, before the first proposals."""
+        """Set up the subclass's own state, before the first proposals."""
 
     @abstractmethod
     def _offspring(self, n: int) -> Genome:
-        """n genomes to evaluate next; where ``steady``, P may not have begun yet."""
+        """n genomes to evaluate next; in a ``steady`` search P may not have begun yet."""
 
     @abstractmethod
     def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
@@ -114,8 +112,8 @@ class PopulationSearch(ABC):
         return self.problem.space.sample(self.rng, self.N)
 
     def ask(self, room: int) -> list[Request]:
-        """A generation at once, when it begins; steady state: as many as there is room for, but no more than N beyond
-        the first N before P has begun."""
+        """Synchronous: a whole generation when it begins. Steady state: as many as there is room for, but at most N
+        beyond the first N before P has begun."""
         if self.steady and not self.done:
             most = self.N * (self.T if self.P is not None else min(2, self.T))
             wanted = min(room - len(self.unasked), most - self.next_id)
@@ -125,7 +123,7 @@ class PopulationSearch(ABC):
         return [self._request(i) for i in asked]
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
-        """Collect one evaluation; the last of a generation selects the next P."""
+        """Collect one evaluation; the last one of a generation triggers selection."""
         genome = self.outstanding.pop(evaluation.id)
         if inherit := self.can.inherit:
             genome = inherit(genome, evaluation)
@@ -143,7 +141,7 @@ class PopulationSearch(ABC):
         return [Progress(self.tick)] if ticked else []
 
     def revise(self, evaluations: Sequence[Evaluation]) -> None:
-        """Better estimates of members of P, by id. P is ranked anew: what was best may not be any more."""
+        """Update estimates of members of P, by id, and rank P again."""
         assert self.P is not None
         better = {e.id: e for e in evaluations}
         members = [i._replace(evaluation=better.get(i.evaluation.id, i.evaluation)) for i in self.P.individuals]
@@ -155,19 +153,19 @@ class PopulationSearch(ABC):
         return {i.evaluation.id for i in self.P.individuals} if self.P else set()
 
     def elites(self) -> list[Individual]:
-        """Members worth measuring again where there is noise: the front."""
+        """Members worth re-evaluating under noise: the front."""
         return self.front()
 
     def views(self, genes: Callable[[Genome], Genome]) -> list[View]:
-        """What it shows beside its front, settings as ``genes`` shows them; most show nothing."""
+        """Views beside the front, with settings as ``genes`` shows them; most algorithms have none."""
         return []
 
     def best_of_kinds(self) -> list[Individual]:
-        """The best of each kind of behaviour; nobody where it tells no kinds apart."""
+        """The best candidate of each kind of behaviour; empty where the algorithm does not distinguish any."""
         return []
 
     def views_by(self, evaluations: Sequence[Evaluation]) -> list[View]:
-        """Its views of kinds as other estimates have them; nothing in the search changes."""
+        """The views of behaviours by other estimates; the search is unchanged."""
         return []
 
     def front(self) -> list[Individual]:
@@ -193,7 +191,7 @@ class PopulationSearch(ABC):
             self.next_id += 1
 
     def _select(self) -> None:
-        """The next P, from P and what arrived."""
+        """Select the next P from P and the arrivals."""
         R = self._gathered(sorted([*self.elders(), *self.arrived], key=lambda member: member.evaluation.id))
         self.arrived = []
         self.P = R.take(self._survivors(R, self.N))
@@ -203,8 +201,8 @@ class PopulationSearch(ABC):
         return self.P.individuals if self.P else []
 
     def _gathered(self, members: list[Individual]) -> Population:
-        """Members as a population; in order of birth, so that nothing depends on the order of arrival. Raises
-        EvaluationError when every one of them failed, and they are enough to say so."""
+        """Members as a population, in order of birth, so that nothing depends on the order of arrival. Raises
+        EvaluationError when all of them failed and they are numerous enough."""
         R = Population(self.problem, members)
         if len(R) >= self.N and all(i.evaluation.status == "failed" for i in R.individuals):
             reason = R.individuals[0].evaluation.reason
@@ -212,7 +210,7 @@ class PopulationSearch(ABC):
         return R
 
     def state(self) -> Parts:
-        """P, what has arrived, what is outstanding, the generator, the counters, and what is ``kept``."""
+        """P, arrivals, outstanding requests, the generator, the counters, and the attributes in ``kept``."""
         kept = {name: getattr(self, name) for name in self.kept}
         arrays: Arrays = {name: value for name, value in kept.items() if isinstance(value, np.ndarray)}
         if self.P:
@@ -229,7 +227,7 @@ class PopulationSearch(ABC):
         return {"search": Bundle(meta, arrays), "P": to_part(members), "Q": to_part(self.arrived)}
 
     def load(self, parts: Parts) -> None:
-        """The inverse of ``state``; what was outstanding is asked again, in the order it was asked."""
+        """The inverse of ``state``; outstanding requests are asked again in their order."""
         meta, arrays = parts["search"]
         self.rng = load_generator(meta["rng"])
         self.next_id, self.tick, self.told, self.done = meta["next_id"], meta["tick"], meta["told"], meta["done"]
@@ -247,14 +245,14 @@ class PopulationSearch(ABC):
 
 
 class Breeding(PopulationSearch):
-    """Children of tournament winners, made by the space's crossover and mutation. Children that equal a member of P or
-    one another (by canonical key) are made again, up to five times."""
+    """Children of tournament winners, by the space's crossover and mutation. Children that equal a member of P or one
+    another (by canonical key) are made again, up to five times."""
 
     replaceable = True
     tournament = 2
 
     def _offspring(self, n: int) -> Genome:
-        """n children of tournament winners, preferring ones that are not in P already; before P, fresh draws."""
+        """n children of tournament winners, preferably not in P already; random genomes before P begins."""
         space, breed = self.problem.space, self.can.breed
         if self.P is None:
             return space.sample(self.rng, n)

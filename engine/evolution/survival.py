@@ -1,6 +1,5 @@
-"""Whether candidates that take longer are at a disadvantage: the correlation of time and survival (Scott & De Jong
-2015). A candidate survives when it is still there after as many others as the population holds were learnt from.
-"""
+"""Whether slow candidates are at a disadvantage: the correlation of time and survival (Scott & De Jong 2015). A
+candidate survives if it is still alive after as many others as the population holds were learnt from."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _SUMS = 6
 
 
 def search_in(algorithm: Algorithm) -> PopulationSearch:
-    """The search inside what is put around it."""
+    """The search inside its wrappers."""
     while isinstance(algorithm, FairQueue | Resampling):
         algorithm = algorithm.search
     assert isinstance(algorithm, PopulationSearch)
@@ -36,13 +35,13 @@ class Survival:
         self._outstanding: set[int] = set()
 
     def before(self, candidate: int, seconds: float) -> None:
-        """The search is about to be told of an answer that took ``seconds``."""
+        """Call before the search is told an answer that took ``seconds``."""
         self._outstanding = set(self.search.outstanding)
         if candidate in self._outstanding:
             self.seconds[candidate] = seconds
 
     def after(self) -> list[tuple[float, bool]]:
-        """The search was told: (seconds, survived) of the candidates whose fate is now known."""
+        """Call after the search was told. Returns (seconds, survived) of the candidates whose fate is now known."""
         learnt = sorted(self._outstanding - set(self.search.outstanding))
         self.waiting.extend(learnt)
         found: list[tuple[float, bool]] = []
@@ -58,7 +57,7 @@ class Survival:
 
     @property
     def correlation(self) -> float:
-        """Of the logarithm of the time and survival; not a number while all took as long or fared alike."""
+        """Correlation of the logarithm of time and survival; NaN while all times or all fates are equal."""
         n, x, y, xx, yy, xy = self.sums
         spread = (n * xx - x * x) * (n * yy - y * y)
         return (n * xy - x * y) / math.sqrt(spread) if n > 2 and spread > 1e-9 * n * n else math.nan

@@ -1,9 +1,9 @@
-"""What swarms share: particles that keep their number, their positions and their velocities.
+"""Base of swarms: particles with a fixed number, positions and velocities.
 
-A particle is idle once its evaluation arrived, and moves when it is proposed again. Particles move in the numbers that
-stand for genomes; one that would leave the box stops at its wall and comes back at half the speed
-(Standard PSO 2011). With one objective particles are compared by it; with several, by front and then by crowding.
-``steady``: an evaluated particle moves on among the others that are evaluated, and waits for none under way.
+A particle is idle once its evaluation has arrived, and moves when it is proposed again. Particles move in the space of
+vectors that decode to genomes; one that would leave the box stops at its wall and returns at half the speed (Standard
+PSO 2011). With one objective particles are compared by it; with several, by front and then by crowding. ``steady``: an
+evaluated particle moves on among the evaluated ones, without waiting for those in flight.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Indices = NDArray[np.int64]
 
 
 class Swarm(PopulationSearch):
-    """X float64[N, n] positions as last proposed, V velocities; ``settled`` the particles that were evaluated, P in
-    their order; ``place`` int64[N] of each particle in P's order of merit (N: none yet)."""
+    """X float64[N, n]: positions as last proposed, V: velocities; ``settled``: the evaluated particles, P in their
+    order; ``place`` int64[N]: each particle's rank in P (N: none yet)."""
 
     gradual = True
     kept: ClassVar[tuple[str, ...]] = ("X", "V", "idle", "settled")
@@ -50,10 +50,11 @@ class Swarm(PopulationSearch):
 
     @abstractmethod
     def _stands(self, owners: Indices, better: Bools) -> Bools:
-        """Whether what arrived for these particles stands for them from now on; ``better``: than what did so far."""
+        """Whether the new evaluations of these particles replace the old ones in P; ``better``: whether they are
+        better."""
 
     def _survivors(self, R: Population, n: int) -> Indices:
-        """Of R, which holds P and then what arrived for the particles ``owners``, who stands for each particle."""
+        """The member of R that represents each particle; R holds P, then the arrivals of the particles ``owners``."""
         place, known = merit(R), len(self.settled)
         row = np.full(self.N, -1)
         row[self.settled] = np.arange(known)
@@ -64,7 +65,7 @@ class Swarm(PopulationSearch):
         return row[self.settled]
 
     def _initial(self) -> Genome:
-        """Random positions; half the way to another random position as velocity."""
+        """Random positions; the velocity is half of the way to another random position."""
         self.X = self.numbers.sample(self.rng, self.N)
         self.V = (self.numbers.sample(self.rng, self.N) - self.X) / 2
         self.particle = dict(enumerate(range(self.N)))
@@ -107,7 +108,7 @@ class Swarm(PopulationSearch):
 
 
 def merit(R: Population) -> Indices:
-    """Each member's place in the order of merit."""
+    """Each member's rank, 0 for the best."""
     place = np.empty(len(R), dtype=np.int64)
     place[best_first(R)] = np.arange(len(R))
     return place

@@ -1,9 +1,9 @@
-"""When a search ends before its last tick: a plateau of the hypervolume, a budget, or a small space that was played
-whole. Looked at when a tick completes.
+"""When a search ends before its last tick: a plateau of the hypervolume, a budget, or an exhausted small space. Checked
+when a tick completes.
 
-The plateau is noise-aware: over the window's last ticks the mean volume of the later half must exceed that of the
-earlier half by more than the tolerance, and by more than the volume's own noise, the standard deviation over parametric
-bootstrap draws of the front from its members' means and covariances.
+The plateau is noise-aware: the search goes on while, over the window's last ticks, the mean volume of the later half
+exceeds that of the earlier half by more than the tolerance, and by more than the volume's own noise: the standard
+deviation over parametric bootstrap draws of the front from its members' means and covariances.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ class Termination:
         self.reason = ""
 
     def look(self, counters: Counters, front: list[Individual], volume: Volume) -> str:
-        """The reason after one more tick; once there is one it stays. ``volume`` measures a front beyond a fixed
-        reference."""
+        """The reason after one more tick; once set it stays. ``volume`` measures a front from a fixed reference."""
         if self.reason:
             return self.reason
         if any(isinstance(rule, PlateauRule) for rule in self.rules):
@@ -43,7 +42,7 @@ class Termination:
         return self.reason
 
     def end(self, reason: str) -> None:
-        """The search ends with this tick whatever the rules say; an earlier reason stays."""
+        """End the search with this tick whatever the rules say; an earlier reason stays."""
         self.reason = self.reason or reason
 
     def _holds(self, rule: StopRule, counters: Counters) -> str:
@@ -76,8 +75,8 @@ def plateau(volumes: Sequence[tuple[float, float]], window: int, tolerance: floa
 
 
 def noise(front: list[Individual], volume: Volume, rng: np.random.Generator) -> float:
-    """Standard deviation of the front's volume over draws from its members' means and covariances; 0 where nothing is
-    known of their noise."""
+    """Standard deviation of the front's volume over draws from its members' means and covariances; 0 where their noise
+    is unknown."""
     covariance = np.array([i.evaluation.covariance for i in front])
     if not len(front) or not np.isfinite(covariance).all() or not covariance.any():
         return 0.0

@@ -1,1 +1,1 @@
-"""Evolution of agents that are trained: what is searched, how a candidate is trained and measured, what is kept."""
+"""Evolution of trained agents: the search space, training and evaluation of candidates, the record."""

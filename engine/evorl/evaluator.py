@@ -1,11 +1,11 @@
 """The evaluator of players: trains a candidate, then measures it on episodes that it did not learn from (Lamarckian,
 III-D and Fig. 1).
 
-What becomes of a candidate depends on the study's seed, its genome and the weights it begins with, and on nothing else:
-the same candidate is the same on any worker. Training writes down how far it is wherever all battles begin afresh, so a
-worker that takes a candidate over goes on from there, to the same end.
+A candidate's result depends only on the study's seed, its genome and its initial weights, so it is the same on any
+worker. Training saves its progress wherever all battles restart, so a worker that takes a candidate over continues from
+there, to the same result.
 
-A replicate is an episode: its number is that of its seed, so all candidates are measured on the same episodes.
+A replicate is an episode: its number determines its seed, so all candidates are measured on the same episodes.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ from engine.simulators import references
 from engine.store import leased
 
 _ROUNDS = 10
-"""Checkpoints of a training where nothing else is said."""
+"""Default number of checkpoints of a training."""
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What a worker builds its evaluator from: the study as JSON, and the address of the lease for its trainings."""
+    """Everything from which a worker builds its evaluator: the study as JSON, and the address of its trainings'
+    lease."""
 
     study: dict[str, object]
     lease: str
 
 
 class Trained(NamedTuple):
-    """A candidate whose training is over: the hash of what it made, the steps it took and the seconds."""
+    """A finished training: the hash of its artifact, its steps and its seconds."""
 
     digest: str
     steps: int
@@ -59,7 +60,7 @@ class Trained(NamedTuple):
 
 
 class PlayerEvaluator:
-    """Holds games and no state a result depends on."""
+    """Holds games, but no state on which a result depends."""
 
     def __init__(self, config: EvolveConfig, trainings: Trainings) -> None:
         self.config, self.trainings = config, trainings
@@ -86,10 +87,10 @@ class PlayerEvaluator:
         self._games = {}
 
     def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
-        """Each candidate is trained and measured by itself, on one thread."""
+        """Train and measure each candidate by itself, on one thread."""
         for request in requests:
             with contextlib.ExitStack() as wrong, on_threads(1), self._blamed():
-                wrong.callback(self.close)  # whatever goes wrong, the games may not be as they should
+                wrong.callback(self.close)  # after any error the games may be in a bad state
                 answer = self._answer(request, should_stop)
                 wrong.pop_all()
             if answer is None:
@@ -97,7 +98,7 @@ class PlayerEvaluator:
             yield answer
 
     def _answer(self, request: Request, should_stop: ShouldStop) -> Evaluation | None:
-        """None when it was stopped on the way."""
+        """The answer to a request, or None when stopped before it was complete."""
         began = time.time()
         task, spec = self.space.expressed(request.genome)
         context = of_kind(request.context, TrainingContext)
@@ -150,7 +151,7 @@ class PlayerEvaluator:
         return trained
 
     def _train(self, training: Training, key: str, offset: float, should_stop: ShouldStop) -> bool:
-        """Train to the end, written down wherever all battles begin afresh; whether it got there."""
+        """Train to the end, saving progress wherever all battles restart. False when stopped before the end."""
         beginning = training.beginning
         for _ in training.run():
             if training.beginning > beginning and not training.done:
@@ -162,7 +163,7 @@ class PlayerEvaluator:
         return True
 
     def _begun(self, genome: Genome, start: str, key: str, task: TaskConfig, spec: PolicySpec) -> tuple[Training, int]:
-        """A training at its beginning, and the steps that were learned from before it."""
+        """A training in its initial state, and the number of steps trained before it."""
         seed = int(key[:15], 16)
         earlier = unpack(self.trainings.lease.get(start)) if start else None
         before = earlier.meta["learner"]["steps"] if earlier else 0
@@ -176,14 +177,14 @@ class PlayerEvaluator:
         training = Training(plan, game, learner)
         if earlier:
             training.load(earlier.arrays, earlier.meta)
-            training.beginning += 1  # no battle of the step before is played again
+            training.beginning += 1  # repeat no battle of the previous step
         elif (weights := self.space.network(genome)) is not None:
             learner.start_from(weights)
         return training, before
 
     @contextlib.contextmanager
     def _blamed(self) -> Iterator[None]:
-        """Settings that evolution chose and that cannot be used are their candidate's failure, and nobody else's."""
+        """Turn a ConfigError from evolved settings into the failure of their candidate alone."""
         try:
             yield
         except ConfigError as error:
@@ -192,7 +193,7 @@ class PlayerEvaluator:
             raise EvaluationError(f"These settings do not go together: {error}") from error
 
     def _own(self, wanted: TrainGame, game: VectorMDP) -> VectorMDP:
-        """A candidate's own game, when it can be played as everybody's."""
+        """A candidate's own game. Raises ConfigError when its seat differs from that of the other candidates' games."""
         if game.spec.seats[0] != self.space.spec.seat:
             given = ", ".join(f"{name}: {value}" for name, value in wanted.settings.items())
             why = "what is seen or done in it is of another shape than in the other players' games"

@@ -14,14 +14,14 @@ from engine.store import Artifacts
 
 
 def example(task: TaskConfig) -> TaskConfig:
-    """The task as a candidate may have it: ranges at their lower ends, or just above where that is no number of theirs.
-    Raises ConfigError where such numbers do not go together."""
+    """The task of an example candidate: integer genes at their lower ends, others a thousandth of the range above them,
+    because a field may exclude its lower end. Raises ConfigError where these values do not go together."""
     return express(task, {g.place: g.low if g.whole else g.low + (g.high - g.low) / 1000 for g in genes(task)})
 
 
 def check(config: EvolveConfig, game: VectorMDP) -> None:
-    """Raise ConfigError with all that the game has against a study, before anything begins: goals that it does not
-    tell, and a learner that does not fit."""
+    """Raise ConfigError with all reasons why the game does not suit a study, before anything begins: measures that it
+    does not report, and a learner that does not fit."""
     task = example(config.task)
     seat = game.spec.seats[0]
     wrong = Measures(seat).unknown(config)
@@ -35,7 +35,7 @@ def check(config: EvolveConfig, game: VectorMDP) -> None:
 
 
 def problem_of(config: EvolveConfig, game: VectorMDP, store: Artifacts) -> tuple[Problem, PlayerSpace]:
-    """What is searched."""
+    """The problem and its space."""
     spec = policy_spec(config.task.learner, game.spec.seats[0])
     measures = Measures(spec.seat)
     objectives = tuple(Objective(aim.measure, aim.measure, aim.direction) for aim in config.objectives)

@@ -1,9 +1,9 @@
-"""The record of evolved players: what every record has, what the best ones reach, and where the time goes.
+"""The record of evolved players: adds to ``Record`` the results of the best candidates and the use of time.
 
-Artifacts show genes in the units of their settings (``genome`` float64[n, genes]), every measure, and the hash of what
-training made of each candidate; ``low`` and ``high`` float64[n, goals] are the ends of 95 % ranges (``engine.means``),
-infinite where there is none, and ``values`` float64[n, episodes, goals] what each episode said, where those are
-``KEPT`` at most. Nothing in them depends on the clock.
+Artifacts have genes in the units of their settings (``genome`` float64[n, genes]), every measure, and the hash of each
+candidate's training; ``low`` and ``high`` float64[n, goals] are the ends of 95 % ranges (``engine.means``), infinite
+where there is none, and ``values`` float64[n, episodes, goals] those of each episode, if there are at most ``KEPT``.
+Nothing in them depends on the clock.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from engine.store import Store
 
 _DIGEST = 64
 KEPT = 1000
-"""Episodes of a candidate of which each one's values are kept. Measured further beyond that, it has ranges for goals
-with known ends only, by mean and count."""
+"""Largest number of episodes of a candidate whose values are kept. Beyond that it has ranges for bounded goals only,
+from mean and count."""
 
 
 class PlayerRecord(Record):
-    """``spans``: when workers were busy in this attempt; ``seconds``: what each candidate took."""
+    """``spans``: when workers were busy in this attempt; ``seconds``: time of each candidate."""
 
     unit: ClassVar[str] = "steps"
 
@@ -45,7 +45,7 @@ class PlayerRecord(Record):
         self.means: dict[str, float] = {}
 
     def add(self, request: Request, evaluation: Evaluation, tick: int) -> None:
-        """Take in the answer to a request, and how long it took."""
+        """Record the answer to a request, and how long it took."""
         super().add(request, evaluation, tick)
         began, busy, seconds = evaluation.metrics[-len(TIMES) :].tolist()
         if np.isfinite(began):
@@ -53,16 +53,16 @@ class PlayerRecord(Record):
             self.seconds.append(seconds)
 
     def genes(self, genome: Genome) -> Genome:
-        """In the units of their settings; networks are named by hash instead."""
+        """The genes in the units of their settings, without networks, which artifacts name by hash."""
         return self.space.gene_values(genome)
 
     def shown(self, evaluation: Evaluation) -> Evaluation:
-        """Without the times."""
+        """The evaluation without its times."""
         return evaluation._replace(metrics=evaluation.metrics[: -len(TIMES)])
 
     def arrays(self, members: Sequence[Individual]) -> Arrays:
-        """The columns every artifact has, and ``trained`` uint8[n, 64]: the store hash of what training made of each
-        candidate, as text (zeros: nothing)."""
+        """The columns of every artifact, and ``trained`` uint8[n, 64]: the store hash of each candidate's training, as
+        text (zeros: none)."""
         arrays = super().arrays(members)
         arrays["genome"] = arrays["genome"].reshape(len(members), len(self.space.genes))
         texts = [trained(i.evaluation).encode().ljust(_DIGEST, b"\0") for i in members]
@@ -73,7 +73,7 @@ class PlayerRecord(Record):
         return {("measure" if name == "metrics" else name): column for name, column in arrays.items()}
 
     def _values(self, found: Sequence[Evaluation]) -> Floats:
-        """Tables [episodes, goals], not a number beyond their end and where they are not kept."""
+        """Tables [episodes, goals], NaN beyond their end and where they are not kept."""
         many = [0 if e.values is None or len(e.values) > KEPT else len(e.values) for e in found]
         table = np.full((len(found), max(many, default=0), len(self.signs)), np.nan)
         for row, e, n in zip(table, found, many, strict=True):
@@ -81,7 +81,7 @@ class PlayerRecord(Record):
         return table
 
     def _range(self, e: Evaluation, j: int) -> Range:
-        """Of one goal. What evaluations that failed say is nothing."""
+        """Range of one goal; none for failed evaluations."""
         ends = self.config.ends(self.config.objectives[j])
         if e.status == "failed":
             return NOWHERE
@@ -94,7 +94,7 @@ class PlayerRecord(Record):
         found = super().restored({**arrays, "metrics": arrays["measure"]})
         contexts = [TrainingContext(artifacts={TRAINED: digest}) if digest else PLAIN for digest in digests(arrays)]
         counts = arrays["samples"].tolist()
-        tables = arrays.get("values", np.empty((len(counts), 0, len(self.signs))))  # earlier versions left none
+        tables = arrays.get("values", np.empty((len(counts), 0, len(self.signs))))  # absent in earlier versions
         told = [table[:n] for table, n in zip(tables, counts, strict=True)]
         kept = [t if len(t) == n and np.isfinite(t).all() else None for t, n in zip(told, counts, strict=True)]
         return [
@@ -103,7 +103,7 @@ class PlayerRecord(Record):
         ]
 
     def meta(self) -> dict[str, Any]:
-        """What the columns mean."""
+        """Metadata of the columns."""
         return {
             **super().meta(),
             "directions": [o.direction for o in self.problem.objectives],
@@ -116,23 +116,23 @@ class PlayerRecord(Record):
         }
 
     def epsilon(self) -> list[float]:
-        """The differences that matter as the study says them."""
+        """The smallest differences that matter, from the study where it states them."""
         return [aim.epsilon or usual for aim, usual in zip(self.config.objectives, super().epsilon(), strict=False)]
 
     def judge(self, arrays: Arrays) -> None:
-        """How the candidates of a tick are on average."""
+        """Record the mean objectives of a tick's candidates."""
         known = arrays["objective"][arrays["status"] == 0]
         if len(known):
             means = known.mean(axis=0).tolist()
             self.means = {f"mean_{o.name}": m for o, m in zip(self.problem.objectives, means, strict=True)}
 
     def leader(self, front: Sequence[Individual]) -> int:
-        """Which of these is the best by the first goal."""
+        """Index of the best by the first goal."""
         return int(np.argmax([self.signs[0] * i.evaluation.objectives[0] for i in front]))
 
     def best(self, front: Sequence[Individual]) -> dict[str, float]:
-        """The best of each goal with its 95 % range, by the estimates that chose it; and a tick's means. No range
-        where there is none: from a few episodes, or where episodes take few different values and have no known ends."""
+        """The best value of each goal with its 95 % range, by the estimates that selected it; and a tick's means. There
+        is no range from few episodes, or for values with many ties and without bounds."""
         found = dict(self.means)
         for j, objective in enumerate(self.problem.objectives):
             if not front:
@@ -145,8 +145,8 @@ class PlayerRecord(Record):
         return found
 
     def times(self, workers: int) -> dict[str, float]:
-        """How busy the workers were in this attempt, what candidates take, and whether slow ones are at a
-        disadvantage (correlation of time and survival)."""
+        """The workers' load in this attempt, the time of candidates, and whether slow ones are at a disadvantage
+        (correlation of time and survival)."""
         found: dict[str, float] = {}
         if self.spans:
             first, last = min(a for a, _ in self.spans), max(b for _, b in self.spans)
@@ -161,14 +161,14 @@ class PlayerRecord(Record):
         return super().state() | {"survival": self.survival.state(), "means": self.means}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         super().load(state)
         self.survival.load(state["survival"])
         self.means = state["means"]
 
 
 def trained(evaluation: Evaluation) -> str:
-    """Store hash of what training made of a candidate; empty where nothing was trained."""
+    """Store hash of a candidate's training; empty where nothing was trained."""
     return evaluation.context.artifacts.get(TRAINED, "")
 
 

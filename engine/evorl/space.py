@@ -25,9 +25,9 @@ _LEAST_SPREAD = 0.01
 
 
 class PlayerSpace(MixtureSpace):
-    """Genomes float64[n, genes + weights]: the genes of the task, then the network a candidate begins with, where
-    networks are bred. A network takes the better parent's place, or its first layers are one parent's and the rest the
-    other's; the numbers of the task cross and mutate as real and whole numbers do."""
+    """Genomes float64[n, genes + weights]: the genes of the task and, where networks are bred, the initial network. A
+    child's network is the better parent's, or has the first layers of one parent and the rest of the other; the genes
+    of the task cross and mutate as real numbers and integers."""
 
     def __init__(self, config: EvolveConfig, spec: PolicySpec, store: Artifacts) -> None:
         self.task, self.spec = config.task, spec
@@ -47,12 +47,11 @@ class PlayerSpace(MixtureSpace):
                     coding.crossover, coding.mutation = config.algorithm.crossover, config.algorithm.mutation
 
     def values(self, genome: Genome) -> dict[str, float]:
-        """Place to number of each gene."""
+        """The number of each gene by its place."""
         return self.settings.values(self.parts(genome[None])[_GENES][0]) if self.genes else {}
 
     def expressed(self, genome: Genome) -> tuple[TaskConfig, PolicySpec]:
-        """What a candidate is trained for, and what it plays with. Raises ConfigError where numbers do not go
-        together."""
+        """A candidate's task and its policy's specification. Raises ConfigError where values do not go together."""
         task = express(self.task, self.values(genome)) if self.genes else self.task
         return task, self.spec._replace(network=task.learner.network)
 
@@ -62,17 +61,17 @@ class PlayerSpace(MixtureSpace):
         return np.array([found[gene.place] for gene in self.genes], dtype=np.float64)
 
     def network(self, genome: Genome) -> NDArray[np.float32] | None:
-        """The weights a candidate begins with; none where it begins with fresh ones."""
+        """A candidate's initial weights; None where they are drawn at random."""
         return np.asarray(self.parts(genome[None])[_NETWORK][0], np.float32) if self.bred else None
 
     @property
     def can(self) -> Capabilities:
-        """What every mixture can; where networks are bred, what was learned is inherited."""
+        """The capabilities of a mixture; where networks are bred, also Lamarckian inheritance."""
         inherit = self.inherited if self.bred and self.lamarckian else None
         return super().can._replace(inherit=inherit)
 
     def inherited(self, genome: Genome, evaluation: Evaluation) -> Genome:
-        """The genome with the network as training left it (Lamarckian inheritance)."""
+        """The genome with the trained network (Lamarckian inheritance)."""
         digest = evaluation.context.artifacts.get(TRAINED)
         if digest is None:
             return genome
@@ -82,15 +81,15 @@ class PlayerSpace(MixtureSpace):
 
 
 def _operators_of_settings(algorithm: SearchAlgorithm) -> dict[str, Any]:
-    """How settings cross and mutate, where the algorithm says so."""
+    """Operators of settings, where the algorithm configures them."""
     if not isinstance(algorithm, Breeding):
         return {}
     return {"crossover_by": algorithm.settings_crossover, "mutation_by": algorithm.settings_mutation}
 
 
 def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.float32]]:
-    """The layers of a policy's weights, each with the spread of fresh ones, and what those are drawn around: zeros, but
-    for what is no layer (the scales of observations, exploration)."""
+    """The layers of a policy's weights, each with the standard deviation of initial weights, and their means: zero for
+    layers, the initial values for other parameters (scales of observations, exploration)."""
     model = spec.model()
     first = model.initial(generator(seed, "brood"))
     groups: list[LayerGroup] = []

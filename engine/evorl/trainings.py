@@ -1,7 +1,7 @@
-"""The trainings of a study's candidates, in a lease of its store: how far each is, and what it made.
+"""The trainings of a study's candidates, in a lease of its store: the progress of each, and its artifact.
 
-Everything is named by what it is (the hash of its content, or of the candidate it belongs to), so a study that was
-killed finds its candidates where their workers left them.
+Names are hashes (of content, or of the candidate), so a study that was killed finds its candidates where their workers
+left them.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def key_of(genome: Genome, start: str = "") -> str:
-    """Names a candidate by what it is: its genome and what its training begins with."""
+    """A candidate's key: the hash of its genome and of the training that it starts from."""
     digest = hashlib.sha256(genome.tobytes())
     digest.update(start.encode())
     return digest.hexdigest()
 
 
 def opened(store: Store, study: str, name: str = "") -> Trainings:
-    """The trainings of a checkpoint by the ``name`` it has for them; else those of a study by its hash, which are what
-    it reached before its first checkpoint, or empty. Raises StoreError where a checkpoint's are gone."""
+    """The trainings with the ``name`` in a checkpoint. Without a name: those under the study's hash, which hold its
+    progress before its first checkpoint, or are empty. Raises StoreError where a checkpoint's trainings are gone."""
     if name:
         return Trainings(store.take(name))
     return next(Trainings(lease) for n in count(1) if (lease := store.lease(f"{study}-{n}")))
 
 
 class Trainings:
-    """One record for each candidate says how far it is. What its training made is an artifact of the lease."""
+    """A record for each candidate holds its progress; its trained weights are an artifact of the lease."""
 
     def __init__(self, lease: Lease) -> None:
         self.lease = lease
@@ -51,24 +51,24 @@ class Trainings:
         self._since = 0.0
 
     def progress(self, key: str) -> Bundle | None:
-        """How far a candidate is; None when nobody began with it."""
+        """A candidate's progress; None when it was not begun."""
         data = self.lease.read(_place(key))
         return None if data is None else unpack(data)
 
     def note(self, key: str, meta: Mapping[str, Any], arrays: Arrays) -> None:
-        """Write down how far a candidate is."""
+        """Save a candidate's progress."""
         self.lease.write(_place(key), pack(meta, arrays))
 
     def weights(self, digest: str) -> NDArray[np.float32]:
-        """The weights that a training made. Raises StoreError when they are not there any more."""
+        """The weights from a training. Raises StoreError when they are gone."""
         found = unpack(self.lease.get(digest)).arrays.get("weights")
         if found is None:
             raise StoreError(f"Artifact {digest[:12]} holds no weights.")
         return np.asarray(found, np.float32)
 
     def tidy(self, parts: Parts, now: float) -> None:
-        """The state of an algorithm was written down at ``now``: what neither this checkpoint nor the one before it
-        names, and nobody used since then, goes."""
+        """After a checkpoint of the algorithm's state at ``now``: remove artifacts that neither it nor the checkpoint
+        before it names, and that were not used since."""
         before = set().union(*self._needed)
         self._needed.append(set(_DIGEST.findall(json.dumps([part.meta for part in parts.values()]))))
         self.lease.discard(before - set().union(*self._needed), self._since)

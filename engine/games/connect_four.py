@@ -1,7 +1,7 @@
 """Connect Four: two seats drop discs in turn, and four in a line win. Its battles are played in turns, by coroutines.
 
-Who moves first follows from the episode's seed, as do the ``opening`` moves that are drawn before: so battles of
-players who never draw differ, too.
+The episode's seed determines who moves first and the random ``opening`` moves, so battles between deterministic players
+differ, too.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ CELLS = COLUMNS * ROWS
 SEAT = SeatSpec((ArraySpec("board", (2 * CELLS,), low=0.0, high=1.0),), Discrete(COLUMNS), ("score",), ("discs",))
 SPEC = MDPSpec("connect-four", "1", (SEAT, SEAT), max_ticks=CELLS, in_turns=True)
 _DIRECTIONS = (1, ROWS + 1, ROWS, ROWS + 2)
-"""From a bit to the next cell up, to the side, and along both diagonals: a column has one bit more than cells."""
+"""Bit offsets to the next cell up, sideways, and along both diagonals; a column has one more bit than cells."""
 _NOTHING, _WON, _LOST = (np.array([reward], np.float32) for reward in (0.0, 1.0, -1.0))
 
 
 def connect_four(*, opening: int = 2) -> SteppedMDP:
-    """The game. A seat sees its own discs, then the other's, column by column from below; it may choose any column that
-    is not full. The reward is 1 for a win and -1 for a defeat; a result's score is 1, 0.5 or 0, its signal the number
-    of discs the seat has dropped, the opening's included. Raises ConfigError for an opening that is none."""
+    """The game. A seat sees its own discs, then the other's, column by column from the bottom; it may choose any column
+    that is not full. The reward is 1 for a win and -1 for a defeat; a result's score is 1, 0.5 or 0, its signal the
+    number of discs that the seat has dropped, including the opening's. Raises ConfigError for an invalid opening."""
     parse(ConnectFourSettings, {"opening": opening})
     return SteppedMDP(SPEC, lambda: ConnectFour(opening))
 
 
 class ConnectFour:
-    """``Simulation`` of one battle. A seat that the rules play drops anywhere, as the seed says."""
+    """``Simulation`` of one battle. A seat played by the rules drops in random columns, determined by the seed."""
 
     def __init__(self, opening: int = 2) -> None:
         self._opening = opening
@@ -44,7 +44,7 @@ class ConnectFour:
     def begin(self, seed: int, played: Sequence[int]) -> tuple[bool, bool]:
         """As ``Simulation.begin``."""
         self._seed, self._played = seed, frozenset(played)
-        self._boards = np.zeros((2, 2, CELLS), np.float32)  # as each seat sees it: its own discs, the other's
+        self._boards = np.zeros((2, 2, CELLS), np.float32)  # per seat: its own discs, the other's
         self._bits, self._heights, self._dropped = [0, 0], [0] * COLUMNS, [0, 0]
         self._winner: int | None = None
         self._mover = int(combine64(seed, 0)) % 2
@@ -62,7 +62,7 @@ class ConnectFour:
         return self._winner is not None or sum(self._dropped) == CELLS
 
     def _drawn(self) -> int:
-        """A column that is not full."""
+        """A random column that is not full."""
         free = [column for column in range(COLUMNS) if self._heights[column] < ROWS]
         return free[int(combine64(self._seed, 1 + sum(self._dropped)) >> np.uint64(11)) % len(free)]
 
@@ -81,12 +81,12 @@ class ConnectFour:
         self._mover = 1 - mover
 
     def state(self, seat: int) -> State:
-        """As ``Simulation.state``; once the board is full, nothing matters any more."""
+        """As ``Simulation.state``; when the board is full every column counts as legal."""
         free = np.array([height < ROWS for height in self._heights])
         return State({"board": self._boards[seat].reshape(-1)}, free if free.any() else ~free)
 
     def step(self, actions: Sequence[Any]) -> Tick:
-        """As ``Simulation.step``. Raises ConfigError for a column that is full, or none."""
+        """As ``Simulation.step``. Raises ConfigError for a full or invalid column."""
         seat, column = self._mover, int(actions[self._mover])
         if not 0 <= column < COLUMNS or self._heights[column] == ROWS:
             raise ConfigError([(f"seat {seat}", f"column {column} cannot be chosen; it is full, or there is none")])

@@ -1,9 +1,9 @@
 """The baseline teams of a study: the studio's own, or mid-strength teams drawn from the game and labelled as drawn.
 
-What the median one is worth is an estimate, from the same battles for all of them. A standard error of the team in the
+The strength of the median team is an estimate from the battles of all of them. The standard error of the team in the
 middle would not do: which team that is depends on the same luck, and a steady team between two that vary a lot would
-make the median look certain. So the ends of its interval are the medians of the teams' own ends, each at a level that
-lets all of the lower (or upper) half hold together.
+make the median look certain. So the interval's ends are the medians of the ends of the teams' intervals, each at a
+level at which all of the lower (or upper) half hold together.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ from engine.rng import battle_seeds, combine64, generator
 from engine.simulators.contract import OK, GameSpec, LineupSimulator, Metric, Patch
 
 ALONE = 64
-"""Replicates of a single team, which makes each of only two battles."""
+"""Replicates for a single baseline team, where a replicate has only two battles."""
 
 
 class BaselineTeams(NamedTuple):
-    """``rows`` int32[b, slots]; ``drawn`` or pasted; ``median``: strength of the median one; ``error``: its standard
-    error, of which ``half_width`` with ``samples`` makes a 95 % interval (``median_error``); None where nothing can be
-    said of it."""
+    """``rows`` int32[b, slots]; ``drawn`` or pasted; ``median``: strength of the median team; ``error``: its standard
+    error, from which ``half_width`` with ``samples`` gives a 95 % interval (``median_error``); None where unknown."""
 
     names: tuple[str, ...]
     rows: NDArray[np.int32]
@@ -54,7 +53,7 @@ class BaselineTeams(NamedTuple):
 def resolve(
     simulator: LineupSimulator, config: LineupConfig, patch: Patch, seed: int, fidelity: str = "full"
 ) -> BaselineTeams:
-    """The baseline teams and what the median one is worth against the others; ``seed``: the study's, for where the
+    """The baseline teams and the strength of the median one against the others; ``seed``: the study's, used where the
     baselines have none of their own. Raises ConfigError, SimulatorError."""
     spec = simulator.describe().patched(patch)
     drawn = isinstance(config.baselines, DrawnBaselines)
@@ -78,16 +77,15 @@ def resolve(
 
 
 def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> NDArray[np.float64]:
-    """The standard error of the median of the teams' means, such that Student's two-sided 95 % interval holds, and so
-    does its one-sided bound of 99 %. ``sums`` float64[..., teams, replicates], each a mean over a share of the
+    """The standard error of the median of the teams' means, such that Student's two-sided 95 % interval and its
+    one-sided 99 % bound have their coverage. ``sums`` float64[..., teams, replicates], each a mean over a share of the
     ``battles`` of a team; gives float64[...], infinite where a team never varied and the metric has no range.
 
-    Should the median of the lower ends be above the true median, then one of the teams up to the middle, of which there
-    are k // 2 + 1, has its own lower end above its mean: so they share one level (Bonferroni), however their results
-    depend on each other. A team's own end is Student's, moved by the third moment towards the longer tail (Johnson
-    1978), and never nearer than what so many battles may not have shown: n in which nothing happened leave anything
-    possible that happens in fewer than log(1 / α) / n of them. Opponents differ, so that may take the whole range from
-    the few battles that have it to lose.
+    If the median of the lower ends is above the true median, then one of the k // 2 + 1 teams up to the middle has its
+    own lower end above its mean: so these share one level (Bonferroni), however their results depend on each other. A
+    team's own end is Student's, moved by the third moment towards the longer tail (Johnson 1978), and never nearer than
+    rare events allow: n battles without an event are compatible with any event of probability below log(1 / α) / n.
+    Opponents differ, so that event may take the whole range from the few battles that have it to lose.
 
     The median of several skewed means is less skewed than one. Where replicates of a single team take few different
     values, such as rare wins, its bound is also no nearer than what bets within the metric's range leave open; a single
@@ -101,7 +99,7 @@ def median_error(sums: NDArray[np.float64], battles: int, metric: Metric) -> NDA
 
 
 def _half(sums: NDArray[np.float64], battles: int, metric: Metric, error: float) -> NDArray[np.float64]:
-    """How far the true median may lie on either side, each with this ``error``."""
+    """Half-width of the median's interval, with this ``error`` on each side."""
     mean, teams = sums.mean(axis=-1), sums.shape[-2]
     alpha = error / (teams // 2 + 1)
     below, above = _reach(sums, alpha)
@@ -130,8 +128,8 @@ def _coarse_reach(values: NDArray[np.float64], low: float, high: float, alpha: f
 
 
 def _open_reach(values: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
-    """How far below the mean of each row of values the true one may lie where nobody says how low it can be: by bets
-    within what they show (``confidence.seen``)."""
+    """How far below the mean of each row of values the true mean may lie where no lower bound is declared: by bets
+    within the values' own reach (``confidence.seen``)."""
 
     def reach(row: NDArray[np.float64]) -> float:
         mean = float(row.mean())
@@ -143,7 +141,7 @@ def _open_reach(values: NDArray[np.float64], alpha: float) -> NDArray[np.float64
 
 
 def _reach(sums: NDArray[np.float64], alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far below and above its mean each row's true one may lie, with an error of ``alpha`` on either side."""
+    """How far below and above its mean the true mean of each row may lie, with an error of ``alpha`` on each side."""
     n, deviation = sums.shape[-1], sums - sums.mean(axis=-1, keepdims=True)
     t, spread = stdtrit(n - 1, 1 - alpha), np.sqrt((deviation**2).mean(axis=-1))
     skew = (deviation**3).mean(axis=-1) / np.where(spread > 0, spread, 1) ** 3
@@ -155,8 +153,8 @@ def _reach(sums: NDArray[np.float64], alpha: float) -> tuple[NDArray[np.float64]
 def _draw(
     simulator: LineupSimulator, spec: GameSpec, config: LineupConfig, patch: Patch, seed: int, fidelity: str
 ) -> NDArray[np.int32]:
-    """Mid-strength teams that together are typical: of a random set of valid teams that all play each other, those of
-    the middle half whose average opponent is hardest to tell from the whole set's."""
+    """Mid-strength teams that together are typical: random valid teams all play each other; of the middle half by
+    strength, take those against which results differ least from results against the whole set."""
     wanted = config.baselines.count if isinstance(config.baselines, DrawnBaselines) else 0
     many, replicates = (max(64, 3 * wanted), 2) if spec.reproducible else (max(8, 2 * wanted), 1)
     alone = config.model_copy(update={"teams": 1, "cost_tolerance": None, "required": ()})
@@ -171,9 +169,10 @@ def _draw(
 
 
 def typical(results: NDArray[np.float64], candidates: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-    """``wanted`` of the candidates against whom everybody fares as against everybody, as nearly as can be.
+    """``wanted`` of the candidates, chosen so that results against them resemble results against all n as closely as
+    possible.
 
-    ``results`` float64[n, n]: what row i reaches against column j. Greedy choice, then exchanges while they help; the
+    ``results`` float64[n, n]: the result of row i against column j. Greedy choice, then exchanges while they help; the
     measure is the variance over rows of (mean over the chosen columns - mean over all columns).
     """
     centred = results - results.mean(axis=0)
@@ -205,8 +204,8 @@ def _round_robin(
     replicates: int,
     fidelity: str,
 ) -> NDArray[np.float64]:
-    """Mean strength left of each row against each other, from both seats: float64[rows, rows]; a row against itself
-    counts as its mean."""
+    """Mean strength left of each row against each other, from both seats: float64[rows, rows]; the diagonal holds each
+    row's mean."""
     n = len(rows)
     left, right = np.nonzero(~np.eye(n, dtype=bool))
     one, other = _play(simulator, spec, rows, left, right, patch, seed, replicates, fidelity)
@@ -247,8 +246,8 @@ def _play(
     replicates: int,
     fidelity: str,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Strength left of both sides, float64[matches, replicates] each; a battle that was not finished counts as the
-    average one. Raises SimulatorError when none was."""
+    """Strength left of both sides, float64[matches, replicates] each; an unfinished battle counts as the average one.
+    Raises SimulatorError when no battle was finished."""
     keys, metric = team_keys(rows), [m.name for m in spec.side_metrics].index(spec.strength)
     seeds = battle_seeds(seed, combine64(keys[left], keys[right]), 0, replicates).ravel()
     wide = (np.repeat(rows[left], replicates, axis=0), np.repeat(rows[right], replicates, axis=0))

@@ -1,9 +1,9 @@
-"""How many different battles lie behind the numbers of a lineup.
+"""How many distinct battles lie behind the numbers of a lineup.
 
-The seed of a battle is a hash of who meets whom and of the replicate (``engine.lineups.matches``). So where a team
-stands twice in a lineup, or is a baseline team as well, its opponents meet it in the same battle twice; and a team that
-meets itself has one battle where others have one from each seat. A battle that counts twice weighs twice, and no more
-are counted than of the heaviest one's weight would fit: one that shows nothing unusual says no more than its weight.
+The seed of a battle is a hash of the two teams and the replicate (``engine.lineups.matches``). So if a team stands
+twice in a lineup, or is a baseline team as well, its opponents meet it in the same battle twice; and a team that meets
+itself has one battle where others have one from each seat. A battle that occurs twice has twice the weight. The
+effective count is the total weight over the largest weight, because an uneventful battle tells no more than its weight.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ ALL, ONCE = "all", "_vs_teams"
 def battles_each(
     objectives: Sequence[ObjectiveConfig], spec: GameSpec, lineups: Rows, baselines: Rows
 ) -> NDArray[np.int64]:
-    """int64[n, m]: of how many battles one replicate of each objective is made, at least: those of the variable in it
-    that has the fewest. For ``lineups`` int32[n, teams, slots] that meet ``baselines`` int32[b, slots]."""
+    """int64[n, m]: the smallest number of battles behind one replicate of each objective: that of its variable with the
+    fewest. For ``lineups`` int32[n, teams, slots] that meet ``baselines`` int32[b, slots]."""
     team, lineup = (set(names) for names in variables(spec, lineups.shape[1]))
     names = [parse(o.formula, team, lineup).names - {COST} for o in objectives]
     return np.array([_of_lineup(names, battles_of_variables(spec, one, baselines)) for one in lineups], dtype=np.int64)
 
 
 def battles_of_variables(spec: GameSpec, lineup: Rows, baselines: Rows) -> dict[str, int]:
-    """By variable, the battles that one replicate of it is the mean of, for teams int32[teams, slots]. What battles
-    themselves are measured by counts those between two teams of the lineup twice, once for either."""
+    """By variable, the number of battles that one of its replicates averages, for teams int32[teams, slots]. Battle
+    metrics count a battle between two teams of the lineup twice, once for each."""
     fewest = _fewest(_alike(np.concatenate([lineup, baselines])), len(lineup))
     known = {f"{m.name}{suffix}": many for m in spec.side_metrics for suffix, many in fewest.items() if suffix != ALL}
     return known | {m.name: fewest[ALL] for m in spec.battle_metrics}
 
 
 def battles_between(teams: Rows) -> int:
-    """Those that one replicate of a team's results against all the others is the mean of, for int32[teams, slots]; of
-    the team that has the fewest."""
+    """The number of battles that one replicate of a team's results against all others averages, for int32[teams,
+    slots]; that of the team with the fewest."""
     return _fewest(_alike(teams), len(teams))[ONCE]
 
 
@@ -56,15 +56,15 @@ def _of_lineup(names: Iterable[Iterable[str]], known: Mapping[str, int]) -> list
 
 
 def _alike(teams: Rows) -> tuple[int, ...]:
-    """Each team by the place of the first that is the same."""
+    """For each team, the index of the first team equal to it."""
     _, where, inverse = np.unique(teams, axis=0, return_index=True, return_inverse=True)
     return tuple(where[inverse.ravel()].tolist())
 
 
 @lru_cache(maxsize=4096)
 def _fewest(names: tuple[int, ...], teams: int) -> dict[str, int]:
-    """By the suffix of a variable, and for what battles themselves are measured by. The first ``teams`` of the names
-    are the lineup's own, the others are baselines."""
+    """The fewest battles by suffix of a variable, and of battle metrics. The first ``teams`` of the names are the
+    lineup's own, the others are baselines."""
     opponents: dict[str, tuple[tuple[int, ...], Meeting]] = {
         "": (BOTH, lambda i, o: True),
         "_vs_baselines": (BOTH, lambda i, o: o >= teams),
@@ -81,11 +81,11 @@ def _fewest(names: tuple[int, ...], teams: int) -> dict[str, int]:
 
 
 def _battles(names: Sequence[int], i: int, seats: Sequence[int], meets: Meeting) -> list[tuple[int, int]]:
-    """Who sits left and right in the battles of team i from these seats."""
+    """The (left, right) teams of the battles of team i from these seats."""
     met = [names[o] for o in range(len(names)) if o != i and meets(i, o)]
     return [(names[i], other) if seat == 0 else (other, names[i]) for seat in seats for other in met]
 
 
 def _of_heaviest(battles: Sequence[Hashable]) -> int:
-    """How many fit that weigh as much as the one that stands in it most often."""
+    """The number of battles divided by how often the most frequent one occurs, rounded down."""
     return len(battles) // max(Counter(battles).values(), default=1)

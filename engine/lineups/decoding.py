@@ -1,8 +1,8 @@
 """Lineups decoded from numbers, for searches that only move through numbers (random keys, Bean 1994).
 
-Each slot's number picks a piece from its pool (or nothing) or a count. What would stand twice gives way to the next of
-the pool; what then breaks a budget is mended by the operators' repair, whose random walk always begins alike: the same
-numbers always mean the same lineup, and close ones mean lineups that are alike.
+Each slot's number picks a piece from its pool (or nothing) or a count. A piece that would repeat is replaced by the
+next of the pool; broken budgets are mended by the operators' repair, whose random walk has a fixed seed. So equal
+numbers always decode to the same lineup, and close numbers to similar lineups.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from engine.lineups.mending import allowed, drawn, place_required, put_in_order,
 from engine.lineups.rules import CompiledRules
 
 _EMPTY = 0.4
-"""Share of an optional slot's numbers that leave it empty, as when lineups are drawn."""
+"""Share of [0, 1] that leaves an optional slot empty, as when lineups are drawn."""
 _TRIES = 64
 _jit = njit(cache=True, nogil=True)
 
 
 def decode(numbers: NDArray[np.float64], rules: CompiledRules) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Canonical lineups int32[n, teams, slots] that float64[n, teams * slots] in [0, 1] mean, and bool[n] whether a
-    valid one was found."""
+    """Canonical lineups int32[n, teams, slots] from float64[n, teams * slots] in [0, 1], and bool[n] whether a valid
+    one was found."""
     slots = len(rules.is_count)
     picks = _picks(numbers.reshape(len(numbers), rules.teams, slots), rules)
     lineups, found = _decoded(picks, rules)
@@ -32,7 +32,7 @@ def decode(numbers: NDArray[np.float64], rules: CompiledRules) -> tuple[NDArray[
 
 
 def _picks(numbers: NDArray[np.float64], rules: CompiledRules) -> NDArray[np.int32]:
-    """For each slot a count, or a place in the slot's pool (-1: nothing)."""
+    """For each slot a count, or an index into the slot's pool (-1: nothing)."""
     filled = np.where(rules.optional, (numbers - _EMPTY) / (1 - _EMPTY), numbers)
     place = np.minimum(np.floor(filled * rules.pool_size), rules.pool_size - 1)
     span = rules.high - rules.low + 1
@@ -42,8 +42,8 @@ def _picks(numbers: NDArray[np.float64], rules: CompiledRules) -> NDArray[np.int
 
 @_jit
 def _place(lineup: Any, picks: Any, rules: Any) -> bool:
-    """Put what was picked in its slots, the next of the pool where it stands already; False when a slot stays empty
-    that may not."""
+    """Put the picks in their slots, or the next piece of the pool where a pick would repeat; False when a slot that
+    must not be empty stays empty."""
     lineup[:] = -1
     for t in range(lineup.shape[0]):
         for s in range(lineup.shape[1]):

@@ -28,7 +28,7 @@ def team_keys(rows: Lineups) -> NDArray[np.uint64]:
 
 @njit(cache=True, nogil=True)
 def _folded(rows: Any) -> Any:
-    """``combine64`` over the slots of each row, from 0, in one compiled loop: searches hash every team they meet."""
+    """``combine64`` over the slots of each row, from 0, in one compiled loop: searches hash very many teams."""
     keys = np.zeros(rows.shape[0], dtype=np.uint64)
     for i in range(rows.shape[0]):
         for s in range(rows.shape[1]):
@@ -50,12 +50,12 @@ class LineupSpace:
 
     @property
     def can(self) -> Capabilities:
-        """It breeds, moves through numbers, and lists its lineups where they are few."""
+        """Breeding, numbers, redrawing, and listing the lineups where they are few."""
         numbers = Numbers(self.width, lambda rng, k: rng.random((k, self.width)), self.decode)
         return Capabilities(Breed(self.offspring), numbers, redrawn, unmet=self.unmet)
 
     def sample(self, rng: np.random.Generator, n: int) -> Lineups:
-        """n random valid lineups. Raises ConfigError when the rules leave none to be found."""
+        """n random valid lineups. Raises ConfigError when none can be found under the rules."""
         return _found(*operators.sample(_seeds(rng, n), self.rules, self.slots))
 
     @cached_property
@@ -65,8 +65,8 @@ class LineupSpace:
         return None if found is None else self.canonical(found)
 
     def unmet(self, rng: np.random.Generator, lineups: Lineups, met: set[int]) -> Lineups:
-        """The lineups, with a random one that was not met before in the place of each whose key is in ``met`` or that
-        repeats an earlier one, while there are such; ``met`` grows. Where lineups cannot be listed, as they are."""
+        """The lineups, each whose key is in ``met`` or that repeats an earlier one replaced by a random new lineup
+        while any are left; adds the keys to ``met``. Unchanged where lineups cannot be listed."""
         if self.every is None:
             return lineups
         again = []
@@ -83,8 +83,8 @@ class LineupSpace:
         return lineups
 
     def distinct(self, rng: np.random.Generator, n: int) -> Lineups:
-        """n random valid lineups, none of them twice; all there are where they are fewer. Where lineups cannot be
-        listed, chance may repeat one. Raises ConfigError as ``sample`` does."""
+        """n distinct random valid lineups, or all if there are fewer. Where lineups cannot be listed, one may repeat by
+        chance. Raises ConfigError as ``sample`` does."""
         found = self.unmet(rng, self.sample(rng, n), set())
         if self.every is None:
             return found
@@ -92,7 +92,7 @@ class LineupSpace:
         return found[np.sort(first)]
 
     def decode(self, numbers: NDArray[np.float64]) -> Lineups:
-        """The valid lineups that float64[n, width] in [0, 1] mean. Raises ConfigError as ``sample`` does."""
+        """Valid lineups from float64[n, width] in [0, 1]. Raises ConfigError as ``sample`` does."""
         return _found(*decoding.decode(numbers, self.rules))
 
     def offspring(self, rng: np.random.Generator, mothers: Lineups, fathers: Lineups) -> Lineups:

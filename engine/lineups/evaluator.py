@@ -28,14 +28,14 @@ MEANT = 1.0
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What an actor builds its evaluator from: the study as JSON, and the baselines as the study resolved them."""
+    """Everything from which an actor builds its evaluator: the study as JSON, and the resolved baselines."""
 
     study: dict[str, object]
     baselines: dict[str, object]
 
 
 class LineupEvaluator:
-    """Plays lineups on one simulator. Holds only a memory of battles, which no result depends on."""
+    """Plays lineups on one simulator. Its only state is a cache of matches, on which no result depends."""
 
     def __init__(self, setup: Setup, simulator: LineupSimulator) -> None:
         study = STUDY.validate_python(setup.study)
@@ -49,7 +49,7 @@ class LineupEvaluator:
         self.matches = Matches(simulator, self.baselines.rows, study.game.patch, study.seed, cache)
 
     def close(self) -> None:
-        """Give the simulator back."""
+        """Release the simulator."""
         if close := getattr(self.simulator, "close", None):
             close()
 
@@ -135,14 +135,14 @@ class LineupEvaluator:
 
 
 def _alike(request: Request) -> tuple[int, int, str, bool, int]:
-    """What requests must share to be answered together."""
+    """Requests with the same value can be answered together."""
     known = -1 if request.record is None else len(request.record)
     fidelity = of_kind(request.context, LineupContext).fidelity
     return request.first, request.last, fidelity, bool(_anchors(request)), known
 
 
 def _anchors(request: Request) -> tuple[int, ...]:
-    """The teams that a request measures; with a record of replicates all of them choose anew."""
+    """The anchors of a request; none where it asks for a record, because all replicates then choose again."""
     return of_kind(request.context, LineupContext).anchors if request.record is None else ()
 
 
@@ -154,7 +154,7 @@ def _space(rules: CompiledRules, study: object) -> LineupSpace:
 
 
 def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
-    """The simulator's game, unpatched, when this study can run on it. Raises ConfigError with all that is wrong."""
+    """The simulator's game, unpatched, if this study can run on it. Raises ConfigError with every problem."""
     spec = simulator.describe()
     wrong = [(f"game.patch.{path}", text) for path, text in check_patch(spec, study.game.patch)]
     if study.game.spec and study.game.spec != content_hash(spec):
@@ -183,7 +183,7 @@ def checked(study: BalanceStudy, simulator: LineupSimulator) -> GameSpec:
 
 
 def _strangers(spec: GameSpec, baselines: Baselines) -> Iterator[tuple[str, str]]:
-    """What keeps pasted teams from being teams of the game."""
+    """Problems of pasted teams that are not valid teams of the game, as (place, sentence)."""
     for i, team in enumerate(baselines.teams if isinstance(baselines, PastedBaselines) else ()):
         try:
             team_row(spec, team, f"lineups.baselines.teams.{i}.slots.")

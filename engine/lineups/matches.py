@@ -1,8 +1,8 @@
-"""Who plays whom for a lineup, and the memory of matches already played.
+"""The matches of a lineup, and the cache of matches already played.
 
 Every team of a lineup meets every other team and every baseline team, from both seats, ``last - first`` times. A match
-is an ordered pair (left, right); the seed of each of its battles is a hash of (study seed, match, replicate). What is
-kept of a match is what the objectives need, so the same match in another lineup costs nothing.
+is an ordered pair (left, right); the seed of each of its battles is a hash of (study seed, match, replicate). The cache
+keeps the metrics that the objectives need, so the same match in another lineup costs nothing.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ class Played(NamedTuple):
 
 
 MEMORY_BYTES = 256 * 2**20
-"""What one worker may keep of matches it has played, all together."""
+"""Largest size of one worker's cache of matches."""
 _ENTRY_BYTES = 200
-"""Of the index, a row: its key, its number and their place in the dictionary while that grows (CPython 3.11)."""
+"""Index size per row: its key, its number and their dictionary entries while that grows (CPython 3.11)."""
 
 
 class MatchMemory:
-    """Rows of numbers by 64-bit key, in a table for each (kind of match, replicates, fidelity), of one simulator, patch
-    and seed. All tables with their indices stay within ``limit`` bytes: before they would not, everything is forgotten,
-    and what would not fit alone is not kept. Results never depend on what is remembered."""
+    """Cache of float rows by 64-bit key for one simulator, patch and seed, with one table per (kind of match,
+    replicates, fidelity). All tables with their indices stay within ``limit`` bytes: an addition that would exceed it
+    clears everything first, and one that would not fit alone is not kept. No result depends on the cache."""
 
     def __init__(self, limit: int = MEMORY_BYTES) -> None:
         self.limit = limit
@@ -65,11 +65,11 @@ class MatchMemory:
 
     @property
     def bytes(self) -> int:
-        """What all tables take."""
+        """Size of all tables with their indices."""
         return sum(table.bytes for table in self.tables.values())
 
     def find(self, table: tuple[Any, ...], keys: Keys, width: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """Rows float64[n, width] of the keys and bool[n]: which of them are known; the others' rows say nothing."""
+        """Rows float64[n, width] of the keys, and bool[n] which of them are cached; other rows are undefined."""
         found = np.empty((len(keys), width))
         if table not in self.tables:
             return found, np.zeros(len(keys), np.bool_)
@@ -78,7 +78,7 @@ class MatchMemory:
         return found, rows >= 0
 
     def add(self, table: tuple[Any, ...], keys: Keys, values: Floats) -> None:
-        """Keep rows float64[n, width] of keys that are not known."""
+        """Keep rows float64[n, width] of keys that are not cached."""
         kept = self.tables.get(table) or _Table(values.shape[1])
         if self.bytes + kept.needed(len(keys)) > self.limit:
             self.tables, kept = {}, _Table(values.shape[1])
@@ -88,7 +88,7 @@ class MatchMemory:
 
 
 class _Table:
-    """Rows that only grow, and where each key's is."""
+    """An append-only table of rows, and the index of each key's row."""
 
     def __init__(self, width: int) -> None:
         self.index: dict[int, int] = {}
@@ -99,7 +99,7 @@ class _Table:
         return self.rows.nbytes + _ENTRY_BYTES * len(self.index)
 
     def needed(self, more: int) -> int:
-        """Bytes that ``more`` rows take beside those there are; while the table grows, both sizes of it are there."""
+        """Additional bytes for ``more`` rows; a table that grows holds its old and new copy at once."""
         room = self._room(len(self.index) + more)
         grown = room * self.rows.shape[1] * self.rows.itemsize if room > len(self.rows) else 0
         return grown + _ENTRY_BYTES * more

@@ -1,6 +1,6 @@
-"""One lineup, drawn, filled, weighed and mended: the compiled parts of which everything that makes lineups is made.
+"""Compiled primitives to draw, fill, check and repair one lineup, shared by everything that makes lineups.
 
-A lineup is ``int32[teams, slots]``, changed in place. ``state`` uint64[1] is the generator of whoever calls.
+A lineup is ``int32[teams, slots]``, changed in place. ``state`` uint64[1] is the caller's random generator.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ compiled = njit(cache=True, nogil=True)
 
 @compiled
 def next_number(state: Any) -> Any:
-    """64 bits by lot; the generator moves on."""
+    """64 random bits; advances the generator."""
     state[0] += GOLDEN
     return mix(state[0])
 
 
 @compiled
 def below(state: Any, n: int) -> Any:
-    """A whole number from 0 to n - 1 by lot."""
+    """A random integer from 0 to n - 1."""
     return np.int64(next_number(state) % np.uint64(n))
 
 
 @compiled
 def chance(state: Any, p: float) -> Any:
-    """Whether something of this chance happens."""
+    """True with probability p."""
     return np.float64(next_number(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0) < p
 
 
 @compiled
 def required(rules: Any, piece: int) -> bool:
-    """Whether the rules want this piece in every lineup."""
+    """Whether the rules require this piece in every lineup."""
     for r in rules.required:  # noqa: SIM110 - the compiler knows no any()
         if r == piece:
             return True
@@ -148,7 +148,7 @@ def _penalty(rules: Any, cost: Any, units: Any) -> Any:
 
 @compiled
 def _worst_team(state: Any, rules: Any, cost: Any, units: Any) -> Any:
-    """A team that breaks a rule by itself, else the dearest or the cheapest."""
+    """A team that breaks a rule by itself; otherwise the dearest or the cheapest."""
     start = below(state, len(cost))
     for k in range(len(cost)):
         t = (start + k) % len(cost)
@@ -159,7 +159,7 @@ def _worst_team(state: Any, rules: Any, cost: Any, units: Any) -> Any:
 
 @compiled
 def change(state: Any, lineup: Any, rules: Any, t: int) -> bool:
-    """One random small change inside team t that repeats nothing; False when the draw leads nowhere."""
+    """One random small change inside team t that repeats nothing; False when the draw allows none."""
     s = below(state, lineup.shape[1])
     if rules.is_count[s]:
         if lineup[t, rules.partner[s]] < 0:
@@ -184,7 +184,7 @@ def change(state: Any, lineup: Any, rules: Any, t: int) -> bool:
 
 @compiled
 def repair(state: Any, lineup: Any, rules: Any, cost: Any, units: Any, kept: Any) -> Any:
-    """Walk downhill on the penalty until nothing is broken; False after too many steps."""
+    """Descend on the penalty until no rule is broken; False after too many steps."""
     for t in range(lineup.shape[0]):
         _weigh(lineup, rules, t, cost, units)
     penalty = _penalty(rules, cost, units)
@@ -207,7 +207,7 @@ def repair(state: Any, lineup: Any, rules: Any, cost: Any, units: Any, kept: Any
 
 @compiled
 def place_required(state: Any, lineup: Any, rules: Any) -> bool:
-    """Make sure that each required piece stands somewhere, never on top of another required one."""
+    """Place each required piece that is missing, never in the slot of another required one."""
     for piece in rules.required:
         if stands(lineup, rules, piece):
             continue

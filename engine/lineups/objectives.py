@@ -1,14 +1,14 @@
-"""From battles to objectives with their covariance: formulas over team means, jackknifed over replicates.
+"""Objectives and their covariance from battles: formulas over team means, jackknifed over replicates.
 
 Theta is a formula of the means over all replicates; theta_i the same without replicate i. The jackknife covariance is
-(R - 1)/R * sum (theta_i - mean)(theta_i - mean)^T (Efron & Tibshirani 1993, ch. 11), which takes the choice of the
-strongest and weakest team along. With ``anchors`` that choice is fixed, so fresh samples measure it without bias, and
-each replicate has a share in the result that can be told: its pseudo-value R theta - (R - 1) theta_i, of which theta is
-the mean for sums and differences; for ratios to first order, and not near a kink such as abs() at 0.
+(R - 1)/R * sum (theta_i - mean)(theta_i - mean)^T (Efron & Tibshirani 1993, ch. 11), which includes the choice of the
+strongest and weakest team. With ``anchors`` that choice is fixed, so fresh samples measure it without bias, and each
+replicate has a value of its own: its pseudo-value R theta - (R - 1) theta_i. Theta is the mean of these for sums and
+differences; for ratios only to first order, and not near a kink such as abs() at 0.
 
-Replicates that are all alike, or take few values, do not make a result certain: with a chance of 97.5 % one replicate
-in 1 / (1 - 0.025^(1/R)) or more could still be another. Where it is known how far values can go, the standard error is
-no less than that says.
+Replicates that are all equal, or take few values, do not make a result certain: at 97.5 % confidence, up to one
+replicate in 1 / (1 - 0.025^(1/R)) could still differ. Where the bounds of values are known, the standard error is no
+smaller than that implies.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Floats = NDArray[np.float64]
 class Measured(NamedTuple):
     """Objectives of n lineups: ``mean`` float64[n, m], ``covariance`` float64[n, m, m], ``violation`` float64[n],
     ``anchors`` int64[n, 2] (strongest, weakest team), ``strength`` float64[n, T] of each team over all its battles,
-    ``values`` float64[n, R, m] the jackknife's value of each replicate: where an objective is a weighted sum of means,
-    what it gives for that replicate by itself. ``sums`` float64[n, R, k], where ``anchors`` were given: what each
-    replicate has of the sums that the other objectives are made of (``engine.lineups.parts``)."""
+    ``values`` float64[n, R, m] the jackknife pseudo-value of each replicate; for an objective that is a weighted sum of
+    means, its value for that replicate alone. ``sums`` float64[n, R, k], where ``anchors`` were given: each replicate's
+    terms of the other objectives (``engine.lineups.parts``)."""
 
     mean: Floats
     covariance: Floats
@@ -48,7 +48,7 @@ class Measured(NamedTuple):
 
 
 def check(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> list[Formula]:
-    """Every formula parsed: objectives, then constraints. Raises ConfigError with each one's place."""
+    """Every formula parsed: objectives, then constraints. Raises ConfigError with the place of each that is wrong."""
     team, lineup = (set(names) for names in variables(spec, teams))
     found: list[tuple[str, str]] = []
     formulas: list[Formula] = []
@@ -78,7 +78,7 @@ class Objectives:
         self.sums = Sums(spec, config.objectives, teams)
 
     def describe(self) -> tuple[Objective, ...]:
-        """The objectives as the problem states them."""
+        """The objectives, for ``Problem``."""
         return tuple(Objective(o.name, o.title, o.direction, o.unit, o.threshold) for o in self.config.objectives)
 
     def measure(self, played: Played, costs: Floats, anchors: NDArray[np.int64] | None = None) -> Measured:
@@ -109,14 +109,14 @@ class Objectives:
         return Measured(theta[:, 0].copy(), covariance, violation, picked, strength[:, 0], each, sums)
 
     def limits(self, costs: Floats) -> Floats:
-        """Between which every replicate's objectives lie, float64[n, 2, m], for lineups of costs float64[n, T]; where
-        they are ``bounded``."""
+        """Bounds float64[n, 2, m] of every replicate's objectives, for lineups of costs float64[n, T]; valid where they
+        are ``bounded``."""
         low, high, *_ = spans(self.spec, self.config.objectives, costs)
         return np.stack([low, high], axis=1)
 
     def _not_too_sure(self, covariance: Floats, each: Floats, costs: Floats) -> None:
-        """Raise the variance of what took few values (``confidence.coarse``) to what the count of replicates allows to
-        say, where it is known how far values can go."""
+        """Raise the variance of objectives with few distinct values (``confidence.coarse``) to the least that the
+        number of replicates supports, where the bounds of values are known."""
         replicates, k = each.shape[1], max(2, -(-2 * each.shape[1] // 5))
         ordered = np.sort(each, axis=1)
         with np.errstate(invalid="ignore"):
@@ -154,13 +154,13 @@ class Objectives:
 
 
 def _each(theta: Floats) -> Floats:
-    """[n, 1 + R, k], of all replicates and without each one, to what each one has, [n, R, k]; in units of theta, for
-    sums of many replicates lose digits."""
+    """Pseudo-values [n, R, k] from [n, 1 + R, k] (all replicates, then without each one); computed relative to theta,
+    because sums of many replicates lose digits."""
     return np.asarray(theta[:, :1] + (theta.shape[1] - 2) * (theta[:, :1] - theta[:, 1:]))
 
 
 def _left_out(sums: Floats) -> Floats:
-    """[n, T, 2, R, k] to means [n, 1 + R, T, 2, k]: over all replicates, then leaving out each."""
+    """Means [n, 1 + R, T, 2, k] of [n, T, 2, R, k]: over all replicates, then leaving out each."""
     replicates = sums.shape[3]
     total = sums.sum(axis=3)
     without = (total[:, :, :, None] - sums) / (replicates - 1)

@@ -2,9 +2,9 @@
 
 A lineup is ``int32[teams, slots]``. Crossover is a grouping crossover for unordered teams (whole teams of one parent
 injected, clashes dropped and refilled; Falkenauer 1996) or a uniform one over matched teams; mutation swaps, replaces,
-recounts. Both end in a repair that walks downhill on the sum of rule violations, and fall back on the mother, which is
-valid, when it does not arrive (Lamarckian, V-B, says only "similar to the TSP"). Each child draws from a generator of
-its own, seeded by one number, so a batch gives the same children whole or in parts.
+recounts. Both end in a repair that descends on the sum of rule violations, and fall back on the mother, which is valid,
+when the repair fails (Lamarckian, V-B, says only "similar to the TSP"). Each child draws from a generator of its own,
+seeded by one number, so a batch gives the same children whole or in parts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _closest(state: Any, lineup: Any, team: Any, taken: Any) -> Any:
 
 @compiled
 def _inject(state: Any, child: Any, father: Any, rules: Any, taken: Any) -> bool:
-    """Grouping crossover: some whole teams of the father replace their likes; what then clashes is refilled."""
+    """Grouping crossover: some whole teams of the father replace the most similar ones; clashing slots are refilled."""
     teams = child.shape[0]
     source = below(state, teams)
     taken[:] = False
@@ -114,7 +114,7 @@ def _mutate(state: Any, child: Any, rules: Any, swapping: float) -> None:
 
 @compiled
 def canonical(lineups: Any, rules: Any) -> None:
-    """Bring int32[n, teams, slots] into canonical form, in place: the same lineup always reads the same."""
+    """Bring int32[n, teams, slots] into canonical form, in place: equal lineups become equal arrays."""
     kept = np.empty(lineups.shape[2], dtype=np.int32)
     for i in range(lineups.shape[0]):
         put_in_order(lineups[i], rules, kept)

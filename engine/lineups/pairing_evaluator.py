@@ -1,4 +1,4 @@
-"""Single battles between two teams each, many to a request: what a designed experiment or a round robin plays."""
+"""Evaluator of single battles between two teams, many per request, for designed experiments and round robins."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from engine.simulators.loaders import heed, load
 Ints = NDArray[np.int32]
 Played = WorthConfig | MetagameConfig | PatchConfig
 OUTCOMES = ("win", "strength")
-"""Of the left team: its win above even, and by how much strength it is ahead."""
+"""Outcomes of the left team: its win minus one half, and its lead in strength."""
 
 
 class PairingEvaluator:
     """Plays pairings on one simulator. A request's genome is int32[k, 2, slots], left and right team of each battle;
-    battle ``first + i`` of the study is its row i, and its seed is made of the study's seed, who meets whom, and that
-    number. The answer's ``values`` float64[k, 2] are the OUTCOMES of each, not a number where it could not be
-    finished."""
+    row i is battle ``first + i`` of the study, whose seed is a hash of the study's seed, the two teams and that number.
+    The answer's ``values`` float64[k, 2] are the OUTCOMES of each battle, NaN where it was not finished."""
 
     def __init__(self, config: Played, simulator: LineupSimulator) -> None:
         self.config, self.simulator = config, simulator
@@ -41,7 +40,7 @@ class PairingEvaluator:
         self.space = PairingSpace(compile_rules(spec, config.pairings))
 
     def close(self) -> None:
-        """Give the simulator back."""
+        """Release the simulator."""
         if close := getattr(self.simulator, "close", None):
             close()
 
@@ -111,7 +110,7 @@ def checked(config: Played, simulator: LineupSimulator) -> GameSpec:
 
 
 def build(payload: bytes) -> PairingEvaluator:
-    """The evaluator of a study as JSON; loads the simulator. Raises ConfigError, SimulatorError."""
+    """The evaluator for an experiment given as JSON; loads the simulator. Raises ConfigError, SimulatorError."""
     config = WorthConfig.model_validate(msgspec.json.decode(payload))
     return PairingEvaluator(config, load(config.game.simulator))
 

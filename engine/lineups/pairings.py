@@ -1,14 +1,14 @@
-"""Random pairings of two teams, drawn exactly: what a designed experiment plays.
+"""Exact random pairings of two teams: the battles of a designed experiment.
 
-The *reference* is the two teams of a lineup of two under the rules, drawn slot by slot: an optional slot stays empty in
+The *reference* distribution: the two teams of a lineup of two are drawn slot by slot. An optional slot stays empty in
 two of five draws, otherwise each piece of the slot's pool is equally likely, and so is each number of a count slot.
-What breaks a rule (a repetition, a budget, the costs' tolerance, a missing required piece) is thrown away whole and
-drawn again, so the pairings that are kept have the very distribution of the draws, given that they keep the rules.
+A draw that breaks a rule (a repetition, a budget, the costs' tolerance, a missing required piece) is rejected whole, so
+accepted pairings have the distribution of the draws conditional on the rules.
 
-A pairing whose first team holds given pieces has the reference's distribution given that it does: the pieces are put
-into slots by the chances of those slots, everything else is drawn, and of teams that hold them in several ways only so
-many are kept as there would be. So battles that are played to look at a piece more closely and battles that hold it by
-chance measure the same.
+A pairing whose first team must hold given pieces has the reference distribution conditional on that: the pieces are put
+into slots with the probabilities of those slots, everything else is drawn, and teams that hold them in several ways are
+thinned to their true frequency. So battles played to look at a piece more closely and battles that hold it by chance
+measure the same quantity.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ Rows = NDArray[np.int32]
 EMPTY = 0.4
 """Chance that an optional slot stays empty, as when lineups are drawn (``operators``)."""
 TRIES = 400_000
-"""Draws for one pairing before it is given up: the rules leave hardly any such."""
+"""Draws for one pairing before giving up: hardly any such pairing satisfies the rules."""
 LOOK_S = 0.25
-"""Seconds of drawing between two looks whether to stop."""
+"""Seconds of drawing between two checks whether to stop."""
 _jit = njit(cache=True, nogil=True)
 
 
 class Pairings(NamedTuple):
-    """``rows`` int32[n, 2, slots] in canonical form, the first team of each holding what was asked for; ``found``
-    bool[n]: the rows of the others say nothing."""
+    """``rows`` int32[n, 2, slots] in canonical form, the first team of each holding the requested pieces; ``found``
+    bool[n]: rows where it is False are undefined."""
 
     rows: Rows
     found: NDArray[np.bool_]
@@ -54,11 +54,10 @@ def draw(
     *,
     stopped: ShouldStop = lambda: False,
 ) -> Pairings:
-    """One pairing for each seed uint64[n], which should be a hash (and nothing else of the others). ``rules`` are of
-    lineups of two teams; ``pieces`` int32[n, k]: what the first team holds (-1: nothing), each in the amount of
-    ``least`` [n, k] or more. ``dearer`` float64[n]: by how much more one unit of the first of these costs than the
-    rules say, in either team. Where the rules leave few pairings this takes long: ``stopped`` is asked about four times
-    a second. Raises Cancelled."""
+    """One pairing for each seed uint64[n], which should be a hash; a pairing depends on its own seed only. ``rules``
+    are for lineups of two teams. ``pieces`` int32[n, k]: held by the first team (-1: none), each in an amount of
+    ``least`` [n, k] or more. ``dearer`` float64[n]: added to the unit cost of the first of these, in either team. Takes
+    long where few pairings satisfy the rules, so ``stopped`` is called about four times a second. Raises Cancelled."""
     shares = np.where(rules.optional, 1 - EMPTY, 1.0) / np.maximum(rules.pool_size, 1)
     inside = np.zeros((len(rules.is_count), len(rules.price)), np.bool_)
     for s, size in enumerate(rules.pool_size):
@@ -78,12 +77,12 @@ def draw(
 
 
 def _next_part(many: int, seconds: float) -> int:
-    """How many pairings to draw until the next look, ``many`` having taken so long."""
+    """How many pairings to draw until the next check, given that ``many`` took so many ``seconds``."""
     return max(1, min(int(many * LOOK_S / max(seconds, 1e-6)), 64 * many))
 
 
 def amounts(rules: CompiledRules, rows: Rows, pieces: int) -> NDArray[np.int32]:
-    """How many of each piece a team has: rows int32[n, slots] give int32[n, pieces]."""
+    """Amount of each piece in each team: rows int32[n, slots] give int32[n, pieces]."""
     held = np.zeros((len(rows), pieces + 1), np.int32)
     at = np.arange(len(rows))
     for s in np.flatnonzero(~rules.is_count):
@@ -93,7 +92,7 @@ def amounts(rules: CompiledRules, rows: Rows, pieces: int) -> NDArray[np.int32]:
 
 
 def costs(rules: CompiledRules, rows: Rows) -> NDArray[np.float64]:
-    """What teams int32[n, slots] cost, float64[n]."""
+    """Costs float64[n] of teams int32[n, slots]."""
     prices, total = np.append(rules.price, 0.0), np.zeros(len(rows))
     for s in np.flatnonzero(~rules.is_count):
         mate = rules.partner[s]
@@ -102,7 +101,7 @@ def costs(rules: CompiledRules, rows: Rows) -> NDArray[np.float64]:
 
 
 class PairingSpace:
-    """The reference as a space; genomes are int32[n, 2, slots], left and right team."""
+    """The reference distribution as a space; genomes are int32[n, 2, slots], left and right team."""
 
     can = Capabilities()
 
@@ -110,7 +109,7 @@ class PairingSpace:
         self.rules = rules
 
     def sample(self, rng: np.random.Generator, n: int) -> Rows:
-        """n random pairings. Raises ConfigError when the rules leave hardly any."""
+        """n random pairings. Raises ConfigError when hardly any satisfy the rules."""
         nothing = np.full((n, 1), -1, np.int32)
         rows, found = draw(self.rules, rng.integers(0, 2**63, n, dtype=np.uint64), nothing, nothing)
         if not found.all():
@@ -118,7 +117,7 @@ class PairingSpace:
         return rows
 
     def keys(self, genomes: Rows) -> NDArray[np.uint64]:
-        """Hash of who meets whom."""
+        """Hash of the two teams."""
         left, right = (team_keys(np.ascontiguousarray(genomes[:, side])) for side in (0, 1))
         return combine64(left, right)
 
@@ -131,7 +130,7 @@ def _mark(state: Any) -> Any:
 
 @_jit
 def _slot_of(state: Any, piece: int, shares: Any, inside: Any) -> Any:
-    """A slot for a piece, by the chances of the slots that may hold it; -1 where none may."""
+    """A random slot for a piece, with the probabilities of the slots that may hold it; -1 where none may."""
     total, last = 0.0, -1
     for s in range(len(shares)):
         total += shares[s] if inside[s, piece] else 0.0
@@ -147,7 +146,7 @@ def _slot_of(state: Any, piece: int, shares: Any, inside: Any) -> Any:
 
 @_jit
 def _put(state: Any, lineup: Any, rules: Any, price: Any, t: int, s: int, piece: int) -> Any:
-    """Put a piece in a slot, in a random number where it is counted; (what that costs, how many)."""
+    """Put a piece in a slot, in a random amount where the slot has a count; returns (cost, amount)."""
     lineup[t, s] = piece
     mate = rules.partner[s]
     if mate < 0:
@@ -159,7 +158,7 @@ def _put(state: Any, lineup: Any, rules: Any, price: Any, t: int, s: int, piece:
 
 @_jit
 def _amount(lineup: Any, rules: Any, t: int, piece: int) -> Any:
-    """(how many of the piece a team has, in how many slots it stands)."""
+    """(amount of the piece in a team, number of slots that hold it)."""
     many, slots = 0, 0
     for s in range(lineup.shape[1]):
         if not rules.is_count[s] and lineup[t, s] == piece:
@@ -171,7 +170,7 @@ def _amount(lineup: Any, rules: Any, t: int, piece: int) -> Any:
 
 @_jit
 def _repeats(lineup: Any, rules: Any, t: int, u: int) -> bool:
-    """Whether a piece of team t stands again in team u although it may not."""
+    """Whether a piece of team t is repeated in team u against the rules."""
     for s in range(lineup.shape[1]):
         piece = lineup[t, s]
         if rules.is_count[s] or piece < 0:
@@ -190,8 +189,8 @@ def _team(  # noqa: C901 - in parts it takes five times as long, and it runs som
     state: Any, lineup: Any, rules: Any, t: int, pieces: Any, least: Any, shares: Any, inside: Any, price: Any,
     cost: Any,
 ) -> bool:  # fmt: skip
-    """Draw one team; False when what it is to hold fell on the same slot, in too small an amount, or was kept back for
-    standing in several, and as soon as it costs too much or is too large."""
+    """Draw one team; False when its given pieces fall on the same slot or in too small an amount, when it is thinned
+    because they stand in several slots, and as soon as it costs too much or is too large."""
     lineup[t] = -1
     spent, units = 0.0, 0
     for piece in pieces:
@@ -236,7 +235,7 @@ def _whole(lineup: Any, rules: Any, t: int) -> bool:
 
 @_jit
 def _meet(lineup: Any, rules: Any, cost: Any) -> bool:
-    """Whether two teams that keep the rules may be one lineup."""
+    """Whether two valid teams make a valid lineup."""
     for piece in rules.required:
         if not stands(lineup, rules, piece):
             return False
@@ -250,7 +249,7 @@ def _pairing(
     state: Any, lineup: Any, rules: Any, pieces: Any, least: Any, nothing: Any, shares: Any, inside: Any, price: Any,
     cost: Any,
 ) -> bool:  # fmt: skip
-    """Draw two teams that keep the rules, each until it does, until they may meet."""
+    """Draw two valid teams, each until it is valid, and again until they may meet."""
     tries = 0
     while tries < TRIES:
         for t in range(2):

@@ -1,4 +1,4 @@
-"""The weighted sums that objectives are made of, replicate by replicate: what fresh battles are judged by."""
+"""The terms of objectives (weighted sums) for each replicate, by which fresh battles are judged."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 
 
 class Sums:
-    """The sums behind the objectives of lineups of so many ``teams``, one column each. ``names`` says what they are;
-    objectives that are sums themselves, or that luck has no part in, have none."""
+    """The terms of the objectives of lineups of so many ``teams``, one column each, called ``names``. Objectives that
+    are weighted sums themselves, or in which chance has no part, have none."""
 
     def __init__(self, spec: GameSpec, objectives: Sequence[ObjectiveConfig], teams: int) -> None:
         self.spec, self.objectives = spec, objectives
@@ -33,13 +33,13 @@ class Sums:
         self.names = [term.name for term in self._columns]
 
     def of(self, values: Mapping[str, Any], shape: tuple[int, int]) -> Floats:
-        """Every column, [*shape, k], by the variables, which are [*shape, teams] or [*shape, 1]."""
+        """All columns, [*shape, k], from the variables, which are [*shape, teams] or [*shape, 1]."""
         found = [np.broadcast_to(term.of(values), shape) for term in self._columns]
         return np.stack(found, axis=-1) if found else np.empty((*shape, 0))
 
     def parts(self, values: Sequence[Floats | None], costs: Floats) -> list[tuple[Parts | None, ...]]:
-        """Of n lineups whose teams cost float64[n, T], what each objective is made of, by the columns [samples, k] of
-        their replicates; None where they were not kept."""
+        """The ``Parts`` of each objective of n lineups whose teams cost float64[n, T], from the columns [samples, k] of
+        their replicates; None where these were not kept."""
         known = known_spans(self.spec, costs)
         spans = [term.span(known) for term in self._columns]
         n, k = len(costs), len(spans)

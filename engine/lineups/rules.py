@@ -12,7 +12,7 @@ from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 
 FREE, IN_TEAM, IN_LINEUP = 0, 1, 2
-"""Scope in which pieces of a category do not repeat."""
+"""Scope in which pieces of a category must not repeat."""
 
 
 class CompiledRules(NamedTuple):
@@ -37,14 +37,14 @@ class CompiledRules(NamedTuple):
     tolerance: float  # largest (dearest - cheapest) / cheapest; inf where prices may differ
 
     def dearest(self, cheapest: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The most that another team may cost beside these; any price is right where prices may differ, also beside a
-        team that costs nothing."""
+        """The highest permitted cost of another team beside these; infinite where costs may differ, even beside a team
+        that costs nothing."""
         free = np.isinf(self.tolerance)
         return np.full_like(cheapest, np.inf) if free else cheapest * (1 + self.tolerance)
 
 
 def compile_rules(spec: GameSpec, config: LineupConfig) -> CompiledRules:
-    """Join the game's rules and the project's. Raises ConfigError with every reason they cannot be met."""
+    """Join the game's rules and the project's. Raises ConfigError with every reason why they cannot be met."""
     reasons = feasibility(spec, config)
     if reasons:
         raise ConfigError([(f"lineups.{place}" if place else "lineups", text) for place, text in reasons])
@@ -112,7 +112,7 @@ def _scopes(spec: GameSpec, config: LineupConfig) -> NDArray[np.int32]:
 
 
 def feasibility(spec: GameSpec, config: LineupConfig) -> list[tuple[str, str]]:
-    """Why no lineup can meet these rules, as (field, sentence); empty when nothing speaks against it."""
+    """Reasons why no lineup can meet these rules, as (field, sentence); empty when none was found."""
     found = _unknown_names(spec, config)
     if found:
         return found
@@ -186,8 +186,8 @@ def _costs_fit(rules: CompiledRules) -> list[tuple[str, str]]:
 
 
 def _cost_by_units(rules: CompiledRules) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cheapest and dearest cost of a team for each number of units (inf / -inf where impossible). Bounds: a piece may
-    stand in two slots here, so they are never too strict."""
+    """Lowest and highest cost of a team for each number of units (inf / -inf where impossible). These are bounds: a
+    piece may stand in two slots here, so they are never too strict."""
     most = int(rules.high[rules.is_count].sum())
     best = [np.full(most + 1, np.inf), np.full(most + 1, -np.inf)]
     best[0][0] = best[1][0] = 0.0

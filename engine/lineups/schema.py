@@ -1,4 +1,4 @@
-"""People's words to the engine's rows and back: teams by piece ids or names, patches by path, names to show."""
+"""Conversion between what people write and the engine's rows: teams by piece ids or names, patches by path, labels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def spec_to_json(spec: GameSpec) -> dict[str, object]:
 
 
 def check_patch(spec: GameSpec, patch: Mapping[str, float]) -> list[tuple[str, str]]:
-    """What is wrong with a patch, as (path, sentence): unknown paths, values out of bounds, new pieces with no cost."""
+    """Problems of a patch, as (path, sentence): unknown paths, values out of bounds, new pieces without a cost."""
     game = spec.extended(patch)
     tunables, found = game.tunables(), []
     for piece in game.pieces[len(spec.pieces) :]:
@@ -71,7 +71,7 @@ _MOST = 2**31 - 1
 
 
 def team_row(spec: GameSpec, team: TeamRow, place: str = "") -> NDArray[np.int32]:
-    """A team by piece ids or names as int32[slots]. Raises ConfigError naming each slot that is wrong."""
+    """A team, given by piece ids or names, as int32[slots]. Raises ConfigError naming each slot that is wrong."""
     index = spec.piece_index()
     by_name = {p.name.casefold(): i for i, p in enumerate(spec.pieces)}
     row = np.full(len(spec.slots), EMPTY, dtype=np.int32)
@@ -138,8 +138,8 @@ def team_slots(spec: GameSpec, row: Sequence[int]) -> dict[str, str | int]:
 
 
 def team_parts(spec: GameSpec, row: Sequence[int]) -> list[str]:
-    """What a team is made of in words, in slot order: ``["Frost Captain", "Warhorn", "Pikes ×6"]``. Names stand as the
-    game has them, whatever their number."""
+    """The pieces of a team in words, in slot order: ``["Frost Captain", "Warhorn", "Pikes ×6"]``. Names are the game's,
+    never inflected for number."""
     counts = {slot.of: int(row[s]) for s, slot in enumerate(spec.slots) if slot.kind == "count"}
     parts = []
     for s, slot in enumerate(spec.slots):
@@ -168,7 +168,7 @@ def team_costs(spec: GameSpec, rows: NDArray[np.int32]) -> NDArray[np.float64]:
 
 
 def presence(spec: GameSpec, rows: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which pieces stand in which team: rows int32[n, slots] gives bool[n, pieces]."""
+    """Presence of each piece in each team: rows int32[n, slots] give bool[n, pieces]."""
     have = np.zeros((len(rows), len(spec.pieces) + 1), dtype=bool)
     for s, slot in enumerate(spec.slots):
         if slot.kind == "piece":
@@ -182,7 +182,7 @@ def names(spec: GameSpec, pieces: Iterable[int]) -> str:
 
 
 def variables(spec: GameSpec, teams: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Names a formula may use, with what each means: (one number a team, one number a lineup)."""
+    """Variables of a formula with their meanings: (those with one number a team, those with one number a lineup)."""
     team: dict[str, str] = {"cost": "what the team costs"}
     for metric in spec.side_metrics:
         what = f"{metric.title.lower()}, average"
@@ -197,15 +197,15 @@ def variables(spec: GameSpec, teams: int) -> tuple[dict[str, str], dict[str, str
 
 
 def metric_of(spec: GameSpec, name: str) -> Metric | None:
-    """The metric whose mean a formula's variable is; None for a cost."""
+    """The metric that a variable of a formula averages; None for a cost."""
     ends = ("", "_vs_baselines", "_first", "_second", "_vs_teams")
     side = [m for m in spec.side_metrics if any(name == f"{m.name}{end}" for end in ends)]
     return next((m for m in (*side, *spec.battle_metrics) if m in side or m.name == name), None)
 
 
 def unbounded(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> str:
-    """Why no bounds are known for these objectives before all battles are played, as a sentence; empty where they
-    are: formulas are weighted sums of metrics that have a range. Formulas that cannot be read are passed over."""
+    """Why these objectives have no bounds before all battles are played, as a sentence; empty where they have, that is,
+    where formulas are weighted sums of metrics with a range. Ignores formulas that cannot be parsed."""
     team, lineup = (set(names) for names in variables(spec, teams))
     try:
         constraints = [parse(text, team, lineup) for text in config.constraints]
@@ -228,9 +228,9 @@ def unbounded(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> str:
 
 
 class Spans(NamedTuple):
-    """How far objectives can go: ``low`` and ``high`` float64[n, m], infinite where nobody says; ``exact`` bool[m]: no
-    battle has a say, or no chance has; ``plain`` bool[m]: weighted sums of means, of which each replicate has a value,
-    once it is chosen which team is strongest and which is weakest."""
+    """Bounds of objectives: ``low`` and ``high`` float64[n, m], infinite where not declared; ``exact`` bool[m]: they do
+    not depend on battles, or not on chance; ``plain`` bool[m]: weighted sums of means, with a value for each replicate
+    once the strongest and the weakest team are chosen."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -239,12 +239,12 @@ class Spans(NamedTuple):
 
 
 FARTHEST = 1e15
-"""No line lies further from 0: the most that a formula may write."""
+"""Largest absolute value of a line, as of a number in a formula."""
 
 
 def unreachable_lines(spec: GameSpec, config: ObjectiveSetConfig, teams: int) -> Iterator[tuple[str, str]]:
-    """(place, sentence) of each line that no lineup can be on the other side of, or that is no ordinary number.
-    Formulas that cannot be read are passed over."""
+    """(place, sentence) for each line that no lineup can cross, or that is no ordinary number. Ignores formulas that
+    cannot be parsed."""
     known = known_spans(spec, np.full((1, teams), np.inf))
     known[COST] = Span(np.zeros((1, teams)), np.full((1, teams), np.inf))
     for i, objective in enumerate(config.objectives):
@@ -267,14 +267,14 @@ def unreachable_lines(spec: GameSpec, config: ObjectiveSetConfig, teams: int) ->
 
 
 def exact(spec: GameSpec, objectives: Sequence[ObjectiveConfig], teams: int) -> NDArray[np.bool_]:
-    """bool[m]: objectives that luck has no part in."""
+    """bool[m]: objectives in which chance has no part."""
     team, lineup = (set(names) for names in variables(spec, teams))
     played = [parse(o.formula, team, lineup).names - {COST} for o in objectives]
     return np.array([not spec.chance or not names for names in played], dtype=bool)
 
 
 def spans(spec: GameSpec, objectives: Sequence[ObjectiveConfig], costs: NDArray[np.float64]) -> Spans:
-    """How far objectives can go, by what the game says of its metrics and by their floors and caps, for lineups whose
+    """Bounds of objectives from the game's metric ranges and the objectives' own floors and caps, for lineups whose
     teams cost ``costs`` float64[n, T]."""
     n, teams = costs.shape
     known = known_spans(spec, costs)
@@ -285,27 +285,27 @@ def spans(spec: GameSpec, objectives: Sequence[ObjectiveConfig], costs: NDArray[
 
 
 def is_plain(objective: ObjectiveConfig, spec: GameSpec, teams: int) -> bool:
-    """Whether it is a weighted sum of means, the strongest and the weakest team being chosen."""
+    """Whether it is a weighted sum of means, given the choice of the strongest and the weakest team."""
     team, lineup = (set(names) for names in variables(spec, teams))
     formula = parse(objective.formula, team, lineup, chosen=True)
     return formula.degree != CURVED and objective.low is None and objective.high is None
 
 
 def known_spans(spec: GameSpec, costs: NDArray[np.float64]) -> dict[str, Span]:
-    """How far every variable of a formula can go, [n, T] or [n, 1], for lineups whose teams cost float64[n, T]."""
+    """Bounds of every variable of a formula, [n, T] or [n, 1], for lineups whose teams cost float64[n, T]."""
     n, teams = costs.shape
     known = {name: _span(metric, n, count) for name, metric, count in _measured(spec, teams)}
     return {**known, COST: Span(costs, costs)}
 
 
 def battles_of_replicate(teams: int, baselines: int) -> int:
-    """Battles that one replicate of a lineup costs: every pair of its teams, and every team with every baseline team,
-    from both seats."""
+    """Battles in one replicate of a lineup: every pair of its teams, and every team with every baseline team, from both
+    seats."""
     return 2 * (teams * (teams - 1) // 2 + teams * baselines)
 
 
 def _measured(spec: GameSpec, teams: int) -> Iterable[tuple[str, Metric, int]]:
-    """Every variable but the cost: its name, its metric, numbers a lineup."""
+    """Every variable but the cost: its name, its metric, and how many numbers a lineup has of it."""
     team, _ = variables(spec, teams)
     for metric in spec.side_metrics:
         suffixes = ("", "_vs_baselines", "_first", "_second", "_vs_teams")

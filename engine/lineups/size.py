@@ -1,4 +1,4 @@
-"""How many lineups a project's rules leave to search in: counted where that is cheap, estimated by draws elsewhere.
+"""The size of a project's search space in lineups: counted where that is cheap, otherwise estimated from random draws.
 
 A lineup is counted once, in its canonical form (``operators.canonical``): interchangeable slots and teams in order.
 """
@@ -18,18 +18,18 @@ from engine.rng import generator
 I64 = NDArray[np.int64]
 
 COUNTED = 2**17
-"""As many teams, or lineups, are looked at one by one."""
+"""Up to so many teams, or lineups, are enumerated."""
 HALF = 2**18
-"""As many halves of teams are laid out by cost."""
+"""Up to so many halves of teams are enumerated and sorted by cost."""
 BLOCKS, TEAM_DRAWS, LINEUP_DRAWS = 8, 6_000, 2_500
 """Independent estimates, whose spread gives the interval, and the draws in each."""
 WIDEST = 0.5
-"""An interval that reaches further to each side, as a share of the estimate, tells nothing."""
+"""Widest useful interval: its half-width as a share of the estimate."""
 
 
 class Size(NamedTuple):
     """``counted``: ``lineups`` is exact. ``estimated``: ``low`` to ``high`` is a 95 % interval from random draws.
-    ``bound``: so few draws fit that only what there is at most can be told; ``low`` is 0."""
+    ``bound``: so few draws were valid that only an upper bound is known; ``low`` is 0."""
 
     lineups: float
     low: float
@@ -38,7 +38,7 @@ class Size(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """What may stand in a piece slot, with its count: one entry an option; an empty slot is piece -1."""
+    """The options of a piece slot, each a piece with its count; an empty slot is piece -1."""
 
     piece: I64
     units: I64
@@ -49,7 +49,7 @@ class _Place(NamedTuple):
 
 class _Teams(NamedTuple):
     """Teams that keep the rules of one team, in order of cost: their option for each place int64[n, places], pieces
-    int64[n, places], costs float64[n], ``name`` int64[n] the same for equal teams. They stand for ``number`` teams."""
+    int64[n, places], costs float64[n], ``name`` int64[n] equal for equal teams. They represent ``number`` teams."""
 
     option: I64
     piece: I64
@@ -59,7 +59,7 @@ class _Teams(NamedTuple):
 
 
 def space_size(rules: CompiledRules) -> Size:
-    """How many lineups keep the rules, the same answer every time."""
+    """How many lineups keep the rules; deterministic."""
     places = [_place(rules, int(s)) for s in np.flatnonzero(~rules.is_count)]
     affordable = _Affordable(rules, places)
     known = None
@@ -79,8 +79,8 @@ def space_size(rules: CompiledRules) -> Size:
 
 
 def every_lineup(rules: CompiledRules) -> NDArray[np.int32] | None:
-    """All lineups that keep the rules, int32[n, teams, slots], each once, with its teams in some order; None where
-    there are too many to list (more than ``COUNTED`` teams, or choices of teams)."""
+    """All lineups that keep the rules, int32[n, teams, slots], each once with its teams in some order; None where there
+    are too many to list (more than ``COUNTED`` teams, or choices of teams)."""
     places = [_place(rules, int(s)) for s in np.flatnonzero(~rules.is_count)]
     affordable = _Affordable(rules, places)
     if affordable.total > COUNTED:
@@ -103,9 +103,9 @@ def _place(rules: CompiledRules, s: int) -> _Place:
 
 
 class _Affordable:
-    """The teams whose cost lies in the budget, numbered 0 to ``total`` - 1: each half of a team is laid out whole, and
-    for each first half the second halves that go with it lie next to each other in order of cost. Games with so many
-    slots that a half cannot be laid out are not sorted by cost: there, all teams are numbered."""
+    """The teams whose cost is within the budget, numbered 0 to ``total`` - 1: all halves of teams are enumerated, and
+    the second halves that fit a first half are contiguous in order of cost. In games with too many slots to enumerate a
+    half, all teams are numbered, whatever they cost."""
 
     def __init__(self, rules: CompiledRules, places: list[_Place]) -> None:
         self.shape = tuple(len(place.piece) for place in places)
@@ -120,20 +120,20 @@ class _Affordable:
             self._lay_out(_sums(first), _sums(second), rules.budget)
 
     def _lay_out(self, first: NDArray[np.float64], second: NDArray[np.float64], budget: NDArray[np.float64]) -> None:
-        slack = 1e-9 * (1 + first.max() + second.max())  # rounding loses no team; what is too dear is left out later
+        slack = 1e-9 * (1 + first.max() + second.max())  # rounding must lose no team; those too dear are removed later
         self.order = np.argsort(second, kind="stable")
         self.start = np.searchsorted(second[self.order], budget[0] - slack - first, "left")
         self.ends = np.cumsum(np.searchsorted(second[self.order], budget[1] + slack - first, "right") - self.start)
         self.total = int(self.ends[-1])
 
     def draw(self, rng: np.random.Generator, n: int) -> I64:
-        """n random ones of them: an option for each place, int64[n, places]."""
+        """n random teams: an option for each place, int64[n, places]."""
         if not self.laid_out:
             return np.stack([rng.integers(0, size, n) for size in self.shape], axis=1)
         return self.options(rng.integers(0, self.total, n) if self.total else np.empty(0, np.int64))
 
     def options(self, numbers: I64) -> I64:
-        """Those with these numbers: an option for each place, int64[n, places]."""
+        """The teams with these numbers: an option for each place, int64[n, places]."""
         if not self.laid_out:
             return np.stack(np.unravel_index(numbers, self.shape), axis=1)
         first = np.searchsorted(self.ends, numbers, "right")
@@ -155,8 +155,8 @@ def _sums(costs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def _valid_teams(rules: CompiledRules, places: list[_Place], option: I64, number: float) -> _Teams:
-    """Those of the teams (an option for each place) that keep the rules of one team and are in canonical form; all of
-    ``option`` stand for ``number`` teams."""
+    """The teams in ``option`` (an option for each place) that keep the rules of one team and are in canonical form; all
+    of ``option`` represent ``number`` teams."""
     piece = np.stack([place.piece[option[:, i]] for i, place in enumerate(places)], axis=1)
     cost = sum((place.cost[option[:, i]] for i, place in enumerate(places)), np.zeros(len(option)))
     units = sum((place.units[option[:, i]] for i, place in enumerate(places)), np.zeros(len(option), np.int64))
@@ -174,12 +174,12 @@ def _valid_teams(rules: CompiledRules, places: list[_Place], option: I64, number
         keep &= ~((piece == first).any(axis=1) & (piece == second).any(axis=1))
     rows = np.flatnonzero(keep)
     rows = rows[np.argsort(cost[rows], kind="stable")]
-    name = option[rows] @ generator(0, "names").integers(1, 2**63, len(places))  # it may wrap round
+    name = option[rows] @ generator(0, "names").integers(1, 2**63, len(places))  # overflow wraps, as intended
     return _Teams(option[rows], piece[rows], cost[rows], name, number * len(rows) / max(1, len(option)))
 
 
 def _together(rules: CompiledRules, places: list[_Place], teams: _Teams, rows: I64) -> NDArray[np.bool_]:
-    """Which lineups, given by the rows int64[n, teams] of their teams, keep the rules that teams share."""
+    """Which lineups, given by the rows int64[n, teams] of their teams, keep the rules between teams."""
     cost, piece = teams.cost[rows], teams.piece[rows]
     keep = np.asarray(cost.max(axis=1) <= rules.dearest(cost.min(axis=1)))
     for wanted in rules.required:
@@ -198,7 +198,7 @@ def _together(rules: CompiledRules, places: list[_Place], teams: _Teams, rows: I
 
 
 def _lineups(rules: CompiledRules, places: list[_Place], teams: _Teams) -> I64:
-    """Every lineup of these teams that keeps the rules, once: the rows int64[n, teams] of its teams."""
+    """Every valid lineup of these teams, once: the rows int64[n, teams] of its teams."""
     n = len(teams.cost)
     if not n:
         return np.empty((0, rules.teams), np.int64)
@@ -220,11 +220,11 @@ def _as_slots(rules: CompiledRules, places: list[_Place], teams: _Teams) -> NDAr
 def _estimate(
     rules: CompiledRules, places: list[_Place], affordable: _Affordable, known: _Teams | None, block: int
 ) -> float:
-    """One estimate; 0 when nothing fitted.
+    """One estimate; 0 when no draw was valid.
 
-    A lineup is drawn as a team and T - 1 others that cost as much or, within the tolerance, more. Such a draw stands
-    for as many lineups as there were choices, over the orders in which the same lineup can be drawn: T! / (orders that
-    look the same), of which the share that begins with a cheapest team counts.
+    A lineup is drawn as a team and T - 1 others that cost as much or, within the tolerance, more. Its weight is the
+    number of choices divided by the number of orders in which the same lineup can be drawn: T! / (orders that look the
+    same), restricted to those that begin with a cheapest team.
     """
     rng = generator(block, "space-size")
     teams = known or _valid_teams(rules, places, affordable.draw(rng, TEAM_DRAWS), affordable.total)
@@ -239,7 +239,7 @@ def _estimate(
     rows = np.column_stack([first, others])
     fits = _together(rules, places, teams, rows)
     tuples = float(n) ** size
-    if known is None:  # one draw stands for many teams: a lineup that has it twice would be seen far too often
+    if known is None:  # a draw represents many teams: lineups that hold it twice would be far too frequent
         fits &= (np.diff(np.sort(rows, axis=1), axis=1) > 0).all(axis=1)
         tuples = float(prod(n - k for k in range(size)))
     cheapest = (teams.cost[rows] == teams.cost[first][:, None]).sum(axis=1)
@@ -248,8 +248,8 @@ def _estimate(
 
 
 def _alike(names: I64) -> NDArray[np.float64]:
-    """In how many orders the teams int64[n, T] of each lineup look the same: the product of k! over teams that stand in
-    it k times."""
+    """Number of orders in which the teams int64[n, T] of each lineup look the same: the product of k! over teams that
+    occur k times."""
     ordered = np.sort(names, axis=1)
     orders, run = np.ones(len(names)), np.ones(len(names))
     for t in range(1, names.shape[1]):

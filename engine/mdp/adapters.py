@@ -1,4 +1,4 @@
-"""The two ways to play a game, each from the other: coroutines from arrays and arrays from coroutines.
+"""Adapters between the two interfaces of a game: coroutines from arrays, and arrays from coroutines.
 
 Both give the same trajectories (tests prove it), so a game needs to be written only once.
 """
@@ -41,13 +41,13 @@ class _OneBattle:
         self._make = make
 
     def begin(self, seed: int, played: Sequence[int]) -> None:
-        """As ``Simulation.begin``; everybody acts at once."""
+        """As ``Simulation.begin``; all seats act at the same time."""
         self._column = {seat: i for i, seat in enumerate(sorted(played))}
         self._vector = self._make(tuple(self._column))
         self._now = self._vector.reset(np.array([seed], np.uint64))
 
     def state(self, seat: int) -> State:
-        """What a seat sees; after the end, what it saw last."""
+        """A seat's state; after the end, its last one."""
         i, ended = self._column[seat], self._now.ended
         observations, masks = (ended or self._now).observations[i], (ended or self._now).masks[i]
         return State({name: array[0] for name, array in observations.items()}, None if masks is None else masks[0])
@@ -68,7 +68,7 @@ class _OneBattle:
         return Tick(rewards, bool(step.terminated[0]), bool(step.truncated[0]), None if whole else alive)
 
     def result(self, seat: int) -> Result:
-        """Of the episode that just ended."""
+        """A seat's result in the episode that just ended."""
         i, ended = self._column[seat], self._now.ended
         assert ended is not None, "asked only after the end"
         names = self._vector.spec.seats[i].signals
@@ -83,7 +83,7 @@ class _OneBattle:
 class VectorFromMDP:
     """``VectorMDP`` over n battles of an ``MDP``, all of whose seats are played from outside.
 
-    A game that is played in turns has no such form: SimulatorError says so; play it through ``engine.mdp.driver``.
+    Raises SimulatorError for a game that is played in turns, which has no such form: use ``engine.mdp.driver``.
     """
 
     def __init__(self, mdp: MDP) -> None:
@@ -152,7 +152,7 @@ class VectorFromMDP:
         return self._step(terminated, truncated, ended)
 
     def _tick(self, i: int, actions: Sequence[Any]) -> tuple[bool, bool]:
-        """One decision of one battle: whether it terminated, whether it was truncated."""
+        """One decision of one battle; returns (terminated, truncated)."""
         battle = self._battles[i]
         waits = [controller(actions[controller.seat]).__await__() for controller in battle.controllers]
         try:
@@ -211,7 +211,7 @@ def _not_together(spec: MDPSpec) -> SimulatorError:
 
 
 def _answer(wait: Any) -> Any:
-    """What an awaited controller answers, None while it still waits."""
+    """The answer of an awaited controller, None while it still waits."""
     try:
         next(wait)
     except StopIteration as end:

@@ -1,4 +1,4 @@
-"""A policy that many coroutines ask: the questions of a round become one batch, answered by one forward pass."""
+"""A policy shared by many coroutines: the questions of a round form one batch, answered by one forward pass."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROOM = 16
 
 
 class Choice(NamedTuple):
-    """What a policy decided for one seat; ``version`` is the policy's."""
+    """A policy's decision for one seat; ``version`` is the policy's."""
 
     action: Any
     log_prob: float
@@ -42,7 +42,7 @@ class Question:
 
 
 class Agent:
-    """A policy to ask: ``choice = await agent(state)``. ``version`` is written on every choice.
+    """A policy to ask: ``choice = await agent(state)``. Every choice carries ``version``.
 
     ``memory``: the shapes of one seat's recurrent state by name, float32, zeros when an episode begins.
     """
@@ -57,13 +57,14 @@ class Agent:
         self._questions: list[Question] = []
 
     def initial(self) -> dict[str, Array]:
-        """The recurrent state when an episode begins."""
+        """The recurrent state at the beginning of an episode."""
         return {name: np.zeros(shape, np.float32) for name, shape in self._shapes.items()}
 
     def __call__(
         self, state: State, memory: Mapping[str, Array] | None = None, seed: int = 0, tick: int = 0, seat: int = 0
     ) -> Question:
-        """Ask what to do; await the Choice. Episode seed, decision number and seat make the key of its noise."""
+        """Ask for a decision; await the Choice. Episode seed, decision number and seat determine the key of its
+        noise."""
         i = len(self._questions)
         if i == len(self._masks):
             self._double()
@@ -79,13 +80,13 @@ class Agent:
         return question
 
     def _double(self) -> None:
-        """Room for twice as many questions; what is there is kept."""
+        """Double the capacity for questions, keeping those present."""
         self._observations = {name: np.concatenate([a, a]) for name, a in self._observations.items()}
         self._memory = {name: np.concatenate([a, a]) for name, a in self._memory.items()}
         self._masks = np.concatenate([self._masks, self._masks])
 
     def answer(self) -> None:
-        """One forward pass for everybody who asked."""
+        """Answer all questions by one forward pass."""
         questions, self._questions = self._questions, []
         seeds, ticks, seats = zip(*self._places, strict=True)
         self._places = []

@@ -9,7 +9,7 @@ from engine.errors import ConfigError
 from engine.mdp.gym import GymVectorEnv
 
 MOST = {"frame_skip": 100, "frames": 16}
-"""What counts may be at most: a decision cannot be interrupted, so it must not last."""
+"""Upper bounds of counts: a decision cannot be interrupted, so it must not take long."""
 
 
 def atari(
@@ -24,10 +24,11 @@ def atari(
     clip_rewards: bool = False,
     noop_max: int = 30,
 ) -> GymVectorEnv:
-    """``battles`` games of e.g. "pong": observation uint8[frames, 84, 84], oldest first, the game's own few actions,
-    rewards as the game counts unless clipped; ``max_moments`` of the console end an episode as truncated. ``sticky``:
-    chance that an action is repeated. Every episode begins with up to ``noop_max`` idle moments; a battle's first is
-    drawn by its seed, later ones by what its console goes on with. Raises ConfigError for counts beyond ``MOST``."""
+    """``battles`` games of e.g. "pong": observation uint8[frames, 84, 84], oldest first, the game's minimal action set,
+    the game's rewards unless clipped; an episode is truncated after ``max_moments`` of the console. ``sticky``:
+    probability that an action is repeated. Every episode begins with up to ``noop_max`` idle moments; their number
+    follows from the seed in a battle's first episode, later from the console's own generator. Raises ConfigError for
+    counts beyond ``MOST``."""
     counts = {"frame_skip": frame_skip, "frames": frames}
     wrong = [(name, count) for name, count in counts.items() if not 1 <= count <= MOST[name]]
     if wrong:

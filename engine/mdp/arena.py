@@ -1,6 +1,5 @@
-"""The AI Arena's list interface (Staley et al. 2021, section 3): everything of Gym's is a list with one entry for each
-entity, except one ``done``. Such an environment as an ``MDP``.
-"""
+"""An ``MDP`` from an environment with the AI Arena's list interface (Staley et al. 2021, section 3), which is Gym's
+with lists of one entry per entity, except for a single ``done``."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ _CUT = ("truncated", "TimeLimit.truncated")
 
 
 class Arena(Protocol):
-    """The list interface. ``seed(int)`` is called before each reset where there is one. An info that holds a true
-    "truncated" or "TimeLimit.truncated" says that ``done`` cut the episode short."""
+    """The list interface. ``seed(int)``, if it exists, is called before each reset. An info with a true "truncated" or
+    "TimeLimit.truncated" marks a ``done`` as truncation."""
 
     @property
     def observation_spaces(self) -> Sequence[Any]:
@@ -38,7 +37,7 @@ class Arena(Protocol):
         ...
 
     def step(self, actions: Sequence[Any]) -> tuple[Sequence[Any], Sequence[float], bool, Sequence[Any]]:
-        """Everybody's observation, reward, one done, and infos."""
+        """Each entity's observation and reward, one done, and infos."""
         ...
 
 
@@ -50,7 +49,7 @@ def arena_mdp(make: Callable[[], Arena]) -> SteppedMDP:
 
 
 class _Table:
-    """What does not change: how each entity's observations and actions are written."""
+    """The fixed part: the layout of each entity's observations and actions."""
 
     def __init__(self, env: Arena) -> None:
         self.label = type(env).__name__
@@ -75,7 +74,7 @@ class _Lists:
         self._blame = Blame(table.label)
 
     def begin(self, seed: int, played: Sequence[int]) -> None:
-        """As ``Simulation.begin``; the environment plays nobody itself."""
+        """As ``Simulation.begin``; the environment has no players of its own."""
         if len(played) < len(self._table.actions):
             raise ConfigError([("seats", f"{self._table.label} plays no entity itself; ask for all of them")])
         self._scores = np.zeros(len(played))
@@ -99,11 +98,11 @@ class _Lists:
             self._states.append(state)
 
     def state(self, seat: int) -> State:
-        """What an entity sees."""
+        """An entity's state."""
         return self._states[seat]
 
     def step(self, actions: Sequence[Any]) -> Tick:
-        """One decision of everybody."""
+        """One decision of every entity."""
         table = self._table
         values = [
             spec.values(np.asarray(action).astype(spec.spec.dtype, copy=False).reshape(1, *spec.spec.row))[0]
@@ -119,11 +118,11 @@ class _Lists:
         return Tick(found, terminated=bool(done) and not cut, truncated=cut)
 
     def result(self, seat: int) -> Result:
-        """An entity's score is the sum of its rewards; who won is not known."""
+        """An entity's result: its score is the sum of its rewards; the winner is unknown."""
         return Result(float("nan"), float(self._scores[seat]), {})
 
     def close(self) -> None:
-        """Close the environment where it can be."""
+        """Close the environment if it has ``close``."""
         close = getattr(self._env, "close", None)
         if close is not None:
             close()

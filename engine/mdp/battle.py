@@ -1,12 +1,12 @@
-"""Battles whose seats are independent coroutines, made from rules that only know how to take a step.
+"""Battles whose seats are independent coroutines, made from rules with a step function.
 
-An engineer writes a ``Simulation``; ``SteppedMDP`` makes it an ``MDP``. Everything waits by a bare ``yield`` ("let the
-others run"), so battles run under asyncio, as the paper prints it (Lamarckian, Fig. 4b), and under the plain trampoline
-of ``engine.mdp.driver``, which is ten times cheaper.
+An engineer writes a ``Simulation``; ``SteppedMDP`` makes it an ``MDP``. All waiting is a bare ``yield`` ("let the
+others run"), so battles run under asyncio, as printed in the paper (Lamarckian, Fig. 4b), and under the plain
+trampoline of ``engine.mdp.driver``, which is ten times cheaper.
 
-A tick waits for the seats that are on line and whose turn it is, but only ``patience`` rounds of the scheduler, in
-which every other coroutine had its chance to run. Then it goes on: a seat that gave no action is idle. Its action,
-when it comes, is applied at the next tick and counted as late.
+A tick waits for the seats that are on line and whose turn it is, but for at most ``patience`` rounds of the scheduler,
+in which every other coroutine has had a chance to run. Then it goes on, and a seat without an action is idle. An action
+that arrives afterwards is applied at the next tick and counted as late.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _UNUSUAL = frozenset((list, tuple, type(None)))
 
 
 class Tick(NamedTuple):
-    """What a step led to: each seat's reward vector float32[R], how the episode ended if it did, which seats are in
-    (None: all), and whose turn it is next (None: everybody's who is in)."""
+    """The result of a step: each seat's reward vector float32[R], whether and how the episode ended, which seats are in
+    (None: all), and whose turn it is next (None: all seats that are in)."""
 
     rewards: Sequence[NDArray[np.float32]]
     terminated: bool = False
@@ -44,29 +44,29 @@ class Simulation(Protocol):
     """The rules of one battle at a time, in steps."""
 
     def begin(self, seed: int, played: Sequence[int]) -> Sequence[bool] | None:
-        """A new episode in which these seats are played from outside and the rules play the others. Says whose turn it
-        is (None: everybody's)."""
+        """Begin an episode in which these seats are played from outside and the rules play the others. Returns whose
+        turn it is (None: all)."""
         ...
 
     def state(self, seat: int) -> State:
-        """What a seat sees now."""
+        """A seat's current state."""
         ...
 
     def step(self, actions: Sequence[Any]) -> Tick:
-        """Take the seats' actions (None for a seat the rules play themselves) and go on by one decision."""
+        """Take the seats' actions (None for a seat that the rules play) and advance by one decision."""
         ...
 
     def result(self, seat: int) -> Result:
-        """How the episode that just ended was for a seat."""
+        """A seat's result in the episode that just ended."""
         ...
 
     def close(self) -> None:
-        """Free what the simulation holds."""
+        """Release the simulation's resources."""
         ...
 
 
 class SeatController:
-    """``Controller`` of a seat of a ``SteppedBattle``. ``late``: actions that came after the tick they were meant for;
+    """``Controller`` of a seat of a ``SteppedBattle``. ``late``: actions that arrived after their tick;
     ``missed``: ticks without an action of this seat; ``hold``: ticks each action lasts (frame skipping)."""
 
     __slots__ = (
@@ -80,7 +80,7 @@ class SeatController:
         self.alive, self._online, self.hold = True, True, 1
         self.late = self.missed = 0
         self._lapsed = self._waiting = False
-        self._ready = acting  # to give a single action: it acts, is on line, and gave none yet
+        self._ready = acting  # for a single action: the seat acts, is on line, and has given none yet
         self._outcome: Outcome = GOES_ON
         self._plan: Iterator[Any] | None = None
         self._reward: NDArray[np.float32] | None = None
@@ -110,12 +110,12 @@ class SeatController:
         return self
 
     def _wait(self, outcome: Outcome) -> None:
-        """Wait for the next turn, unless there is none; ``outcome`` is what the wait is answered with."""
+        """Wait for the next turn, unless there is none; ``outcome`` answers the wait."""
         if self.alive and not self._battle.done:
             self._waiting, self._outcome = True, outcome
 
     def _follow(self, script: Any) -> Any:
-        """The first action of a scripted sequence, each held as long as ``hold`` says; the others follow by ticks."""
+        """The first action of a scripted sequence; each is held for ``hold`` ticks before the next one."""
         actions = script if isinstance(script, list | tuple) else (script,)
         if not actions:
             raise ConfigError([(f"seat {self.seat}", "a scripted sequence needs at least one action")])
@@ -130,7 +130,7 @@ class SeatController:
         return self._outcome
 
     def get_reward(self) -> NDArray[np.float32]:
-        """The reward since it was last asked for."""
+        """The reward since the last call."""
         reward, self._reward = self._reward, None
         return np.zeros(len(self.spec.rewards), np.float32) if reward is None else reward
 
@@ -146,7 +146,7 @@ class SeatController:
 
 
 class SteppedBattle:
-    """``Battle`` over a ``Simulation``. ``seed`` is what it was begun with, ``ticked`` the decisions so far."""
+    """``Battle`` over a ``Simulation``. ``seed``: that of the episode; ``ticked``: decisions so far."""
 
     def __init__(self, simulation: Simulation, spec: MDPSpec, seats: Sequence[int], seed: int, patience: int) -> None:
         self.simulation, self.spec, self.seed = simulation, spec, seed
@@ -158,11 +158,11 @@ class SteppedBattle:
         )
         self._actions: list[Any] = [None] * len(spec.seats)
         self._awaited, self._absent = sum(controller.acting for controller in self.controllers), 0
-        self._usual = acting is None  # everybody is in, on line, and gives single actions
+        self._usual = acting is None  # all seats are in, on line, and give single actions
 
     @property
     def ticks(self) -> SteppedBattle:
-        """Await it to run the battle."""
+        """The battle itself, to be awaited."""
         return self
 
     def __await__(self) -> Generator[None, None, None]:
@@ -192,7 +192,7 @@ class SteppedBattle:
             yield
 
     def give(self, controller: SeatController, action: Any) -> None:
-        """A seat gives its action for the next tick."""
+        """Accept a seat's action for the next tick."""
         if self.done:
             return
         if controller._lapsed:
@@ -208,7 +208,7 @@ class SteppedBattle:
         self._actions[controller.seat] = action
 
     def lose(self, controller: SeatController) -> None:
-        """A seat goes off line: nobody waits for it."""
+        """Take a seat off line: no tick waits for it."""
         if controller._online and not self.done:
             controller._online = controller._ready = self._usual = False
             if controller.acting and not controller._waiting:
@@ -216,7 +216,7 @@ class SteppedBattle:
                 self._absent += 1
 
     def _miss(self) -> None:
-        """The seats that gave no action are idle."""
+        """Make the seats without an action idle."""
         for controller in self.controllers:
             if controller.acting and not controller._waiting:
                 controller.missed += 1
@@ -224,7 +224,7 @@ class SteppedBattle:
                 self._actions[controller.seat] = self._idle(controller)
 
     def _settle(self, tick: Tick) -> None:
-        """What a tick means for each seat, one by one."""
+        """Apply a tick's result to each seat."""
         self.done = tick.terminated or tick.truncated
         ending = TERMINATED if tick.terminated else TRUNCATED
         self._awaited = self._absent = 0
@@ -247,7 +247,7 @@ class SteppedBattle:
             controller._outcome = ending
 
     def _answer(self, controller: SeatController, tick: Tick) -> None:
-        """Tell a seat that it died, go on with its script, or let it decide when it is its turn."""
+        """Tell a seat that it is out, continue its script, or let it decide if it is its turn."""
         seat = controller.seat
         if controller.alive and tick.alive is not None and not tick.alive[seat]:
             controller.alive = False
@@ -269,7 +269,7 @@ class SteppedBattle:
             self._absent += not controller._online
 
     def _idle(self, controller: SeatController) -> Any:
-        """What a seat does that gives no action: nothing, or the first legal choice where doing nothing is illegal."""
+        """The action of an idle seat: to do nothing or, if that is illegal, the first legal choice."""
         action = controller.spec.action.idle()[0]
         mask = self.simulation.state(controller.seat).mask
         if mask is not None:
@@ -290,8 +290,8 @@ class SteppedBattle:
 
 
 class SteppedMDP:
-    """``MDP`` from rules in steps. ``make`` gives a new simulation for each battle; ``patience`` is how many rounds a
-    tick waits for a seat that is on line and silent."""
+    """``MDP`` from a ``Simulation``. ``make``: makes one for each battle; ``patience``: how many rounds a tick waits
+    for a seat that is on line but silent."""
 
     def __init__(self, spec: MDPSpec, make: Callable[[], Simulation], *, patience: int = 1, seed: int = 0) -> None:
         self.spec = spec

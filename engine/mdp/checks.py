@@ -1,4 +1,4 @@
-"""What a game of somebody else's says is checked here, so that nonsense is an error at its source."""
+"""Checks of everything that a third-party game says, so that errors are reported at their source."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from engine.mdp.vector import VectorStep
 from engine.text import TURNING, WIDTHLESS
 
 _HIDDEN = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{TURNING}{WIDTHLESS}]")
-"""Control characters but tabs and ends of lines, what turns text or has no width, and halves of characters."""
+"""Control characters except tabs and line breaks, characters that turn text or have no width, and lone surrogates."""
 
 
 class Blame:
-    """Around calls into somebody else's game: whatever goes wrong becomes a SimulatorError that says where. ``battle``
-    is set as the calls go from one to the next (-1: there is only one); ``doing`` is the call."""
+    """Context of calls into a third-party game: turns any error into a SimulatorError that says where. ``battle``: set
+    before each battle's call (-1: there is only one); ``doing``: the call."""
 
     def __init__(self, label: str, doing: str = "step") -> None:
         self.label, self.doing, self.battle = label, doing, -1
@@ -50,8 +50,7 @@ class Blame:
 
 
 def game_problems(spec: MDPSpec) -> list[str]:
-    """What is wrong with a description that came from outside; nothing in an empty list. Of one that is too large, only
-    that."""
+    """Problems of a game's description, empty if there are none. If it is too large, nothing else is reported."""
     if large := [*too_large(spec)]:
         return large
     found = [*text_problems(spec, "spec"), *([] if spec.seats else ["it has no seats"])]
@@ -66,8 +65,8 @@ def game_problems(spec: MDPSpec) -> list[str]:
 
 
 def text_problems(told: object, place: str) -> Iterator[str]:
-    """The texts anywhere in a description that hold characters which nobody sees, and which can make a page show
-    something else than what is written."""
+    """Problems of texts in a description with invisible characters, which can make a page show something other than
+    what is written."""
     if isinstance(told, str):
         if found := _HIDDEN.search(told):
             yield f"{place}: {told[:80]!r} holds the invisible character U+{ord(found[0]):04X}; leave it out"
@@ -131,8 +130,8 @@ def check_array(where: str, array: Any, shape: Sequence[int], dtype: np.dtype[An
 
 
 def check_batch(label: str, spec: MDPSpec, n: int, step: VectorStep) -> None:
-    """Raise SimulatorError unless a step of n battles is what its spec says: shapes, types, finite numbers, masks that
-    leave something to do, flags that do not contradict each other."""
+    """Raise SimulatorError unless a step of n battles matches its spec: shapes, types, finite numbers, masks with a
+    legal choice, consistent flags."""
     for i, seat in enumerate(spec.seats):
         where = f"{label}, seat {i}"
         _check_observations(where, seat, n, step.observations[i])
@@ -185,7 +184,7 @@ def _check_ended(label: str, spec: MDPSpec, step: VectorStep) -> None:
 
 
 def check_state(where: str, seat: SeatSpec, state: State) -> None:
-    """Raise SimulatorError unless a seat's state is what its spec says."""
+    """Raise SimulatorError unless a seat's state matches its spec."""
     single = {name: np.asarray(array)[None] for name, array in state.observations.items()}
     _check_observations(where, seat, 1, single)
     if state.mask is not None:

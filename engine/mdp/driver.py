@@ -1,9 +1,9 @@
 """Advances many battles in one process and answers all waiting inferences by one forward pass.
 
-A bare trampoline: every player is a coroutine that is resumed with ``send`` and stops at a bare ``yield``, when it
-waits for the game, or at a question to a policy. A round answers the questions of all battles together, as often as
-there are any, lets every battle tick once, and resumes each player until it waits for the game or asks again. A player
-must end when its controller says that the episode is done.
+A bare trampoline: every player is a coroutine that is resumed by ``send`` and stops at a bare ``yield`` when it waits
+for the game, or at a question to a policy. A round answers the questions of all battles together, until there are none,
+lets every battle tick once, and resumes each player until it waits for the game or asks again. A player must end when
+its controller says that the episode is done.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Player = Coroutine[Any, Any, Any]
 
 
 def play(battle: Battle, *players: Player) -> list[Any]:
-    """Run one battle with these coroutines, in the order of its controllers, none of which asks an ``Agent``. Gives
-    what each returned, like ``asyncio.gather`` and ten times cheaper. One that ends early is off line from then on."""
+    """Run one battle with these coroutines, in the order of its controllers; they must not ask an ``Agent``. Returns
+    their results, like ``asyncio.gather`` but ten times cheaper. A player that ends early is off line from then on."""
     returned: list[Any] = [None] * len(players)
     waiting = [(i, player.send) for i, player in enumerate(players)]
     tick, over, gone = battle.ticks.__await__().__next__, False, set[int]()
@@ -52,7 +52,7 @@ def play(battle: Battle, *players: Player) -> list[Any]:
 
 
 def _leave(battle: Battle, gone: set[int]) -> None:
-    """Players that ended are off line."""
+    """Take players that have ended off line."""
     for i in gone:
         if i < len(battle.controllers):
             battle.controllers[i].leave()
@@ -60,7 +60,7 @@ def _leave(battle: Battle, gone: set[int]) -> None:
 
 
 def tick_once(tick: Callable[[], Any]) -> None:
-    """Resume a battle's ticks once; their end is the battle's ``done``."""
+    """Resume a battle's ticks once; when they end, the battle is ``done``."""
     try:
         tick()
     except StopIteration:
@@ -68,7 +68,7 @@ def tick_once(tick: Callable[[], Any]) -> None:
 
 
 class Slot(NamedTuple):
-    """Where a battle stands among many: the slot's place, and the number (from 0) and seed of its episode."""
+    """A battle's slot: its index, and the number (from 0) and seed of its current episode."""
 
     place: int
     episode: int
@@ -79,8 +79,8 @@ Role = Callable[[Controller, Slot], Player]
 
 
 class Finished(NamedTuple):
-    """An episode that ended: where, the result of each seat that was played, and the rounds it took (its ticks, unless
-    they waited for somebody)."""
+    """A finished episode: its slot, the result of each seat that was played, and its length in rounds (equal to its
+    ticks, unless they waited for a seat)."""
 
     slot: Slot
     results: tuple[Result, ...]
@@ -88,7 +88,7 @@ class Finished(NamedTuple):
 
 
 class _Running:
-    """One slot's battle of the moment."""
+    """One slot's current battle."""
 
     __slots__ = ("battle", "players", "rounds", "slot", "tick")
 
@@ -100,7 +100,7 @@ class _Running:
         self.tick = self.battle.ticks.__await__().__next__
 
     def resume(self, asked: list[Asked]) -> None:
-        """Resume every player; those that ask a policy are put on the list."""
+        """Resume every player; adds those that ask a policy to the list."""
         for i in tuple(self.players):
             self.resume_one(i, asked)
 
@@ -116,14 +116,14 @@ class _Running:
                 asked.append((self, i, question))
 
     def close(self) -> None:
-        """End the battle and whoever has not ended with it."""
+        """End the battle and all players that are still running."""
         for player in self.players.values():
             player.close()
         self.battle.close()
 
 
 Asked = tuple[_Running, int, Question]
-"""Where a question was asked, and by which of the battle's players."""
+"""A question, its battle, and the index of the player that asked it."""
 
 
 class Driver:
@@ -148,13 +148,13 @@ class Driver:
 
     @property
     def over(self) -> bool:
-        """All episodes that were wanted have ended."""
+        """Whether all requested episodes have ended."""
         return not self._running
 
     def round(self) -> list[Finished]:
-        """The policies answer, every battle ticks once, and every player learns what came of it and asks what to do
-        next: so what was decided before a round is recorded after it. Gives the episodes that ended; the next ones have
-        begun."""
+        """Let the policies answer, every battle tick once, and every player see the result and ask for its next
+        decision; so a decision made before a round is recorded after it. Returns the episodes that ended; the next ones
+        have begun."""
         self._answer(self._asked)
         with self._blame:
             for running in self._running.values():
@@ -168,14 +168,14 @@ class Driver:
         return finished
 
     def _resumed(self, running: Iterable[_Running]) -> list[Asked]:
-        """Let players go on; those that asked a policy."""
+        """Resume players; returns those that asked a policy."""
         asked: list[Asked] = []
         for one in running:
             one.resume(asked)
         return asked
 
     def _answer(self, asked: list[Asked]) -> None:
-        """Answer these questions and those that follow from the answers."""
+        """Answer these questions, and further ones that the answers lead to."""
         while asked:
             for agent in dict.fromkeys(question.agent for _, _, question in asked):
                 agent.answer()

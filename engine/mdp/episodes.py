@@ -12,7 +12,7 @@ from engine.mdp.vector import episode_seeds
 
 
 class Totals(NamedTuple):
-    """Of m episodes that ended: seeds uint64[m], lengths int64[m], returns float64[m, seats, R]."""
+    """Totals of m finished episodes: seeds uint64[m], lengths int64[m], returns float64[m, seats, R]."""
 
     seeds: NDArray[np.uint64]
     lengths: NDArray[np.int64]
@@ -20,7 +20,7 @@ class Totals(NamedTuple):
 
 
 class Episodes:
-    """``seeds`` uint64[n] and ``lengths`` int64[n] are those of the episodes that run now."""
+    """``seeds`` uint64[n] and ``lengths`` int64[n] are those of the current episodes."""
 
     def __init__(self, spec: MDPSpec, seeds: NDArray[np.uint64]) -> None:
         n = len(seeds)
@@ -29,12 +29,12 @@ class Episodes:
         self.lengths, self._returns = np.zeros(n, np.int64), np.zeros((n, len(spec.seats), spec.rewards))
 
     def add(self, rewards: NDArray[np.float32]) -> None:
-        """A step of every battle, with rewards float32[n, seats, R]."""
+        """Count a step of every battle, with rewards float32[n, seats, R]."""
         self.lengths += 1
         self._returns += rewards
 
     def end(self, battles: NDArray[np.int64]) -> Totals:
-        """These battles' episodes ended: their totals. Their next ones begin, and ``seeds`` says with which seeds."""
+        """End these battles' episodes and return their totals. The next ones begin, with the new ``seeds``."""
         totals = Totals(self.seeds[battles], self.lengths[battles], self._returns[battles])
         self._number[battles] += 1
         self.seeds[battles] = episode_seeds(self._base[battles], self._number[battles])

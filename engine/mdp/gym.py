@@ -22,8 +22,8 @@ _SEED_MASK = 0x7FFFFFFF  # environments of all ages take 31 bits
 
 
 class _Single:
-    """What both kinds share: one seat, its arrays, its books. A result's score is the episode's return; ``win`` is NaN
-    unless the environment says ``is_success``."""
+    """Base of both kinds: one seat, its arrays, its episode totals. A result's score is the episode's return; ``win``
+    is NaN unless the environment reports ``is_success``."""
 
     def __init__(self, label: str, observation: Any, action: Any, version: str, max_ticks: int) -> None:
         self._label = label
@@ -48,7 +48,7 @@ class _Single:
         return self._actions.values(actions[0])
 
     def _finite(self) -> None:
-        """The step's numbers must be finite, the last moments of episodes included."""
+        """Raise SimulatorError unless the step's numbers are finite, last observations of episodes included."""
         n = len(self._alive)
         check_array(f"{self._label}: rewards", self._rewards, (n, 1, 1), np.dtype(np.float32))
         for leaf in self._leaves:
@@ -66,8 +66,8 @@ class _Single:
 
 
 def _unwrapped(env: gymnasium.Env[Any, Any]) -> tuple[Callable[[Any], tuple[Any, ...]], float]:
-    """An environment's step without Gymnasium's own outermost wrappers, whose work is done here for all battles at once
-    (half a microsecond a step), and how many steps their time limit allows."""
+    """An environment's step without Gymnasium's outermost wrappers, whose work is done here for all battles at once
+    (half a microsecond a step), and their time limit in steps."""
     limit = np.inf
     while type(env) in (TimeLimit, OrderEnforcing, PassiveEnvChecker):
         if type(env) is TimeLimit:
@@ -79,8 +79,8 @@ def _unwrapped(env: gymnasium.Env[Any, Any]) -> tuple[Callable[[Any], tuple[Any,
 
 
 class GymVector(_Single):
-    """n environments that ``make`` makes, stepped one after the other in this process. Every episode is seeded by its
-    own hash. Raises ConfigError for spaces that cannot be used."""
+    """n environments from ``make``, stepped one after the other in this process. Every episode is seeded by its own
+    hash. Raises ConfigError for unsupported spaces."""
 
     def __init__(self, make: Callable[[], gymnasium.Env[Any, Any]], *, label: str = "") -> None:
         self._make, self._envs = make, [make()]
@@ -136,7 +136,7 @@ class GymVector(_Single):
     def _step_each(
         self, given: list[Any], seen: list[Any], gained: list[Any], infos: list[Mapping[str, Any]]
     ) -> None:  # fmt: skip
-        """The loop that must cost next to nothing beside the environments; the lists grow by one each."""
+        """The inner loop, with minimal overhead per environment; appends one entry to each list."""
         for step, action in zip(self._steps, given, strict=True):
             observation, reward, done, cut, info = step(action)
             seen.append(observation)
@@ -147,7 +147,7 @@ class GymVector(_Single):
                 self._terminated[i], self._truncated[i] = done, not done
 
     def _see_all(self, seen: list[Any]) -> None:
-        """Plain arrays of the shape that was told in one go (a third of a microsecond less each), others one by one."""
+        """Copy plain arrays of the declared shape together (a third of a microsecond less each), others one by one."""
         spec = self._leaves[0].spec
         if self._plain and spec.shape and {getattr(observation, "shape", ()) for observation in seen} == {spec.shape}:
             rows = self._seen[spec.name].reshape(-1, *spec.shape[1:])
@@ -173,8 +173,8 @@ class GymVector(_Single):
 
 class GymVectorEnv(_Single):
     """One of Gymnasium's vector environments. It must not skip a step after an episode: autoreset mode DISABLED (each
-    episode is then seeded by its own hash) or SAME_STEP (it goes on from its own seed). The number of battles is fixed
-    when it is made. Raises ConfigError for another mode."""
+    episode is then seeded by its own hash) or SAME_STEP (it continues with its own generator). The number of battles is
+    fixed at construction. Raises ConfigError for another mode."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any], *, label: str = "", max_ticks: int = 0) -> None:
         self._env = env

@@ -1,4 +1,4 @@
-"""Gymnasium's vector environments for any number of battles: each is made for a fixed one."""
+"""Gymnasium's vector environments, which have a fixed size, for any number of battles."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Env = VectorEnv[Any, Any, Any]
 
 
 class GymVectorEnvs:
-    """``VectorMDP`` whose environment ``make`` makes anew whenever another number of battles begins; ``first`` is the
-    one there is. Raises ConfigError as ``GymVectorEnv`` does."""
+    """``VectorMDP`` that calls ``make`` for a new environment whenever ``reset`` has another number of battles;
+    ``first``: the existing one. Raises ConfigError as ``GymVectorEnv`` does."""
 
     def __init__(self, make: Callable[[int], Env], first: Env) -> None:
         self._make, self._battles, self._game = make, first.num_envs, GymVectorEnv(first)

@@ -1,7 +1,7 @@
-"""What an MDP is, and the asynchronous way to play it (Lamarckian, III-C, Fig. 4b).
+"""The MDP of a game, and the asynchronous interface to it (Lamarckian, III-C, Fig. 4b).
 
-A battle has seats. Whoever plays a seat holds its ``Controller`` and is a coroutine of its own: it reads states, awaits
-actions and asks for rewards whenever it likes. ``engine.mdp.vector`` is the same thing over arrays.
+A battle has seats. The player of a seat is a coroutine of its own with a ``Controller``: it reads states, awaits
+actions and asks for rewards at any time. ``engine.mdp.vector`` is the same interface over arrays.
 
 An action is one row of numbers, and the actions of n battles are one array per seat:
 
@@ -43,7 +43,7 @@ class ArraySpec(msgspec.Struct, frozen=True):
 
 
 class _Action(msgspec.Struct, frozen=True, tag_field="kind"):
-    """What the kinds of action have in common, given their choices and their parameters' bounds."""
+    """Base of the kinds of action, which define choices and bounds of parameters."""
 
     @property
     def kind(self) -> str:
@@ -52,7 +52,7 @@ class _Action(msgspec.Struct, frozen=True, tag_field="kind"):
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """How many alternatives each discrete choice has; the mask has the sum of them as columns."""
+        """The number of alternatives of each discrete choice; a mask has their sum as columns."""
         return ()
 
     @property
@@ -72,11 +72,11 @@ class _Action(msgspec.Struct, frozen=True, tag_field="kind"):
 
     @property
     def legal(self) -> int:
-        """The columns of a mask; 0: everything is always legal."""
+        """The number of columns of a mask; 0: everything is always legal."""
         return sum(self.choices)
 
     def idle(self, n: int = 1) -> Array:
-        """What n seats do that give no action: the first choices, and the parameters that are nearest to zero."""
+        """The actions of n idle seats: the first choices, and the parameters nearest to zero."""
         low, high = self.bounds
         row = np.concatenate([np.zeros(len(self.choices), np.float32), np.clip(np.float32(0), low, high)])
         return np.tile(row, (n, 1))
@@ -99,7 +99,7 @@ class Discrete(_Action, frozen=True, tag="discrete"):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Whole numbers."""
+        """Integers."""
         return np.dtype(np.int64)
 
     def idle(self, n: int = 1) -> Array:
@@ -127,19 +127,19 @@ class Hybrid(_Action, frozen=True, tag="hybrid"):
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """Of the discrete parts, in order."""
+        """Choices of the discrete parts, in order."""
         return tuple(k for part in self.parts for k in part.choices)
 
     @property
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Of the continuous parts, in order."""
+        """Bounds of the continuous parts, in order."""
         lows, highs = zip(*(part.bounds for part in self.parts), strict=True)
         return np.concatenate(lows), np.concatenate(highs)
 
 
 class Parameterised(_Action, frozen=True, tag="parameterised"):
     """One choice among ``len(sizes)``, and for choice i its own vector of ``sizes[i]`` parameters (Masson et al. 2016).
-    ``low`` and ``high`` are end to end over all choices; left empty they are -1 and 1."""
+    ``low`` and ``high`` are concatenated over all choices; if empty they are -1 and 1."""
 
     sizes: tuple[int, ...]
     low: tuple[float, ...] = ()
@@ -152,7 +152,7 @@ class Parameterised(_Action, frozen=True, tag="parameterised"):
 
     @property
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Of all choices' parameters, end to end."""
+        """Bounds of all choices' parameters, concatenated."""
         total = sum(self.sizes)
         return np.array(self.low or (-1.0,) * total, np.float32), np.array(self.high or (1.0,) * total, np.float32)
 
@@ -161,8 +161,8 @@ ActionSpec = Discrete | Continuous | Hybrid | Parameterised
 
 
 class SeatSpec(msgspec.Struct, frozen=True):
-    """What a seat sees and does, and what it is told: names of the entries of its reward vector, and of the signals
-    (whole-episode numbers such as the share of ticks in which it moved) that stand in its result."""
+    """A seat's observations and action, and the names of the entries of its reward vector and of the signals in its
+    result (numbers of a whole episode, such as the share of ticks in which it moved)."""
 
     observations: tuple[ArraySpec, ...]
     action: ActionSpec
@@ -171,9 +171,9 @@ class SeatSpec(msgspec.Struct, frozen=True):
 
 
 class MDPSpec(msgspec.Struct, frozen=True):
-    """A game as a decision process. ``max_ticks``: decisions after which an episode is over or cut short (0: never);
-    ``frame_skip``: moments of the game that one decision lasts; ``in_turns``: its seats act at different moments, so it
-    is played as an ``MDP`` and has no form over arrays."""
+    """A game as a decision process. ``max_ticks``: decisions after which an episode is over or truncated (0: never);
+    ``frame_skip``: moments of the game per decision; ``in_turns``: its seats act at different moments, so it is played
+    as an ``MDP`` and has no form over arrays."""
 
     name: str
     version: str
@@ -184,12 +184,12 @@ class MDPSpec(msgspec.Struct, frozen=True):
 
     @property
     def rewards(self) -> int:
-        """The width R of an array of rewards: that of the seat with most entries; others' are zeros at the end."""
+        """The width R of an array of rewards: that of the seat with the most entries; shorter ones end in zeros."""
         return max(len(seat.rewards) for seat in self.seats)
 
 
 class State(msgspec.Struct, gc=False):
-    """What a seat sees now: its observations by name and its legal mask bool[k] (None: everything is legal).
+    """A seat's current state: its observations by name and its legal mask bool[k] (None: everything is legal).
 
     ``state["inputs"]`` and ``state["legal"]`` are the names in the paper's Fig. 4b.
     """
@@ -206,7 +206,7 @@ class State(msgspec.Struct, gc=False):
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """What became of an action: whether the episode ended by the game's rules (``terminated``) or was cut short
+    """The outcome of an action: whether the episode ended by the game's rules (``terminated``) or was cut short
     (``truncated``), and whether the action was ``ignored`` because it was not the seat's turn."""
 
     terminated: bool = False
@@ -225,7 +225,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 class Result(NamedTuple):
-    """How an episode ended for a seat: ``win`` 1, 0.5 or 0; ``score`` as the game counts; its named signals."""
+    """A seat's result in an episode: ``win`` 1, 0.5 or 0; the game's ``score``; its named signals."""
 
     win: float
     score: float
@@ -233,16 +233,16 @@ class Result(NamedTuple):
 
 
 class Controller(Protocol):
-    """One seat of a battle, in the hands of whoever plays it."""
+    """The interface of a player to one seat of a battle."""
 
     @property
     def seat(self) -> int:
-        """Which seat."""
+        """The seat's index."""
         ...
 
     @property
     def spec(self) -> SeatSpec:
-        """What the seat sees and does."""
+        """The seat's specification."""
         ...
 
     @property
@@ -251,12 +251,12 @@ class Controller(Protocol):
         ...
 
     def get_state(self) -> State:
-        """What the seat sees now. Its arrays are overwritten by the next tick: copy what you keep."""
+        """The seat's current state. The next tick overwrites its arrays: copy what you keep."""
         ...
 
     def __call__(self, action: Any = None, *, discrete: Any = None, continuous: Any = None) -> Awaitable[Outcome]:
-        """Act and wait until it is the seat's turn again. A list or tuple is a scripted sequence: one action after the
-        other, ending early with the episode. ``discrete`` and ``continuous`` are the names in Fig. 4b."""
+        """Act and wait until it is the seat's turn again. A list or tuple is a scripted sequence of actions, which ends
+        early if the episode does. ``discrete`` and ``continuous`` are the names in Fig. 4b."""
         ...
 
     def turn(self) -> Awaitable[Outcome]:
@@ -264,7 +264,7 @@ class Controller(Protocol):
         ...
 
     def get_reward(self) -> NDArray[np.float32]:
-        """The reward vector float32[R] summed over the ticks since it was last asked for."""
+        """The reward vector float32[R] summed over the ticks since the last call."""
         ...
 
     def get_result(self) -> Result:
@@ -272,7 +272,7 @@ class Controller(Protocol):
         ...
 
     def leave(self) -> None:
-        """Go off line: no tick waits for this seat any more. An action given later brings it back."""
+        """Go off line: no tick waits for this seat any more. A later action brings it back."""
         ...
 
 
@@ -281,21 +281,21 @@ class Battle(Protocol):
 
     @property
     def controllers(self) -> Sequence[Controller]:
-        """One for each seat that was asked for, in the order asked."""
+        """A controller for each requested seat, in the order of the request."""
         ...
 
     @property
     def ticks(self) -> Awaitable[None]:
-        """The game itself: moves on until the episode ends, whoever is there."""
+        """The game itself: advances until the episode ends, whichever players are there."""
         ...
 
     @property
     def done(self) -> bool:
-        """The episode is over."""
+        """Whether the episode is over."""
         ...
 
     def close(self) -> None:
-        """End the battle and free what it holds."""
+        """End the battle and release its resources."""
         ...
 
 
@@ -309,16 +309,16 @@ class MDP(Protocol):
 
     def reset(self, *seats: int, seed: int | None = None) -> Battle:
         """A new episode with controllers for these seats; the game's own players take the others. The same seed and
-        the same actions give the same battle; without a seed the next of the object's own sequence is taken."""
+        actions give the same battle; without a seed the next one of the object's own sequence is used."""
         ...
 
     def close(self) -> None:
-        """Free what the game holds; its battles are closed by whoever began them."""
+        """Release the game's resources; callers of ``reset`` close their battles."""
         ...
 
 
 def action_problem(spec: ActionSpec, actions: Array, n: int) -> str:
-    """What is wrong with the actions of n battles; an empty string when nothing is."""
+    """The first problem of the actions of n battles; an empty string if there is none."""
     need = (n, *spec.row)
     if actions.shape != need or actions.dtype != spec.dtype:
         return f"are {actions.dtype}{list(actions.shape)}; they must be {spec.dtype}{list(need)}"

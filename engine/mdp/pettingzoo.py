@@ -1,8 +1,8 @@
 """PettingZoo's parallel environments as an ``MDP``.
 
-Seats are ``possible_agents`` in their order. A seat that ends before the others is out; how the last ones end is how
-the battle ends. Legal actions are taken from ``action_mask``, in the observation or in the info. A score is the sum of
-a seat's rewards; ``win`` is NaN, because these environments do not say who won.
+Seats are ``possible_agents`` in their order. A seat that ends before the others is out; the battle ends as its last
+seats do. Legal actions are taken from ``action_mask``, in the observation or in the info. A score is the sum of a
+seat's rewards; ``win`` is NaN, because these environments do not name a winner.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def parallel_mdp(make: Callable[[], ParallelEnv[Any, Any, Any]]) -> SteppedMDP:
 
 
 class _Table:
-    """What does not change: who sits where, and how observations and actions are written."""
+    """The fixed part: the agents on the seats, and the layout of observations and actions."""
 
     def __init__(self, env: Any) -> None:
         self.label = str(env.metadata.get("name", type(env).__name__))
@@ -50,7 +50,7 @@ class _Table:
         self.spec = MDPSpec(self.label, "1", tuple(seats))
 
     def state(self, seat: int, observation: Any, info: Mapping[str, Any]) -> State:
-        """A seat's state from what the environment gave; checked."""
+        """A seat's state from the environment's observation and info; checked."""
         mask = info.get(_MASK)
         if isinstance(observation, Mapping) and _MASK in observation:
             mask = observation[_MASK]
@@ -62,7 +62,7 @@ class _Table:
 
 
 class _Parallel:
-    """A battle in which everybody acts at once."""
+    """A battle in which all seats act at the same time."""
 
     def __init__(self, env: Any, table: _Table) -> None:
         self._env, self._table = env, table
@@ -88,11 +88,11 @@ class _Parallel:
         return answer
 
     def state(self, seat: int) -> State:
-        """What a seat sees, or saw last."""
+        """A seat's current or last state."""
         return self._states[seat]
 
     def step(self, actions: Sequence[Any]) -> Tick:
-        """One decision of everybody who is in."""
+        """One decision of every seat that is in."""
         env, agents = self._env, self._table.agents
         acting = [seat for seat, agent in enumerate(agents) if agent in env.agents]
         with self._blame:
@@ -120,7 +120,7 @@ class _Parallel:
         return found
 
     def result(self, seat: int) -> Result:
-        """Of the episode that just ended."""
+        """A seat's result in the episode that just ended."""
         return Result(float("nan"), float(self._scores[seat]), {})
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""From single decisions to fragments of exactly one length."""
+"""Assembles single decisions into fragments of a fixed length."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from engine.mdp.trajectory import Decision, Trajectory
 
 
 class Recorder:
-    """Collects steps of B streams and gives a Trajectory of exactly ``length`` steps each time that many are there.
+    """Collects steps of B streams and gives a Trajectory after every ``length`` steps.
 
-    Begin with the first observations; then for every step say what was decided and what came of it. The fragment's
-    arrays are its own: nothing is written to them afterwards.
+    Begin with the first observations; then record the decision and the outcome of every step. A fragment owns its
+    arrays: nothing is written to them afterwards.
     """
 
     def __init__(self, seat: SeatSpec, streams: int, length: int, *, rewards: int = 0, values: bool = False) -> None:
@@ -30,7 +30,8 @@ class Recorder:
     def begin(
         self, observations: Observations, masks: NDArray[np.bool_] | None, state: Mapping[str, Array] | None = None
     ) -> None:
-        """The first observations by name [B, …] with their masks, and the recurrent state before the first decision."""
+        """Begin with the first observations by name [B, …], their masks, and the recurrent state before the first
+        decision."""
         self._carried = (observations, masks)
         self._open({name: np.array(array) for name, array in (state or {}).items()})
 
@@ -73,9 +74,9 @@ class Recorder:
         finals: tuple[NDArray[np.int64], Observations, NDArray[np.bool_] | None] | None = None,
         valid: NDArray[np.bool_] | None = None,
     ) -> Trajectory | None:
-        """One step: the decision taken on the observations said before, the ``rewards`` float32[B, R] and flags
-        bool[B] it led to, and the observations and masks that follow. ``finals``: (streams int64[m], last observations
-        by name [m, …], masks) of episodes that ended. Gives the fragment when this step completed it."""
+        """Record one step: the decision on the previous observations, its ``rewards`` float32[B, R] and flags bool[B],
+        and the observations and masks that follow. ``finals``: (streams int64[m], last observations by name [m, …],
+        masks) of episodes that ended. Returns the fragment when this step completes it."""
         t = self._t
         self._actions[t], self._versions[t], self._reward[t] = decision.actions, version, rewards
         self._terminated[t], self._truncated[t] = terminated, truncated
@@ -99,7 +100,7 @@ class Recorder:
     def _keep_finals(
         self, t: int, truncated: NDArray[np.bool_], index: NDArray[np.int64], observations: Observations, masks: Any
     ) -> None:
-        """Only truncated episodes are bootstrapped from what they saw last."""
+        """Keep the last observations of truncated episodes, which alone are bootstrapped from them."""
         cut = truncated[index]
         if cut.any():
             where = np.stack([np.full(int(cut.sum()), t), index[cut]], axis=1).astype(np.int64)

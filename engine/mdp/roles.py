@@ -16,15 +16,15 @@ from engine.mdp.trajectory import Decision, Trajectory
 
 
 class Played(NamedTuple):
-    """A seat's part in an episode: its own ``decisions``, and its ``returns`` float64[R] (undiscounted), of which some
-    may have come before its first turn."""
+    """A seat's part in an episode: its own ``decisions``, and its ``returns`` float64[R] (undiscounted), including
+    rewards before its first turn."""
 
     decisions: int
     returns: NDArray[np.float64]
 
 
 async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> Played:
-    """Play a seat with a policy to the end of the episode. ``seed``: the episode's, for the policy's noise."""
+    """Play a seat with a policy to the end of the episode. ``seed``: that of the episode, for the policy's noise."""
     memory, tick = agent.initial(), 0
     outcome = await controller.turn()
     while not outcome.done:
@@ -35,7 +35,7 @@ async def evaluate(controller: Controller, agent: Agent, seed: int = 0) -> Playe
 
 
 class _Rest(NamedTuple):
-    """The last step of an episode, until it is known what follows."""
+    """The last step of an episode, kept until the next observation is known."""
 
     choice: Choice
     reward: NDArray[np.float32]
@@ -46,13 +46,13 @@ class _Rest(NamedTuple):
 
 class Trainee:
     """The training role of Fig. 4b for one seat of one slot: plays with a policy and records every step. Its fragments
-    have exactly ``length`` steps and go on across episodes; ``emit`` is given each. What comes to the seat between two
-    of its turns, the end included, belongs to the decision before."""
+    have exactly ``length`` steps and continue across episodes; each goes to ``emit``. Rewards and ends between two of
+    the seat's turns belong to the decision before."""
 
     def __init__(
         self, agent: Agent, seat: SeatSpec, length: int, emit: Callable[[Trajectory], None], policy: str = ""
     ) -> None:
-        """``policy``: what the agent is called."""
+        """``policy``: the agent's id."""
         self._agent, self._emit, self._policy = agent, emit, policy
         self._recorder = Recorder(seat, 1, length)
         self._rest: _Rest | None = None
@@ -79,7 +79,7 @@ class Trainee:
         return Played(tick, returns)
 
     def _open(self, state: State, memory: dict[str, Array]) -> None:
-        """An episode begins: what it sees first follows the last step of the one before."""
+        """Begin an episode: its first observation follows the last step of the one before."""
         if self._rest is not None:
             choice, reward, outcome, last, others = self._rest
             self._rest = None
@@ -107,7 +107,7 @@ class Trainee:
             self._emit(self._labelled(fragment))
 
     def _labelled(self, fragment: Trajectory) -> Trajectory:
-        """The fragment with the policy's name and those whom it met."""
+        """The fragment with the names of the policy and of its opponents."""
         met, self._met = self._met, []
         rows = tuple(dict.fromkeys(met))
         against = np.array([[rows.index(others)] for others in met], np.int32) if len(rows) > 1 else None

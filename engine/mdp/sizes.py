@@ -1,5 +1,5 @@
-"""How much a game for agents may describe: what is larger is refused when it introduces itself, before anything else
-looks at it, for no message could carry it and no agent could be made for it. A real game stays far below."""
+"""Size limits of a game for agents: larger descriptions are refused at the handshake, before anything else reads them,
+because no message could carry them and no agent could be made for them. Real games stay far below."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from engine.mdp.interface import ActionSpec, Hybrid, MDPSpec
 MOST_SEATS, MOST_PARTS = 1_000, 100
 MOST_OF_A_SEAT = {"observations": 100, "rewards": 100, "signals": 500}
 MOST_CHOICES = 100_000
-"""Alternatives and numbers of one action."""
+"""Largest number of alternatives and parameters of one action."""
 MOST_BYTES = 32 * 2**20
-"""Of one observation."""
+"""Largest size of one observation."""
 
 
 def too_large(spec: MDPSpec) -> Iterator[str]:
-    """What a game has too many of."""
+    """The limits that a game exceeds, as sentences."""
     yield from longer(spec, {"seats": MOST_SEATS}, "spec")
     for i, seat in enumerate(spec.seats[:MOST_SEATS]):
         place = f"spec.seats[{i}]"
@@ -33,7 +33,7 @@ def too_large(spec: MDPSpec) -> Iterator[str]:
 
 
 def longer(told: Any, most: Mapping[str, int], place: str) -> Iterator[str]:
-    """The lists in a part of a description that have more entries than ``most`` of each name."""
+    """The lists in a part of a description with more entries than ``most`` allows for their names."""
     for name, limit in most.items():
         if (many := len(getattr(told, name))) > limit:
             yield f"{place}.{name} has {many:,} entries; {limit:,} is the most"

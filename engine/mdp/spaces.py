@@ -1,4 +1,4 @@
-"""Gymnasium's spaces as our specs, and the numbers that travel between them."""
+"""Gymnasium's spaces as our specs, and the conversion of values between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engine.mdp.interface import (
 
 
 class Leaf(NamedTuple):
-    """One array of an observation: its spec, how to reach it, and how it is written as numbers."""
+    """One array of an observation: its spec, its path in the observation, and its conversion to numbers."""
 
     spec: ArraySpec
     path: tuple[Any, ...]
@@ -30,9 +30,9 @@ class Leaf(NamedTuple):
 
 
 def observation_leaves(space: spaces.Space[Any], where: str) -> tuple[Leaf, ...]:
-    """The arrays that an observation of this space becomes. Boxes keep their shape (uint8 stays, everything else is
-    float32), choices become one-hot vectors, dictionaries and tuples are taken apart; a bare space is named
-    "observation". Raises ConfigError for a space that is none of these."""
+    """The arrays for an observation of this space. Boxes keep their shape (uint8 stays, everything else becomes
+    float32), choices become one-hot vectors, dictionaries and tuples are flattened; a bare space is named
+    "observation". Raises ConfigError for any other space."""
     if isinstance(space, spaces.Dict | spaces.Tuple):
         children = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
         found = []
@@ -106,16 +106,16 @@ def read(leaves: tuple[Leaf, ...], observation: Any) -> Observations:
 
 
 class Actions(NamedTuple):
-    """An action space: its spec, and how rows of n actions become the n values the environment takes."""
+    """An action space: its spec, and the conversion of rows of n actions to n values for the environment."""
 
     spec: ActionSpec
     values: Callable[[Array], list[Any]]
 
 
 def actions(space: spaces.Space[Any], where: str) -> Actions:
-    """The action spec of this space. Discrete and Box are themselves; MultiDiscrete, MultiBinary, and a Tuple or Dict
-    of Discrete and Box are Hybrid; a Tuple of a Discrete(k) and k boxes, bare or in a Tuple, is Parameterised. Raises
-    ConfigError for anything else, and for boxes without finite bounds."""
+    """The action spec of this space. Discrete and Box become Discrete and Continuous; MultiDiscrete, MultiBinary, and a
+    Tuple or Dict of Discrete and Box become Hybrid; a Tuple of a Discrete(k) and k boxes, bare or in a Tuple, becomes
+    Parameterised. Raises ConfigError for anything else, and for boxes without finite bounds."""
     if isinstance(space, spaces.Discrete):
         start = int(space.start)
         return Actions(Discrete(int(space.n)), lambda rows: (rows + start).tolist() if start else rows.tolist())

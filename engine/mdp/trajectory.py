@@ -1,9 +1,9 @@
-"""The one form in which experience travels: fragments of exactly T decisions of B streams, time first.
+"""The only format of experience: fragments of exactly T decisions of B streams, time-major.
 
-A stream is one seat of one battle; it goes on across episodes, so fragments have the same length whatever the episodes
-do (Lamarckian's truncation). An episode that ends at step t leaves ``terminated[t]`` or ``truncated[t]``, and
-``observations[t + 1]`` is then the first of the next episode. What a truncated episode saw last, from which its value
-is bootstrapped, is in ``final_observations``.
+A stream is one seat of one battle; it continues across episodes, so fragments have the same length whatever the
+episodes do (Lamarckian's truncation). An episode that ends at step t sets ``terminated[t]`` or ``truncated[t]``, and
+``observations[t + 1]`` is then the first one of the next episode. ``final_observations`` holds the last observations of
+truncated episodes, from which their values are bootstrapped.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Buffer = bytes | memoryview
 
 
 class Trajectory(NamedTuple):
-    """T decisions of B streams. Every array is C-contiguous, aligned, and may be written to.
+    """T decisions of B streams. Every array is C-contiguous, aligned and writable.
 
-    ``observations``: by name [T + 1, B, …]; ``masks`` bool[T + 1, B, k] or None; ``actions`` [T, B, …] as the action
-    spec lays them out; ``log_probs`` float32[T, B] of the policy that acted; ``rewards`` float32[T, B, R];
+    ``observations``: by name [T + 1, B, …]; ``masks`` bool[T + 1, B, k] or None; ``actions`` [T, B, …] in the layout of
+    the action spec; ``log_probs`` float32[T, B] of the policy that acted; ``rewards`` float32[T, B, R];
     ``terminated``, ``truncated`` bool[T, B]; ``versions`` int64[T, B], the version of the policy that acted;
     ``final_index`` int64[m, 2]: (t, b) of each truncated episode, ``final_observations`` by name [m, …] and
     ``final_masks`` bool[m, k] or None; ``values`` float32[T, B, R] of the policy that acted, or None;
     ``initial_state``: recurrent state by name [B, …] before the first decision (zeros begin an episode); ``valid``
-    bool[T, B] or None: False where a seat was out of its battle, or another policy on it, and the transition is not to
-    be learned from; ``policy``: who acted; ``others``: the policies on the other seats, in their order, one row for
-    each way they were taken; ``against`` int32[T, B]: which row, None where there is one at most.
+    bool[T, B] or None: False where the seat was out of its battle, or another policy played it, so that the transition
+    must not be learned from; ``policy``: the policy that acted; ``others``: the policies on the other seats in seat
+    order, one row for each combination; ``against`` int32[T, B]: index of the row, None if there is at most one.
     """
 
     observations: Observations
@@ -81,8 +81,8 @@ class Trajectory(NamedTuple):
         return int(self.versions.min())
 
     def encode(self, meta: Mapping[str, Any] | None = None) -> list[Buffer]:
-        """A JSON header frame and one raw little-endian frame an array, which is not copied. ``meta``: plain values
-        that travel along."""
+        """A JSON header frame with plain values ``meta``, and one raw little-endian frame per array, which is not
+        copied."""
         entries, frames = [], []
         for field, value in self._asdict().items():
             arrays = value if field in _NAMED else {} if value is None or field in _PLAIN else {"": value}
@@ -94,8 +94,8 @@ class Trajectory(NamedTuple):
 
     @classmethod
     def decode(cls, frames: Sequence[Buffer]) -> tuple[Trajectory, dict[str, Any]]:
-        """The trajectory in these frames, its arrays views of those frames that may be written to, and what travelled
-        along. Raises EngineError for frames that are not a trajectory."""
+        """The trajectory in these frames, and its ``meta``. Arrays are views of writable frames, else copies. Raises
+        EngineError for frames that are not a trajectory."""
         try:
             header = _decoder.decode(frames[0])
             fields: dict[str, Any] = {name: {} for name in _NAMED}
@@ -111,7 +111,7 @@ class Trajectory(NamedTuple):
 
 
 class _Entry(msgspec.Struct, frozen=True, array_like=True):
-    """Where an array belongs (a field, and a name inside it), its type, shape and frame."""
+    """An array's field and its name in that field, its type, shape and frame."""
 
     field: str
     name: str
@@ -154,8 +154,8 @@ def _view(entry: _Entry, frame: Buffer) -> Array:
 
 
 class Batch(NamedTuple):
-    """What n seats see that wait for a decision: ``observations`` by name [n, …], ``masks`` bool[n, k] or None,
-    ``keys`` uint64[n] for noise that does not depend on the batch, the recurrent ``state`` by name [n, …]."""
+    """The input for decisions of n seats: ``observations`` by name [n, …], ``masks`` bool[n, k] or None, ``keys``
+    uint64[n] for noise that does not depend on the batch, the recurrent ``state`` by name [n, …]."""
 
     observations: Observations
     masks: NDArray[np.bool_] | None
@@ -164,8 +164,8 @@ class Batch(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a policy decided for n seats: ``actions`` [n, …]; ``log_probs`` float32[n] and ``values`` float32[n, R]
-    where it has them; the recurrent ``state`` by name [n, …] after it."""
+    """A policy's decisions for n seats: ``actions`` [n, …]; ``log_probs`` float32[n] and ``values`` float32[n, R] where
+    it has them; the new recurrent ``state`` by name [n, …]."""
 
     actions: Array
     log_probs: NDArray[np.float32] | None = None
@@ -174,7 +174,7 @@ class Decision(NamedTuple):
 
 
 def streams_of(trajectory: Trajectory, chosen: NDArray[np.int64]) -> Trajectory:
-    """The ``chosen`` streams of a trajectory, ascending."""
+    """A trajectory of the ``chosen`` streams, which must be ascending."""
     kept = np.flatnonzero(np.isin(trajectory.final_index[:, 1], chosen))
     index = trajectory.final_index[kept]
     index[:, 1] = np.searchsorted(chosen, index[:, 1])
@@ -192,7 +192,7 @@ def _part(value: Any, rows: NDArray[np.int64], axis: int) -> Any:
 
 
 def join(trajectories: Sequence[Trajectory]) -> Trajectory:
-    """Streams of several trajectories of one policy and length side by side, in order; a single one is given back as it
+    """The streams of several trajectories of one policy and length, stacked in order; a single one is returned as it
     is. Raises EngineError when they differ in length."""
     if len(trajectories) == 1:
         return trajectories[0]
@@ -221,7 +221,7 @@ def join(trajectories: Sequence[Trajectory]) -> Trajectory:
 
 
 def _met(trajectories: Sequence[Trajectory], others: Sequence[tuple[str, ...]]) -> NDArray[np.int32]:
-    """``against`` of several trajectories side by side, where ``others`` are theirs together."""
+    """``against`` of several stacked trajectories, where ``others`` are the rows of all."""
     found = []
     for t in trajectories:
         rows = np.array([others.index(row) for row in t.others], np.int32)

@@ -1,8 +1,8 @@
-"""Many battles at once over arrays: what a compiled game implements, and what a sampler steps.
+"""Many battles at once over arrays: the interface that a compiled game implements and a sampler steps.
 
-n battles advance together, one decision of every seat a step. A battle that ends begins its next episode in the same
+n battles advance together, one decision of every seat per step. A battle that ends begins its next episode in the same
 step: ``observations`` are then the first of the new episode and ``ended`` holds the last of the old one. The seeds of
-a battle's episodes are a hash of (the battle's seed, episode number), so nothing depends on the batch it runs in.
+a battle's episodes are a hash of (the battle's seed, episode number), so nothing depends on the batch.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Ended(NamedTuple):
-    """The m episodes that ended in a step; ``battles`` int64[m] are where in the batch, ascending.
+    """The m episodes that ended in a step; ``battles`` int64[m]: their indices in the batch, ascending.
 
     ``seeds`` uint64[m] and ``lengths`` int64[m] (decisions) of the episodes; ``returns`` float64[m, seats, R];
     ``win`` and ``score`` float64[m, seats]; ``signals``: per seat float64[m, S]; ``observations``: per seat, by name,
-    [m, …], the last of the old episode, which a truncated episode's value is bootstrapped from; ``masks``: per seat
+    [m, …], the last of the old episode, from which a truncated episode's value is bootstrapped; ``masks``: per seat
     bool[m, k] or None.
     """
 
@@ -46,7 +46,7 @@ class VectorStep(NamedTuple):
     ``observations``: per seat, by name, float32 or uint8 [n, …]; ``masks``: per seat bool[n, k], or None where
     everything is always legal; ``rewards`` float32[n, seats, R]; ``terminated`` and ``truncated`` bool[n], never both;
     ``alive`` bool[n, seats]: False for a seat that is out while its battle goes on (its reward is 0, its action is
-    ignored, its transition is not to be learned from); ``ended``: None when no episode ended.
+    ignored, its transition must not be learned from); ``ended``: None when no episode ended.
     """
 
     observations: tuple[Observations, ...]
@@ -63,44 +63,44 @@ class VectorMDP(Protocol):
 
     @property
     def spec(self) -> MDPSpec:
-        """The game; its seats are those that are played from outside."""
+        """The game, with the seats that are played from outside."""
         ...
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
-        """Begin n battles afresh, one for each seed uint64[n]; rewards are 0. Battle i depends on ``seeds[i]`` and its
-        own actions and on nothing else. Raises SimulatorError."""
+        """Begin n new battles, one for each seed uint64[n]; rewards are 0. Battle i depends only on ``seeds[i]`` and
+        its own actions. Raises SimulatorError."""
         ...
 
     def step(self, actions: Sequence[Array]) -> VectorStep:
-        """One decision of every battle: per seat its actions [n, …], laid out as ``engine.mdp.interface`` says.
+        """One decision of every battle: per seat its actions [n, …], in the layout of ``engine.mdp.interface``.
         Raises SimulatorError; ConfigError for actions of a wrong shape, type or choice."""
         ...
 
     def close(self) -> None:
-        """Free what the game holds."""
+        """Release the game's resources."""
         ...
 
 
 Game = VectorMDP | MDP
-"""A game in the form in which it is played fastest: over arrays, unless its seats take turns."""
+"""A game in its fastest form: over arrays, unless its seats take turns."""
 
 
 def in_turns(game: Game) -> TypeIs[MDP]:
-    """Whether a game is played by coroutines, as its seats act at different moments."""
+    """Whether a game is played by coroutines, because its seats act at different moments."""
     return game.spec.in_turns
 
 
 def episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Seeds uint64[n] of the ``episodes``-th episode (from 0) of battles with these seeds: the seed itself first, then
-    a hash of seed and number."""
+    """Seeds uint64[n] of the ``episodes``-th episode (from 0) of battles with these seeds: the seed itself for the
+    first, then a hash of seed and number."""
     return np.where(episodes == 0, seeds, combine64(seeds, episodes.astype(np.uint64)))
 
 
 def noise_keys(
     seeds: NDArray[np.uint64], ticks: NDArray[np.int64], seat: NDArray[np.int64] | int
 ) -> NDArray[np.uint64]:
-    """One key uint64[n] a decision from (episode seed, decision number, seat): a policy that draws its noise from
-    these does the same in any batch, on any path."""
+    """Keys uint64[n] of decisions from (episode seed, decision number, seat): a policy that draws its noise from these
+    decides the same in any batch and through either interface."""
     return combine64(combine64(seeds, np.asarray(seat, np.uint64) + np.uint64(1)), ticks.astype(np.uint64))
 
 
@@ -113,9 +113,9 @@ class SeatEnds(NamedTuple):
 
 
 def seat_ends(before: NDArray[np.bool_], step: VectorStep, seat: int) -> SeatEnds:
-    """How a step ended things for one seat: a seat that goes out while its battle goes on has terminated. A seat that
-    was out already ends with its battle, as terminated, in a transition that does not count. ``before`` bool[n, seats]
-    is ``alive`` of the step before."""
+    """The ends of one seat's episodes in a step: a seat that goes out while its battle goes on has terminated. A seat
+    that was out already terminates with its battle, in a transition that does not count. ``before`` bool[n, seats]:
+    ``alive`` of the step before."""
     was = before[:, seat]
     truncated = was & step.truncated
     out = step.terminated | step.truncated | (was & ~step.alive[:, seat])

@@ -1,1 +1,1 @@
-"""Who beats whom among given teams, and what follows from it."""
+"""Analysis of the match-ups among given teams: counters, rings, dominance, tiers, ratings, equilibrium."""

@@ -1,10 +1,10 @@
-"""Who surely beats whom, and the rings this makes.
+"""Sure wins between teams, and the rings that they form.
 
-"Surely" allows for how many match-ups were looked at: all cells of a table lie within ``Matchups.least`` and ``most``
-at once but for a chance of 5 % (Bonferroni), so in at most 1 of 20 tables any such word is luck. A *counter* of a team
-surely beats it; an *upset* does so although its rating is lower: that is what a ladder cannot explain. A *ring* is
-three teams each of which surely beats the next: the shortest proof that no ladder holds for all, since every cycle of a
-tournament contains one (Moon 1968).
+"Surely" corrects for the number of match-ups: all cells of a table lie within ``Matchups.least`` and ``most`` at once
+with probability 95 % (Bonferroni), so at most 1 table in 20 contains a sure win that is luck. A *counter* of a team
+surely beats it; an *upset* is a counter with the lower rating, which a ladder cannot explain. A *ring* is three teams
+each of which surely beats the next: the shortest proof that no ladder explains all, since every cycle of a tournament
+contains one (Moon 1968).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 
 
 class Counter(NamedTuple):
-    """``team`` surely beats ``beaten``; ``upset``: although it is rated lower."""
+    """``team`` surely beats ``beaten``; ``upset``: its rating is lower."""
 
     team: int
     beaten: int
@@ -30,20 +30,21 @@ class Counter(NamedTuple):
 
 
 class Ring(NamedTuple):
-    """The first surely beats the second, that the third, and that the first; the smallest of those three shares."""
+    """The first team surely beats the second, the second the third, and the third the first; the smallest of the three
+    shares."""
 
     teams: tuple[int, int, int]
     share: float
 
 
 def beats(found: Matchups) -> Bools:
-    """bool[teams, teams]: the row's team surely beats the column's."""
+    """bool[teams, teams]: the row team surely beats the column team."""
     with np.errstate(invalid="ignore"):
         return np.asarray(found.least > 0.5)
 
 
 def counters(found: Matchups, ratings: NDArray[np.float64]) -> list[Counter]:
-    """All, the surest first."""
+    """All counters, the surest first."""
     listed = [
         Counter(i, j, float(found.share[i, j]), float(found.least[i, j]), bool(ratings[i] < ratings[j]))
         for i, j in np.argwhere(beats(found)).tolist()
@@ -52,7 +53,7 @@ def counters(found: Matchups, ratings: NDArray[np.float64]) -> list[Counter]:
 
 
 def rings(found: Matchups, most: int = 20) -> list[Ring]:
-    """Those whose weakest link is strongest, ``most`` of them at most."""
+    """At most ``most`` rings, those with the strongest weakest link first."""
     sure, listed = beats(found), list[Ring]()
     for i in range(found.teams):
         for j in np.flatnonzero(sure[i, i + 1 :]) + i + 1:

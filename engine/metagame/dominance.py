@@ -1,10 +1,10 @@
-"""Which teams another one makes pointless, and which nobody answers.
+"""Dominated teams, and dominant ones, which have no counter.
 
-One team *dominates* another when it fares at least as well against everybody. Measured shares are never exactly alike,
-so it is asked for beyond error: surely better against somebody, and against nobody worse by more than ``MARGIN``. That
-it holds against all opponents at once needs no correction (an intersection-union test, Berger 1982); that any two teams
-may be the pair, and any opponent the one where it is better, does (Bonferroni). Differences of two independent
-match-ups are normal, with the errors of ``matchups``.
+One team *dominates* another if it fares at least as well against everybody. Measured shares are never exactly equal, so
+the test requires it to be surely better against somebody, and surely not worse by more than ``MARGIN`` against anybody.
+That this must hold against all opponents at once needs no correction (an intersection-union test, Berger 1982); the
+choice of the pair, and of the opponent where it is better, does (Bonferroni). Differences of two independent match-ups
+are treated as normal, with the errors of ``matchups``.
 
 A *dominant* team surely beats every other one.
 """
@@ -20,11 +20,11 @@ from engine.metagame.matchups import DOUBT, Matchups
 
 Bools = NDArray[np.bool_]
 MARGIN = 0.1
-"""So much less of the wins against somebody may be overlooked."""
+"""Largest shortfall in the share of wins against one opponent that still counts as no worse."""
 
 
 def dominates(found: Matchups) -> Bools:
-    """bool[teams, teams]: the row's team dominates the column's; ``found`` must be whole."""
+    """bool[teams, teams]: the row team dominates the column team; ``found`` must be whole."""
     n = found.teams
     share, error = np.where(np.eye(n, dtype=bool), 0.5, found.share), np.nan_to_num(found.error)
     better = np.zeros((n, n), np.bool_)
@@ -40,6 +40,6 @@ def dominates(found: Matchups) -> Bools:
 
 
 def dominant(found: Matchups) -> Bools:
-    """bool[teams]: surely beats every other one."""
+    """bool[teams]: the team surely beats every other one."""
     sure = beats(found) | np.eye(found.teams, dtype=np.bool_)
     return np.asarray(sure.all(axis=1) & (found.teams > 1))

@@ -1,21 +1,21 @@
-"""Which teams would be seen how often if everybody picked as well as can be: the maximum-entropy Nash equilibrium.
+"""How often each team would be seen if everybody picked optimally: the maximum-entropy Nash equilibrium.
 
-Balduzzi, Tuyls, Pérolat and Graepel (2018, "Re-evaluating evaluation"), "Nash averaging": of the equilibria of the
-symmetric zero-sum game that the match-ups are, the one of largest entropy. It depends on every match-up and on no copy.
+Balduzzi, Tuyls, Pérolat and Graepel (2018, "Re-evaluating evaluation"), "Nash averaging": the match-ups form a
+symmetric zero-sum game; of its equilibria take the one of largest entropy. It depends on every match-up, and copies of
+a team do not change it.
 
 The equilibria are the polytope {p: payoff @ p <= 0, p >= 0, sum(p) = 1}: nobody gains by another pick. A linear
-program finds a vertex; while some team is neither picked nor worse than what is picked, another one looks for a vertex
-where it is, and the average of all vertices found lies inside the polytope (Goldman and Tucker 1956: in such a point
-every team is one or the other, unless it never can be). So it is known which coordinates and slacks are always 0. What
-is left are the free directions: usually none; otherwise the entropy is maximised over them.
+program finds a vertex; while some team is neither picked nor strictly worse than the picks, another program looks for a
+vertex where it is either. The average of all vertices found lies in the polytope's relative interior (Goldman and
+Tucker 1956: at such a point every team is picked or strictly worse). So it is known which coordinates and slacks are
+always 0. The remaining free directions are usually none; otherwise the entropy is maximised over them.
 
 Departures:
 
-1. Payoffs are shares of wins above even, not log odds: that is what somebody who picks a team gains, and it stays
-   finite where a match-up always ends alike.
-2. The entropy is that of distinct teams: those that fare alike against everybody (the same row, to ``ALIKE``) are one,
-   and share evenly what falls to it. Otherwise doubling a team would, where there are several equilibria, move the
-   choice among them towards the doubled one.
+1. Payoffs are shares of wins above even, not log odds: the actual gain from a pick, finite where a match-up always has
+   the same result.
+2. The entropy is that of distinct teams: teams with equal rows (to ``ALIKE``) count as one and split its share evenly.
+   Otherwise, where there are several equilibria, duplicating a team would move the choice among them towards it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ALIKE = 1e-9
 _ZERO, _KEPT = 1e-8, 1e-9
 _EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 REDRAWN = 100
-"""Tables that are redrawn for ranges."""
+"""Number of redrawn tables for ranges."""
 
 
 def shares(payoff: Floats) -> Floats:
@@ -45,14 +45,15 @@ def shares(payoff: Floats) -> Floats:
 
 
 def ranges(found: Matchups, rng: np.random.Generator, draws: int = REDRAWN) -> tuple[Floats, Floats]:
-    """Between which shares [teams] each team has in 95 of 100 tables as another round robin might have measured."""
+    """Ends [teams] of the interval that holds each team's share in 95 of 100 tables redrawn within measurement
+    error."""
     drawn = np.stack([shares(redrawn(found, rng)) for _ in range(draws)])
     low, high = np.quantile(drawn, (0.025, 0.975), axis=0)
     return low, high
 
 
 def _kinds(payoff: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The kind int64[teams] of each team, those with the same row being one, and the first team of each kind."""
+    """The kind int64[teams] of each team, where equal rows are one kind, and the first team of each kind."""
     alike = np.abs(payoff[:, None] - payoff).max(axis=2, initial=0.0) <= ALIKE
     leader = alike.argmax(axis=1)
     first, kind = np.unique(leader, return_inverse=True)
@@ -60,7 +61,7 @@ def _kinds(payoff: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _maximal(payoff: Floats) -> Floats:
-    """The equilibrium of largest entropy, all teams being distinct."""
+    """The equilibrium of largest entropy, for distinct teams."""
     inside, slack = _inside(payoff)
     held = inside > _ZERO
     tight = payoff[np.ix_(slack <= _ZERO, held)]
@@ -72,7 +73,7 @@ def _maximal(payoff: Floats) -> Floats:
 
 
 def _inside(payoff: Floats) -> tuple[Floats, Floats]:
-    """An equilibrium with as many positive coordinates and slacks as there can be, and the slacks."""
+    """An equilibrium with as many positive coordinates and slacks as possible, and its slacks."""
     found = [_vertex(payoff, np.zeros(len(payoff)))]
     while True:
         inside = np.mean(found, axis=0)
@@ -88,7 +89,7 @@ def _inside(payoff: Floats) -> tuple[Floats, Floats]:
 
 
 def _vertex(payoff: Floats, gain: Floats) -> Floats:
-    """An equilibrium that makes ``gain @ p`` largest. Raises EngineError."""
+    """An equilibrium that maximises ``gain @ p``. Raises EngineError."""
     n = len(payoff)
     found = linprog(
         -gain, A_ub=payoff, b_ub=np.zeros(n), A_eq=np.ones((1, n)), b_eq=[1.0], method="highs", options=_EXACT

@@ -1,12 +1,12 @@
-"""The match-ups of a round robin: how often each team won against each other one, and where that may lie.
+"""The match-ups of a round robin: each team's share of wins against each other team, with ranges.
 
 A *meeting* is two battles of the same two teams, one from each seat; its result is the first team's share of the two
-wins, draws as half. Meetings are independent and lie between 0 and 1, so their ranges hold for any game and at every
-look (``engine.confidence``). Pairs stand in the order of ``itertools.combinations``.
+wins, draws as half. Results are independent and between 0 and 1, so ranges hold for any game and at every look
+(``engine.confidence``). Pairs are in the order of ``itertools.combinations``.
 
-Departure: what is computed from the whole table by normal approximation (``split``, ``dominance``, redrawn tables)
-takes as a match-up's standard error no less than that of a win rate with half a win and half a loss added (Agresti and
-Coull 1998): ten wins of ten have no spread, and are no certainty.
+Departure: normal approximations over the whole table (``split``, ``dominance``, redrawn tables) use a standard error of
+a match-up no smaller than that of a win rate with half a win and half a loss added (Agresti and Coull 1998): ten wins
+of ten have no spread, yet are no certainty.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from engine.means import range_of
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 DOUBT = 0.05
-"""The chance that a range misses; and, over a whole table, that any of its sure words is luck."""
+"""Probability that a range misses and, over a whole table, that any of its sure findings is luck."""
 
 
 class Pairs(NamedTuple):
-    """Which teams meet in each pair: indices int64[pairs]."""
+    """The two teams of each pair: indices int64[pairs]."""
 
     first: Ints
     second: Ints
 
 
 class Matchups(NamedTuple):
-    """float64[teams, teams] of the row's team against the column's, not a number on the diagonal and where no meeting
-    ended: its ``share`` of wins, the ends ``low`` and ``high`` of the 95 % range of that cell alone, ``least`` and
-    ``most`` between which all cells lie at once, the ``variance`` of the share (unbiased) and its standard ``error``
+    """float64[teams, teams] of the row team against the column team, NaN on the diagonal and where no meeting was
+    finished: its ``share`` of wins, the 95 % range ``low`` to ``high`` of that cell alone, the range ``least`` to
+    ``most`` within which all cells lie at once, the unbiased ``variance`` of the share and its standard ``error``
     (never 0); ``meetings`` int64[teams, teams]."""
 
     share: Floats
@@ -48,12 +48,12 @@ class Matchups(NamedTuple):
 
     @property
     def teams(self) -> int:
-        """How many there are."""
+        """The number of teams."""
         return len(self.share)
 
     @property
     def payoff(self) -> Floats:
-        """By how much the row's share is above even, antisymmetric; what nobody played counts as even."""
+        """The row team's share minus one half, antisymmetric; match-ups without a result count as even."""
         return np.asarray(np.nan_to_num(self.share - 0.5))
 
     @property
@@ -63,12 +63,12 @@ class Matchups(NamedTuple):
 
 
 def pairs_of(teams: int) -> Pairs:
-    """Every two of so many teams."""
+    """All pairs of so many teams."""
     return Pairs(*(side.astype(np.int64) for side in np.triu_indices(teams, 1)))
 
 
 def matchups(teams: int, results: Floats) -> Matchups:
-    """By ``results`` float64[pairs, meetings] of each pair's first team, not a number where a meeting did not end."""
+    """Match-ups from ``results`` float64[pairs, meetings] of each pair's first team, NaN for unfinished meetings."""
     pairs = pairs_of(teams)
     found = np.array([_cell(row[~np.isnan(row)], len(results)) for row in results]).reshape(len(results), 8)
     share, low, high, least, most, variance, error, count = found.T
@@ -85,8 +85,8 @@ def matchups(teams: int, results: Floats) -> Matchups:
 
 
 def redrawn(found: Matchups, rng: np.random.Generator) -> Floats:
-    """Payoffs float64[teams, teams] as another round robin might have measured them: each match-up moved by its
-    error, within what is possible."""
+    """Payoffs float64[teams, teams] of a simulated other round robin: each match-up moved by normal noise of its
+    error, clipped to possible values."""
     pairs = pairs_of(found.teams)
     moved = rng.standard_normal(len(pairs.first)) * np.nan_to_num(found.error[pairs])
     share = np.clip(found.payoff[pairs] + moved, -0.5, 0.5)
@@ -106,7 +106,7 @@ def _cell(values: Floats, pairs: int) -> tuple[float, ...]:
 
 
 def _both(teams: int, pairs: Pairs, first: Floats, second: Floats) -> Floats:
-    """A table of what the first and the second team of each pair have."""
+    """A table from the values of the first and of the second team of each pair."""
     table = np.full((teams, teams), np.nan)
     table[pairs.first, pairs.second], table[pairs.second, pairs.first] = first, second
     return table

@@ -1,8 +1,8 @@
-"""In which order teams stand on a map of their match-ups: such that those with alike match-ups are neighbours.
+"""The order of teams on a map of their match-ups, in which teams with similar match-ups are neighbours.
 
-Average linkage of the rows, its leaves in the order that makes neighbours most alike (Bar-Joseph, Gifford and Jaakkola
-2001, "Fast optimal leaf ordering for hierarchical clustering"). A tree can be read from either end; here the half that
-wins more comes first.
+Average linkage of the rows, with leaves in the order that makes neighbours most similar (Bar-Joseph, Gifford and
+Jaakkola 2001, "Fast optimal leaf ordering for hierarchical clustering"). Either direction is optimal; here the half
+that wins more comes first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def order(payoff: Floats) -> NDArray[np.int64]:
-    """The teams int64[teams] in that order, of antisymmetric payoffs [teams, teams]."""
+    """Team indices int64[teams] in that order, from antisymmetric payoffs [teams, teams]."""
     n, wins = len(payoff), payoff.mean(axis=1)
     if n < 3:
         return np.argsort(-wins, kind="stable").astype(np.int64)

@@ -1,4 +1,4 @@
-"""All that a round robin says of its teams, as columns of one table."""
+"""All findings of a round robin about its teams, as columns of one table."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Floats = NDArray[np.float64]
 
 
 def read(teams: int, results: Floats, seed: int) -> tuple[dict[str, Any], Arrays]:
-    """Meta and columns of ``results`` float64[pairs, meetings] (``matchups``). ``seed`` draws the tables that say how
-    sure the picks are.
+    """Meta and columns from ``results`` float64[pairs, meetings] (``matchups``). ``seed`` draws the tables from which
+    the ranges of ``picked`` are taken.
 
-    Meta: ``cyclic`` {share, low, high} of what decides that goes in rings (None: nothing is known to decide),
-    ``missing`` pairs that never met. Columns [teams]: ``order`` on a map, ``rating`` and its standard ``rating_error``
-    in Elo's points, ``picked`` {"", "_low", "_high"}: how often it is seen where everybody picks as well as can be,
-    ``standing`` {"", "_low", "_high"}: its share of wins against all others, its ``tier``, ``dominant``. Columns
-    [teams, teams] of the row's team against the column's: ``share``, ``low``, ``high``, ``least``, ``most``,
-    ``meetings``, ``dominates``. ``counter`` [k, 2]: who surely beats whom, the surest first, with ``upset`` [k];
-    ``ring`` [m, 3]: the first surely beats the second, that the third, and that the first."""
+    Meta: ``cyclic`` {share, low, high}: cyclic share of the differences between teams (None: no difference is known),
+    ``missing``: pairs that never met. Columns [teams]: ``order`` on a map, ``rating`` and its standard ``rating_error``
+    in Elo points, ``picked`` {"", "_low", "_high"}: how often it is seen when everybody picks optimally, ``standing``
+    {"", "_low", "_high"}: its share of wins against all others, its ``tier``, ``dominant``. Columns [teams, teams] of
+    the row team against the column team: ``share``, ``low``, ``high``, ``least``, ``most``, ``meetings``,
+    ``dominates``. ``counter`` [k, 2]: (team, team it surely beats), the surest first, with ``upset`` [k]; ``ring``
+    [m, 3]: each team surely beats the next, the last one the first."""
     found, rows = matchups(teams, results), tiers(teams, results)
     parts = split(found)
     missing = int((found.meetings[pairs_of(teams)] == 0).sum())

@@ -1,9 +1,9 @@
-"""Which battles a round robin plays, and what they gave.
+"""The battles of a round robin and their results.
 
 All pairs advance together, a part of their meetings at a time, so there is a whole table after the first part, and each
-later one only makes it surer. Battle 2m of a pair is the first of its meeting m, battle 2m + 1 the same with exchanged
-seats; its seed is made of the study's seed, who meets whom and that number (``engine.lineups.pairing_evaluator``). So a
-table depends neither on the order of answers nor on interruptions.
+later part only narrows its ranges. Battle 2m of a pair is the first of its meeting m, battle 2m + 1 the second, with
+exchanged seats; its seed is a hash of the study's seed, the two teams and that number
+(``engine.lineups.pairing_evaluator``). So a table depends neither on the order of answers nor on interruptions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.problem import Evaluation, Request
 
 
 class RoundRobin:
-    """Asks for battles and takes in what they say, as an ``Algorithm`` does. ``teams`` int32[n, slots]; a request is
+    """Requests battles and collects their results, as an ``Algorithm`` does. ``teams`` int32[n, slots]; a request is
     one pair in one part."""
 
     def __init__(self, teams: NDArray[np.int32], meetings: int, ticks: int, seed: int) -> None:
@@ -31,26 +31,26 @@ class RoundRobin:
 
     @property
     def tick(self) -> int:
-        """Parts that are complete, as are all before them."""
+        """Number of leading parts that are complete."""
         return int(np.logical_and.accumulate(self.told.all(axis=1)).sum())
 
     @property
     def done(self) -> bool:
-        """Whether all are."""
+        """Whether all parts are complete."""
         return bool(self.told.all())
 
     @property
     def played(self) -> int:
-        """Battles that are over."""
+        """Number of battles played."""
         return 2 * int((self.told.sum(axis=1) * np.diff(self.ends)).sum())
 
     @property
     def results(self) -> Floats:
-        """Of complete parts, as ``matchups`` takes them."""
+        """Results of the complete parts, as ``matchups`` takes them."""
         return self._results[:, : self.ends[self.tick]]
 
     def ask(self, room: int) -> list[Request]:
-        """``room`` requests at most, part by part."""
+        """At most ``room`` requests, part by part."""
         found: list[Request] = []
         while self._next < self.told.size and len(found) < room:
             if not self.told.flat[self._next]:
@@ -59,7 +59,7 @@ class RoundRobin:
         return found
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
-        """Take in a pair's part. Raises KeyError for one that is not outstanding."""
+        """Record the result of a request. Raises KeyError for one that is not outstanding."""
         if not 0 <= evaluation.id < self.told.size or self.told.flat[evaluation.id]:
             raise KeyError(evaluation.id)
         before, (part, pair) = self.tick, divmod(evaluation.id, len(self.pairs.first))
@@ -70,11 +70,11 @@ class RoundRobin:
         return [Progress(tick) for tick in range(before + 1, self.tick + 1)]
 
     def state(self) -> Parts:
-        """What was played."""
+        """The results so far."""
         return {"table": Bundle({}, {"results": self._results, "told": self.told})}
 
     def load(self, parts: Parts) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         arrays = parts["table"].arrays
         self._results, self.told = arrays["results"].copy(), arrays["told"].astype(np.bool_)
         self._next = 0

@@ -1,4 +1,4 @@
-"""How much of who beats whom is a ladder of strength, and how much goes in rings as rock, paper and scissors do.
+"""How much of the match-ups is a ladder of strength (transitive), and how much goes in rings (cyclic).
 
 Balduzzi, Tuyls, Pérolat and Graepel (2018, "Re-evaluating evaluation") and Balduzzi et al. (2019, "Open-ended learning
 in symmetric zero-sum games") split the log odds of all match-ups, an antisymmetric matrix, into differences of ratings
@@ -7,16 +7,16 @@ counts of battles as weights (Jiang, Lim, Yao and Ye 2011, "Statistical ranking 
 
 Departures:
 
-1. Ratings are in log odds, the remainder in shares of wins. Log odds of match-ups that always end alike are infinite,
-   and cut off they call a ladder of sure wins a third cyclic. So ratings are those of Bradley and Terry's model by
-   maximum likelihood: there, too, the remainder, the shares less those that the ratings expect, has no sources or sinks
-   (that is what the likelihood equations say), and near even it is the split of the papers. Ratings have a wide normal
-   prior (``PRIOR`` in log odds), so who never lost has one, too.
-2. Chance makes rings where there are none: squares of measured shares are larger than those of true ones by their
-   variance. What it adds is taken off, the total's and the remainder's own part of it; the result is unbiased near the
-   fit, and 0 where less than nothing is left.
-3. The range: all cyclic shares s for which "cyclic - s * total" is 0 as far as its own error can tell (Fieller 1954),
-   by normal approximation with the errors of ``matchups``. Where nothing is known to decide, it is everything.
+1. Ratings are in log odds, the remainder in shares of wins. Log odds of match-ups with a constant result are infinite,
+   and clipped they make a third of a ladder of sure wins look cyclic. So ratings are maximum-likelihood ratings of the
+   Bradley-Terry model. There, too, the remainder (shares minus those that the ratings expect) has no sources or sinks:
+   that is what the likelihood equations state; near even it is the split of the papers. Ratings have a wide normal
+   prior (``PRIOR`` in log odds), so that a team that never lost has one, too.
+2. Chance creates apparent rings: squares of measured shares exceed those of the true ones by their variance. This bias
+   is subtracted from the total and, in its part, from the remainder; the result is unbiased near the fit, and 0 where
+   it would be negative.
+3. The range: all cyclic shares s for which "cyclic - s * total" does not differ significantly from 0 (Fieller 1954), by
+   normal approximation with the errors of ``matchups``; all of [0, 1] where the total is not known to differ from 0.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from engine.metagame.matchups import DOUBT, Matchups, pairs_of
 Floats = NDArray[np.float64]
 PRIOR = 12.0
 ELO = 400 / math.log(10)
-"""Points of Elo's scale for each unit of log odds."""
+"""Elo points per unit of log odds."""
 _STEPS, _SHARES = 100, 501
 
 
 class Split(NamedTuple):
-    """``ratings`` float64[teams] in log odds, of mean 0, and their standard ``errors``; ``cyclic``: the share of what
-    decides that goes in rings, the rest is strength; not a number where nothing decides. ``range``: of that share."""
+    """``ratings`` float64[teams] in log odds, of mean 0, and their standard ``errors``; ``cyclic``: cyclic share of the
+    differences between teams, of which the rest is strength; NaN where there are none. ``range``: of that share."""
 
     ratings: Floats
     errors: Floats
@@ -49,7 +49,7 @@ class Split(NamedTuple):
 
 
 class _Fit(NamedTuple):
-    """Ratings; the remainder float64[pairs]; how ratings and remainder move with the shares."""
+    """Ratings; the remainder float64[pairs]; the derivatives of both by the shares."""
 
     ratings: Floats
     rest: Floats
@@ -58,7 +58,7 @@ class _Fit(NamedTuple):
 
 
 def split(found: Matchups) -> Split:
-    """Of a table in which every two teams are joined by a chain of meetings."""
+    """The split of a table in which a chain of meetings connects every two teams."""
     pairs = pairs_of(found.teams)
     met = found.meetings[pairs] > 0
     edges = np.zeros((int(met.sum()), found.teams))
@@ -76,12 +76,12 @@ def split(found: Matchups) -> Split:
 
 
 def expected(ratings: Floats) -> Floats:
-    """The shares float64[teams, teams] that ratings alone would make."""
+    """The shares float64[teams, teams] that ratings alone predict."""
     return np.asarray(expit(ratings[:, None] - ratings))
 
 
 def _fitted(edges: Floats, counts: Floats, even: Floats) -> _Fit:
-    """Bradley and Terry's ratings by Newton's method, its steps never longer than a unit."""
+    """Bradley-Terry ratings by Newton's method, with steps of at most 1."""
     ratings, teams = np.zeros(edges.shape[1]), edges.shape[1]
     for _ in range(_STEPS):
         chance = expit(edges @ ratings)

@@ -1,4 +1,4 @@
-"""Tiers: teams that their ranges do not tell apart stand in one.
+"""Tiers: groups of teams whose ranges do not separate them.
 
 A team's *standing* is its mean share of wins over all others of the table, each opponent counting alike; an opponent
 that it never met counts as even. Its range holds for any game, by two ways at once, each with half of the doubt:

@@ -3,15 +3,15 @@
 dθ = ∇_θ [−c_π E[log π_θ(a|s) (v − V)] + c_V E[(v − V_θ)²] − c_H E[H(π_θ)]], with v the n-step returns of a fragment
 (λ = 1; λ < 1 gives GAE), and one step of RMSprop whose average of squared gradients all workers share.
 
-Asynchronous: a worker (``rl.gradient``) takes over published weights, plays a fragment with them, computes its gradient
-there and sends that; the learner ``apply``s gradients in the order they arrive, whatever weights they were computed at
-(their staleness is reported, and a study drops what is too old). Synchronous and deterministic: ``update`` does both on
-the fragments of all environments at once.
+Asynchronous: a worker (``rl.gradient``) loads published weights, plays a fragment with them, computes its gradient and
+sends it; the learner ``apply``s gradients in the order of arrival, at whatever weights they were computed (staleness is
+reported, and a study drops gradients that are too old). Synchronous and deterministic: ``update`` does both on the
+fragments of all environments at once.
 
 Departures: 1. gradients travel to the learner instead of workers writing to shared memory without locks (Hogwild needs
 shared memory; Lamarckian does the same); 2. a mean over decisions where the paper sums; 3. the average of squared
-gradients is corrected for its beginning; 4. statistics of observations move in ``update`` only, so asynchronous
-training does without; 5. where rewards are scaled, every worker has a running spread of its own.
+gradients is bias-corrected; 4. statistics of observations change in ``update`` only, so asynchronous training does not
+normalise them; 5. where rewards are scaled, every worker has a running spread of its own.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class A3C(ActorCritic):
         return RMSprop(theta, self.config.decay, self.config.epsilon)
 
     def follow(self, weights: F32, version: int) -> None:
-        """A worker takes over what the learner published."""
+        """Load the weights that the learner published, in a worker."""
         self.start_from(weights)
         self.version = version
 
     def gradient(self, trajectory: Trajectory) -> tuple[F32, Metrics]:
-        """dθ float32[size] of one batch at the present θ; changes nothing but the spread of rewards. Zeros where no
+        """dθ float32[size] of one batch at the current θ; changes nothing but the spread of rewards. Zeros where no
         decision counts."""
         if not trajectory.steps:
             return np.zeros(self.model.network.size, np.float32), {}
@@ -70,7 +70,7 @@ class A3C(ActorCritic):
         return g.cpu().numpy(), numbers(policy_loss=policy, critic_loss=critic, entropy=H)
 
     def apply(self, gradient: Gradient) -> Metrics:
-        """One step of the shared RMSprop with what a worker sent; none where that was of no decision."""
+        """One step of the shared RMSprop with a worker's gradient; none if the gradient comes from no decision."""
         if not gradient.steps:
             return self.skip(np.array([gradient.version]))
         norm = self._step(gradient.numbers)
@@ -83,7 +83,7 @@ class A3C(ActorCritic):
         return norm
 
     def _learn(self, trajectory: Trajectory) -> Metrics:
-        """A gradient and its step in one: A2C."""
+        """Gradient and step on one batch: A2C."""
         gradient, metrics = self.gradient(trajectory)
         norm = self._step(gradient)
         return self.finish(trajectory, metrics | {"gradient": norm})

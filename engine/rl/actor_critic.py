@@ -1,7 +1,7 @@
-"""What actor-critics share: a batch as tensors, the network's answer to all of it, rewards and values, means.
+"""Base of actor-critics: a batch as tensors, the network's outputs for all of it, rewards and values, means.
 
-A decision that does not count (``Trajectory.valid``) has an advantage of 0, a ratio of 1 and no part in any mean, so
-nothing of it reaches the gradient.
+A decision that does not count (``Trajectory.valid``) has an advantage of 0, a ratio of 1 and no part in any mean, so it
+does not affect the gradient.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from engine.rl.policy import Model
 
 F32 = NDArray[np.float32]
 _NUMBERS = 1 << 23
-"""Of observations, that go through a network at once: 297 of the usual four frames of 84 × 84."""
+"""Numbers of observations that go through a network at once: 297 stacks of four frames of 84 × 84."""
 _CACHED = 1024
-"""Rows whose layers of 256 and 128 stay in a processor's own cache: 8,192 at once take a sixth longer to learn from."""
+"""Rows for which layers of 256 and 128 fit into a core's cache: 8,192 rows at once take a sixth longer to learn
+from."""
 
 
 class Tensors(NamedTuple):
@@ -51,7 +52,7 @@ class Tensors(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """A network's answer to a whole batch: ``policy`` [T · B, K], ``values`` [T + 1, B, R], ``finals`` [m, R]."""
+    """A network's outputs for a whole batch: ``policy`` [T · B, K], ``values`` [T + 1, B, R], ``finals`` [m, R]."""
 
     policy: Tensor
     values: Tensor
@@ -79,15 +80,15 @@ def tensors_of(trajectory: Trajectory, scales: Scales, device: torch.device) -> 
 
 
 def _rows(seen: Tensor, last: Tensor) -> Tensor:
-    """Both, one below the other; images with a pixel's channels side by side, as convolutions learn fastest (a third
-    less time for the paper's four, on one thread)."""
+    """Both, concatenated; images in channels-last layout, with which convolutions learn fastest (a third less time for
+    the paper's four, on one thread)."""
     rows = torch.cat([seen, last])
     return rows.contiguous(memory_format=torch.channels_last) if rows.dim() == 4 else rows
 
 
 def maximum_rows(batch: Tensors) -> int:
-    """How many rows go through the network at once; what convolutions keep of a row for its gradient is several times
-    the row. Memory is unrolled whole."""
+    """How many rows go through the network at once; convolutions keep several times a row for its gradient. Networks
+    with memory are unrolled whole."""
     n = len(next(iter(batch.observations.values())))
     if batch.state is not None:
         return n
@@ -95,7 +96,7 @@ def maximum_rows(batch: Tensors) -> int:
 
 
 def forward_all(model: Model, parts: Parts, batch: Tensors) -> Pass:
-    """The network on every row of a batch (through time with an LSTM), some at a time."""
+    """The network's outputs for every row of a batch (through time with an LSTM), computed in parts."""
     T, B, n = batch.T, batch.B, batch.T * batch.B
     if batch.state is None:
         total = n + B + len(batch.final_index)
@@ -114,7 +115,7 @@ def forward_all(model: Model, parts: Parts, batch: Tensors) -> Pass:
 
 
 def scaled(model: Model, batch: Tensors, rows: slice | Tensor) -> dict[str, Tensor]:
-    """Some rows of the observations, as the network wants them."""
+    """Some rows of the observations, scaled for the network."""
     return model.scaling(batch.scales, {name: seen[rows] for name, seen in batch.observations.items()})
 
 
@@ -137,10 +138,10 @@ class ActorCritic(BaseLearner):
         return tensors_of(trajectory, self.scales(), self.device)
 
     def rewards(self, trajectory: Trajectory, found: Pass) -> tuple[F32, F32, F32]:
-        """(r, V, V') [T, B, R] as ``returns`` wants them; r is divided by the running spread of returns when asked for.
+        """(r, V, V') [T, B, R] as ``returns`` takes them; r is divided by the running spread of returns if configured.
 
         Departure from the 37 details (continuous 8): the spread is that of the λ-returns, which look forward, so no
-        stream's past has to be remembered.
+        history of streams is needed.
         """
         values = found.values.detach().cpu().numpy()
         final = np.zeros(trajectory.rewards.shape, np.float32)
@@ -157,16 +158,16 @@ class ActorCritic(BaseLearner):
         return r, V, after
 
     def log_ratio(self, batch: Tensors, rows: Tensor | slice, log_pi: Tensor) -> Tensor:
-        """log π_θ − log μ of rows; 0 where a decision does not count, so that nothing can come of what it was."""
+        """log π_θ − log μ of rows; 0 where a decision does not count, so that it has no effect."""
         difference = log_pi - batch.log_mu[rows]
         return difference if batch.valid is None else difference.masked_fill(~batch.valid[rows], 0.0)
 
     def weighed(self, advantages: Tensor, valid: Tensor | None) -> Tensor:
-        """One number [N] from the named ones [N, R], by their weights; 0 for a decision that does not count."""
+        """The weighted sum [N] of named advantages [N, R]; 0 for a decision that does not count."""
         found = advantages @ self.weighing
         return found if valid is None else found.masked_fill(~valid, 0.0)
 
 
 def mean(x: Tensor, valid: Tensor | None) -> Tensor:
-    """The mean over decisions that count, of which there must be one."""
+    """The mean over decisions that count; there must be at least one."""
     return x.mean() if valid is None else x[valid].mean()

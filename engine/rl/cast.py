@@ -1,10 +1,10 @@
-"""Who sits where: the policy on each seat of an episode, as a pure function of what everybody knows.
+"""The cast of an episode: the policy on each seat, as a pure function of data that every process has.
 
 ``cast(battle, episode, snapshots)`` hashes the battle's seed (itself a hash of the study's seed, the sampler and the
 battle's number) with the episode's number, and draws each seat's policy from the seat's candidates in proportion to
-their shares. Where no learning policy was drawn for any seat, one takes a place that is open to it, so no episode is
-played for nothing. A candidate may stand for a learning policy as it once was: then one of the snapshots that came with
-its weights is drawn, each as likely as any other, or the policy itself while there is none.
+their shares. If no learning policy was drawn for any seat, one takes a seat that is open to it, so that no episode is
+wasted. A candidate may stand for earlier snapshots of a learning policy: then one of the snapshots that came with its
+weights is drawn uniformly, or the policy itself while there are none.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from engine.rng import combine64
 
 U64 = NDArray[np.uint64]
 Snapshots = Mapping[str, Sequence[str]]
-"""By learning policy: store hashes of what it was at the end of earlier rounds, oldest first."""
+"""By learning policy: store hashes of its snapshots at the ends of earlier rounds, oldest first."""
 _CAST = 0xCA57
 _SEAT, _LEARNER, _SNAPSHOT = 0, 1, 2
 
 
 class Candidate(NamedTuple):
-    """A policy that may sit on a seat, how often beside the seat's others, and whether it learns; ``of``: the learning
-    policy that it is a snapshot of."""
+    """A policy that may sit on a seat, its share among the seat's candidates, and whether it learns; ``of``: the
+    learning policy whose snapshots it stands for."""
 
     policy: str
     share: float = 1.0
@@ -36,7 +36,8 @@ class Candidate(NamedTuple):
 
 
 class Cast:
-    """``seats``: each seat's candidates. Raises ConfigError for a seat without any, and when nobody learns."""
+    """``seats``: each seat's candidates. Raises ConfigError for a seat without candidates, and when no policy
+    learns."""
 
     def __init__(self, seats: Sequence[Sequence[Candidate]]) -> None:
         self.seats = tuple(map(tuple, seats))
@@ -57,17 +58,17 @@ class Cast:
         return tuple(found) or tuple(range(len(self.seats)))
 
     def expected(self, policy: str) -> float:
-        """How many of the seats a learning policy has in an episode, on average."""
+        """The expected number of seats of a learning policy in an episode."""
         learning = [sum(c.share for c in seat if c.learns and c.policy == policy) for seat in self.seats]
         return sum(share / sum(c.share for c in seat) for share, seat in zip(learning, self.seats, strict=True))
 
     def facing(self, policy: str, seat: int) -> Cast:
-        """The same with a policy of its own on one seat."""
+        """The same cast with ``policy`` fixed on one seat."""
         mine = (Candidate(policy, learns=True),)
         return Cast([mine if i == seat else candidates for i, candidates in enumerate(self.seats)])
 
     def names(self, snapshots: Snapshots) -> tuple[str, ...]:
-        """Everybody who may be drawn: the candidates, then the snapshots."""
+        """All policies that may be drawn: the candidates, then the snapshots."""
         past = [f"{of}@{digest}" for of in self._past for digest in snapshots.get(of, ())]
         return (*(c.of or c.policy for c in self._all), *past)
 
@@ -82,7 +83,7 @@ class Cast:
         return tuple(names[i] for i in drawn.tolist())
 
     def draw(self, battles: U64, episodes: NDArray[np.int64], snapshots: Snapshots) -> NDArray[np.int64]:
-        """The same of n episodes: places in ``names(snapshots)``, int64[n, seats]."""
+        """The same for n episodes: indices into ``names(snapshots)``, int64[n, seats]."""
         keys = combine64(combine64(battles, _CAST), episodes.astype(np.uint64))
         drawn = np.stack([self._drawn(seat, _uniform(keys, _SEAT, seat), False) for seat in range(len(self.seats))], 1)
         learns = np.array([candidate.learns for candidate in self._all])
@@ -99,14 +100,14 @@ class Cast:
         return drawn
 
     def _drawn(self, seat: int, marks: NDArray[np.float64], learning: bool) -> NDArray[np.int64]:
-        """One of a seat's candidates for each mark in [0, 1), or of those that learn."""
+        """One of a seat's candidates (``learning``: of those that learn) for each mark in [0, 1)."""
         found = [c for c in self.seats[seat] if c.learns or not learning]
         ends = np.cumsum([c.share for c in found])
         chosen = np.minimum(np.searchsorted(ends, marks * ends[-1], side="right"), len(found) - 1)
         return np.asarray(np.array([self._all.index(c) for c in found], np.int64)[chosen])
 
     def _recall(self, drawn: NDArray[np.int64], keys: U64, of: str, first: int, count: int) -> None:
-        """Put snapshots in the places of candidates that stand for them."""
+        """Replace candidates that stand for snapshots by snapshots."""
         past = [i for i, candidate in enumerate(self._all) if candidate.of == of]
         for seat in range(len(self.seats)):
             rows = np.flatnonzero(np.isin(drawn[:, seat], past))

@@ -1,8 +1,8 @@
-"""A sampler at work: weights come in by one channel, trajectories or gradients go out by another.
+"""The loop of a sampler: weights arrive on one channel, trajectories or gradients leave on another.
 
-A synchronous one makes as many fragments as a batch needs with each version of the weights and waits for the next, so
-its trajectories are those of the loop in one process, bit for bit. An asynchronous one plays on, and takes up newer
-weights between two decisions; only a channel that is full makes it wait.
+A synchronous sampler makes as many fragments as a batch needs with each version of the weights and waits for the next,
+so its trajectories equal those of the loop in one process, bit for bit. An asynchronous one plays on, and loads newer
+weights between two decisions; only a full channel makes it wait.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _HUNGRY_S = 1.0
 Moment = tuple[int, int, int]
 """(epoch, beginning, version) of weights."""
 Beat = Callable[[bool], None]
-"""Called often; True when weights are waited for."""
+"""Called often; with True while waiting for weights."""
 
 
 Work = Trajectory | Gradient
 
 
 class Producer(Protocol):
-    """What makes work: a sampler, or one that gives gradients. As ``engine.rl.sampler.Sampler``."""
+    """A sampler, or a worker that gives gradients; methods as in ``engine.rl.sampler.Sampler``."""
 
     @property
     def policies(self) -> tuple[str, ...]: ...
@@ -50,9 +50,9 @@ class Producer(Protocol):
 
 
 class Arrival(NamedTuple):
-    """Work of one ``policy`` and where it comes from: sampler ``number``, the ``epoch`` and version of the weights it
-    began with, its ``place`` among that version's, the policy's episodes that ended in it, and the processor seconds it
-    took to make."""
+    """A fragment or gradient of one ``policy`` and its origin: sampler ``number``, the ``epoch`` and version of the
+    weights at its beginning, its ``place`` among those of that version, the policy's episodes that ended in it, and its
+    cost in processor seconds."""
 
     number: int
     policy: str
@@ -67,7 +67,7 @@ class Arrival(NamedTuple):
 def arrivals(
     sampler: Producer, number: int, held: Mapping[str, Weights], place: int, before: Callable[[], None] | None = None
 ) -> list[Arrival]:
-    """What a sampler makes next, for each policy. ``held``: the weights that it begins with, by policy."""
+    """The sampler's next arrivals, for each policy. ``held``: the weights at their beginning, by policy."""
     began, weights = time.process_time(), dict(held)
     work = sampler.sample(before)
     seconds, episodes = (time.process_time() - began) / len(work), sampler.finished()
@@ -92,7 +92,7 @@ def pack(arrival: Arrival) -> list[Frame]:
 
 
 def unpack(number: int, frames: Sequence[Frame]) -> Arrival:
-    """The arrival from sampler ``number`` in these frames. Raises EngineError for junk."""
+    """The arrival from sampler ``number`` in these frames. Raises EngineError for malformed ones."""
     kind: type[Work] = Gradient if len(frames) == 1 else Trajectory
     work, meta = kind.decode(frames)
     policy = meta["policy"]
@@ -104,7 +104,7 @@ def unpack(number: int, frames: Sequence[Frame]) -> Arrival:
 
 
 def _plain(values: Any) -> list[float | None]:
-    """JSON knows no NaN."""
+    """Numbers for JSON, which has no NaN: None instead."""
     return [None if math.isnan(value) else float(value) for value in values]
 
 
@@ -117,21 +117,21 @@ def _array(values: Sequence[float | None]) -> Any:
 
 
 class Collector:
-    """Runs one sampler until its process ends. ``fragments``: how many a version, then wait; 0: never wait.
-    ``beginning``: of its battles, when it does not wait (a synchronous one gets it with the weights)."""
+    """Runs one sampler until its process ends. ``fragments``: number per version, after which it waits; 0: never wait.
+    ``beginning``: that of its battles if it never waits (a synchronous one gets it with the weights)."""
 
     def __init__(self, sampler: Producer, *, fragments: int = 0, beginning: int = 0) -> None:
         self.sampler, self.fragments, self.beginning = sampler, fragments, beginning
         self._held: dict[str, Weights] = {}
 
     def stream(self, subscriber: Subscriber, beat: Beat) -> Iterator[list[Frame]]:
-        """Collect for ever, on one thread of torch."""
+        """Collect for ever, with one thread of torch."""
         torch.set_num_threads(1)
         self._subscriber, self._beat = subscriber, beat
         yield from self._in_step() if self.fragments else self._play_on()
 
     def _wait(self, last: Moment | None) -> Generator[list[Frame], None, Moment]:
-        """Wait for weights of every policy; in step for those of one moment that is not the last one."""
+        """Wait for weights of every policy; in synchronous sampling, until all have the same, new moment."""
         hungry_at = time.monotonic() + (_HUNGRY_S if last else 0.0)
         while True:
             self._beat(time.monotonic() >= hungry_at)

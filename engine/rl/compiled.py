@@ -1,4 +1,4 @@
-"""Loops over arrays, compiled when they are first called and kept for the next process."""
+"""Loops over arrays, compiled at the first call and cached for other processes."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """The function as machine code that lets other threads run; a division by zero gives what NumPy gives."""
+    """The function compiled to machine code that releases Python's lock; division by zero behaves as in NumPy."""
     return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))

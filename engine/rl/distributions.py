@@ -1,19 +1,19 @@
-"""From a network's outputs to actions and back, for every kind of action; once compiled for acting, once in torch for
-learning (a test holds them against each other).
+"""Action distributions from a network's outputs, for every kind of action; compiled for acting, and in torch for
+learning (a test compares the two).
 
 Outputs are the logits of every discrete part, then the means of every continuous parameter. Choices are categorical
 over the legal alternatives: the logit of an illegal one counts as −∞, so its probability and its gradient are exactly
-0. Parameters are Gaussian with a log standard deviation that no state changes, in units in which the bounds are ±1:
+0. Parameters are Gaussian with a state-independent log standard deviation, in units in which the bounds are ±1:
 
     log π(a|s) = Σ_parts log softmax(z)_choice + Σ_j [−½ ((u_j − μ_j) / σ_j)² − log σ_j − ½ log 2π].
 
-What is drawn is kept as it is, beyond the bounds too, in the bounds' own units; the game plays the nearest inside them
-(37 details of PPO, continuous 5). Of a parameterised action the parameters of the choice alone count, and its
-entropy is H(choice) + Σ_i P(i) H(parameters of i).
+Drawn values are kept unclipped, in the bounds' own units; the game clips them to the bounds (37 details of PPO,
+continuous 5). Of a parameterised action only the parameters of the chosen alternative count, and its entropy is
+H(choice) + Σ_i P(i) H(parameters of i).
 
 Departures: 1. ratios of several parts multiply, as their joint probability does (Lamarckian's code averages them);
 2. the constant of the change of units is left out of log π, as it cancels in every ratio; 3. a row without any legal
-choice (a seat that is out) counts as one where everything is legal.
+choice (an eliminated seat) is treated as if everything were legal.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class SampledActions(NamedTuple):
 
 
 class Acting(NamedTuple):
-    """What the compiled loop reads: choices of each discrete part, centres and half widths of the bounds, and, for a
-    parameterised action, the choice to which each parameter belongs (elsewhere empty)."""
+    """Data of the compiled loop: choices of each discrete part, centres and half-widths of the bounds, and, for a
+    parameterised action, the choice to which each parameter belongs (otherwise empty)."""
 
     choices: NDArray[np.int64]
     centre: F32
@@ -54,7 +54,7 @@ class Acting(NamedTuple):
 
 
 class Distribution:
-    """How one action spec is drawn and scored. K logits and D parameters: outputs are [N, K + D]."""
+    """Sampling and log-probabilities for one action spec. K logits and D parameters: outputs are [N, K + D]."""
 
     def __init__(self, spec: ActionSpec) -> None:
         self.spec = spec
@@ -70,7 +70,7 @@ class Distribution:
         self._units: dict[torch.device, tuple[Tensor, Tensor, Tensor]] = {}
 
     def draw(self, outputs: F32, log_std: F32, mask: Mask, keys: NDArray[np.uint64]) -> SampledActions:
-        """One action a row, its noise a hash of its key uint64[n] and nothing else. ``mask`` bool[n, K] or None."""
+        """One action per row; its noise is a hash of its key uint64[n] alone. ``mask`` bool[n, K] or None."""
         return self._decide(outputs, log_std, mask, keys)
 
     def best(self, outputs: F32, mask: Mask) -> Array:
@@ -121,7 +121,7 @@ class Distribution:
         return total
 
     def _units_on(self, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-        """Centres, half widths and owners of parameters, moved there once."""
+        """Centres, half-widths and owners of parameters on a device, moved there once."""
         if device not in self._units:
             _, centre, half, owner = (torch.from_numpy(array).to(device) for array in self.acting)
             self._units[device] = centre, half, owner
@@ -163,8 +163,8 @@ def _normal(key: np.uint64, i: int) -> float:
 
 @compiled
 def _choose(outputs: F32, mask: NDArray[np.bool_], n: int, at: int, k: int, mark: float) -> tuple[int, float]:
-    """(choice, log-probability) of one discrete part: columns at … at + k of row n. ``mark`` in [0, 1) falls into the
-    choice's share of the probability; below 0: the likeliest."""
+    """(choice, log-probability) of one discrete part: columns at … at + k of row n. The choice is the one whose share
+    of the cumulative probability contains ``mark`` in [0, 1); below 0: the likeliest."""
     free = len(mask) == 0 or not mask[n, at : at + k].any()
     best = -1
     for j in range(k):

@@ -34,7 +34,7 @@ F32 = NDArray[np.float32]
 
 
 class DQN(Replayed):
-    """θ the weights, θ⁻ the target's, ε exploration, w importance weights, δ errors (the papers' symbols)."""
+    """θ the weights, θ⁻ those of the target, ε exploration, w importance weights, δ errors (the papers' symbols)."""
 
     kept: ClassVar[tuple[str, ...]] = ("target",)
     config: DQNConfig
@@ -46,12 +46,12 @@ class DQN(Replayed):
         self.target = self.theta.detach().clone()
 
     def make_optimiser(self, theta: Tensor) -> Adam:
-        """Adam as its paper has it."""
+        """Adam with the settings of its paper."""
         return Adam(theta, epsilon=1e-8)
 
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: DQNConfig) -> PolicySpec:
-        """One that takes the choice of highest value."""
+        """A policy that takes the choice of highest value."""
         return super().policy_spec(seat, config)._replace(kind="q", duelling=config.duelling)
 
     def _buffer(self) -> ReplayBuffer:
@@ -60,13 +60,13 @@ class DQN(Replayed):
 
     @property
     def epsilon(self) -> float:
-        """Chance of a random action now."""
+        """Current probability of a random action."""
         gone = min(1.0, (1.0 - self.left) / self.config.explore)
         return 1.0 + gone * (self.config.epsilon - 1.0)
 
     @property
     def beta(self) -> float:
-        """Correction for prioritisation now: from its first value to 1."""
+        """Current exponent of the importance weights: rises from its first value to 1."""
         first = self.config.beta
         return first + (1.0 - first) * (1.0 - self.left)
 
@@ -79,7 +79,7 @@ class DQN(Replayed):
         return {"epsilon": self.epsilon, **super()._now()}
 
     def _minibatch(self) -> Metrics:
-        """One minibatch."""
+        """Learn from one minibatch."""
         rows, columns, w = self.replay.sample(self.config.minibatch, self.beta)
         c = self.tensors(columns)
         now, after = self.seen(c)

@@ -1,4 +1,4 @@
-"""How good policies are: whole episodes on seeds they were not trained on, with intervals."""
+"""Evaluation of policies on whole episodes with seeds that training never uses, with intervals."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ EXAMINATION = 0xE7A3
 
 
 First = tuple[NDArray[np.int64], Ended, NDArray[np.bool_]]
-"""Battles whose first episode ended in a step, how the step ended things, and which of its rows those are."""
+"""Battles whose first episode ended in a step, the step's ``Ended``, and which of its rows belong to them."""
 
 
 class Examination(NamedTuple):
-    """Of n episodes: ``returns`` float64[n, R] (undiscounted), ``score`` and ``win`` float64[n], ``signals``
+    """Results of n episodes: ``returns`` float64[n, R] (undiscounted), ``score`` and ``win`` float64[n], ``signals``
     float64[n, S], ``lengths`` int64[n]."""
 
     returns: NDArray[np.float64]
@@ -39,9 +39,8 @@ class Examination(NamedTuple):
     lengths: NDArray[np.int64]
 
     def mean(self, what: NDArray[np.float64], low: float = -np.inf, high: float = np.inf) -> tuple[float, Range]:
-        """The mean of one number an episode, and its 95 % range, by what is known of its ends (``engine.means``);
-        infinite where nothing is known: from a few episodes, or from values that take few different ones and have no
-        ends."""
+        """The mean of one number per episode, and its 95 % range within the known bounds (``engine.means``). Infinite
+        for few episodes, and for values with many ties and without bounds."""
         mean = float(what.mean())
         return mean, range_of(what, low, high)
 
@@ -51,11 +50,11 @@ def examine(
     cast: Cast | None = None, players: Players = nobody_else, snapshots: Snapshots | None = None, first: int = 0,
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[int, Examination]:  # fmt: skip
-    """How the policies do on their seats: play ``episodes`` episodes at once, one a battle, and count each battle's
-    first: so short episodes do not count more often than long ones. ``policies``: by seat. ``cast``: who sits on the
-    other seats (unless given, the first of the policies), of whom ``players`` and ``snapshots`` are told; ``first``:
-    the number of the first seed; ``explore``: draw actions instead of taking the likeliest. Raises Cancelled once it is
-    ``stopped``, which is asked at every decision."""
+    """Evaluate policies on their seats: play ``episodes`` battles at once and count the first episode of each, so that
+    short episodes are not over-represented. ``policies``: by seat. ``cast``: that of the other seats (default: the
+    first of the policies), with its ``players`` and ``snapshots``; ``first``: the number of the first seed;
+    ``explore``: draw actions instead of taking the likeliest. Raises Cancelled once ``stopped``, which is called at
+    every decision."""
     seeds = battle_seeds(seed, np.array([EXAMINATION], np.uint64), first, first + episodes)[0]
     names = {seat: f"examined policy of seat {seat}" for seat in policies}
     cast = cast or everywhere(next(iter(names.values())), len(mdp.spec.seats))
@@ -100,8 +99,8 @@ def _examine_together(found: Mapping[int, Examination], episodes: Iterator[First
 
 
 def first_in_turns(table: Table, stopped: Callable[[], bool]) -> Iterator[EndedBattle]:
-    """Play the battles of a table to the end of all episodes that it is to have, and give them as they end. Raises
-    Cancelled as ``examine``."""
+    """Play the battles of a table until all its episodes have ended, and yield them as they end. Raises Cancelled as
+    ``examine``."""
     with contextlib.closing(table):
         while not table.over:
             if stopped():
@@ -112,8 +111,8 @@ def first_in_turns(table: Table, stopped: Callable[[], bool]) -> Iterator[EndedB
 def first_episodes(
     mdp: VectorMDP, seats: Seats, seeds: NDArray[np.uint64], stopped: Callable[[], bool]
 ) -> Iterator[First]:
-    """Play battles with these seeds until an episode of each is over, and give the first episodes as they end. Raises
-    Cancelled as ``examine``."""
+    """Play battles with these seeds until an episode of each has ended, and yield the first episodes as they end.
+    Raises Cancelled as ``examine``."""
     missing = np.ones(len(seeds), np.bool_)
     step = mdp.reset(seeds)
     seats.begin(seeds)

@@ -17,24 +17,25 @@ from engine.rl.policy import PolicySpec
 
 
 def learner_class(chosen: AnyLearner) -> type[Learner]:
-    """The class of a learner: what it takes and gives."""
+    """The class of a learner."""
     found: type[Learner] = LEARNERS[chosen.kind].load()
     return found
 
 
 def policy_spec(chosen: AnyLearner, seat: SeatSpec) -> PolicySpec:
-    """What the policy of a learner sees, does and is made of."""
+    """The specification of a learner's policy for a seat."""
     return learner_class(chosen).policy_spec(seat, chosen)
 
 
 def gives_gradients(chosen: AnyLearner, sampling: Literal["synchronous", "asynchronous"]) -> bool:
-    """Whether samplers send a learner gradients and not trajectories: where it takes them, and they do not wait."""
+    """Whether samplers send gradients instead of trajectories: if the learner takes them and sampling is
+    asynchronous."""
     return sampling == "asynchronous" and "gradients" in learner_class(chosen).takes
 
 
 def gradient_worker(sampler: Plays, chosen: Mapping[str, AnyLearner]) -> GradientWorker:
-    """A sampler that gives the gradients of some policies' learners. Its process has no accelerator; weights and seeds
-    of its own learners do not matter."""
+    """A sampler that computes gradients for the learners of some policies, on the CPU. The seeds and initial weights of
+    its own copies of the learners have no effect."""
     on = torch.device("cpu")
     made = {
         policy: LEARNERS[learner.kind].load()(sampler.actors[policy].model.spec.seat, learner, 0, 1, on)
@@ -44,7 +45,7 @@ def gradient_worker(sampler: Plays, chosen: Mapping[str, AnyLearner]) -> Gradien
 
 
 def make_learner(chosen: AnyLearner, seat: SeatSpec, seed: int, steps: int, place: str = "learner") -> Learner:
-    """A fresh learner. Raises ConfigError below ``place`` when it does not fit what is seen and done on the seat."""
+    """A new learner. Raises ConfigError below ``place`` when it does not fit the seat's observations and actions."""
     with below(place):
         learner: Learner = LEARNERS[chosen.kind].load()(seat, chosen, seed, steps)
     return learner

@@ -1,4 +1,4 @@
-"""Gradients that samplers compute of their own fragments: what travels, and the worker that makes it."""
+"""Gradients that samplers compute from their own fragments: the message, and the worker."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ F32 = NDArray[np.float32]
 
 
 class Gradient(NamedTuple):
-    """dL/dθ ``numbers`` float32[size] at the weights of ``version``, from ``steps`` decisions that they made;
-    ``losses``: what there is to report."""
+    """dL/dθ ``numbers`` float32[size] at the weights of ``version``, from ``steps`` decisions made with them;
+    ``losses``: metrics to report."""
 
     numbers: F32
     version: int
@@ -32,20 +32,20 @@ class Gradient(NamedTuple):
         return self.version
 
     def encode(self, meta: Mapping[str, Any]) -> list[Frame]:
-        """One frame; ``meta``: plain values that travel along."""
+        """The gradient as one frame, with plain values ``meta``."""
         told = {"of": self.version, "steps": self.steps, "losses": self.losses}
         return [arrays.pack({**meta, "gradient": told}, {"gradient": self.numbers})]
 
     @classmethod
     def decode(cls, frames: Sequence[Frame]) -> tuple[Gradient, dict[str, Any]]:
-        """The gradient in these frames, and what travelled along. Raises StoreError for junk."""
+        """The gradient in these frames, and its ``meta``. Raises StoreError for malformed frames."""
         bundle = arrays.unpack(frames[0])
         told = bundle.meta.pop("gradient")
         return cls(bundle.arrays["gradient"], told["of"], told["steps"], told["losses"]), bundle.meta
 
 
 class Differentiates(Protocol):
-    """A learner that can follow published weights and say what it would change of them."""
+    """A learner that can load published weights and compute a gradient at them."""
 
     version: int
 
@@ -74,12 +74,12 @@ class Plays(Protocol):
 
 
 class GradientWorker:
-    """A sampler, to whoever asks it for work, that gives gradients instead of the fragments of some policies: it plays
-    a fragment with the weights it had at its beginning, and differentiates there (the actor-learner of Mnih et al.
-    2016). Where seats take turns, fragments may begin before; ``Gradient.oldest`` says so."""
+    """Has the interface of a sampler, but gives gradients instead of fragments for some policies: it plays a fragment
+    with the weights at its beginning and differentiates at these (the actor-learner of Mnih et al. 2016). Where seats
+    take turns, a fragment may have begun with older weights; ``Gradient.oldest`` says how old."""
 
     def __init__(self, sampler: Plays, learners: Mapping[str, Differentiates]) -> None:
-        """``learners``: by the id of their policy."""
+        """``learners``: by policy id."""
         self._sampler, self._learners = sampler, learners
         self._next: dict[str, Weights] = {}
 
@@ -89,7 +89,7 @@ class GradientWorker:
         return self._sampler.policies
 
     def load(self, weights: Weights) -> None:
-        """Play on with these weights, or where their gradient is wanted the next fragment."""
+        """Play with these weights from now on; for a policy with gradients, from the next fragment on."""
         if weights.policy in self._learners:
             self._next[weights.policy] = weights
         else:
@@ -108,8 +108,8 @@ class GradientWorker:
         self._sampler.close()
 
     def sample(self, before: Callable[[], None] | None = None) -> dict[str, Gradient | Trajectory]:
-        """By policy the next ``length`` decisions of its streams, or the gradient of them. ``before``: called before
-        each decision."""
+        """By policy, the next ``length`` decisions of its streams, or their gradient. ``before``: called before each
+        decision."""
         for policy, weights in self._next.items():
             self._sampler.load(weights)
             self._learners[policy].follow(weights.vectors["actor"], weights.version)

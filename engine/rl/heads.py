@@ -1,8 +1,8 @@
-"""What a policy makes of its network's outputs: actions where it acts, the numbers that its learner differentiates, and
-the same numbers as nodes of the exported graph. One class a kind of policy; ``HEADS`` names them.
+"""Heads turn a network's outputs into actions, into the numbers that the learner differentiates, and into the same
+numbers as nodes of the exported graph. One class per kind of policy, listed in ``HEADS``.
 
-A head has three sides that must agree: ``numbers`` (torch), ``graph`` (ONNX) and ``decide``, which is given what
-``numbers`` made. A learner names its head in ``PolicySpec.kind``.
+The three must agree: ``numbers`` (torch), ``graph`` (ONNX) and ``decide``, which takes the result of ``numbers``. A
+learner names its head in ``PolicySpec.kind``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from engine.rl.networks import Outputs
 
 F32 = NDArray[np.float32]
 Node = Callable[..., str]
-"""Adds a node to a graph: (operator, names of its inputs, attributes) to the name of what it makes."""
+"""Adds a node to a graph: takes (operator, names of its inputs, attributes), returns the name of its output."""
 
 
 class Head(ABC):
-    """``values``: how many the critic gives; ``spreads``: log standard deviations that are learned with θ; ``valued``:
-    acting needs the critic too. ``explores``: a number ε travels with the weights that says how much it explores; it
-    begins as 1."""
+    """``values``: number of the critic's outputs; ``spreads``: number of log standard deviations learned with θ;
+    ``valued``: acting needs the critic, too. ``explores``: a rate of exploration ε, initially 1, travels with the
+    weights."""
 
     explores: ClassVar[bool] = False
     valued = False
@@ -39,23 +39,23 @@ class Head(ABC):
 
     @abstractmethod
     def numbers(self, outputs: Outputs) -> Tensor:
-        """What actions are made of, [N, K]; differentiable."""
+        """The numbers that determine actions, [N, K]; differentiable."""
 
     @abstractmethod
     def graph(self, add: Node, policy: str, values: str) -> str:
-        """``numbers`` as nodes behind those of the network's outputs; the name of what they make."""
+        """Add ``numbers`` as nodes after the network's outputs; returns the name of their output."""
 
     @abstractmethod
     def decide(self, numbers: F32, log_std: F32, epsilon: float, batch: Batch) -> Decision:
-        """What it does while it explores; noise comes from the keys of the batch alone."""
+        """The decision with exploration; noise comes from the keys of the batch alone."""
 
     def best(self, numbers: F32, batch: Batch) -> Decision:
-        """What it does when it does not explore."""
+        """The decision without exploration."""
         return Decision(self.distribution.best(numbers, batch.masks))
 
 
 class Stochastic(Head):
-    """Draws from its distribution: logits, then means (``engine.rl.distributions``)."""
+    """Draws from a distribution given by logits, then means (``engine.rl.distributions``)."""
 
     def numbers(self, outputs: Outputs) -> Tensor:
         """As they are."""
@@ -72,7 +72,7 @@ class Stochastic(Head):
 
 
 class Greedy(Head):
-    """Takes the choice of highest value Q(s, ·), or with probability ε any legal one.
+    """Takes the choice of highest value Q(s, ·) or, with probability ε, a random legal one.
     ``duelling``: Q = V + A − mean A (Wang et al. 2016, eq 9)."""
 
     explores = True
@@ -104,4 +104,4 @@ class Greedy(Head):
 
 
 HEADS: dict[str, type[Head]] = {"actor-critic": Stochastic, "q": Greedy}
-"""By the name that a policy's description has (``PolicySpec.kind``)."""
+"""By the name in a policy's description (``PolicySpec.kind``)."""

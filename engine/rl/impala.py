@@ -1,6 +1,6 @@
 """IMPALA (Espeholt et al. 2018): an actor-critic that learns from trajectories of older policies, corrected by V-trace.
 
-With v_s and ρ_s of ``vtrace`` (eq 1 and remark 1) at the present values and ratios π_θ / μ:
+With v_s and ρ_s of ``vtrace`` (eq 1 and remark 1) at the current values and ratios π_θ / μ:
 
     dθ = ∇_θ [−c_π E[ρ_s log π_θ(a_s|x_s) (r_s + γ v_{s+1} − V(x_s))] + c_V E[(v_s − V_θ)²] − c_H E[H(π_θ)]]
 
@@ -8,7 +8,7 @@ and one step of RMSprop.
 
 Departures: 1. means over decisions where the paper sums; 2. λ of remark 2 is the algorithm's trace, 1 as in the paper;
 3. v_{s+1} of a fragment's last step is the value of what followed; 4. RMSprop's ε is under the root and its average
-is corrected for its beginning.
+is bias-corrected.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""The contract of every learner, and what all share.
+"""The contract of every learner, and their common base.
 
-A learner says as class attributes which data it takes and which named vectors it publishes. It is given trajectories of
-exactly ``fragment`` steps, or gradients that samplers made of them, and its weights have a version, the number of
-updates behind them. It draws from its own generator only, so on one thread the same seed and the same trajectories give
-the same weights, bit for bit.
+Class attributes of a learner declare the data it takes and the named vectors it publishes. It receives trajectories of
+exactly ``fragment`` steps, or gradients that samplers computed from them; the version of its weights is the number of
+updates so far. It draws from its own generator only, so on one thread the same seed and the same trajectories give the
+same weights, bit for bit.
 
-Staleness of a sample = (version that the update makes) − (version that acted): exactly 1 when sampling waits for
-learning.
+Staleness of a sample = (version after the update) − (version that acted): exactly 1 when sampling waits for learning.
 """
 
 from __future__ import annotations
@@ -38,23 +37,23 @@ from engine.rng import generator
 F32 = NDArray[np.float32]
 Arrays = dict[str, NDArray[Any]]
 State = dict[str, Bundle]
-"""In named parts."""
+"""A state in named parts."""
 Metrics = dict[str, float]
 IDLE = 10_000
-"""Batches in a row without a decision after which a training is given up: it would never end."""
+"""Consecutive batches without a decision after which training is given up, because it would never end."""
 
 
 Data = Literal["fragments", "transitions", "gradients"]
-"""What a learner learns from: fragments of the present policy, or a recent one; transitions of any age, which it keeps
-and replays; gradients that samplers compute of their own fragments."""
+"""Data that a learner takes: fragments of the current or a recent policy; transitions of any age, which it keeps and
+replays; gradients that samplers compute from their own fragments."""
 
 
 class Learner(Protocol):
     """Learns from trajectories. ``version`` counts updates, ``steps`` the decisions learned from.
 
-    ``takes``: the data it learns from; where it takes gradients too, those when samplers do not wait for it.
-    ``vectors``: names of what it publishes, ``actor`` (what samplers play with) among them. What its policy can do
-    stands in its configuration (``LearnerConfig.actions``)."""
+    ``takes``: the data it learns from; one that takes gradients, too, gets these when sampling is asynchronous.
+    ``vectors``: names of the vectors it publishes, including ``actor``, with which samplers play. The kinds of action
+    it supports are in its configuration (``LearnerConfig.actions``)."""
 
     takes: ClassVar[tuple[Data, ...]]
     vectors: ClassVar[tuple[str, ...]]
@@ -67,42 +66,43 @@ class Learner(Protocol):
         ...
 
     def update(self, trajectory: Trajectory) -> Metrics:
-        """Learn from one batch. One in which no decision counts (``Trajectory.valid``) is skipped: it moves ``version``
-        and nothing else. Raises EngineError when the numbers are no longer finite, or after ``IDLE`` skipped ones."""
+        """Learn from one batch. A batch in which no decision counts (``Trajectory.valid``) is skipped: it only
+        increases ``version``. Raises EngineError when numbers are no longer finite, or after ``IDLE`` skipped batches
+        in a row."""
         ...
 
     def apply(self, gradient: Gradient) -> Metrics:
-        """Learn from what one sampler computed; only of learners that take gradients."""
+        """Learn from one sampler's gradient; only for learners that take gradients."""
         ...
 
     def weights(self) -> F32:
-        """What samplers play with: a copy."""
+        """The weights with which samplers play: a copy."""
         ...
 
     def publish(self) -> dict[str, F32]:
-        """The named vectors that samplers, and other learners, may want: copies."""
+        """The named vectors for samplers and for other learners: copies."""
         ...
 
     def policy(self) -> Policy:
-        """The policy as it is now."""
+        """The current policy."""
         ...
 
     def start_from(self, weights: F32) -> None:
-        """Begin with these weights (``weights``), and nothing else learned."""
+        """Begin with these weights (as from ``weights``), and nothing else learned."""
         ...
 
     def mix(self, theirs: Mapping[str, F32], share: float) -> None:
-        """Move the policy's network a ``share`` of the way to that of another learner of its kind, as that one
-        published it; nothing else changes."""
+        """Move the policy's network a ``share`` of the way to the published network of another learner of its kind;
+        nothing else changes."""
         ...
 
     def state(self) -> State:
-        """Everything needed to go on: ``learner`` (weights, optimiser, generator, counters), ``normaliser``, and what
-        else it keeps, such as ``replay``."""
+        """Everything needed to continue: ``learner`` (weights, optimiser, generator, counters), ``normaliser``, and
+        further parts, such as ``replay``."""
         ...
 
     def load(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         ...
 
 
@@ -115,7 +115,8 @@ class Terms(NamedTuple):
 
 
 def terms(config: LearnerConfig, names: tuple[str, ...]) -> Terms:
-    """The named rewards' own terms, or the algorithm's. Raises ConfigError for a reward that the game does not give."""
+    """The named rewards' own terms, or else the algorithm's. Raises ConfigError for a reward that the game does not
+    have."""
     if unknown := sorted(config.rewards.keys() - set(names)):
         there = ", ".join(names)
         raise ConfigError([(f"rewards.{name}", f"the game gives no such reward; it gives {there}") for name in unknown])
@@ -130,18 +131,18 @@ def terms(config: LearnerConfig, names: tuple[str, ...]) -> Terms:
 
 
 def device() -> torch.device:
-    """The GPU when there is one, told to compute the same every time, and convolutions in full float32, as samplers do
-    on their processors: what they said of an action is compared with what the learner says."""
+    """The GPU if there is one, set to deterministic algorithms and to convolutions in full float32, as on samplers'
+    CPUs, because the log-probabilities of samplers and learner are compared."""
     if not torch.cuda.is_available():
         return torch.device("cpu")
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS may add up in another order
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # otherwise cuBLAS may vary the order of summation
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cudnn.allow_tf32 = False
     return torch.device("cuda")
 
 
 class BaseLearner(ABC):
-    """Weights, scales, counters and their checkpoint; the algorithm is the subclass."""
+    """Weights, scales, counters and their checkpoint; the subclass is the algorithm."""
 
     takes: ClassVar[tuple[Data, ...]] = ("fragments",)
     vectors: ClassVar[tuple[str, ...]] = ("actor",)
@@ -149,9 +150,9 @@ class BaseLearner(ABC):
     def __init__(
         self, seat: SeatSpec, config: AnyLearner, seed: int, steps: int, on: torch.device | None = None
     ) -> None:
-        """``steps``: how many the whole training has, for what changes over time; ``on``: the device. Raises
-        ConfigError at the setting that does not fit the seat."""
-        express(config, {})  # a range that is left is an error at its place
+        """``steps``: those of the whole training, for schedules; ``on``: the device. Raises ConfigError at the setting
+        that does not fit the seat."""
+        express(config, {})  # raises at the place of a remaining range
         if seat.action.kind not in config.actions:
             able = " or ".join(words for kind, words in ACTIONS.items() if kind in config.actions)
             why = f"{type(self).__name__} needs {able} as action, and here it is {ACTIONS[seat.action.kind]}; take PPO"
@@ -173,7 +174,7 @@ class BaseLearner(ABC):
 
     @classmethod
     def policy_spec(cls, seat: SeatSpec, config: Any) -> PolicySpec:
-        """One that draws from its distribution."""
+        """A policy that draws from its distribution."""
         return PolicySpec(seat, config.network, normalise=config.normalise_observations)
 
     def update(self, trajectory: Trajectory) -> Metrics:
@@ -181,19 +182,19 @@ class BaseLearner(ABC):
         return self._learn(trajectory) if trajectory.steps else self.skip(trajectory.versions)
 
     def apply(self, gradient: Gradient) -> Metrics:
-        """Take a step along a gradient that a sampler computed. Raises EngineError where the algorithm has none."""
+        """Take a step along a sampler's gradient. Raises EngineError where the algorithm does not take gradients."""
         raise EngineError(f"{self.config.kind} learns from batches of decisions and takes no gradients.")
 
     @abstractmethod
     def make_optimiser(self, theta: Tensor) -> Optimiser:
-        """What takes steps on θ; ``config`` is set."""
+        """The optimiser of θ; ``config`` is already set."""
 
     @abstractmethod
     def _learn(self, trajectory: Trajectory) -> Metrics:
-        """The algorithm, on a batch in which some decision counts."""
+        """The algorithm's update on a batch in which some decision counts."""
 
     def skip(self, versions: NDArray[np.int64]) -> Metrics:
-        """Count an update that learned nothing. Raises EngineError when nothing else happens."""
+        """Count a skipped update. Raises EngineError after ``IDLE`` of them in a row."""
         self.idle += 1
         if self.idle >= IDLE:
             raise EngineError(
@@ -204,12 +205,12 @@ class BaseLearner(ABC):
 
     @property
     def left(self) -> float:
-        """The share of training that is still to come."""
+        """The remaining share of training."""
         return max(0.0, 1.0 - self.steps / self.total)
 
     @property
     def eta(self) -> float:
-        """The learning rate now."""
+        """The current learning rate."""
         rate = self.config.rate
         return rate * self.left if self.config.schedule == "linear" else rate
 
@@ -218,11 +219,11 @@ class BaseLearner(ABC):
         return np.concatenate([self.theta.detach().cpu().numpy(), self._rest])
 
     def publish(self) -> dict[str, F32]:
-        """What samplers play with."""
+        """The vector with which samplers play."""
         return {"actor": self.weights()}
 
     def policy(self) -> Policy:
-        """The policy as it is now."""
+        """The current policy."""
         return Policy(self.spec, self.weights(), self.version)
 
     def scales(self) -> dict[str, tuple[Tensor, Tensor]]:
@@ -230,7 +231,8 @@ class BaseLearner(ABC):
         return self.model.scaling.parts(torch.from_numpy(self._rest[: self.model.scaling.size]).to(self.device))
 
     def observe(self, trajectory: Trajectory) -> None:
-        """Add a trajectory to the running scales; after learning from it, so that what acted is what is learned."""
+        """Add a trajectory to the running scales; call it after learning, so that acting and learning use the same
+        scales."""
         for name, running in self.running.items():
             seen = trajectory.observations[name][:-1]
             valid = np.ones(seen.shape[:2], np.bool_) if trajectory.valid is None else trajectory.valid
@@ -241,7 +243,7 @@ class BaseLearner(ABC):
             self._rest[: self.model.scaling.size] = np.concatenate([*means, *spreads])
 
     def finish(self, trajectory: Trajectory, metrics: Metrics) -> Metrics:
-        """Count an update, move the scales and add what every learner reports."""
+        """Count an update, update the scales and add the metrics of every learner."""
         self.observe(trajectory)
         return metrics | self.count(trajectory.versions, trajectory.steps)
 
@@ -260,8 +262,8 @@ class BaseLearner(ABC):
         return torch.autograd.grad(loss, self.theta)[0]
 
     def clip(self, g: Tensor) -> float:
-        """Scale a gradient down to the largest norm, in place; the norm it had. Raises EngineError for one that no step
-        can be taken with."""
+        """Clip a gradient to the largest norm, in place, and return its original norm. Raises EngineError for one that
+        is not finite."""
         norm = clip_norm(g, self.config.max_gradient)
         if not math.isfinite(norm):
             raise self._wrong("gradient is not a number, or too large for one")
@@ -294,7 +296,7 @@ class BaseLearner(ABC):
         return {"learner": Bundle(meta, arrays), "normaliser": Bundle({}, scales)}
 
     def load(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         (meta, arrays), scales = state["learner"], state["normaliser"].arrays
         self.start_from(arrays["weights"])
         self.optimiser.load(_below("optimiser", arrays))
@@ -325,7 +327,7 @@ def averaged(gathered: Sequence[Metrics]) -> Metrics:
 
 @contextlib.contextmanager
 def on_threads(threads: int) -> Iterator[None]:
-    """Torch computes on this many threads of the processor meanwhile."""
+    """Context in which torch uses this many CPU threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

@@ -1,5 +1,5 @@
-"""Networks as pure functions of one flat vector θ: its gradient, its optimiser's state and what is sent to samplers are
-flat vectors too.
+"""Networks as pure functions of one flat vector θ: its gradient, the optimiser's state and the weights sent to samplers
+are flat vectors, too.
 
 The layers are those of Lamarckian's Table III: convolutions for image inputs, fully connected layers of the policy, an
 LSTM when asked for, and a critic that is built on top of the policy's layers or has layers of its own. Each named
@@ -10,8 +10,8 @@ Departures from the paper: 1. the table does not say how many channels a convolu
 in uint8 are divided by 255, others by their running spread when asked for; 3. initial weights (the paper: the
 library's).
 
-One path serves sampling and learning: called on cached views without autograd, torch's ``linear`` takes 10 µs for one
-row of FC(256, 128) and 56 µs for 64, NumPy 8 and 54 on the same thread, so a second implementation would buy nothing.
+Sampling and learning use the same implementation: on cached views without autograd, torch's ``linear`` takes 10 µs for
+one row of FC(256, 128) and 56 µs for 64, NumPy 8 and 54 on the same thread, so a second one would gain nothing.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class Outputs(NamedTuple):
 
 
 class Network:
-    """What is fixed about a network: its inputs, its layers and where each of them lies in θ."""
+    """The fixed structure of a network: its inputs, its layers and the position of each layer in θ."""
 
     def __init__(self, seat: SeatSpec, config: NetworkConfig, outputs: int, values: int, spreads: int = 0) -> None:
-        """``outputs`` numbers for the policy, ``values`` for the critic; ``spreads``: continuous parameters, each with
-        a log standard deviation of its own that no state changes."""
+        """``outputs``, ``values``: numbers of outputs of the policy and of the critic; ``spreads``: number of
+        continuous parameters, each with a state-independent log standard deviation."""
         self.config, self.inputs, self.outputs = config, seat.observations, outputs
         self.images = [spec for spec in seat.observations if config.conv and len(spec.shape) == 3]
         self.plain = [spec for spec in seat.observations if spec not in self.images]
@@ -96,7 +96,8 @@ class Network:
             self.shapes["log_std"] = (spreads,)
 
     def _plan_conv(self, spec: ArraySpec) -> int:
-        """Convolutions of one image; returns how many numbers they leave. Raises ConfigError when it is too small."""
+        """Plan the convolutions of one image; returns the number of their outputs. Raises ConfigError when the image is
+        too small."""
         channels, *sides = spec.shape
         for i, layer in enumerate(self.config.conv):
             self.shapes[f"conv.{spec.name}.{i}.weight"] = (layer.channels, channels, layer.kernel, layer.kernel)
@@ -114,7 +115,7 @@ class Network:
         return width
 
     def initial(self, rng: np.random.Generator) -> F32:
-        """A first θ float32[size]."""
+        """An initial θ float32[size]."""
         gains = {"action": 0.01, "value": 1.0, "lstm": 1.0}
         parts: list[F32] = []
         for name, shape in self.shapes.items():
@@ -127,7 +128,7 @@ class Network:
         return np.concatenate([part.ravel() for part in parts])
 
     def parts(self, theta: Tensor) -> dict[str, Tensor]:
-        """θ cut into its layers, without copying; one cut, so that the gradient is put together once."""
+        """θ split into its layers without copying; a single split, so that the gradient is assembled once."""
         pieces = torch.split(theta, self.sizes)
         return {name: piece.view(s) for piece, (name, s) in zip(pieces, self.shapes.items(), strict=True)}
 
@@ -168,7 +169,7 @@ class Network:
         return self._above(parts, entry, states.h.flatten(0, 1), state), states
 
     def _below(self, parts: Parts, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """(all inputs side by side, what the policy's layers make of them)."""
+        """(all inputs concatenated, outputs of the policy's hidden layers)."""
         features = [observations[spec.name][..., None].flatten(1) for spec in self.plain]  # single numbers, too
         features += [self._convolved(parts, spec.name, observations[spec.name]) for spec in self.images]
         entry = features[0] if len(features) == 1 else torch.cat(features, dim=1)
@@ -201,7 +202,7 @@ def _cell(parts: Parts, gates: Tensor, state: Recurrent) -> Recurrent:
 
 
 def _orthogonal(rng: np.random.Generator, shape: tuple[int, ...], gain: float) -> F32:
-    """A matrix [shape[0], the rest] with orthonormal rows or columns, whichever are fewer."""
+    """A matrix [shape[0], the rest] with orthonormal rows or columns, whichever are fewer, times ``gain``."""
     rows, columns = shape[0], math.prod(shape[1:])
     q, r = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
     q *= np.sign(np.diag(r))
@@ -209,7 +210,7 @@ def _orthogonal(rng: np.random.Generator, shape: tuple[int, ...], gain: float) -
 
 
 class Scaling:
-    """What is done to observations before the network sees them: running means and spreads, or nothing."""
+    """Scaling of observations before the network: by running means and spreads, or none."""
 
     def __init__(self, seat: SeatSpec, normalise: bool) -> None:
         """``normalise``: float observations are shifted and scaled by statistics; images are always divided by 255."""
@@ -233,7 +234,7 @@ class Scaling:
         return found
 
     def __call__(self, parts: Scales, observations: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Observations as the network wants them, float32; clipped to ±10 where they are scaled."""
+        """Observations for the network, float32; clipped to ±10 where they are scaled."""
         found = {}
         for spec in self.inputs:
             x = observations[spec.name]

@@ -1,8 +1,8 @@
 """Running mean and spread of observations, and of the discounted sum of rewards.
 
-Statistics are merged by the parallel formula of Chan, Golub & LeVeque 1983, in float64, so that it does not matter how
-samples are divided into batches but for rounding. Only learners change them; samplers get them with the weights, so an
-action is taken and learned from under the same scale.
+Statistics are merged by the parallel formula of Chan, Golub & LeVeque 1983, in float64, so that the division of samples
+into batches does not matter except for rounding. Only learners change them; samplers get them with the weights, so
+acting and learning use the same scale.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.errors import EngineError
 
 F64 = NDArray[np.float64]
 CLIP = 10.0
-"""Normalised observations and scaled rewards are cut here (37 details of PPO, continuous 7 and 9)."""
+"""Normalised observations and scaled rewards are clipped here (37 details of PPO, continuous 7 and 9)."""
 _TINY = 1e-8
 
 
@@ -45,7 +45,7 @@ class Running:
 
     @property
     def std(self) -> F64:
-        """Spread; 1 before there are two samples, and where everything was equal."""
+        """Standard deviation; 1 before there are two samples, and where all were equal."""
         if self.n < 2:
             return np.ones_like(self.mean)
         spread = np.sqrt(self.m2 / self.n)
@@ -56,6 +56,6 @@ class Running:
         return {"n": np.array(self.n), "mean": self.mean.copy(), "m2": self.m2.copy()}
 
     def load(self, arrays: dict[str, NDArray[np.generic]]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.n = float(arrays["n"])
         self.mean, self.m2 = np.array(arrays["mean"], dtype=np.float64), np.array(arrays["m2"], dtype=np.float64)

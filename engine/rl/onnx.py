@@ -1,4 +1,4 @@
-"""The policy's network as an ONNX graph, written node by node from its description: the same layers, nothing traced.
+"""The policy's network as an ONNX graph, built node by node from its description, without tracing.
 
 Inputs: every observation by name [N, …] (uint8 or float32) and, with an LSTM, ``h`` and ``c`` [N, units]. Outputs:
 ``policy`` [N, K] (the ``numbers`` of its head: logits, then means in units in which the bounds are ±1; for DQN the
@@ -44,7 +44,7 @@ def exported(policy: Policy) -> bytes:
 
 
 class _Graph:
-    """Nodes, constants, inputs and outputs as they are put together."""
+    """A graph under construction: nodes, constants, inputs and outputs."""
 
     def __init__(self, policy: Policy) -> None:
         self.model = policy.spec.model()
@@ -55,7 +55,7 @@ class _Graph:
         self.outputs: list[Any] = []
 
     def build(self) -> None:
-        """All of it."""
+        """Build the whole graph."""
         network = self.model.network
         for spec in network.inputs:
             self.inputs.append(helper.make_tensor_value_info(spec.name, _TYPES[spec.dtype], ["N", *spec.shape]))
@@ -72,7 +72,7 @@ class _Graph:
         self._output("values", values, self.tensors["value.0.bias"].shape[0])
 
     def _add(self, kind: str, inputs: list[str], outputs: int = 0, **attributes: Any) -> Any:
-        """A node; the name of its output, or their names when there are several."""
+        """Add a node; returns the name of its output, or the names if there are several."""
         names = [f"{kind.lower()}_{len(self.nodes)}_{i}" for i in range(max(1, outputs))]
         self.nodes.append(helper.make_node(kind, inputs, names, **attributes))
         return names if outputs else names[0]

@@ -30,14 +30,14 @@ class Optimiser(Protocol):
         ...
 
     def load(self, arrays: Arrays) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         ...
 
 
 def clip_norm(gradient: Tensor, largest: float) -> float:
-    """Scale the whole gradient down to this norm, in place; 0 does nothing. Returns the norm it had: not finite, and
-    nothing done, where the gradient is not, or where its squares (an optimiser's average) are too large for float32 and
-    nothing scales them down."""
+    """Clip the whole gradient to this norm, in place; 0: do not clip. Returns its original norm, which is not finite
+    (and the gradient unchanged) where the gradient is not, or where its squares, which optimisers average, overflow
+    float32 without clipping."""
     norm = float(gradient.norm())
     if largest and math.isinf(norm):
         norm = float(gradient.double().norm())
@@ -66,7 +66,7 @@ class Adam:
         return {"m": self.m.cpu().numpy().copy(), "v": self.v.cpu().numpy().copy(), "t": np.array(self.t)}
 
     def load(self, arrays: Arrays) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.m.copy_(torch.from_numpy(np.array(arrays["m"])))
         self.v.copy_(torch.from_numpy(np.array(arrays["v"])))
         self.t = int(arrays["t"])
@@ -91,6 +91,6 @@ class RMSprop:
         return {"g": self.g.cpu().numpy().copy(), "t": np.array(self.t)}
 
     def load(self, arrays: Arrays) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.g.copy_(torch.from_numpy(np.array(arrays["g"])))
         self.t = int(arrays["t"])

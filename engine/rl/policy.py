@@ -1,8 +1,8 @@
-"""A policy: how one kind of seat is played. On disk it is ``policy.json`` (what is seen and done, the network, the
-normaliser, the recurrent state) and ``policy.safetensors`` (the numbers); ONNX is derived from them.
+"""A policy for one kind of seat. On disk it is ``policy.json`` (observations, actions, network, normaliser, recurrent
+state) and ``policy.safetensors`` (the numbers); ONNX is derived from these.
 
-In memory its numbers are one float32 vector: θ, then the means and spreads of observations, then ε, how much
-it explores, where its head has one. That vector is what learners publish and samplers load.
+In memory its numbers are one float32 vector: θ, then the means and spreads of observations, then the exploration rate
+ε, if its head has one. Learners publish that vector and samplers load it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ JSON, TENSORS = "policy.json", "policy.safetensors"
 
 
 class PolicySpec(NamedTuple):
-    """What is fixed about a policy. ``kind``: what it makes of its network's outputs, by its name in
-    ``engine.rl.heads.HEADS``."""
+    """The fixed specification of a policy. ``kind``: the name of its head in ``engine.rl.heads.HEADS``."""
 
     seat: SeatSpec
     network: NetworkConfig
@@ -46,12 +45,12 @@ class PolicySpec(NamedTuple):
     duelling: bool = False
 
     def model(self) -> Model:
-        """The network and everything around it. Raises ConfigError when they do not fit the seat."""
+        """The model. Raises ConfigError when it does not fit the seat."""
         return Model(self)
 
 
 class Model:
-    """The parts of a policy that do not change while it learns, and where its numbers lie."""
+    """The parts of a policy that do not change while it learns, and the layout of its numbers."""
 
     def __init__(self, spec: PolicySpec) -> None:
         self.spec = spec
@@ -63,11 +62,11 @@ class Model:
         self.size = self.network.size + self.scaling.size + self.extra
 
     def initial(self, rng: np.random.Generator) -> F32:
-        """First weights float32[size]."""
+        """Initial weights float32[size]."""
         return np.concatenate([self.network.initial(rng), self.scaling.initial(), np.ones(self.extra, np.float32)])
 
     def log_std(self, parts: Parts) -> Tensor | None:
-        """The log standard deviations of continuous parameters that are learned, kept within [−5, 2]."""
+        """The learned log standard deviations of continuous parameters, clamped to [−5, 2]."""
         return parts["log_std"].clamp(-5.0, 2.0) if self.head.spreads else None
 
     def tensors(self, weights: F32) -> dict[str, F32]:
@@ -87,7 +86,7 @@ class Model:
     def weights(self, tensors: Mapping[str, NDArray[Any]]) -> F32:
         """The inverse of ``tensors``. Raises StoreError for missing, unknown or misshapen ones."""
         found = {name: part.shape for name, part in tensors.items()}
-        if sum(part.size for part in tensors.values()) != self.size:  # before anything of that size is made
+        if sum(part.size for part in tensors.values()) != self.size:  # before allocating anything of that size
             raise StoreError(f"These weights do not fit the policy's description, which has {self.size:,} numbers.")
         expected = {name: part.shape for name, part in self.tensors(np.zeros(self.size, np.float32)).items()}
         if found != expected:
@@ -100,11 +99,11 @@ class Model:
 
 
 class Actor:
-    """Plays rows of seats with one policy: batched inference without gradients. Its noise comes from the keys it is
-    given, so what it does depends on neither the batch nor anything before."""
+    """Plays rows of seats with one policy: batched inference without gradients. Its noise comes from the given keys, so
+    a decision depends neither on the rest of the batch nor on earlier decisions."""
 
     def __init__(self, model: Model, explore: bool = True) -> None:
-        """``explore``: draw from the distribution; otherwise do the likeliest."""
+        """``explore``: draw from the distribution; otherwise take the likeliest action."""
         self.model, self.explore = model, explore
         self.version = -1
 
@@ -121,11 +120,11 @@ class Actor:
 
     @property
     def memory(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of one seat's recurrent state by name, zeros when an episode begins; nothing without one."""
+        """Shapes of one seat's recurrent state by name, zeros at the beginning of an episode; empty without one."""
         return self.model.network.memory
 
     def __call__(self, batch: Batch) -> Decision:
-        """Actions (parameters beyond their bounds are kept so), their log-probabilities, the recurrent state after."""
+        """Actions (parameters are not clipped), their log-probabilities, and the new recurrent state."""
         with torch.inference_mode():
             seen = {name: torch.from_numpy(array) for name, array in batch.observations.items()}
             state = batch.state
@@ -141,14 +140,14 @@ class Actor:
 
 
 class Policy(NamedTuple):
-    """A policy with its numbers; ``version`` counts the updates that made it."""
+    """A policy with its numbers; ``version``: number of updates so far."""
 
     spec: PolicySpec
     weights: F32
     version: int = 0
 
     def actor(self, explore: bool = True) -> Actor:
-        """Something that plays it."""
+        """An actor that plays it."""
         actor = Actor(self.spec.model(), explore)
         actor.load(self.weights, self.version)
         return actor
@@ -171,7 +170,7 @@ class Policy(NamedTuple):
         return json.dumps(description, indent=1, sort_keys=True).encode() + b"\n", tensors
 
     def save(self, folder: Path) -> None:
-        """Write both files into a folder, which is made."""
+        """Write both files into a folder, which is created."""
         folder.mkdir(parents=True, exist_ok=True)
         description, tensors = self.pack()
         (folder / TENSORS).write_bytes(tensors)
@@ -179,7 +178,7 @@ class Policy(NamedTuple):
 
     @classmethod
     def unpack(cls, description: bytes, tensors: bytes) -> Policy:
-        """The policy in two files' bytes. Raises StoreError when they are damaged or do not belong together."""
+        """The policy from the bytes of its two files. Raises StoreError when they are damaged or do not match."""
         try:
             found = json.loads(description)
             if found["format"] != FORMAT:
@@ -195,7 +194,7 @@ class Policy(NamedTuple):
 
     @classmethod
     def stored(cls, store: Store, description: str) -> Policy:
-        """The policy whose description, which names its numbers, has this hash. Raises StoreError."""
+        """The stored policy whose description has this hash. Raises StoreError."""
         told = store.get(description)
         try:
             tensors = str(json.loads(told)["sha256"])

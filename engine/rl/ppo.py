@@ -53,7 +53,7 @@ class PPO(ActorCritic):
 
     @property
     def epsilon(self) -> float:
-        """The clip now."""
+        """The current clip."""
         clip = self.config.clip
         return clip * self.left if self.config.clip_schedule == "linear" else clip
 
@@ -66,7 +66,7 @@ class PPO(ActorCritic):
         return self.finish(trajectory, averaged(list(steps(trajectory, batch))))
 
     def _in_whole_batches(self, trajectory: Trajectory, batch: Tensors) -> Iterator[Metrics]:
-        """Passes over the whole batch; the first also gives the values that A and v are made from."""
+        """Passes over the whole batch; the first one also gives the values for A and v."""
         rows = torch.arange(batch.T * batch.B, device=self.device)
         for k in range(self.config.reuse):
             parts = self.model.network.parts(self.theta)
@@ -80,7 +80,7 @@ class PPO(ActorCritic):
                 return
 
     def _in_minibatches(self, trajectory: Trajectory, batch: Tensors) -> Iterator[Metrics]:
-        """Passes in shuffled minibatches of decisions, or with an LSTM of whole streams, that cover every one."""
+        """Passes in shuffled minibatches that cover all decisions; with an LSTM, minibatches of whole streams."""
         with torch.no_grad():
             parts = self.model.network.parts(self.theta)
             A, v = self._targets(trajectory, batch, parts, forward_all(self.model, parts, batch))
@@ -92,7 +92,7 @@ class PPO(ActorCritic):
             for chosen in torch.split(order, size or units):
                 rows = self._rows(batch, chosen)
                 if batch.valid is not None and not batch.valid[rows].any():
-                    continue  # nothing to learn from: no step, so the optimiser's averages stay too
+                    continue  # nothing to learn from: take no step, which would change the optimiser's averages
                 metrics = self._step(batch, rows, A, v, self._pieces(batch, chosen))
                 yield metrics
             if self._too_far(metrics):
@@ -119,7 +119,7 @@ class PPO(ActorCritic):
         return torch.exp(self.log_ratio(batch, rows, log_pi))
 
     def _step(self, batch: Tensors, rows: Tensor, A: Tensor, v: Tensor, pieces: Iterable[Piece]) -> Metrics:
-        """One step of gradient descent on L over ``rows``, of which some count; its gradient is the pieces' sum."""
+        """One step of gradient descent on L over ``rows``, of which some count; the gradient is summed over pieces."""
         c, valid = self.config, None if batch.valid is None else batch.valid[rows]
         count = len(rows) if valid is None else int(valid.sum())
         normal = A.new_zeros(len(A))
@@ -135,15 +135,15 @@ class PPO(ActorCritic):
         return dict(zip(_REPORTED, (sums / count).tolist(), strict=True)) | {"gradient": norm}
 
     def _advantage(self, A: Tensor, valid: Tensor | None) -> Tensor:
-        """One number [N] from the named advantages [N, R]: each normalised over the decisions that count (of which
-        there must be one), weighted, then added."""
+        """The weighted sum [N] of the named advantages [N, R], each normalised over the decisions that count; there
+        must be at least one."""
         if self.config.normalise_advantages:
             std, mean = torch.std_mean(A if valid is None else A[valid], dim=0, correction=0)
             A = (A - mean) / (std + _NORMAL_EPSILON)
         return self.weighed(A, valid)
 
     def _sums(self, batch: Tensors, piece: Piece, A: Tensor, v: Tensor) -> Tensor:
-        """Sums over the decisions of a piece that count, in the order of ``_REPORTED``."""
+        """Sums over the counting decisions of a piece, in the order of ``_REPORTED``."""
         rows, parts, policy, V = piece
         masks = None if batch.masks is None else batch.masks[rows]
         rho, epsilon = self._ratio(batch, rows, parts, policy), self.epsilon
@@ -156,20 +156,21 @@ class PPO(ActorCritic):
         return found.sum(dim=1) if batch.valid is None else found[:, batch.valid[rows]].sum(dim=1)
 
     def _pieces(self, batch: Tensors, chosen: Tensor) -> Iterator[Piece]:
-        """The network's answers on a minibatch, a part at a time where it is too large for one."""
+        """The network's outputs on a minibatch, in parts where it is too large for one pass."""
         for part in torch.split(chosen, maximum_rows(batch)):
             parts = self.model.network.parts(self.theta)
             outputs = self._forward_rows(batch, parts, part)
             yield Piece(self._rows(batch, part), parts, outputs.policy, outputs.values)
 
     def _rows(self, batch: Tensors, chosen: Tensor) -> Tensor:
-        """The rows of chosen decisions: themselves, or with an LSTM all those of chosen streams, in time's order."""
+        """The rows of a minibatch: the chosen decisions or, with an LSTM, all decisions of the chosen streams, in order
+        of time."""
         if batch.state is None:
             return chosen
         return (torch.arange(batch.T, device=chosen.device)[:, None] * batch.B + chosen).flatten()
 
     def _forward_rows(self, batch: Tensors, parts: Parts, chosen: Tensor) -> Outputs:
-        """The network on the rows of what is chosen, with an LSTM through their streams."""
+        """The network's outputs on a minibatch, with an LSTM through its streams."""
         if batch.state is None:
             return self.model.network(parts, scaled(self.model, batch, chosen))
         T, B = batch.T, batch.B

@@ -20,11 +20,11 @@ from engine.errors import ConfigError
 from engine.rl.compiled import compiled
 
 Arrays = dict[str, NDArray[Any]]
-_LEAST = 1e-6  # ε: what was learned perfectly can still be drawn
+_LEAST = 1e-6  # ε: transitions without error can still be drawn
 
 
 class Minibatch(NamedTuple):
-    """Rows of a minibatch: where they lie, their columns, their importance weights float32[n]."""
+    """A minibatch: its rows in the buffer, their columns, and their importance weights float32[n]."""
 
     rows: NDArray[np.int64]
     columns: Arrays
@@ -32,7 +32,7 @@ class Minibatch(NamedTuple):
 
 
 class ReplayBuffer:
-    """A ring of ``capacity`` transitions in named columns; their shapes and types are those of the first ones added."""
+    """A ring of ``capacity`` transitions in named columns, with the shapes and types of the first ones added."""
 
     def __init__(self, capacity: int, rng: np.random.Generator) -> None:
         self.capacity, self.rng = capacity, rng
@@ -40,8 +40,8 @@ class ReplayBuffer:
         self.size = self.at = 0
 
     def add(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
-        """Put transitions [n, …] in place of the oldest; returns the rows they took. Raises ConfigError when they are
-        more than the whole buffer."""
+        """Replace the oldest transitions by these [n, …]; returns their rows. Raises ConfigError when there are more
+        than the buffer's capacity."""
         n = len(next(iter(columns.values())))
         if n > self.capacity:
             raise ConfigError([("capacity", f"it must be at least {n}, what arrives at once")])
@@ -60,14 +60,14 @@ class ReplayBuffer:
         return Minibatch(rows, self._take(rows), np.ones(n, dtype=np.float32))
 
     def learned(self, rows: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
-        """Take in the errors of sampled rows; a uniform buffer has no use for them."""
+        """Record the errors of sampled rows; a uniform buffer ignores them."""
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """What is kept, and where the next goes; the generator is the owner's to save."""
+        """The transitions and the position of the next one; the owner saves the generator."""
         return {name: column[: self.size] for name, column in self.columns.items()}, {"at": self.at, "size": self.size}
 
     def load(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.columns, self.at, self.size = {}, int(meta["at"]), int(meta["size"])
         for name, values in arrays.items():
             self.columns[name] = np.zeros((self.capacity, *values.shape[1:]), dtype=values.dtype)
@@ -88,13 +88,13 @@ class PrioritisedReplay(ReplayBuffer):
         self.least = np.full(2 * self.leaves, np.inf)
 
     def add(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
-        """As the ring's; new transitions get the largest priority seen."""
+        """As for the ring; new transitions get the largest priority seen."""
         rows = super().add(columns)
         _put(self.sums, self.least, rows, np.full(len(rows), self.largest**self.alpha))
         return rows
 
     def sample(self, n: int, beta: float = 1.0) -> Minibatch:
-        """n transitions in proportion to their priorities, one from each n-th of the total."""
+        """n transitions in proportion to their priorities, one from each of n equal slices of the total."""
         total = self.sums[1]
         marks = (np.arange(n) + self.rng.random(n)) * (total / n)
         rows = np.minimum(_find(self.sums, marks), self.size - 1)
@@ -113,7 +113,7 @@ class PrioritisedReplay(ReplayBuffer):
         return arrays | {"priority": self.sums[self.leaves : self.leaves + self.size]}, meta | {"largest": self.largest}
 
     def load(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         super().load({name: values for name, values in arrays.items() if name != "priority"}, meta)
         self.largest = float(meta["largest"])
         self.sums[:], self.least[:] = 0, np.inf
@@ -121,8 +121,8 @@ class PrioritisedReplay(ReplayBuffer):
 
 
 class Steps(NamedTuple):
-    """n-step transitions of a fragment, [T, B] each: the summed reward, the factor of the value that follows (0 after
-    termination), and the step whose following observation bootstraps."""
+    """n-step transitions of a fragment, [T, B] each: the summed reward, the factor of the next value (0 after
+    termination), and the step after which the observation bootstraps."""
 
     rewards: NDArray[np.float32]
     factors: NDArray[np.float32]
@@ -163,7 +163,7 @@ def _n_steps(
 def _put(
     sums: NDArray[np.float64], least: NDArray[np.float64], rows: NDArray[np.int64], values: NDArray[np.float64]
 ) -> None:
-    """Set leaves, then recompute their ancestors: never by differences, which would drift."""
+    """Set leaves, then recompute their ancestors (not by differences, which would drift)."""
     leaves = len(sums) // 2
     for i in range(len(rows)):
         node = leaves + rows[i]

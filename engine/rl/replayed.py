@@ -1,9 +1,8 @@
-"""What learners share that keep transitions and learn from them again and again: the replay, when minibatches are due,
-batches as tensors, checkpoints.
+"""Base of learners with a replay: the replay, the schedule of minibatches, batches as tensors, checkpoints.
 
-Transitions are n-step and of the named rewards' weighted sum (``engine.rl.replay``): columns ``action``, ``reward``,
-``factor`` (of the value that follows, 0 after termination), ``s.NAME`` and ``next.NAME`` of each observation, and
-``mask``, what is legal then, where not everything is.
+Transitions are n-step, with the weighted sum of the named rewards (``engine.rl.replay``): columns ``action``,
+``reward``, ``factor`` (of the next value, 0 after termination), ``s.NAME`` and ``next.NAME`` of each observation, and
+``mask`` of the choices that are legal next, where not all are.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from engine.rl.replay import ReplayBuffer, n_steps
 
 
 class Replayed(BaseLearner):
-    """``kept``: names of tensors that a checkpoint keeps beside those of every learner, such as targets. ``learned``
-    minibatches so far, ``owed`` those that the steps kept are still worth."""
+    """``kept``: names of further tensors in checkpoints, such as targets. ``learned``: minibatches so far; ``owed``:
+    minibatches that are due for the steps kept."""
 
     takes: ClassVar[tuple[Data, ...]] = ("transitions",)
     kept: ClassVar[tuple[str, ...]] = ()
@@ -51,15 +50,15 @@ class Replayed(BaseLearner):
         return ReplayBuffer(self.config.capacity, self.rng)
 
     def _now(self) -> Metrics:
-        """What is reported of an update beside its minibatches."""
+        """Metrics of an update beside those of its minibatches."""
         return {"kept": float(self.replay.size)}
 
     def _played(self, actions: Array) -> Array:
-        """Actions [T, B, …] as they are kept."""
+        """Actions [T, B, …] in the form in which they are stored."""
         return actions
 
     def _learn(self, trajectory: Trajectory) -> Metrics:
-        """Keep a trajectory, then as many minibatches as its steps are worth."""
+        """Store a trajectory, then learn from the minibatches that are due."""
         self._keep(trajectory)
         metrics = self.finish(trajectory, self._now())
         if self.steps < self.config.warmup:
@@ -91,7 +90,7 @@ class Replayed(BaseLearner):
     def _following(
         self, trajectory: Trajectory, seen: NDArray[Any], final: NDArray[Any], last: NDArray[np.int64]
     ) -> NDArray[Any]:
-        """What was seen after step ``last[t, b]``: the last of its own episode where that was truncated. [T, B, …]."""
+        """The observation [T, B, …] after step ``last[t, b]``: the episode's last one where it was truncated."""
         follows = seen[1:].copy()
         t, b = trajectory.final_index.T
         follows[t, b] = final
@@ -102,13 +101,13 @@ class Replayed(BaseLearner):
         return {name: torch.from_numpy(column).to(self.device) for name, column in columns.items()}
 
     def seen(self, c: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """(what was seen, what was seen next) of a minibatch, scaled as the network wants it."""
+        """(observations, next observations) of a minibatch, scaled for the network."""
         scales, names = self.scales(), [s.name for s in self.spec.seat.observations]
         now, after = (self.model.scaling(scales, {name: c[f"{at}.{name}"] for name in names}) for at in ("s", "next"))
         return now, after
 
     def state(self) -> State:
-        """With what is ``kept`` and the replay."""
+        """The base's state with the tensors in ``kept`` and the replay."""
         state = super().state()
         rows, at = self.replay.state()
         state["learner"].arrays.update({name: getattr(self, name).detach().cpu().numpy().copy() for name in self.kept})
@@ -116,7 +115,7 @@ class Replayed(BaseLearner):
         return {**state, "replay": Bundle(at, rows)}
 
     def load(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         super().load(state)
         (meta, arrays), (at, rows) = state["learner"], state["replay"]
         self.replay.load(rows, at)

@@ -1,15 +1,15 @@
 """Values and advantages for actor-critics, on time-major arrays: one backward pass, compiled.
 
-Symbols: r_t rewards, V_t values of the states that were acted in, V'_t values of the states that followed, γ discount,
-λ trace. Shapes are [T, B, R] (time, environment, named reward) but for ``ended`` and ratios, [T, B]; γ and λ are [R]:
-each named reward has a value head, a discount and a trace of its own.
+Symbols: r_t rewards, V_t values of the states at decisions, V'_t values of the states that followed, γ discount, λ
+trace. Shapes are [T, B, R] (time, environment, named reward) except ``ended`` and ratios, [T, B]; γ and λ are [R]: each
+named reward has a value head, a discount and a trace of its own.
 
-``following`` alone tells the ends of episodes apart: V'_t is 0 where an episode *terminated* (nothing can follow), the
-value of its last observation where it was *truncated* (something would have followed), and V_{t+1} elsewhere. No trace
-reaches over either end, nor over the end of a fragment, where V'_{T-1} bootstraps.
+Only ``following`` distinguishes the ends of episodes: V'_t is 0 where an episode *terminated* (nothing can follow), the
+value of its last observation where it was *truncated* (it would have gone on), and V_{t+1} elsewhere. No trace crosses
+either end, nor the end of a fragment, where V'_{T-1} bootstraps.
 
-Sources: GAE, Schulman et al. 2016, eq 16; clipped traces, the asynchronous variant of PPO of Lamarckian (its paper
-names it, its released code shows it). V-trace is in ``engine.rl.impala``.
+Sources: GAE, Schulman et al. 2016, eq 16; clipped traces, Lamarckian's asynchronous variant of PPO (named in the paper,
+defined by its released code). V-trace is in ``engine.rl.impala``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Bools = NDArray[np.bool_]
 
 
 class Targets(NamedTuple):
-    """What an actor-critic learns from: ``values`` for the critic, ``advantages`` for the policy; [T, B, R]."""
+    """Targets of an actor-critic: ``values`` for the critic, ``advantages`` for the policy; [T, B, R]."""
 
     values: Floats
     advantages: Floats

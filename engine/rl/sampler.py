@@ -1,9 +1,9 @@
-"""Plays many battles at once with its own copies of policies, and gives trajectories of exactly one length.
+"""Plays many battles at once with its own copies of policies, and gives trajectories of a fixed length.
 
-A sampler never waits for a learner: it plays on with the weights it was last given, and every decision carries their
-version. Its randomness is that of its seed: battle i of a beginning plays episodes whose seeds are a hash of (seed,
-beginning, i, episode), and who sits on which seat follows from them (``engine.rl.cast``), as does the noise of every
-decision. So the same weights at the same moments give the same trajectories, whatever else happens.
+A sampler never waits for a learner: it plays on with the weights it has, and every decision carries their version. Its
+random numbers derive from its seed: the seed of an episode of battle i is a hash of (seed, beginning, i, episode), and
+determines the cast (``engine.rl.cast``) and the noise of every decision. So the same weights at the same moments give
+the same trajectories.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from engine.rng import battle_seeds
 
 
 class Episode(NamedTuple):
-    """How an episode ended for one seat: its seed and length in decisions (the seat's own, where seats take turns), its
+    """A finished episode for one seat: its seed and length in decisions (the seat's own, where seats take turns), its
     returns float64[R] (undiscounted), win, score and named signals float64[S]; the policy on the seat, and those on the
-    ``others`` in their order."""
+    ``others`` in seat order."""
 
     seat: int
     seed: int
@@ -43,8 +43,7 @@ class Episode(NamedTuple):
 
 
 def cast_for(spec: MDPSpec, learning: Mapping[str, Model], cast: Cast | None) -> Cast:
-    """Who sits where in a game; unless given, the only learning policy on every seat. Raises ConfigError as
-    ``Sampler``."""
+    """The cast of a game; by default the only learning policy on every seat. Raises ConfigError as ``Sampler``."""
     seats = spec.seats
     cast = cast or everywhere(next(iter(learning)), len(seats))
     if len(cast.seats) != len(seats) or set(cast.learning) != learning.keys():
@@ -60,10 +59,10 @@ def cast_for(spec: MDPSpec, learning: Mapping[str, Model], cast: Cast | None) ->
 class Sampler:
     """n battles of a game, some of whose seats learn.
 
-    ``learning``: the models of learning policies by id; ``cast``: who sits where (unless given, the only one of them on
-    every seat); ``players`` gives whoever does not learn. Streams of a policy's trajectory are the battles of its first
-    seat, then those of the next. Raises ConfigError when learning policies and cast do not go together, or when a seat
-    of a policy sees, does or is rewarded otherwise than the policy's own.
+    ``learning``: the models of learning policies by id; ``cast``: the policies on the seats (default: the only learning
+    policy on every seat); ``players``: gives the other players. Streams of a policy's trajectory are the battles of its
+    first seat, then those of the next. Raises ConfigError when learning policies and cast do not match, or when a seat
+    of a policy has other observations, actions or rewards than the policy.
     """
 
     def __init__(
@@ -81,17 +80,17 @@ class Sampler:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """The learning ones."""
+        """The learning policies."""
         return tuple(self.actors)
 
     def load(self, weights: Weights) -> None:
-        """Play on with these weights of a learning policy; episodes that begin from now on may meet its snapshots."""
+        """Play with these weights of a learning policy from now on; its snapshots may play in new episodes."""
         self.actors[weights.policy].load(weights.vectors["actor"], weights.version)
         self._snapshots[weights.policy] = weights.snapshots
         self._seats.snapshots = self._snapshots
 
     def begin(self, beginning: int = 0) -> None:
-        """Start all battles afresh; what follows depends on this number and the weights alone."""
+        """Restart all battles; the trajectories that follow depend only on this number and the weights."""
         matches = np.array([self.number], np.uint64)
         seeds = battle_seeds(self.seed, matches, beginning * self.battles, (beginning + 1) * self.battles)[0]
         self._step = self.mdp.reset(seeds)
@@ -101,7 +100,7 @@ class Sampler:
         self._begun = True
 
     def sample(self, before: Callable[[], None] | None = None) -> dict[str, Trajectory]:
-        """By policy the next ``length`` decisions of its streams. ``before``: called before each decision; it may
+        """By policy, the next ``length`` decisions of its streams. ``before``: called before each decision; it may call
         ``load``."""
         if not self._begun:
             self.begin()
@@ -112,16 +111,16 @@ class Sampler:
                 return found
 
     def finished(self) -> list[Episode]:
-        """The learning policies' episodes that ended since this was last asked."""
+        """The learning policies' episodes that ended since the last call."""
         found, self.episodes = self.episodes, []
         return found
 
     def close(self) -> None:
-        """Free what the game holds."""
+        """Close the game."""
         self.mdp.close()
 
     def _advance(self) -> dict[str, Trajectory]:
-        """One decision of every battle; the fragments, when it was the last one of them."""
+        """Play one decision of every battle; returns the fragments when it completes them."""
         actions, turns = self._seats.act(self._step)
         after = self._step = self.mdp.step(actions)
         ends = self._seats.ends(after)
@@ -151,8 +150,8 @@ class Sampler:
 
 
 class _Tape:
-    """Records what one policy does: all battles on each of its ``places``, those that another one plays marked as not
-    valid."""
+    """Records the decisions of one policy: all battles on each of its ``places``, marked as not valid where another
+    policy plays."""
 
     def __init__(self, policy: str, actor: Actor, cast: Cast, battles: int, length: int) -> None:
         self.policy, self.actor, self.spec = policy, actor, actor.model.spec.seat
@@ -166,7 +165,7 @@ class _Tape:
         self._who = []
 
     def step(self, seats: Seats, turn: Turn | None, ends: Sequence[SeatEnds], after: VectorStep) -> Trajectory | None:
-        """What the policy decided and what came of it; the fragment, when that completed it."""
+        """Record the policy's decision and its outcome; returns the fragment when it is complete."""
         terminated, truncated, valid = (joined([ends[seat][i] for seat in self.places]) for i in range(3))
         rewards = joined([after.rewards[:, seat, : len(self.spec.rewards)] for seat in self.places])
         decision, sits = self._in_all_streams(turn, seats.memory(self.policy))
@@ -179,7 +178,7 @@ class _Tape:
         return None if fragment is None else self._labelled(fragment, seats)
 
     def _in_all_streams(self, turn: Turn | None, memory: dict[str, Array]) -> tuple[Decision, NDArray[np.bool_] | None]:
-        """A decision for each of its streams, and in which of them it sits (None: all)."""
+        """A decision for each of its streams, and the streams in which it plays (None: all)."""
         if turn is not None and turn.streams is None:
             return turn.decision, None
         actions, sits = self.spec.action.idle(self._width), np.zeros(self._width, np.bool_)
@@ -191,7 +190,7 @@ class _Tape:
         return Decision(actions, log_probs, state=memory), sits
 
     def _labelled(self, fragment: Trajectory, seats: Seats) -> Trajectory:
-        """The fragment with the policy's name and the others', without streams in which it never sat."""
+        """The fragment with the names of the policy and of the others, without streams in which it never played."""
         names, who = seats.names, np.stack(self._who or [seats.who])
         self._who = []
         others, against = _distinct_rows(np.concatenate([np.delete(who, seat, axis=2) for seat in self.places], axis=1))
@@ -217,7 +216,7 @@ class _Tape:
 
 
 def _distinct_rows(sides: NDArray[np.int64]) -> tuple[list[list[int]], NDArray[np.int64]]:
-    """The different rows of int64[T, B, k], and which of them stands at each place [T, B]."""
+    """The distinct rows of int64[T, B, k], and the index [T, B] of each row among them."""
     rows = sides.reshape(sides.shape[0] * sides.shape[1], sides.shape[2])
     codes = np.zeros(len(rows), np.int64)
     for column in rows.T:

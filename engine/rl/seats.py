@@ -1,7 +1,7 @@
-"""The seats of many battles played together: who sits on each, and what they do, each policy's rows as one batch.
+"""The seats of many battles played together: the policy on each seat, and its decisions, one batch per policy.
 
-Everything follows from the battles' seeds: the cast of an episode (``engine.rl.cast``), and the noise of a decision, a
-hash of (episode's seed, decision, seat). So what a battle does depends neither on the others nor on the batch.
+Everything derives from the battles' seeds: the cast of an episode (``engine.rl.cast``), and the noise of a decision, a
+hash of (episode's seed, decision, seat). So a battle depends neither on other battles nor on the batch.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ U64 = NDArray[np.uint64]
 
 
 class Player(Protocol):
-    """Whatever decides for seats: a policy, or a script."""
+    """Decides for seats: a policy, or a script."""
 
     @property
     def memory(self) -> Mapping[str, tuple[int, ...]]:
-        """Shapes of one seat's recurrent state by name, zeros when an episode begins; nothing without one."""
+        """Shapes of one seat's recurrent state by name, zeros at the beginning of an episode; empty without one."""
         ...
 
     def __call__(self, batch: Batch) -> Decision:
-        """What each row does."""
+        """A decision for each row."""
         ...
 
 
@@ -43,12 +43,12 @@ Players = Callable[[str], Player]
 
 
 def nobody_else(policy: str) -> Player:
-    """Where all policies learn."""
+    """The ``Players`` of a game in which all policies learn."""
     raise ConfigError([("policies", f"there is no policy {policy!r}")])
 
 
 class Keys:
-    """The keys of n battles' noise, as ``engine.mdp.vector.noise_keys`` makes them, kept up as episodes go by."""
+    """The noise keys of n battles, as ``engine.mdp.vector.noise_keys`` defines them, advanced with the episodes."""
 
     def __init__(self, seeds: U64, seat: int) -> None:
         self._seeds, self._seat = seeds, seat
@@ -61,11 +61,11 @@ class Keys:
             return mix64(combine64(seeds, self._seat + 1)) + GOLDEN
 
     def now(self) -> U64:
-        """Keys uint64[n] of this decision."""
+        """Keys uint64[n] of the current decision."""
         return _mixed(self._base, self.ticks)
 
     def move(self, ended: Ended | None) -> None:
-        """One decision later; where an episode ended the next one begins."""
+        """Advance by one decision; where an episode ended, to the next episode."""
         self.ticks += 1
         if ended is not None:
             i = ended.battles
@@ -83,15 +83,15 @@ def _mixed(base: U64, ticks: I64) -> U64:
 
 
 class Turn(NamedTuple):
-    """What a policy decided. ``streams`` int64[m]: which of its streams the m rows are (a stream is a battle on one of
-    the policy's seats, all battles of the first seat first); None when it decided for all of them in their order."""
+    """A policy's decisions. ``streams`` int64[m]: the streams of the m rows (a stream is a battle on one of the
+    policy's seats, all battles of the first seat first); None if the rows are all streams in order."""
 
     decision: Decision
     streams: I64 | None
 
 
 class _Sitter:
-    """A policy, the battles it plays on each of its seats (None: all), and its memory of all of its streams."""
+    """A policy, the battles it plays on each of its seats (None: all), and the recurrent state of all its streams."""
 
     def __init__(self, player: Player, places: Sequence[int], n: int) -> None:
         self.player, self.places, self.n = player, tuple(places), n
@@ -102,14 +102,14 @@ class _Sitter:
         }
 
     def seat(self, on: Mapping[int, I64]) -> None:
-        """It plays these battles on these seats."""
+        """Assign it these battles on these seats."""
         self.battles = [(seat, None if len(battles) == self.n else battles) for seat, battles in on.items()]
         whole = tuple(on) == self.places and all(battles is None for _, battles in self.battles)
         streams = [self.places.index(seat) * self.n + battles for seat, battles in on.items()]
         self.streams = None if whole or not on else np.concatenate(streams)
 
     def decide(self, step: VectorStep, keys: Sequence[U64]) -> Decision:
-        """What it does on its rows, after which it remembers them."""
+        """Decide for its rows and update their recurrent state."""
         names = step.observations[self.battles[0][0]]
         seen = {name: self._rows([step.observations[seat][name] for seat, _ in self.battles]) for name in names}
         masks = [step.masks[seat] for seat, _ in self.battles]
@@ -124,12 +124,12 @@ class _Sitter:
         return decision
 
     def _rows(self, arrays: Sequence[Any]) -> Any:
-        """Its rows of one array for each seat that it sits on."""
+        """Its rows of ``arrays``, which holds one array per seat."""
         pairs = zip(arrays, self.battles, strict=True)
         return joined([array if battles is None else array[battles] for array, (_, battles) in pairs])
 
     def play(self, decision: Decision, actions: Sequence[Array]) -> None:
-        """Put what it decided among the ``actions`` of each seat, [n, …]."""
+        """Write its decision into the ``actions`` [n, …] of each seat."""
         at = 0
         for seat, battles in self.battles:
             end = at + (self.n if battles is None else len(battles))
@@ -137,7 +137,7 @@ class _Sitter:
             at = end
 
     def forget(self, ends: Sequence[SeatEnds]) -> None:
-        """An episode that is over for a seat leaves no memory."""
+        """Reset the recurrent state where an episode has ended for a seat."""
         if self.memory:
             over = np.concatenate([ends[seat].terminated | ends[seat].truncated for seat in self.places])
             for kept in self.memory.values():
@@ -147,8 +147,8 @@ class _Sitter:
 class Seats:
     """The seats of n battles. ``learning``: the players of learning policies; ``players`` gives all others.
 
-    ``who`` int64[n, seats]: who sits where now, as places in ``names``; ``snapshots``: what the casts of episodes that
-    begin from now on may draw from."""
+    ``who`` int64[n, seats]: the current cast, as indices into ``names``; ``snapshots``: those that the casts of new
+    episodes may draw from."""
 
     def __init__(self, spec: MDPSpec, cast: Cast, learning: Mapping[str, Player], players: Players) -> None:
         self.spec, self.cast, self._learning, self._players = spec, cast, dict(learning), players
@@ -156,7 +156,7 @@ class Seats:
         self._numbers: dict[str, int] = {}
 
     def begin(self, seeds: U64) -> None:
-        """Fresh battles with these seeds uint64[n]."""
+        """Begin new battles with these seeds uint64[n]."""
         n, seats = len(seeds), len(self.spec.seats)
         self._seeds, self._episodes = seeds, np.zeros(n, np.int64)
         self._keys = [Keys(seeds, seat) for seat in range(seats)]
@@ -167,7 +167,7 @@ class Seats:
 
     @property
     def names(self) -> list[str]:
-        """Everybody who may have sat somewhere so far."""
+        """All policies that may have played so far."""
         return list(self._numbers)
 
     def memory(self, policy: str) -> dict[str, Array]:
@@ -175,7 +175,7 @@ class Seats:
         return self._sitters[policy].memory
 
     def act(self, step: VectorStep) -> tuple[list[Array], dict[str, Turn]]:
-        """The actions of every seat, and what each policy decided."""
+        """The actions of every seat, and the decisions of each policy."""
         keys, n = [key.now() for key in self._keys], len(self._seeds)
         actions = [np.empty((n, *seat.action.row), seat.action.dtype) for seat in self.spec.seats]
         turns: dict[str, Turn] = {}
@@ -186,7 +186,7 @@ class Seats:
         return actions, turns
 
     def ends(self, after: VectorStep) -> list[SeatEnds]:
-        """How a step ended things for each seat. Ask once a step, before ``move``."""
+        """The ends of episodes in a step, for each seat. Call once per step, before ``move``."""
         before, self._alive = self._alive, after.alive.copy()
         found = [seat_ends(before, after, seat) for seat in range(len(self._keys))]
         for sitter in self._sitters.values():
@@ -194,7 +194,7 @@ class Seats:
         return found
 
     def move(self, ended: Ended | None) -> None:
-        """One decision later; where an episode ended the next one begins, with a cast of its own."""
+        """Advance by one decision; where an episode ended, the next one begins with a new cast."""
         for key in self._keys:
             key.move(ended)
         if ended is not None:
@@ -203,7 +203,7 @@ class Seats:
                 self._draw(ended.battles)
 
     def _draw(self, battles: I64) -> None:
-        """Draw the cast of the episodes that begin in these battles, and seat everybody."""
+        """Draw the casts of the episodes that begin in these battles, and assign the seats."""
         names = self.cast.names(self.snapshots)
         numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in names]
         self.who[battles] = np.array(numbers)[
@@ -227,5 +227,5 @@ class Seats:
 
 
 def joined(arrays: Sequence[Any]) -> Any:
-    """Arrays end to end; a single one as it is."""
+    """Arrays concatenated; a single one unchanged."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -17,9 +17,8 @@ from engine.rl.sampler import Episode, Sampler
 
 
 class Updated(NamedTuple):
-    """One update: decisions learned from so far, the version it made, what the learner reports (``staleness_mean`` and
-    ``staleness_max`` among it: exactly 1 here), the episodes that ended while sampling, and an examination when one was
-    due."""
+    """One update: decisions learned from so far, the new version, the learner's metrics (``staleness_mean`` and
+    ``staleness_max`` are exactly 1 here), the episodes that ended while sampling, and an examination if one was due."""
 
     steps: int
     version: int
@@ -31,8 +30,8 @@ class Updated(NamedTuple):
 class Training:
     """A sampler and a learner that wait for each other. Bit-reproducible on one thread.
 
-    Battles begin afresh after every ``checkpoint_every`` steps, so a run that goes on from a checkpoint taken there is
-    the run that was never interrupted. ``examined``: makes the game for examinations (a fresh one each time).
+    Battles restart after every ``checkpoint_every`` steps, so a run that continues from a checkpoint taken there equals
+    one that was never interrupted. ``examined``: makes the game for examinations (a new one each time).
     """
 
     def __init__(
@@ -48,11 +47,11 @@ class Training:
 
     @property
     def done(self) -> bool:
-        """All steps are learned from."""
+        """Whether all steps are learned from."""
         return self.learner.steps >= self.config.steps
 
     def run(self) -> Iterator[Updated]:
-        """Train to the end, one update at a time; a torch of one thread meanwhile."""
+        """Train to the end, one update at a time, with one thread of torch."""
         with on_threads(1):
             self.sampler.begin(self.beginning)
             while not self.done:
@@ -81,8 +80,8 @@ class Training:
             mdp.close()
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """Everything needed to go on; exact when it is taken where battles begin afresh. Arrays of the learner have
-        their own names, those of its other parts ``part:name``."""
+        """Everything needed to continue; exact when taken where battles restart. Arrays of the learner have their own
+        names, those of its other parts ``part:name``."""
         parts = self.learner.state()
         learner = parts.pop("learner")
         others = {f"{name}:{key}": array for name, part in parts.items() for key, array in part.arrays.items()}
@@ -92,7 +91,7 @@ class Training:
         }  # fmt: skip
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         parts = {name: Bundle(part, {}) for name, part in {"learner": meta["learner"], **meta["parts"]}.items()}
         for place, array in arrays.items():
             name, _, key = place.rpartition(":")

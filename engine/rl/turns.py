@@ -1,8 +1,8 @@
-"""Battles whose seats act at different moments: who sits where, and the sampler that learns from them.
+"""Battles whose seats act at different moments: their casts, and the sampler for them.
 
-Every seat of every battle is a coroutine (``engine.mdp.roles``); a driver lets all battles tick and answers what their
-policies are asked by one forward pass each. Seeds, casts and noise are those of ``engine.rl.sampler`` and
-``engine.rl.seats``, so a game that can be played both ways gives the same trajectories both ways.
+Every seat of every battle is a coroutine (``engine.mdp.roles``); a driver advances all battles and answers the requests
+to each policy by one forward pass. Seeds, casts and noise are those of ``engine.rl.sampler`` and ``engine.rl.seats``,
+so a game that supports both interfaces gives the same trajectories with both.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from engine.rl.seats import Players, nobody_else
 from engine.rng import battle_seeds
 
 AGENTS_KEPT = 64
-"""Of policies that do not learn, for when they play again."""
+"""Largest number of agents of non-learning policies kept for reuse."""
 
 
 class EndedBattle(NamedTuple):
-    """An episode that ended: where, and for each seat the policy, the result, and the seat's own part in it."""
+    """A finished episode: its battle, and for each seat the policy, the result, and the seat's own part in it."""
 
     slot: Slot
     who: tuple[str, ...]
@@ -41,16 +41,16 @@ class EndedBattle(NamedTuple):
 
 
 class Table:
-    """Battles with seats for policies. ``agents``: those that are there already, by policy; ``players`` gives all
-    others. ``trains``: the trainee of a policy in a battle and on a seat, None where it only plays. ``snapshots``: what
-    the casts of episodes that begin from now on may draw from."""
+    """Battles with seats for policies. ``agents``: existing agents by policy; ``players`` gives all others. ``trains``:
+    the trainee of a policy in a battle and on a seat, None where it only plays. ``snapshots``: those that the casts of
+    new episodes may draw from."""
 
     def __init__(
         self, mdp: MDP, seeds: NDArray[np.uint64], cast: Cast, agents: Mapping[str, Agent], players: Players, *,
         trains: Callable[[str, int, int], Trainee | None] = lambda policy, battle, seat: None,
         snapshots: Snapshots | None = None, episodes: float = math.inf,
     ) -> None:  # fmt: skip
-        """``episodes``: of each battle."""
+        """``episodes``: number for each battle."""
         self.snapshots: Snapshots = {} if snapshots is None else snapshots
         self._mdp, self._seeds, self._cast, self._agents, self._trains = mdp, seeds, cast, dict(agents), trains
         self._alone = cast(0, 0, {}) if cast.fixed else None
@@ -90,7 +90,7 @@ class Table:
 
     @property
     def over(self) -> bool:
-        """All episodes that were wanted have ended."""
+        """Whether all requested episodes have ended."""
         return self._driver.over
 
     def close(self) -> None:
@@ -99,10 +99,10 @@ class Table:
 
 
 class TurnSampler:
-    """``engine.rl.sampler.Sampler`` for a game that is played in turns; it is made alike.
+    """``engine.rl.sampler.Sampler`` for a game that is played in turns, with the same constructor.
 
-    A stream is a seat of a battle; its fragments have exactly ``length`` of its own decisions and go on across
-    episodes. They are complete at different moments, so a fast stream may stand twice in what ``sample`` gives, and a
+    A stream is a seat of a battle; its fragments have exactly ``length`` of its own decisions and continue across
+    episodes. They are complete at different moments, so one result of ``sample`` may hold a fast stream twice and a
     slow one not at all. Raises ConfigError as ``Sampler``.
     """
 
@@ -120,7 +120,7 @@ class TurnSampler:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """The learning ones."""
+        """The learning policies."""
         return tuple(self.actors)
 
     def load(self, weights: Weights) -> None:
@@ -131,7 +131,7 @@ class TurnSampler:
         self._snapshots[weights.policy] = weights.snapshots
 
     def begin(self, beginning: int = 0) -> None:
-        """As ``Sampler.begin``; fragments that were not complete are lost."""
+        """As ``Sampler.begin``; incomplete fragments are discarded."""
         self._end()
         matches = np.array([self.number], np.uint64)
         seeds = battle_seeds(self.seed, matches, beginning * self.battles, (beginning + 1) * self.battles)[0]
@@ -151,8 +151,8 @@ class TurnSampler:
         )  # fmt: skip
 
     def sample(self, before: Callable[[], None] | None = None) -> dict[str, Trajectory]:
-        """Every policy's fragments that are complete, side by side, as soon as each has as many as seats that it has in
-        the battles (on average, where seats are drawn). ``before``: called before each round of decisions; it may
+        """By policy, its complete fragments, stacked, as soon as every policy has as many as it has seats in the
+        battles (on average, where seats are drawn). ``before``: called before each round of decisions; it may call
         ``load``."""
         if self._table is None:
             self.begin()
@@ -193,6 +193,6 @@ class TurnSampler:
         self._table = None
 
     def close(self) -> None:
-        """End all battles and free what the game holds."""
+        """End all battles and close the game."""
         self._end()
         self.mdp.close()

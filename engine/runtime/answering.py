@@ -1,5 +1,5 @@
-"""A worker's work on a batch, in this process or another: it builds its evaluator, answers every request, and says what
-went wrong."""
+"""A worker's processing of a batch, in this process or another: build the evaluator, answer every request, report
+errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALLOWED = ("engine.",)
 
 @runtime_checkable
 class Closing(Protocol):
-    """What a worker runs, where it holds something (a simulator process) and gives it back."""
+    """An object run by a worker that holds resources (a simulator process)."""
 
     def close(self) -> None:
         """Release everything."""
@@ -29,8 +29,8 @@ class Closing(Protocol):
 
 
 def build(factory: str, payload: bytes, allowed: Sequence[str] = ALLOWED) -> Any:
-    """What ``module:function`` makes of a JSON payload, such as an evaluator. Raises EngineError for a path outside
-    ``allowed``, ConfigError or SimulatorError where the factory says so."""
+    """The object that ``module:function`` makes from a JSON payload, such as an evaluator. Raises EngineError for a
+    path outside ``allowed``, and ConfigError or SimulatorError from the factory."""
     module, _, name = check_factory(factory, allowed).partition(":")
     make = cast("Callable[[bytes], Any]", getattr(importlib.import_module(module), name))
     json.loads(payload)
@@ -38,7 +38,7 @@ def build(factory: str, payload: bytes, allowed: Sequence[str] = ALLOWED) -> Any
 
 
 def check_factory(factory: str, allowed: Sequence[str] = ALLOWED) -> str:
-    """The factory's path, when it may be built. Raises EngineError otherwise."""
+    """The factory's path, if it is allowed. Raises EngineError otherwise."""
     module, _, name = factory.partition(":")
     if not name.isidentifier() or not module.startswith(tuple(allowed)):
         raise EngineError(
@@ -49,14 +49,14 @@ def check_factory(factory: str, allowed: Sequence[str] = ALLOWED) -> str:
 
 
 def release(made: object) -> None:
-    """Give back what it holds, where it holds anything."""
+    """Release the object's resources, if it has any."""
     if isinstance(made, Closing):
         made.close()
 
 
 class Answerer:
     """Answers batches with one evaluator, which must be usable again after a SimulatorError that is not permanent.
-    ``stream`` takes what it streams on the way."""
+    ``stream`` receives the items that it streams meanwhile."""
 
     def __init__(self, evaluator: Evaluator, stream: Callable[[Streamed], None]) -> None:
         problem = evaluator.describe()
@@ -72,7 +72,7 @@ class Answerer:
             return self._together(batch, should_stop)
         except (SimulatorError, ConfigError, DiskFull, Cancelled):
             raise
-        except Exception as error:  # the boundary to an evaluator somebody else wrote
+        except Exception as error:  # the boundary to third-party evaluators
             if isinstance(error, OSError) and error.errno in FULL:
                 raise DiskFull(f"The disk is full: free some space, then resume ({error.filename}).") from error
             if len(batch) > 1:

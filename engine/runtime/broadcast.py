@@ -1,7 +1,6 @@
 """The driver's end of publishing weights: to this host directly, to every other one through its relay.
 
-Relays are arranged as ``engine.runtime.tree`` plans. Workers of a host whose relay is not there have nowhere to get
-weights from.
+Relays form the tree of ``engine.runtime.tree``. Workers of a host without a running relay cannot get weights.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ _AGAIN_S = 0.2
 
 
 class Post(NamedTuple):
-    """A place for a worker: ``number`` on a host, or with -1 the relay of that host."""
+    """A position for a worker: worker ``number`` on a host; -1: the relay of that host."""
 
     host: int
     number: int
 
     @property
     def relay(self) -> bool:
-        """Whether it is a relay's."""
+        """Whether it is the post of a relay."""
         return self.number < 0
 
 
 class Broadcast:
-    """``near`` publishes to the driver's own host, ``far`` (None when there is one host only) to others. ``flat``: to
+    """``near`` publishes to the driver's own host, ``far`` (None with a single host) to others. ``flat``: directly to
     all of them, without a tree."""
 
     def __init__(self, near: Publisher, far: Publisher | None = None, hosts: int = 1, *, flat: bool = False) -> None:
@@ -40,38 +39,38 @@ class Broadcast:
         self._again_at = 0.0
 
     def posts(self, workers: int) -> list[Post]:
-        """The places of so many workers, and of the relays that they need."""
+        """The posts of so many workers, and of the relays that they need."""
         hosts = len(self._parent)
         return [Post(host, -1) for host in range(1, hosts)] + [Post(i % hosts, i) for i in range(workers)]
 
     def publish(self, frame: Frame) -> None:
-        """Weights of a policy for everybody; the frame must not change any more."""
+        """Publish a policy's weights to all; the frame must not change afterwards."""
         self._newest[topic_of(frame)] = frame
         self._near.publish(frame)
         if self._far is not None:
             self._far.publish(frame)
 
     def feed(self) -> None:
-        """The newest weights once more: somebody has just come, or what it waits for has passed it by."""
+        """Publish the newest weights again, for a subscriber that has just joined or has missed them."""
         if time.monotonic() >= self._again_at:
             self._again_at = time.monotonic() + _AGAIN_S
             for frame in tuple(self._newest.values()):
                 self.publish(frame)
 
     def source(self, post: Post) -> Source | None:
-        """Where a post gets weights from: a worker from its host's relay, a relay from the host above; None while that
-        one is not there."""
+        """The source of a post's weights: for a worker its host's relay, for a relay the host above; None while that is
+        not running."""
         if above := self.above(post):
             return self._sources[above][post.relay] if above in self._sources else None
         publisher = self._far if post.relay else self._near
         return publisher.source() if publisher is not None else None
 
     def above(self, post: Post) -> int:
-        """The host that a post gets weights from."""
+        """The host from which a post gets weights."""
         return int(self._parent[post.host]) if post.relay else post.host
 
     def opened(self, host: int, sources: Sequence[Source]) -> None:
-        """The relay of a host is there: with a source for its own host, and one for those below."""
+        """The relay of a host is running, with a source for its own host, and one for those below."""
         self._sources[host] = sources
 
     def closed(self, host: int) -> None:
@@ -79,21 +78,21 @@ class Broadcast:
         self._sources.pop(host, None)
 
     def close(self) -> None:
-        """Close what this process publishes with."""
+        """Close this process's publishers."""
         for end in (self._near, self._far):
             if end is not None:
                 end.close()
 
 
 class Relay:
-    """Hands every newest frame on: to its own host's workers, and to the hosts below."""
+    """Forwards every newest frame to its own host's workers and to the hosts below."""
 
     def __init__(self, publishers: Sequence[Publisher]) -> None:
         self._publishers = publishers
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Where those below get weights from."""
+        """The sources for its own host and for the hosts below."""
         return tuple(publisher.source() for publisher in self._publishers)
 
     def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[Sequence[Frame]]:

@@ -1,14 +1,14 @@
-"""The data plane between a driver and its workers: frames both ways, and the newest weights to whoever wants them.
+"""The data plane between a driver and its workers: frames both ways, and the newest weights to subscribers.
 
-One hub has many spokes. Every spoke has a name of 128 random bits that the hub hands out (``expect``) and the control
-plane carries to it: the name is the right to speak, so strangers, and workers that were given up (``forget``), are not
-heard. A spoke speaks first (READY); before that the hub cannot send to it. Queues are bounded, so a driver that does
-not read makes workers wait; every wait has a deadline, ``wake`` ends a wait from another thread.
+One hub has many spokes. Every spoke has a name of 128 random bits that the hub issues (``expect``) and the control
+plane delivers. The name authorises it to send, so messages from strangers, and from workers that were given up
+(``forget``), are ignored. A spoke sends first (READY); before that the hub cannot send to it. Queues are bounded, so a
+driver that does not read makes workers wait; every wait has a deadline, and ``wake`` ends a wait from another thread.
 
 Weights go from a publisher to its subscribers. Only the newest frame of each policy is kept: a slow subscriber skips
-frames and never makes anybody wait.
+frames and never blocks others.
 
-``engine.runtime.zmq_channels`` carries all of it between processes and machines.
+``engine.runtime.zmq_channels`` implements this between processes and machines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TO_SPOKE, TO_HUB = 16, 256  # messages of one spoke that may wait
 
 
 class Ticket(NamedTuple):
-    """What a spoke needs to reach its hub: where, with which public key (empty: none), and under which name."""
+    """A spoke's access to its hub: address, public key (empty: none), and the spoke's name."""
 
     endpoint: str
     key: str
@@ -32,7 +32,7 @@ class Ticket(NamedTuple):
 
 
 class Message(NamedTuple):
-    """Frames from a spoke; none at all when it has just come (READY)."""
+    """Frames from a spoke; none if it has just connected (READY)."""
 
     name: bytes
     frames: list[memoryview]
@@ -42,7 +42,7 @@ class Hub(Protocol):
     """The driver's end."""
 
     def expect(self) -> Ticket:
-        """Let one more spoke come."""
+        """Admit one more spoke and return its ticket."""
         ...
 
     def receive(self, timeout_s: float, most: int = TO_HUB) -> list[Message]:
@@ -50,11 +50,11 @@ class Hub(Protocol):
         ...
 
     def send(self, name: bytes, frames: Sequence[Frame]) -> None:
-        """Send at once. Raises ActorLost when the spoke is not there or does not read."""
+        """Send without waiting. Raises ActorLost when the spoke is not connected or does not read."""
         ...
 
     def forget(self, name: bytes) -> None:
-        """Hear no more of this spoke, not even what is already on its way."""
+        """Ignore this spoke from now on, including messages in flight."""
         ...
 
     def wake(self) -> None:
@@ -67,7 +67,7 @@ class Hub(Protocol):
 
 
 class Spoke(Protocol):
-    """A worker's end; used by one thread, but for ``wake``."""
+    """A worker's end; used by one thread, except ``wake``."""
 
     def send(self, frames: Sequence[Frame], timeout_s: float) -> None:
         """Send without copying, so the frames must not change any more; waits up to ``timeout_s`` for room. Raises
@@ -75,7 +75,7 @@ class Spoke(Protocol):
         ...
 
     def receive(self, timeout_s: float) -> list[memoryview]:
-        """The next message; no frames when none came before the deadline or ``wake``."""
+        """The next message; no frames if none arrived before the deadline or ``wake``."""
         ...
 
     def wake(self) -> None:
@@ -83,13 +83,12 @@ class Spoke(Protocol):
         ...
 
     def close(self) -> None:
-        """Close after what was sent is on its way. Safe to call twice."""
+        """Close after sent messages have left. Safe to call twice."""
         ...
 
 
 class Source(NamedTuple):
-    """Where weights come from: the ids of the policies that are published there, an address, and its public key
-    (empty: none)."""
+    """A source of weights: the ids of the policies published there, an address, and its public key (empty: none)."""
 
     policies: tuple[str, ...]
     endpoint: str
@@ -97,15 +96,15 @@ class Source(NamedTuple):
 
 
 class Publisher(Protocol):
-    """The end that weights come from."""
+    """The sending end of weights."""
 
     def source(self) -> Source:
-        """What a subscriber needs."""
+        """The source for subscribers."""
         ...
 
     def publish(self, frame: Frame) -> None:
-        """Send the weights of one policy to every subscriber at once, replacing those of it that wait for a slow one;
-        never waits. A subscriber that comes later gets only what is published then."""
+        """Send the weights of one policy to every subscriber, replacing its older ones that wait for a slow subscriber;
+        never waits. A later subscriber gets only weights published after it has joined."""
         ...
 
     def close(self) -> None:
@@ -114,7 +113,7 @@ class Publisher(Protocol):
 
 
 class Subscriber(Subscribe, Protocol):
-    """The end where weights arrive."""
+    """The receiving end of weights."""
 
     def close(self) -> None:
         """Close. Safe to call twice."""
@@ -122,5 +121,5 @@ class Subscriber(Subscribe, Protocol):
 
 
 def message(name: bytes, frames: list[memoryview]) -> Message:
-    """The message that these frames of a spoke are."""
+    """The message in these frames of a spoke."""
     return Message(name, [] if len(frames) == 1 and frames[0] == READY else frames)

@@ -1,8 +1,8 @@
-"""The Ray cluster that workers live in: join the one there is, or start one and stop it afterwards.
+"""The Ray cluster of the workers: join an existing one, or start one and stop it afterwards.
 
 Measured facts behind the settings: Ray waits 100 s for a dead address (so the port is probed first), notices the death
-of its control service after a minute (5 s with the setting below) and of its node daemon not at all (so ``check`` asks
-it), listens on every interface and takes orders from anybody who connects (so: loopback and a token).
+of its control service after a minute (5 s with the setting below) and of its node daemon never (so ``check`` probes
+it), listens on every interface and accepts commands from any client (so: loopback and a token).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SETTINGS = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # listen on loopback
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
-    # Standard output is the study's; Ray would print a page there for each lost worker, which the pool tells in a line.
+    # Standard output carries the study's events; Ray would print a page there for each lost worker.
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
     # Searches yield to pages, the driver that feeds them, and whatever else the designer runs on this machine.
     "RAY_worker_niceness": "10",
@@ -57,7 +57,7 @@ class Endpoint(NamedTuple):
     port: int
 
     def probe(self) -> OSError | None:
-        """Nothing when somebody listens there, else what went wrong."""
+        """None if something listens there, else the error."""
         try:
             socket.create_connection(self, PROBE_S).close()
         except OSError as error:
@@ -74,8 +74,8 @@ class Host(NamedTuple):
 
 class Cluster:
     """The cluster this process is connected to. ``host`` is empty when every worker runs on this machine; ``hosts``
-    are all machines, this one first; ``alive`` until ``check`` found out otherwise (a call to a dead Ray waits until it
-    ends the process)."""
+    are all machines, this one first; ``alive`` until ``check`` finds otherwise (a call to a dead Ray blocks, and in the
+    end terminates the process)."""
 
     def __init__(self) -> None:
         ray = load_ray()
@@ -94,7 +94,7 @@ class Cluster:
         )
 
     def placement(self) -> dict[str, Any]:
-        """Options for an actor: beside this process, where the driver listens on a path of this machine."""
+        """Options for an actor: on this host, if the driver listens on a path of this machine."""
         return {} if self.host else self.on(self.hosts[0])
 
     def on(self, host: Host) -> dict[str, Any]:
@@ -104,18 +104,18 @@ class Cluster:
         return {"scheduling_strategy": NodeAffinitySchedulingStrategy(host.node, soft=False)}
 
     def short_of(self, cpus: float) -> str:
-        """Why an actor that wants ``cpus`` would have to wait; empty when it would not."""
+        """Why an actor that needs ``cpus`` would have to wait; empty if it would not."""
         free = load_ray().available_resources().get("CPU", 0.0)
         if free >= cpus:
             return ""
         return "Every processor is taken by other jobs; this one goes on as soon as one is free."
 
     def look(self) -> None:
-        """See whether a daemon this process depends on is certainly gone; a slow network proves nothing."""
+        """Check whether a daemon that this process depends on is certainly gone; a slow network proves nothing."""
         self.alive = self.alive and not any(isinstance(d.probe(), ConnectionRefusedError) for d in self._daemons)
 
     def check(self) -> None:
-        """As ``look``; raises ActorLost when one is."""
+        """As ``look``; raises ActorLost if one is."""
         self.look()
         if not self.alive:
             raise ActorLost(
@@ -125,9 +125,9 @@ class Cluster:
 
 @contextlib.contextmanager
 def connected(address: str = "", workers: int = 1) -> Iterator[Cluster]:
-    """Join the Ray at ``address``, at EQUIPOISE_RAY_ADDRESS or named in EQUIPOISE_RAY_ADDRESS_FILE; without any of
-    them start one for ``workers`` workers and stop it at the end. A connection this process already has is used and
-    kept. Raises ConfigError for an address that is none, ActorLost when nobody answers there."""
+    """Join the Ray at ``address``, at EQUIPOISE_RAY_ADDRESS or at the address in EQUIPOISE_RAY_ADDRESS_FILE; without
+    any of them start one for ``workers`` workers and stop it at the end. An existing connection of this process is used
+    and kept. Raises ConfigError for a malformed address, ActorLost when nothing answers there."""
     find = _finder(address or os.environ.get(ADDRESS, ""))
     if not find and "ray" not in sys.modules and not AUTHENTICATION & os.environ.keys():
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
@@ -184,8 +184,9 @@ class _Forking(threading.local):
 
 
 def _leave_the_session() -> None:
-    """In a child of this process, before it becomes a daemon of Ray's (Ray has no setting for it). What is sent to the
-    study's whole process group asks the study to stop, not Ray to die under it; the kernel ends daemons with us."""
+    """Run in a child of this process before it becomes a Ray daemon (Ray has no setting for this): leave the session,
+    so that a signal to the study's process group stops the study but does not kill Ray under it. The kernel ends the
+    daemons with this process."""
     if _forking.daemons:
         os.setsid()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
@@ -196,8 +197,8 @@ os.register_at_fork(after_in_child=_leave_the_session)
 
 
 def _init(**how: Any) -> None:
-    """``ray.init``, quiet, with this very engine for the workers: by itself Ray tells them only the driver's current
-    folder. Raises ActorLost when Ray does not start or does not let us in."""
+    """``ray.init``, quiet, with this engine's code for the workers: by default Ray gives them only the driver's current
+    folder. Raises ActorLost when Ray does not start or refuses the connection."""
     home = str(Path(engine.__file__).parents[1])
     job = importlib.import_module("ray.job_config").JobConfig(_py_driver_sys_path=[home])
     try:
@@ -210,7 +211,7 @@ def _init(**how: Any) -> None:
 
 
 def _finder(address: str) -> Callable[[], str] | None:
-    """How to learn the address: it may change while a supervisor starts Ray again."""
+    """A function that finds the address, which may change while a supervisor restarts Ray."""
     file = os.environ.get(ADDRESS_FILE, "")
     if address:
         return lambda: address
@@ -220,7 +221,7 @@ def _finder(address: str) -> Callable[[], str] | None:
 
 
 def _reachable(find: Callable[[], str]) -> str:
-    """The address once somebody answers there."""
+    """The address, once something answers there."""
     until = time.monotonic() + PATIENCE_S
     while True:
         address = find()
@@ -241,8 +242,8 @@ def _endpoint(address: str) -> Endpoint:
 
 @contextlib.contextmanager
 def _kept_signal_handler() -> Iterator[None]:
-    """Ray replaces the handler of SIGTERM by one that exits at once; a study wants to write its checkpoint first. One
-    that comes meanwhile waits until the handler is back."""
+    """Restore the SIGTERM handler, which Ray replaces by one that exits at once; a study must write its checkpoint
+    first. A signal that arrives meanwhile waits until the handler is back."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,6 +1,5 @@
-"""Messages on the wire: one JSON header that says what the message is; then one container of arrays
-(``engine.arrays``) with requests or evaluations as columns (``engine.columns``), or the frames that are streamed.
-"""
+"""Messages on the wire: a JSON header with the type; then one container of arrays (``engine.arrays``) with requests or
+evaluations as columns (``engine.columns``), or streamed frames."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ from engine.runtime.channels import Source
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
-    """A worker has built what it runs: an evaluator with so many objectives and metrics, which calls a candidate
-    ``noun``, or a relay with ``sources`` of weights, one for its own host and one for those below it."""
+    """A worker is ready: with an evaluator of so many objectives and metrics, whose ``noun`` names a candidate, or as a
+    relay with ``sources`` of weights, one for its own host and one for those below it."""
 
     objectives: int = 0
     metrics: int = 0
@@ -27,8 +26,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Beat(msgspec.Struct, frozen=True, tag="beat"):
-    """A worker lives as process ``pid``. ``quiet_s``: how long ago its work showed progress, or ended when it is not
-    ``busy``. ``hungry``: it waits for weights. The first one comes at once."""
+    """A heartbeat of a worker with process ``pid``. ``quiet_s``: seconds since its work made progress or, if it is not
+    ``busy``, since it ended. ``hungry``: it waits for weights. The first heartbeat is sent at once."""
 
     pid: int
     busy: bool
@@ -50,21 +49,21 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
 
 
 class Stream(msgspec.Struct, frozen=True, tag="stream"):
-    """What a worker streams follows, made for a request as its ``place``-th, or ``UNASKED``."""
+    """The frames of a streamed item follow, number ``place`` of its request, or ``UNASKED``."""
 
     request: int
     place: int
 
 
 class Crashed(msgspec.Struct, frozen=True, tag="crashed"):
-    """The simulator that played a batch for the worker died; the worker is well."""
+    """The simulator process that played a batch died; the worker itself can continue."""
 
     batch: int
     reason: str
 
 
 class Broken(msgspec.Struct, frozen=True, tag="broken"):
-    """The worker cannot go on, and where that is ``permanent`` no other worker could: ``error`` names the class in
+    """The worker cannot continue; ``permanent``: no other worker could either. ``error`` names the class in
     ``engine.errors``."""
 
     error: str
@@ -84,7 +83,7 @@ def message(header: Header, *body: Frame) -> list[Frame]:
 
 
 def header(frames: Sequence[Frame]) -> Header:
-    """What a message is. Raises EngineError for junk."""
+    """The header of a message. Raises EngineError for a malformed one."""
     try:
         return _decoder.decode(frames[0])
     except (msgspec.DecodeError, IndexError) as error:
@@ -92,14 +91,14 @@ def header(frames: Sequence[Frame]) -> Header:
 
 
 def broken(error: EngineError) -> Broken:
-    """The message that tells the driver about an error; only a simulator may do better another time."""
+    """The message that reports an error to the driver; only a simulator's error may be temporary."""
     problems = tuple((p.place, p.message) for p in error.problems) if isinstance(error, ConfigError) else ()
     permanent = not isinstance(error, SimulatorError) or error.permanent
     return Broken(type(error).__name__, str(error), permanent, problems)
 
 
 def as_error(broken: Broken) -> EngineError:
-    """The error a ``Broken`` message stands for."""
+    """The error in a ``Broken`` message."""
     if broken.error == "ConfigError":
         return ConfigError(broken.problems)
     if broken.error == "SimulatorError":

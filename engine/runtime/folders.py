@@ -1,4 +1,4 @@
-"""Private folders that do not outlive their process: what a killed one left is swept by the next."""
+"""Private folders that do not outlive their process: the next process removes those of killed ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LONGEST_BASE = 18  # the path of a Unix socket ends at 107 bytes: 23 for the fol
 
 
 class PrivateFolder:
-    """A new folder that only this user can enter, with a short path. A lock in it, which the system gives back however
-    the process ends, tells a living owner; folders of dead owners with the same prefix are removed first."""
+    """A new folder that only this user can enter, with a short path. A lock in it, which the system releases however
+    the process ends, marks a living owner; folders of dead owners with the same prefix are removed first."""
 
     def __init__(self, prefix: str) -> None:
         base = tempfile.gettempdir()
@@ -23,7 +23,7 @@ class PrivateFolder:
         draft = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=base))
         self._lock = os.open(draft / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        # Under its final name only now: a sweep never meets it unlocked.
+        # Renamed only now, so that a sweep never finds it unlocked.
         self.path = draft.rename(draft.with_name(draft.name.removeprefix(".")))
 
     def remove(self) -> None:

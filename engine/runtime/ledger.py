@@ -1,9 +1,9 @@
-"""Who works on what: a pool's bookkeeping without sockets, processes or a clock.
+"""The ledger of a pool's requests and workers, without sockets, processes or a clock.
 
 Requests wait, travel in batches, and are answered exactly once. Batch sizes follow guided self-scheduling
-(Polychronopoulos and Kuck 1987): a worker takes 1/(2 · workers) of the work that is left, between 6 ms and the target,
-so that the workers reach a barrier together. Lost work follows the design's section 3: a lost batch is issued again, a
-batch that cost two processes is bisected, a request is given up after three processes in a row died on it alone.
+(Polychronopoulos and Kuck 1987): a worker takes 1/(2 · workers) of the remaining work, between 6 ms and the target, so
+that the workers reach a barrier together. Lost work: a lost batch is issued again, a batch over which two processes
+died is bisected, and a request is given up after three processes in a row died while running it alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONG_S = 0.04  # a fortieth of this is lost between two batches; of unequal time
 
 
 class Condemned(NamedTuple):
-    """A request nobody could survive, with its reason."""
+    """A request that is given up, with the reason of the last death."""
 
     request: Request
     reason: str
@@ -36,8 +36,8 @@ class Condemned(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """Requests that travel together; ``deaths`` processes were lost over them, ``alone`` of those in a row while one
-    process ran nothing but this one request. A batch with deaths is a suspect: its worker holds nothing else."""
+    """Requests that travel together; ``deaths``: processes that died over them; ``alone``: the last ones of these in a
+    row that ran a single request. A batch with deaths is a suspect: its worker holds nothing else."""
 
     number: int
     requests: tuple[Request, ...]
@@ -46,12 +46,12 @@ class Batch:
 
 
 def work(request: Request) -> int:
-    """How much work a request is, in replicates."""
+    """The work of a request, in replicates."""
     return max(request.last - request.first, 1)
 
 
 class ReplicateTime:
-    """Measured seconds per replicate, recent batches counting most; None before the first."""
+    """Measured seconds per replicate, weighted towards recent batches; None before the first."""
 
     def __init__(self) -> None:
         self._seconds = self._work = 0.0
@@ -67,7 +67,7 @@ class ReplicateTime:
 
 
 class Ledger:
-    """The state of every request a pool has accepted and not answered yet."""
+    """The state of every request that a pool has accepted and not answered yet."""
 
     def __init__(self, workers: int, target_s: float) -> None:
         self._workers, self._target_s = workers, target_s
@@ -107,8 +107,8 @@ class Ledger:
             self._waiting_work += work(request)
 
     def deal(self, worker: bytes) -> Batch | None:
-        """The next batch for a worker, None when it has enough or nothing is left. A suspect is run by a worker that
-        holds nothing else, so that a death can be laid at its door."""
+        """The next batch for a worker, None if it has enough or nothing is left. A suspect goes to a worker that holds
+        nothing else, so that a death can be attributed to it."""
         held = self._held.setdefault(worker, [])
         if len(held) >= HELD or any(batch.deaths for batch in held):
             return None
@@ -125,7 +125,7 @@ class Ledger:
         return batch
 
     def finish(self, worker: bytes, number: int, seconds: float) -> Batch | None:
-        """The batch a worker has answered after ``seconds`` of work; None when it does not hold that batch."""
+        """Close the batch that a worker has answered after ``seconds``; None if it does not hold that batch."""
         batch = self._release(worker, number)
         if batch:
             self._pace.measured(seconds, sum(map(work, batch.requests)))
@@ -133,19 +133,19 @@ class Ledger:
         return batch
 
     def hand_back(self, worker: bytes, number: int, reason: str) -> list[Condemned]:
-        """A worker survived, but the process that played this batch for it (a simulator) did not."""
+        """Handle the death of the simulator process that played this batch; the worker survived."""
         batch = self._release(worker, number)
         return self._blame(batch, True, reason) if batch else []
 
     def lose(self, worker: bytes, reason: str) -> list[Condemned]:
-        """A worker is gone. The batch it ran is blamed; what it had not begun just waits again."""
+        """Handle the loss of a worker. The batch it ran is blamed; batches it had not begun just wait again."""
         held = self._held.pop(worker, [])
         for batch in reversed(held[1:]):
             self._put_back(batch)
         return self._blame(held[0], len(held) == 1, reason) if held else []
 
     def put_back(self, worker: bytes) -> None:
-        """A worker stopped without harm: all it holds waits again."""
+        """Handle a worker that stopped without blame: all its batches wait again."""
         for batch in reversed(self._held.pop(worker, [])):
             self._put_back(batch)
 
@@ -169,7 +169,7 @@ class Ledger:
         return batch
 
     def _take(self, busy: bool) -> list[Request]:
-        """Requests worth a guided share of what waits. A busy worker leaves a share for each worker that falls idle."""
+        """Requests for a guided share of the waiting work. A busy worker leaves a share for each idle worker."""
         if not self._waiting:
             return []
         each = self._pace.estimate(work(self._waiting[0]))
@@ -206,6 +206,6 @@ class Ledger:
         return [Condemned(batch.requests[0], reason)]
 
     def _halves(self, batch: Batch) -> list[Batch]:
-        """Both halves stay under suspicion: one more death bisects the guilty one again."""
+        """Both halves remain suspects: one more death bisects the culprit again."""
         middle = math.ceil(len(batch.requests) / 2)
         return [self._batch(part, batch.deaths) for part in (batch.requests[:middle], batch.requests[middle:])]

@@ -1,4 +1,4 @@
-"""Workers as their driver sees them: what starts them, and when to give one up."""
+"""Workers as seen by their driver: how they are started, and when to give one up."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from engine.runtime.codec import Beat
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Seconds: between heartbeats, without any before a worker is given up, without progress in its work, from its
-    start to its first word (and, if that is longer than without progress, from there until it can work), and of waiting
-    for a processor before somebody is told."""
+    """Seconds: between heartbeats, without a heartbeat until a worker is given up, without progress in its work, from
+    its start to its first message (and, if longer than the limit on progress, from there until it is ready), and of
+    waiting for a processor until that is reported."""
 
     beat_s: float = 1.0
     silence_s: float = 15.0
@@ -26,27 +26,27 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Hired(Protocol):
-    """A worker that was asked for."""
+    """A worker that was requested."""
 
     def came(self, pid: int) -> None:
-        """It lives as this process."""
+        """Called when it runs as this process."""
         ...
 
     def kill(self) -> None:
-        """End it, whatever it does."""
+        """End it unconditionally."""
         ...
 
 
 class Recruiter(Protocol):
-    """Whatever starts workers."""
+    """Starts workers."""
 
     def start(self, post: Post, life: int, ticket: Ticket, source: Source | None, died: Callable[[str], None]) -> Hired:
-        """Ask for a worker, the ``life``-th at its post, without waiting for it; ``died`` is called, from any thread,
-        when it has ended. ``source``: of weights."""
+        """Request a worker, the ``life``-th at its post, without waiting for it; ``died`` is called, from any thread,
+        when it has ended. ``source``: its source of weights."""
         ...
 
     def short_of_capacity(self) -> str:
-        """Why workers have to wait; empty when they do not."""
+        """Why workers have to wait; empty if they do not."""
         ...
 
     def check(self) -> None:
@@ -56,7 +56,7 @@ class Recruiter(Protocol):
 
 @dataclass(slots=True)
 class Member:
-    """A worker as the driver sees it; times are of ``time.monotonic``."""
+    """A worker as seen by the driver; times are from ``time.monotonic``."""
 
     post: Post
     hired: Hired
@@ -67,7 +67,7 @@ class Member:
     beat: Beat = field(default_factory=lambda: Beat(0, False, 0.0))
 
     def complaint(self, limits: Limits, now: float, *, holds: bool) -> str:
-        """Why it must be given up, once it has come; empty when it need not. ``holds``: it was given work."""
+        """Why a connected worker must be given up; empty if it need not. ``holds``: it has work."""
         if now - self.heard_at > limits.silence_s:
             return f"it gave no sign of life for {limits.silence_s:g} s"
         if self.beat.busy:
@@ -77,6 +77,6 @@ class Member:
         return "it does not know of the work it was given" if forgotten else ""
 
     def forgive(self, absent: float, now: float) -> None:
-        """Nobody listened for a while: its silence in that time means nothing."""
+        """Ignore its silence while the driver did not listen for ``absent`` seconds."""
         self.heard_at = min(now, self.heard_at + absent)
         self.dealt_at = min(now, self.dealt_at + absent)

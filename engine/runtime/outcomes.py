@@ -1,4 +1,4 @@
-"""What every pool shares, whoever does the work: what went wrong, what was streamed, what becomes of lost requests."""
+"""Shared by all pools: incidents, streamed items, and the outcome of lost requests."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from engine.problem import Evaluation, failed
 from engine.runtime.ledger import Condemned
 
 HOPELESS = 5
-"""Requests that end every process in a row, with none answered, before the work is given up."""
+"""Consecutive requests that end every process, without any answer, after which the work is given up."""
 
 
 class Trouble(NamedTuple):
-    """Something went wrong and was dealt with; becomes an Incident event. ``what``: ``lost-worker``,
-    ``lost-simulator``, ``waiting-for-capacity``, ``failed-candidate``."""
+    """A problem that was handled; becomes an Incident event. ``what``: ``lost-worker``, ``lost-simulator``,
+    ``waiting-for-capacity``, ``failed-candidate``."""
 
     what: str
     message: str
@@ -41,7 +41,7 @@ class Closed:
 
 class Verdicts:
     """Turns condemned requests into failed evaluations, reports them, and gives up once nothing works at all.
-    ``succeeded``: whether evaluations of this study did before, in an earlier attempt."""
+    ``succeeded``: whether evaluations of this study succeeded in an earlier attempt."""
 
     def __init__(self, noun: str = "candidate", *, succeeded: bool = False) -> None:
         self.noun = noun
@@ -55,12 +55,12 @@ class Verdicts:
         return troubles
 
     def passed(self, evaluations: Sequence[Evaluation]) -> None:
-        """Remember that evaluations do succeed."""
+        """Record that evaluations succeed."""
         self._succeeded = self._succeeded or any(evaluation.status == "ok" for evaluation in evaluations)
 
     def condemn(self, condemned: Sequence[Condemned], objectives: int, metrics: int) -> list[Evaluation]:
-        """The failed evaluations. Raises EvaluationError when five requests in a row died and none ever succeeded:
-        then it is not the candidates."""
+        """The failed evaluations. Raises EvaluationError when ``HOPELESS`` requests in a row died and none ever
+        succeeded, because then the candidates are not the cause."""
         evaluations = []
         for request, reason in condemned:
             self._condemned += 1
@@ -78,7 +78,7 @@ class Verdicts:
 
 
 class Streams:
-    """What was streamed and not gathered yet: of each request everything once, however often it is begun."""
+    """Streamed items that are not gathered yet; each item of a request once, however often the request is restarted."""
 
     def __init__(self) -> None:
         self._waiting: deque[Streamed] = deque()
@@ -88,7 +88,7 @@ class Streams:
         return bool(self._waiting)
 
     def add(self, streamed: Streamed) -> None:
-        """Keep it, unless it came before, from a worker that was lost over the request."""
+        """Keep an item, unless it arrived before from a worker that was lost over the request."""
         if streamed.request != UNASKED:
             if streamed.place < self._next.get(streamed.request, 0):
                 return
@@ -96,10 +96,10 @@ class Streams:
         self._waiting.append(streamed)
 
     def answered(self, evaluations: Sequence[Evaluation]) -> None:
-        """These requests are over; they may be asked again."""
+        """Forget finished requests; their ids may be used again."""
         for evaluation in evaluations:
             self._next.pop(evaluation.id, None)
 
     def take(self, most: int) -> list[Streamed]:
-        """Up to ``most``, in their order."""
+        """Up to ``most`` items, in order of arrival."""
         return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]

@@ -38,19 +38,19 @@ class Pool(AbstractContextManager["Pool"], Protocol):
         ...
 
     def finished(self, timeout: float) -> list[Evaluation]:
-        """Evaluations completed since the last call, in any order; waits up to ``timeout`` seconds for the first and
+        """Evaluations completed since the last call, in any order; waits up to ``timeout`` seconds for the first, and
         not at all when nothing is outstanding. Raises SimulatorError (permanent), ConfigError or EvaluationError when
-        the work cannot go on, ActorLost when the workers' cluster is gone (a new attempt can go on)."""
+        the work cannot continue, ActorLost when the workers' cluster is gone (a new attempt can continue)."""
         ...
 
     def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
-        """Up to ``most`` of what was streamed, each once, in the order in which each worker sent it, and all that
-        belongs to a request before its answer; waits up to ``timeout_s`` for the first. Who runs evaluators that stream
-        gathers as often as it asks for what is finished. Raises as ``finished``."""
+        """Up to ``most`` streamed items, each once, in the order in which each worker sent them; all items of a request
+        come before its answer. Waits up to ``timeout_s`` for the first. With evaluators that stream, call it as often
+        as ``finished``. Raises as ``finished``."""
         ...
 
     def incidents(self) -> list[Trouble]:
-        """What went wrong since the last call."""
+        """The incidents since the last call."""
         ...
 
     def close(self) -> None:
@@ -61,8 +61,8 @@ class Pool(AbstractContextManager["Pool"], Protocol):
 class LocalPool(Closed):
     """Evaluates in this process, a batch of about ``batch_ms`` milliseconds in each call of ``finished``.
 
-    ``should_stop`` is passed to the evaluator; what it left unfinished stays outstanding. The evaluator stays the
-    caller's unless ``owned``. ``succeeded``: see ``open_pool``.
+    ``should_stop`` is passed to the evaluator; requests that it left unfinished stay outstanding. The caller owns the
+    evaluator unless ``owned``. ``succeeded``: see ``open_pool``.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class LocalPool(Closed):
         self._ledger.add(requests)
 
     def finished(self, timeout: float) -> list[Evaluation]:
-        """Evaluate one batch. ``timeout`` cannot interrupt it; a stop can."""
+        """Evaluate one batch. Not interrupted by ``timeout``, but by a stop."""
         batch = self._ledger.deal(HERE)
         if batch is None:
             return []
@@ -106,11 +106,11 @@ class LocalPool(Closed):
         return evaluations
 
     def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
-        """What the batches streamed that were evaluated by ``finished``."""
+        """Items streamed by the batches that ``finished`` has evaluated."""
         return self._streams.take(most)
 
     def incidents(self) -> list[Trouble]:
-        """What went wrong since the last call."""
+        """The incidents since the last call."""
         return self._verdicts.take_troubles()
 
     def close(self) -> None:
@@ -136,10 +136,10 @@ def open_pool(
     allowed: Sequence[str] = ALLOWED,
     succeeded: bool = False,
 ) -> Pool:
-    """The pool a study asks for. ``factory`` is ``module:function`` below one of ``allowed``; every worker builds its
-    own evaluator with it from ``payload`` (JSON). ``succeeded``: evaluations of the study did before it was resumed, so
-    what fails from now on is the candidates' fault. Raises EngineError, ConfigError or SimulatorError when that fails
-    here, ActorLost when there is no Ray at the address."""
+    """The pool of a study. ``factory`` is ``module:function`` below one of ``allowed``; with it every worker builds its
+    own evaluator from ``payload`` (JSON). ``succeeded``: evaluations of the study succeeded before it was resumed, so
+    that candidates are blamed for failures from now on. Raises EngineError, ConfigError or SimulatorError when building
+    fails here, ActorLost when there is no Ray at the address."""
     check_factory(factory, allowed)
     if config.kind == "local":
         evaluator = build(factory, payload, allowed)

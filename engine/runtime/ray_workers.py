@@ -1,4 +1,4 @@
-"""Workers as Ray actors: Ray places them and says when they died, ZeroMQ carries work, answers, streams and weights."""
+"""Workers as Ray actors: Ray places them and reports deaths, ZeroMQ carries work, answers, streams and weights."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ CPUS = 0.5  # two jobs on two processors both progress
 
 Died = Callable[[str], None]
 Payload = Callable[[int, int], bytes]
-"""(worker's number, its life at that post) to the JSON its factory is given."""
+"""Makes the JSON payload for a worker's factory from (worker's number, its life at that post)."""
 
 
 class WorkerActor:
-    """What Ray places: one worker in a process of its own."""
+    """A Ray actor with one worker in a process of its own."""
 
     def run(
         self, ticket: Sequence[Any], source: Sequence[Any] | None, factory: str, payload: bytes, allowed: Sequence[str],
         beat_s: float,
     ) -> None:  # fmt: skip
-        """Serve the driver. One actor is one processor's worth of work, also for what is compiled in it."""
+        """Serve the driver. One actor uses one processor, compiled loops included."""
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
         subscriber = ZmqSubscriber(Source(*source)) if source else None
         build = partial(answering.build, factory, payload, allowed)
@@ -42,7 +42,7 @@ class WorkerActor:
 
 
 class RelayActor:
-    """What Ray places once on every host but the driver's."""
+    """A Ray actor with a relay, one on every host except the driver's."""
 
     def run(self, ticket: Sequence[Any], source: Sequence[Any], host: str, beat_s: float) -> None:
         """Relay until the process ends; ``host``: this host's address."""
@@ -53,8 +53,8 @@ class RelayActor:
 
 
 class RayWorker:
-    """One actor of a ``kind`` with a method ``run``, never detached and never restarted by Ray: whoever has it decides
-    what its death means."""
+    """One actor of a ``kind`` with a method ``run``, never detached and never restarted by Ray: its owner handles its
+    death."""
 
     def __init__(
         self, cluster: Cluster, kind: type, placement: Mapping[str, Any], arguments: Sequence[Any], died: Died
@@ -67,13 +67,13 @@ class RayWorker:
         self._cluster, self._process = cluster, -1
 
     def came(self, pid: int) -> None:
-        """Hold on to the process where it is one of this machine's, so that its number cannot become another's."""
+        """Keep a handle of the process if it is on this machine, so that its pid cannot be reused."""
         if not self._cluster.host and self._process < 0:
             with contextlib.suppress(ProcessLookupError):
                 self._process = os.pidfd_open(pid)
 
     def kill(self) -> None:
-        """End the process, whatever it does, and whether or not Ray still lives to do it."""
+        """End the process unconditionally, even if Ray is gone."""
         if self._process >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._process, signal.SIGKILL)
@@ -84,8 +84,8 @@ class RayWorker:
 
 
 class RayRecruiter:
-    """Starts workers and relays as actors of a Ray cluster: those that get weights each on its own host, others where
-    there is room."""
+    """Starts workers and relays as actors of a Ray cluster: those that get weights on the host of their post, others
+    where there is room."""
 
     def __init__(
         self, cluster: Cluster, hosts: Sequence[Host], factory: str, payload: Payload, allowed: Sequence[str],
@@ -95,7 +95,7 @@ class RayRecruiter:
         self._allowed, self._beat_s = tuple(allowed), beat_s
 
     def start(self, post: Post, life: int, ticket: Ticket, source: Source | None, died: Died) -> RayWorker:
-        """Ask for a worker, or for a relay, which needs next to no processor."""
+        """Request a worker, or a relay, which needs hardly any processor time."""
         host = self._hosts[post.host]
         placement = self._cluster.on(host) if source else self._cluster.placement()
         arguments: tuple[Any, ...] = tuple(ticket), tuple(source) if source else None
@@ -107,7 +107,7 @@ class RayRecruiter:
         return RayWorker(self._cluster, WorkerActor, placement, arguments, died)
 
     def short_of_capacity(self) -> str:
-        """Why workers may have to wait; empty when there is room for one."""
+        """Why workers may have to wait; empty if there is room for one."""
         return self._cluster.short_of(CPUS)
 
     def check(self) -> None:
@@ -116,10 +116,10 @@ class RayRecruiter:
 
 
 class RayWorkers(Supervisor):
-    """``workers`` actors that each run what ``factory`` (``module:function`` below one of ``allowed``) makes of
-    ``payload(number, life)``, and get the weights of ``policies``; ``bound`` messages of each may wait for the driver.
-    ``address``: see ``engine.runtime.cluster.connected``; ``hosts``: those of the cluster unless given (a test names
-    one several times).
+    """``workers`` actors, each of which runs the object that ``factory`` (``module:function`` below one of ``allowed``)
+    makes from ``payload(number, life)``, and gets the weights of ``policies``; ``bound``: messages of each that may
+    wait for the driver. ``address``: see ``engine.runtime.cluster.connected``; ``hosts``: by default those of the
+    cluster (a test names one several times).
 
     Raises EngineError for a factory that is not allowed, ActorLost when there is no Ray.
     """
@@ -147,7 +147,7 @@ class RayWorkers(Supervisor):
                 hub, recruiter, workers, broadcast=broadcast, batch_ms=batch_ms, limits=limits, title=title,
                 succeeded=succeeded,
             )  # fmt: skip
-            stack.callback(cluster.look)  # before anything is asked of it
+            stack.callback(cluster.look)  # before any call to it
             self._stack = stack.pop_all()
 
     def close(self) -> None:
@@ -166,13 +166,13 @@ def _broadcast(policies: Sequence[str], host: str, hosts: int, flat: bool) -> Br
 
 
 def not_orphaned() -> None:
-    """A worker that is busy does not notice by itself that its node's daemon, the parent of all actors, has died."""
+    """Raise ActorLost if the node's daemon, the parent of all actors, has died, which a busy worker does not notice."""
     if os.getppid() != int(os.environ.get("RAY_RAYLET_PID", os.getppid())):
         raise ActorLost("The Ray daemon that started this worker has ended.")
 
 
 def _how(error: BaseException | None) -> str:
-    """A death in one line; Ray's own text is a page long."""
+    """The cause of a death in one line; Ray's own text is a page long."""
     if error is None:
         return "it ended by itself"
     text = str(getattr(error, "cause", None) or error)  # Ray wraps what an actor raised

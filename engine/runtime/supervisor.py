@@ -1,9 +1,9 @@
-"""The driver's side of workers at the far end of a channel, whatever starts them. It deals requests to them, receives
-what they answer and stream, watches them, and replaces those that are lost.
+"""The driver's side of workers behind a channel, independent of how they are started: deals requests to them, receives
+their answers and streams, watches them, and replaces lost ones.
 
 Single-threaded: everything happens in its methods. Heartbeats wait in the channel while the driver is busy elsewhere,
-so time away is never held against a worker. Where weights are published, every host but the driver's has a relay, which
-is a worker too; when one is lost, all that is below it is lost with it, but blamed for nothing.
+so its absence is never held against a worker. Where weights are published, every host except the driver's has a relay,
+which is a worker, too; when a relay is lost, all workers below it are lost with it, without blame.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ STILLBORN = 3
 
 
 class Supervisor(Closed):
-    """Keeps ``workers`` workers of a recruiter busy; owns its ends of the channels. ``title``: what messages call a
-    worker; ``succeeded``: see ``engine.runtime.pool.open_pool``. Raises ActorLost when the cluster is gone or no worker
-    can start."""
+    """Keeps ``workers`` workers of a recruiter busy; owns its ends of the channels. ``title``: the word for a worker in
+    messages; ``succeeded``: see ``engine.runtime.pool.open_pool``. Raises ActorLost when the cluster is gone or no
+    worker can start."""
 
     def __init__(
         self, hub: Hub, recruiter: Recruiter, workers: int, *, broadcast: Broadcast | None = None,
@@ -62,7 +62,7 @@ class Supervisor(Closed):
         self._deal()
 
     def publish(self, frame: Frame) -> None:
-        """Weights of a policy for everybody; the frame must not change any more."""
+        """Publish a policy's weights to all; the frame must not change afterwards."""
         if self._broadcast:
             self._broadcast.publish(frame)
 
@@ -78,7 +78,7 @@ class Supervisor(Closed):
         return answers
 
     def gather(self, timeout_s: float, most: int = 64) -> list[Streamed]:
-        """What was streamed; see ``Pool``. Also ends when a worker is lost. The rest waits in the channel, which is
+        """Streamed items; see ``Pool``. Also returns when a worker is lost. Further items wait in the channel, which is
         bounded."""
         until = time.monotonic() + timeout_s
         while True:
@@ -88,12 +88,12 @@ class Supervisor(Closed):
                 return self._streams.take(most)
 
     def lost(self) -> str:
-        """Why a worker was lost since this was last asked, the last one of several; empty when none was."""
+        """Why a worker was lost since the last call (the last one of several); empty if none was."""
         lost, self._lost = self._lost, ""
         return lost
 
     def incidents(self) -> list[Trouble]:
-        """What went wrong since the last call."""
+        """The incidents since the last call."""
         return self._verdicts.take_troubles()
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class Supervisor(Closed):
             self._broadcast.close()
 
     def _attend(self, timeout_s: float, most: int) -> None:
-        """Hear what has arrived, replace the lost, deal what waits."""
+        """Receive messages, replace lost workers, deal waiting requests."""
         for message in self._hub.receive(min(timeout_s, self._limits.beat_s / 2), most):
             self._hear(*message)
         self._look_after()
@@ -114,7 +114,7 @@ class Supervisor(Closed):
             raise self._error
 
     def _fill(self) -> None:
-        """Hire for every vacant post whose weights have somewhere to come from."""
+        """Start a worker for every vacant post that has a source of weights."""
         vacant, self._vacant = self._vacant, []
         for post in vacant:
             source = self._broadcast.source(post) if self._broadcast else None
@@ -170,7 +170,7 @@ class Supervisor(Closed):
 
     def _hear_result(self, name: bytes, header: codec.Header, frames: Sequence[memoryview]) -> None:
         if isinstance(header, Done) and self._ledger.finish(name, header.batch, header.seconds):
-            self._deal()  # before the answers are unpacked: the worker waits
+            self._deal()  # before unpacking the answers, because the worker waits
             evaluations = codec.decode_evaluations(frames[1])
             self._verdicts.passed(evaluations)
             self._take_answers(evaluations)
@@ -184,7 +184,7 @@ class Supervisor(Closed):
         self._answers += evaluations
 
     def _fail(self, name: bytes, broken: Broken) -> None:
-        """A worker cannot go on; another one in its place may, unless that is permanent or none can even begin."""
+        """Handle a worker that cannot continue: replace it, unless the error is permanent or no worker can start."""
         error = codec.as_error(broken)
         if not broken.permanent and not self._members[name].ready:
             self._stillborn += 1
@@ -196,7 +196,7 @@ class Supervisor(Closed):
             self._lose(name, str(error).rstrip("."), counted=True)
 
     def _deal(self) -> None:
-        """One batch to each worker, then a second to each, as far as the ledger gives any."""
+        """Send one batch to each worker, then a second one to each, as long as the ledger has any."""
         if not self._ledger.outstanding:
             return
         for _ in range(HELD):
@@ -211,7 +211,7 @@ class Supervisor(Closed):
                     self._lose(name, str(error))
 
     def _forgive_absence(self, now: float) -> None:
-        """Nobody listened, between two calls or because the machine stood still: silence in that time means nothing."""
+        """Ignore the workers' silence while the driver did not listen: between two calls, or during a suspend."""
         absent = now - self._looked_at
         self._looked_at = now
         if absent > 2 * self._limits.beat_s:
@@ -219,7 +219,7 @@ class Supervisor(Closed):
                 member.forgive(absent, now)
 
     def _look_after(self) -> None:
-        """Replace workers that died, fell silent or make no progress."""
+        """Replace workers that have died, are silent or make no progress."""
         now = time.monotonic()
         self._forgive_absence(now)
         while self._deaths:
@@ -238,7 +238,8 @@ class Supervisor(Closed):
             self._checked_at = time.monotonic()
 
     def _late(self, member: Member, now: float) -> str:
-        """Why to give up a worker that has not come; waiting for a processor is no reason, but is reported once."""
+        """Why to give up a worker that has not connected; waiting for a processor is no reason, but is reported
+        once."""
         if now - member.heard_at < self._limits.capacity_s:
             return ""
         short = self._recruiter.short_of_capacity()
@@ -251,7 +252,7 @@ class Supervisor(Closed):
         return f"it did not start within {self._limits.start_s:g} s" * (now - member.heard_at > self._limits.start_s)
 
     def _lose(self, name: bytes, reason: str, *, counted: bool = False) -> None:
-        """Give a worker up: its work goes to others, another one takes its post."""
+        """Give up a worker: others take its work, and a new one its post."""
         member = self._members[name]
         n = sum(len(batch.requests) for batch in self._ledger.holds(name))
         plural = f"{n} {self._verdicts.noun}s go" if n > 1 else f"{self._verdicts.noun} goes"
@@ -271,7 +272,7 @@ class Supervisor(Closed):
         self._fill()
 
     def _vacate(self, name: bytes, reason: str) -> None:
-        """Give a post up, and with a relay's all that is below it."""
+        """Vacate a post and, if it is a relay's, all posts below it."""
         post = self._members[name].post
         self._ledger.put_back(name)
         self._dismiss(name)

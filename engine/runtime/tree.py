@@ -1,7 +1,7 @@
 """The three-layer tree that carries weights to every host (Lamarckian III-B1, Fig. 2).
 
-The head sends to about √n relays, each relay to its share of the other hosts, so nobody sends more than about √n copies
-and no copy makes more than two hops.
+The head sends to about √n relays, each relay to its share of the other hosts, so no host sends more than about √n
+copies and no copy makes more than two hops.
 
 Departures: 1. the paper's tree is complete; here the relays' shares differ by at most one host. 2. A sender always
 sends the newest weights it has, so a slow link skips versions instead of falling behind.
@@ -21,12 +21,12 @@ HEAD = 0
 
 
 class Tree(NamedTuple):
-    """``parent`` int64[n]: who sends to each host, -1 for the head (host 0)."""
+    """``parent`` int64[n]: the host that sends to each host, -1 for the head (host 0)."""
 
     parent: NDArray[np.int64]
 
     def children(self) -> list[list[int]]:
-        """Whom each host sends to, in the order of sending."""
+        """The hosts that each host sends to, in the order of sending."""
         found: list[list[int]] = [[] for _ in self.parent]
         for host, parent in enumerate(self.parent.tolist()):
             if parent >= 0:
@@ -35,7 +35,7 @@ class Tree(NamedTuple):
 
 
 def plan(hosts: int, flat: bool = False) -> Tree:
-    """The tree of ``hosts`` hosts; ``flat``: the head sends to everybody. Raises ConfigError without a host."""
+    """The tree of ``hosts`` hosts; ``flat``: the head sends to all. Raises ConfigError without a host."""
     if hosts < 1:
         raise ConfigError([("hosts", f"{hosts} hosts cannot carry anything; at least 1 is needed")])
     others = np.arange(1, hosts)

@@ -1,7 +1,7 @@
-"""The worker's side: a thread that keeps the line to the driver, and the main thread that works.
+"""The worker's side: a line thread for the connection to the driver, and the main thread that works.
 
-The line answers for the worker (heartbeats) while the main thread is busy in compiled code. What the worker runs may
-answer requests, stream what nobody has to ask for, or both in turn.
+The line thread sends heartbeats while the main thread is busy in compiled code. A worker may answer requests, stream
+unasked, or do both in turn.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ HUNGRY = 0.2  # of the time between two heartbeats
 
 @runtime_checkable
 class Streaming(Protocol):
-    """What a worker runs, where it works without being asked."""
+    """An object run by a worker that works without requests."""
 
     def stream(self, subscriber: Subscriber, beat: Callable[[bool], None]) -> Iterator[Sequence[Frame]]:
-        """Work for ever: the frames of one message after the other, or none when it is time to look for requests.
-        ``beat`` is called often, with True while weights are waited for."""
+        """Work for ever: yields the frames of one message after another, or none when it is time to look for requests.
+        ``beat`` is called often, with True while waiting for weights."""
         ...
 
 
 class Worker:
-    """Serves one driver until its process is killed, which is the only end there is. ``build`` makes an ``Evaluator``,
-    something ``Streaming`` that gets weights from ``subscriber``, or both in one. When the driver does not read any
-    more, or ``check`` (asked with every heartbeat) raises ActorLost, it calls ``abandon`` to that effect."""
+    """Serves one driver until its process is killed; there is no other end. ``build`` makes an ``Evaluator``, a
+    ``Streaming`` object that gets weights from ``subscriber``, or both in one. When the driver stops reading, or
+    ``check`` (called with every heartbeat) raises ActorLost, the worker calls ``abandon``, which must end the
+    process."""
 
     def __init__(
         self, spoke: Spoke, build: Callable[[], object], beat_s: float, check: Callable[[], None],
@@ -58,8 +59,8 @@ class Worker:
         self._busy, self._progress_at, self._hungry_at = True, time.monotonic(), 0.0
 
     def run(self) -> None:
-        """Build what is to be run, and work. Errors that end the work are told to the driver, and the worker waits for
-        its end."""
+        """Build the object and work. Errors that end the work are reported to the driver, and the worker then waits to
+        be killed."""
         line = threading.Thread(target=self._keep_line, name="equipoise-line", daemon=True)
         line.start()
         try:
@@ -89,14 +90,14 @@ class Worker:
             answering.release(made)
 
     def _unasked(self, made: object) -> Iterator[Sequence[Frame]]:
-        """What is done without being asked; where there is nothing, every turn is for requests."""
+        """The object's unasked work; without any, every turn is for requests."""
         if self._subscriber is None or not isinstance(made, Streaming):
             return itertools.repeat(())
         self._streams = True
         return made.stream(self._subscriber, self._beaten)
 
     def _answer(self, answerer: Answerer) -> None:
-        """Answer the next batch. Who has nothing else to do waits for one."""
+        """Answer the next batch; waits for one if there is nothing else to do."""
         try:
             batch, requests = self._batches.get(block=not self._streams)
         except queue.Empty:
@@ -119,12 +120,12 @@ class Worker:
         self._busy, self._progress_at = self._streams, time.monotonic()
 
     def _should_stop(self) -> bool:
-        """Never: a worker is stopped by killing it. But whoever asks makes progress."""
+        """Always False, because workers are stopped by killing them; but a call shows progress."""
         self._progress_at = time.monotonic()
         return False
 
     def _beaten(self, hungry: bool) -> None:
-        """The work goes on, or waits for weights, which the driver is told at once."""
+        """Record progress, or that the work waits for weights, which is reported to the driver at once."""
         self._progress_at = now = time.monotonic()
         if hungry and now >= self._hungry_at and self._room.acquire(blocking=False):
             self._hungry_at = now + HUNGRY * self._beat_s
@@ -134,7 +135,7 @@ class Worker:
         self._post(Stream(streamed.request, streamed.place), *streamed.frames)
 
     def _post(self, header: codec.Header, *body: Frame) -> None:
-        """Send a message once the one before is on its way; that the driver is slow is not held against the work."""
+        """Send a message once the one before has left; waiting for a slow driver counts as progress."""
         while not self._room.acquire(timeout=self._beat_s):
             self._progress_at = time.monotonic()
         self._progress_at = time.monotonic()
@@ -145,7 +146,7 @@ class Worker:
         self._spoke.wake()
 
     def _keep_line(self) -> None:
-        """The line thread; the only one that touches the spoke."""
+        """The line thread, the only one that uses the spoke."""
         beat_at = 0.0
         try:
             while True:

@@ -1,8 +1,8 @@
 """The channels over ZeroMQ: a ROUTER at the hub and a DEALER at each spoke; PUB and SUB for weights.
 
 Weights are one frame because ZeroMQ keeps the newest *frame* of a connection (ZMQ_CONFLATE), so neither side needs a
-thread that empties queues. It keeps one frame whatever its topic; so a subscriber has one socket for each policy, and
-the publisher, which sends a frame only where its topic is subscribed to, keeps one frame for each of those.
+thread to empty queues. It keeps one frame regardless of topic; so a subscriber has one socket for each policy, and the
+publisher, which sends a frame only to subscribers of its topic, keeps one frame for each of these.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ZmqHub(Inbox):
         super().__init__(line, host, "pool")
 
     def receive(self, timeout_s: float, most: int = TO_HUB) -> list[Message]:
-        """What has arrived."""
+        """Messages that have arrived."""
         return self.arrived(timeout_s, most)
 
     def send(self, name: bytes, frames: Sequence[Frame]) -> None:
@@ -70,12 +70,12 @@ class ZmqSpoke:
         self._line.bell.ring()
 
     def close(self) -> None:
-        """Close; what was sent has a second to leave."""
+        """Close; sent messages have a second to leave."""
         self._line.close(1000)
 
 
 def _weights_line(kind: int, context: zmq.Context[zmq.SyncSocket] | None = None) -> Line:
-    """One that keeps the newest, and notices by ZeroMQ's own heartbeats a peer whose machine is gone."""
+    """A line that keeps only the newest message, and detects by ZeroMQ's heartbeats that a peer's machine is gone."""
     line = Line(kind, 1, 1, newest=True, context=context)
     line.socket.set(zmq.HEARTBEAT_IVL, _BEAT_MS)
     line.socket.set(zmq.HEARTBEAT_TIMEOUT, _DEAD_MS)
@@ -84,14 +84,14 @@ def _weights_line(kind: int, context: zmq.Context[zmq.SyncSocket] | None = None)
 
 
 class ZmqPublisher(Bound):
-    """Where the weights of ``policies`` come from."""
+    """Publishes the weights of ``policies``."""
 
     def __init__(self, policies: Sequence[str], host: str = "") -> None:
         self._policies = tuple(policies)
         super().__init__(_weights_line(zmq.PUB), host, "train")
 
     def source(self) -> Source:
-        """What a subscriber needs."""
+        """The source for subscribers."""
         return Source(self._policies, self._endpoint, self._key)
 
     def publish(self, frame: Frame) -> None:
@@ -100,7 +100,7 @@ class ZmqPublisher(Bound):
 
 
 class ZmqSubscriber:
-    """Where the weights of a source's policies arrive."""
+    """Receives the weights of a source's policies."""
 
     def __init__(self, source: Source) -> None:
         context = zmq.Context(io_threads=1)
@@ -112,7 +112,7 @@ class ZmqSubscriber:
             self._poller.register(line.socket, zmq.POLLIN)
 
     def newest(self, timeout_s: float) -> memoryview | None:
-        """The newest frame of a policy that has not been given yet."""
+        """The newest frame of a policy that was not returned before."""
         if timeout_s and not self._poller.poll(round(timeout_s * 1000)):
             return None
         for _ in range(len(self._lines)):

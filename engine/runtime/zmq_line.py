@@ -1,7 +1,7 @@
-"""The parts of every ZeroMQ end of ours: a socket that can be waited for and woken, an address, tickets.
+"""The parts of our ZeroMQ endpoints: a socket whose waits can be ended, an address, tickets.
 
-On one machine an address is a path in a private folder; with ``host`` a TCP port of that address, where every byte is
-encrypted and only holders of a ticket get in (CURVE).
+On one machine an address is a path in a private folder; with ``host`` it is a TCP port of that address, with encryption
+and access for ticket holders only (CURVE).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HANDSHAKE_MS = 10_000
 
 
 class _Bell:
-    """An eventfd that a poller can wait for."""
+    """An eventfd for a poller."""
 
     def __init__(self) -> None:
         self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
@@ -41,8 +41,8 @@ class _Bell:
 
 
 class Line:
-    """A ZeroMQ socket with a bell beside it; ``newest``: of each line only the newest message is kept. Lines that
-    share a ``context`` are closed together."""
+    """A ZeroMQ socket with a bell; ``newest``: keep only the newest message. Lines that share a ``context`` are closed
+    together."""
 
     def __init__(
         self, kind: int, send_bound: int, receive_bound: int, *, newest: bool = False,
@@ -72,7 +72,7 @@ class Line:
         self.socket.connect(endpoint)
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether a message is there, after waiting for it or for the bell."""
+        """Wait for a message or the bell; returns whether there is a message."""
         ready = dict(self._poller.poll(max(0, round(timeout_s * 1000))))
         if self.bell.fd in ready:
             os.eventfd_read(self.bell.fd)
@@ -110,24 +110,24 @@ class Bound:
 
 
 class Inbox(Bound):
-    """A bound end that hears only those it expects; the first frame of a message is its sender's name."""
+    """A bound end that accepts only expected senders; the first frame of a message is its sender's name."""
 
     def __init__(self, line: Line, host: str, purpose: str) -> None:
         self._expected: set[bytes] = set()
         super().__init__(line, host, purpose)
 
     def expect(self) -> Ticket:
-        """Let one more sender come."""
+        """Admit one more sender and return its ticket."""
         name = b"w" + secrets.token_bytes(16)
         self._expected.add(name)
         return Ticket(self._endpoint, self._key, name)
 
     def forget(self, name: bytes) -> None:
-        """Hear no more of this sender."""
+        """Ignore this sender from now on."""
         self._expected.discard(name)
 
     def arrived(self, timeout_s: float, most: int) -> list[Message]:
-        """Up to ``most`` messages that are here; waits for the first."""
+        """Up to ``most`` messages that have arrived; waits up to ``timeout_s`` for the first."""
         found: list[Message] = []
         if not self._line.wait(timeout_s):
             return found

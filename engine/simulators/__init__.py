@@ -1,1 +1,1 @@
-"""Games as the engine sees them: the contract, its conformance check, and every way to reach a program that plays."""
+"""Games as seen by the engine: the contract, its conformance check, and all ways to reach a simulator."""

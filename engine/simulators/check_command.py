@@ -1,4 +1,4 @@
-"""``python -m engine check-simulator REFERENCE``: prints what a conformance check finds, line by line."""
+"""``python -m engine check-simulator REFERENCE``: prints the findings of a conformance check, line by line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from engine.simulators.contract import GameSpec
 from engine.simulators.conversation import Limits
 
 LONGEST, BEGINNING = 4 * 2**20, 500
-"""Bytes of the longest line of ``--json``; characters of a longer message that are told of it."""
+"""Bytes of the longest line of ``--json``; number of characters that are kept of a message that is too long for it."""
 
 
 def main_check(argv: list[str]) -> int:
-    """``check-simulator``: prints one line a finding; 0 when none is an error, 1 otherwise."""
+    """``check-simulator``: prints one line per finding; 0 if none is an error, 1 otherwise."""
     options = _options(argv)
     lines = _Lines(options.longest)
     broken = False
@@ -87,13 +87,13 @@ def _tell_wait_json(awaited: str, seconds: float) -> None:
 
 
 class _Lines:
-    """Lines of JSON, none longer than ``longest``: whoever reads them keeps only so much."""
+    """Lines of JSON, none longer than ``longest``, the limit of their reader."""
 
     def __init__(self, longest: int) -> None:
         self._longest, self.refused = longest, False
 
     def finding(self, finding: Finding) -> None:
-        """One finding; of what is too long its size and its beginning, up to the end of a word."""
+        """Print a finding; if it is too long, its size and its beginning up to a word's end."""
         if (size := len(msgspec.json.encode(finding))) > self._longest:
             begins = "".join(finding.message[:BEGINNING].rsplit(maxsplit=1)[:-1])
             said = f"The message has {size:,} bytes, and the most is {self._longest:,}. It begins: {begins}"
@@ -101,7 +101,7 @@ class _Lines:
         _tell_json(finding)
 
     def description(self, spec: GameSpec | MDPSpec) -> None:
-        """What the program describes; where that is too long, how long it is."""
+        """Print the program's description or, if it is too long, its length."""
         told = {"spec" if isinstance(spec, GameSpec) else "game": spec}
         if (size := len(msgspec.json.encode(told))) <= self._longest:
             _tell_json(told)

@@ -1,7 +1,7 @@
-"""What must be true of a spec, of team rows and of results, checked in one place for every way to reach a game.
+"""Validity checks of specs, team rows and results, in one place for every way to reach a game.
 
-Each function returns sentences (empty: nothing wrong), so the handshake, the server and the conformance check say
-the same thing about the same mistake.
+Each function returns sentences (empty: no problem), so the handshake, the server and the conformance check report the
+same mistake in the same words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.text import figures
 
 
 def spec_problems(spec: GameSpec) -> list[str]:
-    """Everything wrong with a game description; of one that is too large, only that."""
+    """All problems of a game description; if it is too large, nothing else is reported."""
     return [*too_large(spec)] or [
         *_names(spec), *text_problems(spec, "spec"), *_repeats(spec), *_categories(spec), *_pieces(spec),
         *_slots(spec), *_rules(spec), *_metrics(spec), *_parameters(spec),
@@ -170,8 +170,8 @@ def _parameters(spec: GameSpec) -> Iterator[str]:
 
 
 def row_problems(spec: GameSpec, rows: NDArray[np.int32], side: str = "team") -> list[str]:
-    """What is wrong with team rows int32[n, slots]: the first offending row of each slot. Rules such as budgets are
-    the engine's business, not checked here."""
+    """Problems of team rows int32[n, slots]: the first offending row of each slot. Rules such as budgets are checked by
+    the engine, not here."""
     if rows.ndim != 2 or rows.shape[1] != len(spec.slots):
         return [f"{side}: rows of shape {list(rows.shape)}; {spec.name} has {len(spec.slots)} slots, so [n, it]"]
     found: list[str] = []
@@ -195,7 +195,7 @@ def row_problems(spec: GameSpec, rows: NDArray[np.int32], side: str = "team") ->
 
 
 def patch_problems(spec: GameSpec, patch: Patch) -> list[str]:
-    """What is wrong with a patch: unknown paths, values that are not numbers or out of bounds."""
+    """Problems of a patch: unknown paths, values that are not numbers or out of bounds."""
     table = spec.extended(patch).tunables() if patch else {}
     found = []
     for path, value in patch.items():
@@ -208,7 +208,7 @@ def patch_problems(spec: GameSpec, patch: Patch) -> list[str]:
 
 
 def result_problems(spec: GameSpec, n: int, results: Battles) -> list[str]:
-    """What is wrong with the results of n battles: shapes, types, status values, then the numbers of OK rows."""
+    """Problems of the results of n battles: shapes, types, status values, then the numbers of OK rows."""
     shapes = {
         "side": (np.float64, (n, 2, len(spec.side_metrics))),
         "battle": (np.float64, (n, len(spec.battle_metrics))),

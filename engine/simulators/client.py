@@ -1,7 +1,7 @@
-"""A simulator in another process, seen as a ``LineupSimulator``: split into messages, checked, restarted.
+"""A simulator in another process as a ``LineupSimulator``: splits calls into messages, checks answers, restarts it.
 
-The process starts at the first use. Whatever goes wrong with it (it hangs, ends, answers nonsense, floods) ends it
-with everything it started and is one SimulatorError with a sentence; the next call starts a fresh process.
+The process starts at the first use. Any failure (it hangs, ends, answers nonsense, floods) ends it with everything it
+started and raises one SimulatorError with a sentence; the next call starts a new process.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ GROWTH = 8
 
 
 class ExternalSimulator(Program[GameSpec]):
-    """``LineupSimulator`` over ``equipoise-sim/1``; calls from threads queue up. Messages of battles are sized to take
-    about two seconds each."""
+    """``LineupSimulator`` over ``equipoise-sim/1``; calls from several threads queue up. Messages of battles are sized
+    to take about two seconds each."""
 
     what = "simulator"
 
     @cached_property
     def _pace(self) -> dict[str, int]:
-        """Battles that fill a message, by fidelity, as far as that is known."""
+        """Battles per message, by fidelity, where measured."""
         return {}
 
     def _introduced(self, connection: Connection) -> GameSpec:
@@ -69,7 +69,7 @@ class ExternalSimulator(Program[GameSpec]):
             return out
 
     def replay(self, left: NDArray[np.int32], right: NDArray[np.int32], seed: int, patch: Patch) -> Sequence[Frame]:
-        """As ``LineupSimulator.replay``; empty where the program does not offer it."""
+        """As ``LineupSimulator.replay``; empty if the program does not offer it."""
         with self._lock:
             self._stop.clear()
             if "replay" not in self._connection().capabilities:
@@ -103,7 +103,7 @@ class ExternalSimulator(Program[GameSpec]):
         return results
 
     def _measure(self, fidelity: str, n: int, seconds: float) -> None:
-        """Size the next message by how long this one took, never growing more than ``GROWTH`` times at once."""
+        """Size the next message by the time of this one, growing by a factor of at most ``GROWTH``."""
         if n >= self._pace.get(fidelity, FIRST_BATCH):
             self._pace[fidelity] = max(1, min(int(n * MESSAGE_S / max(seconds, 1e-6)), n * GROWTH))
 

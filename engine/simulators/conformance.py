@@ -1,4 +1,4 @@
-"""Does a simulator keep the contract? Every promise is tried on the real thing and reported in one line.
+"""Conformance check: tries every promise of the contract on a running simulator and reports it in one line.
 
 ``python -m engine check-simulator REFERENCE`` (``check_command``) prints the findings.
 """
@@ -26,7 +26,7 @@ Described = Callable[[GameSpec | MDPSpec], None]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One line of the report: which check, how it went, and what exactly was seen."""
+    """One line of the report: the check, its level, and the exact observation."""
 
     check: str
     level: Level
@@ -34,7 +34,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def run(name: str, case: Case) -> Iterator[Finding]:
-    """One check of a simulator of lineups; what it raises in it is an error finding, and the check ends there."""
+    """One check of a lineup simulator; an exception from the simulator becomes an error finding and ends the check."""
     return _as_findings(name, CHECKS[name](case))
 
 
@@ -51,7 +51,7 @@ def _as_findings(name: str, findings: Findings) -> Iterator[Finding]:
 
 
 def _in_turn(names: Sequence[str], run_one: Callable[[str], Iterator[Finding]]) -> Iterator[Finding]:
-    """The checks, up to one in which the program gave no answer, or one that nobody asked for."""
+    """Run the checks up to the first one in which the program gave no answer, or an unrequested one."""
     for i, name in enumerate(names):
         try:
             yield from run_one(name)
@@ -65,7 +65,7 @@ def _in_turn(names: Sequence[str], run_one: Callable[[str], Iterator[Finding]]) 
 def check_simulator(
     simulator: LineupSimulator, *, battles: int = 64, seed: int = 1, described: Described | None = None
 ) -> Iterator[Finding]:
-    """Every check on a simulator that is loaded already; ``described`` is called with a valid description."""
+    """All checks on a simulator that is already loaded; ``described`` is called with a valid description."""
     try:
         spec = simulator.describe()
         problems = checks.spec_problems(spec)
@@ -90,8 +90,8 @@ def check(
     described: Described | None = None,
     watch: Watch | None = None,
 ) -> Iterator[Finding]:
-    """Load what the reference names, try every promise, end it, and see that nothing of it is left running.
-    ``watch`` is told of every long wait."""
+    """Load the referenced simulator, try every promise, end it, and verify that nothing is left running. ``watch`` is
+    called for every long wait."""
     try:
         found = loaders.availability(reference)
         if not found.available:
@@ -123,7 +123,7 @@ def check(
 
 
 def _check_game(game: ExternalGame, battles: int, seed: int, described: Described | None) -> Iterator[Finding]:
-    """The checks on a program whose game is played move by move, up to the first that is not kept; ends it."""
+    """The checks on a program whose game is played move by move, up to the first error; then ends the program."""
     begun = time.monotonic()
     with game:
         try:
@@ -142,7 +142,7 @@ def _check_game(game: ExternalGame, battles: int, seed: int, described: Describe
 
 
 def _unintroduced(error: EngineError) -> Iterator[Finding]:
-    """What was wrong before any promise could be tried, each fault of a description for itself."""
+    """Findings for errors before any promise could be tried, one for each problem of a description."""
     if isinstance(error, WrongDescription):
         yield from (Finding("description", "error", problem) for problem in error.problems)
     else:

@@ -1,6 +1,6 @@
-"""What the engine says to a simulator and may hear from it: the introduction, then requests with their answers.
+"""The engine's side of the protocol with a simulator: the handshake, then requests with their answers.
 
-Each mistake of the program becomes one SimulatorError with a sentence, and ends the program.
+Any mistake of the program raises one SimulatorError with a sentence, and ends the program.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class OtherGame(SimulatorError):
 
 
 class WrongDescription(SimulatorError):
-    """The program describes a game that cannot be; ``problems`` has a sentence for each fault."""
+    """The program describes an impossible game; ``problems`` has a sentence for each fault."""
 
     def __init__(self, message: str, problems: Sequence[str]) -> None:
         super().__init__(message, permanent=True)
@@ -39,13 +39,13 @@ class WrongDescription(SimulatorError):
 
 
 class Connection(Conversation):
-    """``handshake`` first, then ``request`` as often as wanted, then ``close``."""
+    """Call ``handshake`` first, then ``request`` any number of times, then ``close``."""
 
     _first_id = 0
 
     def handshake(self, stopped: Callable[[], bool] = never) -> GameSpec:
-        """HELLO both ways, then SPEC; ``stopped`` is asked about 20 times a second. Raises SimulatorError (permanent
-        where starting again cannot help), and Cancelled once ``stopped`` said so: the program is then gone."""
+        """HELLO both ways, then SPEC; ``stopped`` is called about 20 times a second. Raises SimulatorError (permanent
+        if a restart cannot help), and Cancelled once ``stopped`` returns True, after ending the program."""
         described = self._introduction("SPEC", stopped)
         if not isinstance(described, Spec):
             self._fail_to_describe(described, Game, "SPEC")
@@ -61,7 +61,7 @@ class Connection(Conversation):
         return described.spec
 
     def _fail_to_describe(self, said: protocol.AnyMessage, other: type[Spec | Game], wanted: str) -> NoReturn:
-        """It introduced itself with something else; ``other``: the description of a game of the other sort."""
+        """Raise the error for a program that sent something else; ``other``: the message of the other kind of game."""
         kind = OtherGame if isinstance(said, other) else SimulatorError
         self._fail(f"answered HELLO with {protocol.type_name(said)} instead of {wanted}", permanent=True, kind=kind)
 
@@ -79,15 +79,15 @@ class Connection(Conversation):
             wait.awaited, wait.missing = f"its {wanted}", f"did not send its {wanted}"
             described = self._next(wait, self._message).message
         except Cancelled:
-            self.kill()  # half introduced it is of no use to anybody
+            self.kill()  # after half a handshake it cannot be used
             raise
         if isinstance(described, Error):
             self._fail(f"cannot begin: {described.message.rstrip('.')}", permanent=described.permanent)
         return described
 
     def _hello(self, letter: Letter, wait: Wait) -> Hello | None:
-        """The program's HELLO. What else comes over TCP, where any user of this machine can dial, is refused, and the
-        program is waited for; nobody else could come in over ipc, so there it is the program's mistake."""
+        """The program's HELLO. Over TCP, where any user of this machine can connect, other messages are refused and the
+        wait goes on; over ipc nobody else can connect, so there they are the program's mistake."""
         why = f"did not repeat the key it was given in {protocol.KEY_VARIABLE}"
         try:
             if sum(len(frame) for frame in letter.frames) > MAX_HELLO_BYTES:
@@ -127,9 +127,9 @@ class Connection(Conversation):
             self._line.send(Error(code="refused", message=f"the program {why}", permanent=True), to=to)
 
     def request(self, message: protocol.Request, arrays: Arrays, stopped: Callable[[], bool]) -> Decoded:
-        """Send a request and wait for its answer; ``stopped`` is asked about 20 times a second.
+        """Send a request and wait for its answer; ``stopped`` is called about 20 times a second.
 
-        Raises SimulatorError when the answer is ERROR or does not come in time, Cancelled once ``stopped`` said so
+        Raises SimulatorError when the answer is ERROR or does not come in time, Cancelled once ``stopped`` returns True
         (the program has then obeyed CANCEL, or is gone).
         """
         self._first_id = self._first_id or message.id
@@ -148,7 +148,7 @@ class Connection(Conversation):
         return decoded
 
     def _cancel(self, request: int, doing: str) -> None:
-        """Have the request ended: by CANCEL where the program offers it, otherwise with the program."""
+        """End the request: by CANCEL if the program offers it, otherwise by ending the program."""
         if "cancel" not in self.capabilities:
             self.kill()
             return
@@ -169,7 +169,7 @@ class Connection(Conversation):
         return decoded
 
     def _unasked(self, message: protocol.AnyMessage, number: int | None, request: int, awaited: str) -> str:
-        """What is wrong with a message that is not the answer that is awaited."""
+        """The problem of a message that is not the awaited answer."""
         name = protocol.type_name(message)
         if number is None:
             return f"sent {name} where {awaited} (id {request}) was awaited"
@@ -181,7 +181,7 @@ class Connection(Conversation):
         return f"sent {name} with id {number} as {awaited}; that request has id {request}, which its answer repeats"
 
     def _message(self, letter: Letter, wait: Wait) -> Decoded | None:
-        """The message, unless it is about keeping the line alive."""
+        """The message, unless it only keeps the line alive."""
         try:
             decoded = protocol.decode(letter.frames)
         except protocol.WrongShape as error:
@@ -201,7 +201,7 @@ class Connection(Conversation):
 
 
 def _all_problems(error: protocol.WrongShape) -> list[str]:
-    """What is wrong with the keys of a description, and what else can be seen in it all the same."""
+    """Problems of a description's keys, and further problems that can be found in spite of these."""
     if not isinstance(error.message, Spec):
         return error.problems
     return [*error.problems, *certain(checks.spec_problems(error.message.spec))]

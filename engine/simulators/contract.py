@@ -1,4 +1,4 @@
-"""What a lineup simulator is: the one interface an engineer implements for balance work.
+"""The lineup simulator contract: the one interface that an engineer implements for balance work.
 
 A team is one row of ``int32[slots]``. A *piece* slot holds the index of a piece in ``GameSpec.pieces`` or -1 (empty);
 a *count* slot holds how many of the piece in the slot it names (0 when that slot is empty).
@@ -19,14 +19,14 @@ Better = Literal["higher", "lower", "neutral"]
 Patch = Mapping[str, float]
 
 NEW_PIECE = re.compile(r"([^/.]+)/([a-z0-9][a-z0-9-]{0,59})")
-"""The id of a piece that a patch adds: its category and a name of its own. A game's own ids never look like this."""
+"""The id of a piece that a patch adds: its category and its own name. A game's own ids never have this form."""
 
 OK, FAILED = 0, 1
 """Battle status: OK, or FAILED (the simulator could not finish this battle; its numbers are ignored)."""
 
 
 class Attribute(msgspec.Struct, frozen=True):
-    """A tunable number that every piece of a category has; the bounds are what an import or a patch may set."""
+    """A tunable number of every piece in a category; the bounds apply to imports and patches."""
 
     id: str
     title: str
@@ -48,7 +48,7 @@ class Category(msgspec.Struct, frozen=True):
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """Something a team can be made of. ``id`` is stable across versions; ``name`` is what people read."""
+    """A piece that teams can contain. ``id`` is stable across versions; ``name`` is for people."""
 
     id: str
     name: str
@@ -95,7 +95,7 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A tunable number of the game; ``path`` is how a patch names it."""
+    """A tunable number of the game; ``path``: its name in patches."""
 
     path: str
     title: str
@@ -106,7 +106,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """A number a battle ends with. ``low``/``high`` are its possible range where there is one (axis limits, checks)."""
+    """A number measured at the end of a battle. ``low``, ``high``: its range, if it has one (for axes and checks)."""
 
     name: str
     title: str
@@ -118,7 +118,7 @@ class Metric(msgspec.Struct, frozen=True):
 
 
 class Fidelity(msgspec.Struct, frozen=True):
-    """A way to play a battle: full, or cheaper and rougher. ``cost`` is relative to the full one (1.0)."""
+    """A fidelity of battles: full, or cheaper and rougher. ``cost`` is relative to the full one (1.0)."""
 
     name: str
     title: str
@@ -126,9 +126,9 @@ class Fidelity(msgspec.Struct, frozen=True):
 
 
 class GameSpec(msgspec.Struct, frozen=True):
-    """Everything the engine and the pages know about a game. ``strength`` and ``resources`` name the side metrics
-    that say how strong, and how rich, a team came out of a battle; ``win`` the one that is 1, 0.5 or 0. ``chance`` is
-    false where the same two teams always end the same way: then one battle tells all there is to know."""
+    """Everything that the engine and the pages know about a game. ``strength`` and ``resources`` name the side metrics
+    for how strong, and how rich, a team is after a battle; ``win`` names the one that is 1, 0.5 or 0. ``chance`` is
+    false if a battle of the same two teams always ends in the same way, so that one battle suffices."""
 
     name: str
     title: str
@@ -150,7 +150,7 @@ class GameSpec(msgspec.Struct, frozen=True):
     chance: bool = True
 
     def piece_index(self) -> dict[str, int]:
-        """Piece id to its index in ``pieces`` (the number that stands in a team row)."""
+        """Index in ``pieces`` (the number in a team row) by piece id."""
         return {piece.id: i for i, piece in enumerate(self.pieces)}
 
     def category(self, category_id: str) -> Category:
@@ -158,9 +158,9 @@ class GameSpec(msgspec.Struct, frozen=True):
         return {category.id: category for category in self.categories}[category_id]
 
     def extended(self, paths: Iterable[str]) -> GameSpec:
-        """The game with the new pieces that a patch's paths name, where it accepts pieces: ``hero/frost-duke.cost`` is
-        of a hero of the id ``hero/frost-duke``. They follow the game's own pieces in the order of their ids, with the
-        lowest cost and attributes at (or nearest to) 0 until the patch says otherwise."""
+        """The game with the new pieces that a patch's paths name, if it accepts pieces: ``hero/frost-duke.cost``
+        belongs to a hero with id ``hero/frost-duke``. New pieces follow the game's own ones in the order of their ids,
+        with the lowest cost, and attributes at (or nearest to) 0, unless the patch sets them."""
         if not self.accepts_pieces:
             return self
         known, categories = {p.id for p in self.pieces}, {c.id: c for c in self.categories}
@@ -176,14 +176,14 @@ class GameSpec(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, pieces=(*self.pieces, *new)) if new else self
 
     def own(self) -> GameSpec:
-        """The game without the pieces that patches added."""
+        """The game without pieces added by patches."""
         own = tuple(p for p in self.pieces if not NEW_PIECE.fullmatch(p.id))
         return (
             msgspec.structs.replace(self, pieces=own) if self.accepts_pieces and len(own) < len(self.pieces) else self
         )
 
     def tunables(self) -> dict[str, Parameter]:
-        """Every number a patch may set, by path: ``<piece>.cost``, ``<piece>.<attribute>`` and ``parameters``."""
+        """Every number that a patch may set, by path: ``<piece>.cost``, ``<piece>.<attribute>`` and ``parameters``."""
         table = {p.path: p for p in self.parameters}
         by_id = {c.id: c for c in self.categories}
         for piece in self.pieces:
@@ -215,12 +215,12 @@ class GameSpec(msgspec.Struct, frozen=True):
 
 
 def canonical_json(value: Any) -> bytes:
-    """A struct's or plain value's JSON with sorted keys: equal content, equal bytes. A description's whole numbers are
-    written as floats whether its simulator wrote 12 or 12.0, so that it is the same after a journey as JSON."""
+    """A struct's or plain value's JSON with sorted keys: equal content, equal bytes. A description's integers are
+    written as floats, whether its simulator wrote 12 or 12.0, so that a round trip through JSON does not change it."""
     if isinstance(value, GameSpec):
         value = msgspec.to_builtins(msgspec.convert(msgspec.to_builtins(value), GameSpec))
         if value["chance"]:
-            del value["chance"]  # descriptions from before there was such a field keep their hash
+            del value["chance"]  # descriptions older than this field keep their hash
     return msgspec.json.encode(value, order="sorted")
 
 
@@ -247,7 +247,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class LineupSimulator(Protocol):
-    """What an engineer implements for balance work."""
+    """The interface that an engineer implements for balance work."""
 
     def describe(self) -> GameSpec:
         """The game, unpatched. The same for the life of the process."""
@@ -261,10 +261,10 @@ class LineupSimulator(Protocol):
         patch: Patch,
         fidelity: str = "full",
     ) -> Battles:
-        """Play n battles: ``left``, ``right`` int32[n, slots], ``seeds`` uint64[n]. Where the spec says
-        ``reproducible``, row i depends on row i of the arguments and on nothing else. Raises SimulatorError."""
+        """Play n battles: ``left``, ``right`` int32[n, slots], ``seeds`` uint64[n]. If the spec is ``reproducible``,
+        row i depends only on row i of the arguments. Raises SimulatorError."""
         ...
 
     def replay(self, left: NDArray[np.int32], right: NDArray[np.int32], seed: int, patch: Patch) -> Sequence[Frame]:
-        """One battle as frames a browser can draw; an empty sequence where the game has none to give."""
+        """One battle as frames that a browser can draw; empty if the game has none."""
         ...

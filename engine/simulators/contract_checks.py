@@ -1,7 +1,7 @@
 """The promises of the lineup simulator contract, one function each, tried on a loaded simulator.
 
-A check yields (level, message) lines: ``ok``, ``warning`` or ``error``. What the simulator raises in it is an error
-of that check (``engine.simulators.conformance`` runs them and makes the report).
+A check yields (level, message) lines: ``ok``, ``warning`` or ``error``. An exception from the simulator is an error of
+that check (``engine.simulators.conformance`` runs the checks and makes the report).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ SPEED_S = 1.0
 CANCEL_AFTER_S = 0.5
 PATCHES_TRIED = 8
 WRONG_KINDS = (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError)
-"""What Python code raises by itself; a simulator says SimulatorError, with a sentence."""
+"""Exceptions that Python code raises by itself; a simulator should raise SimulatorError with a sentence."""
 
 
 class Case:
-    """A simulator with random valid teams and the results they gave; ``play`` runs rows of them again."""
+    """A simulator with random valid teams and their results; ``play`` plays rows of them again."""
 
     def __init__(self, simulator: LineupSimulator, spec: GameSpec, battles: int, seed: int) -> None:
         self.simulator, self.spec = simulator, spec
@@ -41,7 +41,7 @@ class Case:
         self._first: Battles | None = None
 
     def play(self, rows: NDArray[np.intp] | slice = slice(None), patch: Patch | None = None) -> Battles:
-        """Play these rows. Raises SimulatorError, also when the results cannot be used."""
+        """Play these rows. Raises SimulatorError, also for invalid results."""
         return self.fight(self.left[rows], self.right[rows], self.seeds[rows], patch)
 
     def fight(
@@ -158,7 +158,7 @@ def _same(spec: GameSpec, how: str, rows: NDArray[np.intp], first: Battles, agai
 
 
 def _flat(results: Battles) -> NDArray[np.float64]:
-    """One row a battle: status, left side, right side, battle metrics."""
+    """One row per battle: status, left side, right side, battle metrics."""
     n = len(results.status)
     return np.concatenate([results.status[:, None], results.side.reshape(n, -1), results.battle], axis=1)
 
@@ -181,7 +181,7 @@ def _patches(case: Case) -> Findings:
     if not tried:
         yield "warning", "nothing in these teams can be patched; the game describes no number with a range"
         return
-    # A game with luck of its own hides a small effect in few battles, so more of them are asked before it is blamed.
+    # With randomness of its own a game can hide a small effect in few battles, so play more before blaming it.
     for n in (8,) if case.spec.reproducible else (16, 64, 160):
         left, right = _one_match(case, n)
         seeds = case.rng.integers(0, 2**64, n, np.uint64)
@@ -201,7 +201,7 @@ def _patches(case: Case) -> Findings:
 
 
 def _tunables_of(case: Case) -> dict[str, float]:
-    """Numbers of the first match-up's pieces (costs first), each with the bound that is farther from its default."""
+    """Tunables of the first match-up's pieces (costs first), each with its bound that is farther from the default."""
     spec, table = case.spec, case.spec.tunables()
     columns = [i for i, slot in enumerate(spec.slots) if slot.kind == "piece"]
     present = [spec.pieces[i].id for i in (*case.left[0, columns], *case.right[0, columns]) if i >= 0]
@@ -217,7 +217,7 @@ def _tunables_of(case: Case) -> dict[str, float]:
 
 
 def _changed(case: Case, base: Battles, again: Battles) -> bool:
-    """Whether a patch did something: any difference where the game repeats itself, else one beyond four standard
+    """Whether a patch had an effect: any difference if the game is reproducible, otherwise one beyond four standard
     errors."""
     ok = (base.status == OK) & (again.status == OK)
     a, b = _flat(base)[ok], _flat(again)[ok]
@@ -310,7 +310,7 @@ def _cancelling(case: Case) -> Findings:
 
 
 def _cancel_until(over: threading.Event, simulator: ExternalSimulator) -> None:
-    """Cancel again and again: a cancel that comes before its call has begun is forgotten."""
+    """Cancel repeatedly, because a cancel before the call has begun has no effect."""
     over.wait(CANCEL_AFTER_S)
     while not over.wait(0.05):
         simulator.cancel()
@@ -327,7 +327,7 @@ def _speed(case: Case) -> Findings:
 
 
 def _new_pieces(case: Case) -> Findings:
-    """Where the game accepts pieces: one that a patch adds can stand in a team."""
+    """If the game accepts pieces: a piece that a patch adds can be in a team."""
     if not case.spec.accepts_pieces:
         yield "ok", "the game keeps to its own pieces"
         return

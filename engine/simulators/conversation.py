@@ -1,9 +1,9 @@
-"""One running simulator as something one can wait for: its process, the line it dialled, and every deadline.
+"""The conversation with one running simulator: its process, its line, and every deadline.
 
-The engine binds a line (``engine.simulators.line``); the program is started with its address and a random key in
-its environment and must echo the key. Every wait has a deadline; memory is bounded (few queued messages, a largest
-frame, and a stop when this process swells while it waits). After the first failure the program and everything it
-started is gone and the conversation is of no more use.
+The engine binds a line (``engine.simulators.line``); the program is started with its address and a random key in its
+environment and must echo the key. Every wait has a deadline; memory is bounded (few queued messages, a largest frame,
+and a stop when this process grows while it waits). The first failure ends the program and everything it started, and
+the conversation cannot be used any more.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ SWELL_BYTES = 2**30
 MAX_STRAYS = 256
 TOLD_AFTER_S = 1.0
 PRINTED = 1200
-"""Characters of a program's last output that a failure tells."""
+"""Characters of a program's last output in the message of a failure."""
 PAGE = "engine/PROTOCOL.md"
 Watch = Callable[[str, float], None]
-"""Called for a wait that has lasted ``TOLD_AFTER_S`` with what is waited for and the seconds left, and with "" and 0.0
-when it is over."""
+"""Called when a wait has lasted ``TOLD_AFTER_S``, with its purpose and the seconds left, and with "" and 0.0 when it is
+over."""
 T = TypeVar("T")
 
 
 class NoConversation(SimulatorError):
-    """The program does not answer in time, or answers what it was not asked: anything else would end the same way."""
+    """The program does not answer in time, or sends unrequested answers; further requests would fail in the same
+    way."""
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """How long a simulator may take, in seconds: to introduce itself (from its start to its SPEC or GAME), for one
-    message of battles, without a sign of life while it plays (simulators that promise heartbeats), to obey CANCEL,
-    and to end after BYE."""
+    """Time limits of a simulator in seconds: for the handshake (from its start to its SPEC or GAME), for one message of
+    battles, without a sign of life while it plays (simulators that promise heartbeats), to obey CANCEL, and to end
+    after BYE."""
 
     handshake_s: float = 30.0
     request_s: float = 60.0
@@ -58,8 +59,8 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Wait:
-    """One wait for a message: since and until when, what for, who may stop it, and what was seen meanwhile.
-    ``missing``: what is said of the program when it does not come."""
+    """One wait for a message: its start and deadline, its purpose, its stop condition, and what was seen meanwhile.
+    ``missing``: what to say about the program if the message does not come."""
 
     def __init__(self, seconds: float, awaited: str, missing: str, stopped: Callable[[], bool]) -> None:
         self.seconds, self.awaited, self.missing, self.stopped = seconds, awaited, missing, stopped
@@ -102,8 +103,8 @@ class Conversation:
             raise
 
     def _given(self) -> dict[str, str]:
-        """What the program is told through its environment: where to dial, its key, a folder for temporary files that
-        is removed after its end; Python programs also find the engine."""
+        """The program's environment: the address to dial, its key, a folder for temporary files that is removed after
+        its end; for Python programs also the path of the engine."""
         home = str(Path(engine.__file__).parents[1])
         search = [home, *(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
         return {
@@ -115,7 +116,7 @@ class Conversation:
         }
 
     def send(self, message: protocol.AnyMessage, arrays: Arrays | None = None) -> None:
-        """Send one message. Raises SimulatorError when the program is gone or does not read any more."""
+        """Send one message. Raises SimulatorError when the program is gone or does not read."""
         try:
             self._line.send(message, arrays)
         except zmq.ZMQError as error:
@@ -124,13 +125,13 @@ class Conversation:
             self._fail(f"does not read its messages any more ({error})")
 
     def _stray(self, wait: Wait, what: str) -> None:
-        """A few messages that nobody asked for do no harm; a stream of them is a flood."""
+        """Count an unrequested message: a few are harmless, a stream of them is a flood."""
         wait.strays += 1
         if wait.strays > MAX_STRAYS:
             self._fail(f"floods the engine: {wait.strays} messages that nobody asked for ({what})")
 
     def _next(self, wait: Wait, take: Callable[[Letter, Wait], T | None]) -> T:
-        """What ``take`` makes of the first letter that it makes something of."""
+        """The first result of ``take`` on arriving letters that is not None."""
         while True:
             letter = self._line.receive(TICK_MS)
             if letter is None:
@@ -167,7 +168,7 @@ class Conversation:
             self._fail(f"floods the engine: more than {SWELL_BYTES >> 20} MiB arrived while it waited for an answer")
 
     def _missing(self, wait: Wait) -> str:
-        """What did not come in time."""
+        """A sentence about what did not arrive in time."""
         said = f"{wait.missing} within {wait.seconds:g} s"
         if self._line.peer:
             return said
@@ -180,7 +181,7 @@ class Conversation:
         return f"{said}: {why} ({PAGE}){self._refusals()}"
 
     def _refusals(self) -> str:
-        """What strangers, or the program itself without its key, tried meanwhile."""
+        """A sentence about refused messages, from strangers or from the program without its key."""
         n = self._line.refused
         if not n or self._line.peer:
             return ""
@@ -188,7 +189,7 @@ class Conversation:
         return f"; {came} without the key of {protocol.KEY_VARIABLE} and got an ERROR"
 
     def _check_line(self) -> None:
-        """Nothing came: is the program still there?"""
+        """Called when nothing has arrived: check that the program is still running."""
         self._line.look()
         private = self._line.transport == "ipc"
         if self._line.lost or (private and self._line.trouble and not self._line.peer):
@@ -197,10 +198,10 @@ class Conversation:
             return
         if self._ended:
             self._fail(self._process.exit_text() + self._refusals())
-        self._ended = True  # one more round: its last words may still be on the way
+        self._ended = True  # one more round: its last messages may still be in flight
 
     def _lost_line(self) -> NoReturn:
-        """The line broke: name the reason as exactly as can be known."""
+        """Raise the error for a broken line, with the most exact known reason."""
         if self._process.wait(0.5):
             self._fail(self._process.exit_text())
         if self._line.trouble and not self._line.peer:
@@ -209,19 +210,19 @@ class Conversation:
         self._fail(f"broke its connection (this also happens when a frame is larger than {most} MiB)")
 
     def reject(self, what: str) -> NoReturn:
-        """End a program whose answer, though readable, cannot be used; raises SimulatorError."""
+        """End a program whose answer is readable but invalid; raises SimulatorError."""
         self._fail(what)
 
     def _fail(self, what: str, *, permanent: bool = False, kind: type[SimulatorError] = SimulatorError) -> NoReturn:
         self.kill()
         printed = self._process.output.text(0.5)
-        if len(printed) > PRINTED:  # from a whole word on: readers of the message hide words, and know no halves
+        if len(printed) > PRINTED:  # begin with a whole word, because readers hide secrets by whole words
             printed = "".join(printed[-PRINTED:].split(maxsplit=1)[1:])
         last = f" It printed last: {printed}" if printed else ""
         raise kind(f"{self.label} {what}.{last}", permanent=permanent)
 
     def close(self) -> None:
-        """Say BYE, give the program a moment to end by itself, then make sure that it is gone."""
+        """Send BYE, give the program a moment to end by itself, then make sure that it is gone."""
         if self.alive and self._line.peer:
             with contextlib.suppress(zmq.ZMQError):
                 self._line.send(Bye())
@@ -229,7 +230,7 @@ class Conversation:
         self.kill()
 
     def kill(self) -> None:
-        """End the program and everything it started, now. Safe to call twice."""
+        """End the program and everything it started at once. Safe to call twice."""
         if self.alive:
             self.alive = False
             self._process.kill()
@@ -237,7 +238,7 @@ class Conversation:
 
 
 def never() -> bool:
-    """A wait that nobody stops."""
+    """The stop condition of a wait that is never stopped."""
     return False
 
 

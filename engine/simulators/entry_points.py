@@ -1,5 +1,4 @@
-"""What a Python factory, named ``module:function``, makes: a game for agents in any of the forms that are known here,
-or a simulator of lineups.
+"""Games and simulators from a Python factory ``module:function``, which may make any of these:
 
 =========================================  =======================================================================
 ``VectorMDP`` or ``MDP``                   as it is
@@ -38,8 +37,8 @@ _BY_NUMBER = "num_envs"
 
 
 def build(entry_point: str) -> LineupSimulator | VectorMDP:
-    """The simulator or game that ``module:function`` makes; every game as arrays. Raises SimulatorError (permanent)
-    that says what is missing, ConfigError for spaces that cannot be used, and whatever the factory raises."""
+    """The simulator or game that ``module:function`` makes; games in array form. Raises SimulatorError (permanent) that
+    says what is missing, ConfigError for unsupported spaces, and whatever the factory raises."""
     module, _, name = entry_point.partition(":")
     try:
         factory = getattr(importlib.import_module(module), name)
@@ -50,7 +49,7 @@ def build(entry_point: str) -> LineupSimulator | VectorMDP:
 
 
 def _as_game(entry_point: str, factory: Factory, made: Any) -> VectorMDP | None:
-    """None when it is none."""
+    """The object as a game; None if it is not one."""
     if isinstance(getattr(made, "spec", None), MDPSpec):
         return cast("VectorMDP", made) if hasattr(made, "step") else VectorFromMDP(made)
     if _is_a(made, "gymnasium", "Env"):
@@ -79,7 +78,7 @@ def _as_game(entry_point: str, factory: Factory, made: Any) -> VectorMDP | None:
 
 
 def _plays_by_lists(made: Any) -> bool:
-    """Whether it has the parts of ``Arena``; PettingZoo's have dictionaries of spaces."""
+    """Whether it has the interface of ``Arena``; PettingZoo's environments have dictionaries of spaces instead."""
     listed = all(isinstance(getattr(made, name, None), list | tuple) for name in _LISTS)
     return listed and callable(getattr(made, "reset", None)) and callable(getattr(made, "step", None))
 
@@ -95,7 +94,7 @@ def _as_simulator(entry_point: str, made: Any) -> LineupSimulator:
 
 
 def _again(entry_point: str, factory: Factory, first: Any) -> Factory:
-    """Makes an environment for each battle; the one that was made to look at is the first of them."""
+    """A factory of one environment per battle, which returns the one that was made for inspection first."""
     unused = [first]
 
     def make() -> Any:
@@ -111,11 +110,11 @@ def _again(entry_point: str, factory: Factory, first: Any) -> Factory:
 
 
 def _takes_a_number(factory: Factory) -> bool:
-    with contextlib.suppress(TypeError, ValueError):  # it tells nothing about its parameters
+    with contextlib.suppress(TypeError, ValueError):  # its signature is not available
         return _BY_NUMBER in inspect.signature(factory).parameters
     return False
 
 
 def _is_a(made: Any, module: str, name: str) -> bool:
-    """Without loading a library that whoever made it has not loaded."""
+    """Whether it is an instance of this class; does not import the class's library."""
     return isinstance(made, getattr(sys.modules.get(module), name, ()))

@@ -1,7 +1,7 @@
-"""A game in another process, seen as a ``VectorMDP``: any program that speaks ``equipoise-sim/1``.
+"""A game in another process as a ``VectorMDP``: any program that speaks ``equipoise-sim/1``.
 
-The process starts at the first use. Whatever goes wrong with it (it hangs, ends, answers nonsense) ends it with
-everything it started and is one SimulatorError with a sentence; the next ``reset`` starts a fresh process.
+The process starts at the first use. Any failure (it hangs, ends, answers nonsense) ends it with everything it started
+and raises one SimulatorError with a sentence; the next ``reset`` starts a new process.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from engine.simulators.states import from_arrays
 
 
 class ExternalGame(Program[MDPSpec]):
-    """``VectorMDP`` over ``equipoise-sim/1``. Of Python's entry points it takes those that make a ``VectorMDP`` or an
-    ``MDP``."""
+    """``VectorMDP`` over ``equipoise-sim/1``. Python entry points may make a ``VectorMDP`` or an ``MDP``."""
 
     what = "game"
     _episodes: Episodes | None = None
@@ -47,7 +46,7 @@ class ExternalGame(Program[MDPSpec]):
         return self._ask(message, {"seeds": np.ascontiguousarray(seeds, np.uint64)}, len(seeds))
 
     def step(self, actions: Sequence[Array]) -> VectorStep:
-        """As ``VectorMDP.step``. After a SimulatorError that ended the program, ``reset`` comes first."""
+        """As ``VectorMDP.step``. After a SimulatorError that ended the program, call ``reset`` first."""
         if self._episodes is None or not self.pid:
             raise SimulatorError(f"{self.label} does not run; reset it before its next step")
         n, arrays = len(self._episodes.seeds), {}

@@ -1,7 +1,7 @@
 """The promises of a game that is played move by move, one function each, tried on a running program.
 
-A check yields (level, message) lines: ``ok``, ``warning`` or ``error``. That every answer has the right shapes, types,
-finite numbers and masks is checked by ``ExternalGame`` itself: what it raises is an error of the check that asked.
+A check yields (level, message) lines: ``ok``, ``warning`` or ``error``. ``ExternalGame`` itself checks shapes, types,
+finite numbers and masks of every answer; an exception from it is an error of the current check.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from engine.rng import generator
 from engine.simulators.contract_checks import Findings
 
 DECISIONS, WALK_S = 300, 10.0
-"""How far a game is played at random: so many decisions of each battle, or for so long."""
+"""Limits of random play: decisions of each battle, and seconds."""
 
 
 class Walk(NamedTuple):
-    """A game played at random: what was done at each decision, what was seen at the beginning and after each, how many
-    episodes ended in either way, and the seconds it took in all."""
+    """A game played at random: the actions of each decision, the observations at the beginning and after each, the
+    number of episodes that ended in either way, and the total seconds."""
 
     actions: list[list[Array]]
     seen: list[list[NDArray[Any]]]
@@ -35,7 +35,7 @@ class Walk(NamedTuple):
 
 
 class GameCase:
-    """A running game with the battles it is tried on."""
+    """A running game with the battles of the checks."""
 
     def __init__(self, game: VectorMDP, battles: int, seed: int) -> None:
         self.game, self.spec, self.battles = game, game.spec, battles
@@ -44,7 +44,7 @@ class GameCase:
 
     @cached_property
     def walk(self) -> Walk:
-        """All battles from their beginning, with legal actions drawn at random. Raises SimulatorError."""
+        """Play all battles from the beginning with random legal actions. Raises SimulatorError."""
         begun, step = time.monotonic(), self.game.reset(self.seeds)
         walk, terminated, truncated = Walk([], [_copies(step)], 0, 0, 0.0), 0, 0
         while len(walk.actions) < DECISIONS and time.monotonic() - begun < WALK_S:
@@ -56,8 +56,8 @@ class GameCase:
         return walk._replace(terminated=terminated, truncated=truncated, seconds=time.monotonic() - begun)
 
     def differs(self, battles: int) -> int:
-        """Play the walk's first ``battles`` battles again, alone: the move after which anything is different, or -1.
-        Raises SimulatorError."""
+        """Play the walk's first ``battles`` battles again, by themselves; returns the move after which anything
+        differs, or -1. Raises SimulatorError."""
         walk = self.walk
         now = self.game.reset(self.seeds[:battles])
         for decision, first in enumerate(walk.seen):
@@ -82,7 +82,7 @@ class GameCase:
 
 
 def _copies(step: VectorStep) -> list[NDArray[Any]]:
-    """Copies of everything that a step says of each battle, battles first."""
+    """Copies of all of a step's arrays per battle, with battles on the first axis."""
     seen = [array for observations in step.observations for array in observations.values()]
     masks = [mask for mask in step.masks if mask is not None]
     return [np.array(array) for array in (*seen, *masks, step.rewards, step.terminated, step.truncated, step.alive)]
@@ -97,7 +97,7 @@ def _description(case: GameCase) -> Findings:
 
 
 def _seats(seats: Sequence[SeatSpec]) -> str:
-    """What the first seat sees, does and is told, and how many there are."""
+    """A sentence about the first seat's observations, actions and rewards, and the number of seats."""
     seat = seats[0]
     sees = ", ".join(f"{s.name} {list(s.shape)}" for s in seat.observations)
     count = "one seat" if len(seats) == 1 else f"{len(seats)} seats, the first of which"
@@ -157,4 +157,4 @@ GAME_CHECKS: dict[str, GameCheck] = {
     "speed": _speed,
     "reproducible": _reproducible,
 }
-"""In this order: after an error the others are not tried, as they would fail, or wait, for the same reason."""
+"""Checks in order; after an error the others are skipped, because they would fail, or wait, for the same reason."""

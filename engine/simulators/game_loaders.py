@@ -1,4 +1,4 @@
-"""From a reference to a game that is played tick by tick, in one place.
+"""Loads a game that is played tick by tick from its reference.
 
 =====================================  ==========================================================================
 ``builtin:NAME``                       a game of ``engine.catalog.GAMES``, such as pong; settings are its maker's
@@ -32,10 +32,10 @@ KINDS = ("builtin", "gymnasium", "atari", *PROGRAMS)
 def load_game(
     reference: str, battles: int, settings: dict[str, Any] | None = None, *, limits: Limits | None = None
 ) -> Game:
-    """The game a reference names, for this many battles at a time; a built-in one may be played in turns. Atari fixes
-    their number; the others take any at ``reset``. Raises ConfigError for a malformed reference (its place is then
-    "game" or "simulator") and for settings ("settings" or "settings.NAME"), SimulatorError (permanent) when something
-    is not installed."""
+    """The game of a reference, for this many battles at a time; a built-in game may be played in turns. Atari fixes the
+    number of battles; other games accept any number at ``reset``. Raises ConfigError for a malformed reference (at
+    "game" or "simulator") and for settings (at "settings" or "settings.NAME"), SimulatorError (permanent) when
+    something is not installed."""
     kind, _, rest = reference.strip().partition(":")
     settings = dict(settings or {})
     if kind == "builtin" and rest in GAMES:
@@ -51,7 +51,7 @@ def load_game(
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A sentence, to be put behind another one, with the names most like one that does not exist, if any."""
+    """A sentence to append that suggests the names most similar to an unknown one; empty if there are none."""
     found = difflib.get_close_matches(name, list(names), 3, 0.5)
     return f". The nearest names: {', '.join(found)}" if found else ""
 

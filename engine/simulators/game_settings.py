@@ -1,4 +1,4 @@
-"""A game's own settings, checked against what makes it before it is made, so that a wrong one is said by its name."""
+"""Checks a game's own settings against the signature of its factory, so that errors name the setting."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from engine.mdp.checks import Blame
 
 _PLAIN = (bool, int, float, str)
 _LIKE: dict[type, type] = {bool: bool, int: float, float: float, str: str}
-"""What a setting that is not annotated must be, by its default: 0 may be the default of any number."""
+"""Type of a setting without annotation, by its default: an integer default, such as 0, allows any number."""
 
 
 def check_settings(given: Mapping[str, Any], *makers: Callable[..., Any], taken: Collection[str] = ()) -> None:
-    """Raise ConfigError for every setting that none of the ``makers`` takes, each of which hands on to the next one
-    what it does not know, or that is not of the type it says. ``taken``: what they are given otherwise."""
+    """Raise ConfigError for every setting that none of the ``makers`` accepts (each passes unknown ones on to the
+    next), or that has another type than declared. ``taken``: parameters that are not settings."""
     known, anything = _known(makers, taken)
     there = f"There are {', '.join(known)}" if known else "This game has none"
     problems = []
@@ -41,8 +41,8 @@ def check_settings(given: Mapping[str, Any], *makers: Callable[..., Any], taken:
 def making(
     reference: str, given: Mapping[str, Any], absent: tuple[type[BaseException], ...] = (ImportError,)
 ) -> Iterator[None]:
-    """Around the making of a game: what its own code raises becomes a ConfigError at the setting it is about, or a
-    permanent SimulatorError where it is one of ``absent``: something is not installed."""
+    """Context in which a game is made: exceptions from its code become a ConfigError at the setting concerned or, for
+    those in ``absent`` (something is not installed), a permanent SimulatorError."""
     try:
         with Blame(reference, "making it"):
             yield
@@ -57,7 +57,7 @@ def making(
 
 
 def _about(given: Mapping[str, Any], said: str) -> str:
-    """The setting that what was ``said`` is about, as far as that can be told."""
+    """The setting that an error message ``said`` is about, as far as that can be recognised."""
     if not given:
         return "game"
     named = [name for name, value in given.items() if name in said or str(value) in said] or list(given)
@@ -65,7 +65,7 @@ def _about(given: Mapping[str, Any], said: str) -> str:
 
 
 def _known(makers: Sequence[Callable[..., Any]], taken: Collection[str]) -> tuple[dict[str, Any], bool]:
-    """What may be set, with its type, and whether anything else may be too."""
+    """The accepted settings with their types, and whether any other setting is accepted, too."""
     known: dict[str, Any] = {}
     for function in _functions(makers):
         hints = _hints(function)
@@ -85,7 +85,7 @@ def _without(known: Mapping[str, Any], taken: Collection[str]) -> dict[str, Any]
 
 
 def _functions(makers: Sequence[Callable[..., Any]]) -> Iterator[Callable[..., Any]]:
-    """What is called in the end, and what that hands on to: a class' constructor and those of its bases."""
+    """The functions that are called in the end: of a class, its constructor and those of its bases."""
     for maker in makers:
         if isinstance(maker, type):
             yield from (vars(kind)["__init__"] for kind in maker.__mro__ if "__init__" in vars(kind))
@@ -94,14 +94,14 @@ def _functions(makers: Sequence[Callable[..., Any]]) -> Iterator[Callable[..., A
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations; none where a name in them is only there for type checkers."""
+    """The annotations; none if a name in them is imported for type checkers only."""
     with contextlib.suppress(NameError, TypeError):
         return get_type_hints(function)
     return {}
 
 
 def _type(hint: Any, default: Any) -> Any:
-    """What a value must be; anything, where it is something that nobody can write into a study."""
+    """The type of a value; any type if it cannot be written in a study."""
     if hint is None:
         return _LIKE.get(type(default), Any)
     parts = [leaf for leaf, _ in leaves(hint) if leaf is not NoneType]
@@ -114,7 +114,7 @@ def _type(hint: Any, default: Any) -> Any:
 
 
 def _problem(kind: Any, value: Any) -> str:
-    """What is wrong with a value, for people; nothing where it is what it must be."""
+    """The problem of a value, for people; empty if there is none."""
     try:
         TypeAdapter(kind).validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
     except ValidationError as error:

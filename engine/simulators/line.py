@@ -1,9 +1,9 @@
-"""The engine's end of the line that a program dials, and who else is on it.
+"""The engine's end of the line that a program dials, and the handling of strangers on it.
 
-``ipc``: a path in a folder that only this user may enter, so whoever dials it is the program. ``tcp``: a free port of
-127.0.0.1, for libraries without ``ipc://``. Every user of the machine can dial that one, so nobody is told anything
-there before a HELLO with the one-time key. Until then there may be ``STRANGERS`` connections, each of which may send
-``STRANGERS_BYTES``; once the program is admitted all others are closed, and each new one as it comes.
+``ipc``: a path in a folder that only this user may enter, so only the program can connect. ``tcp``: a free port of
+127.0.0.1, for libraries without ``ipc://``. Every user of the machine can connect to that, so the engine sends nothing
+before a HELLO with the one-time key. Until then at most ``STRANGERS`` connections are allowed, each of which may send
+``STRANGERS_BYTES``; once the program is admitted all others are closed, as is each new one.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _BYTES_RECEIVED = struct.Struct("<128xQ")
 
 
 class Letter(NamedTuple):
-    """One message as it came: the sender's routing id, the descriptor of its connection (-1: not known, of libraries
-    that speak ZMTP 2 or older), and the frames."""
+    """One received message: the sender's routing id, the descriptor of its connection (-1: unknown, with libraries that
+    speak ZMTP 2 or older), and the frames."""
 
     sender: bytes
     descriptor: int
@@ -42,7 +42,7 @@ class Letter(NamedTuple):
 
 
 class _Connection(NamedTuple):
-    """``number`` counts connections, because descriptors are used again; ``twin`` is a second handle of the socket."""
+    """``number`` counts connections, because descriptors are reused; ``twin`` is a second handle of the socket."""
 
     number: int
     twin: socket.socket | None
@@ -74,7 +74,7 @@ class Line:
             threading.Thread(target=self._guard, name="simulator-line", daemon=True).start()
 
     def receive(self, timeout_ms: int) -> Letter | None:
-        """The next message, from whomever; None when none came in time."""
+        """The next message from any sender; None if none arrived in time."""
         if not self._socket.poll(timeout_ms):
             return None
         first, *rest = self._socket.recv_multipart(copy=False)
@@ -84,7 +84,7 @@ class Line:
         return Letter(first.bytes, descriptor, [frame.buffer for frame in rest])
 
     def admit(self, letter: Letter) -> None:
-        """The sender of this letter is the program: from now on only it is heard."""
+        """Accept the sender of this letter as the program; from now on all others are ignored."""
         self.look()
         with self._lock:
             self.peer = letter.sender
@@ -94,11 +94,11 @@ class Line:
         self.look()
 
     def send(self, message: protocol.AnyMessage, arrays: protocol.Arrays | None = None, *, to: bytes = b"") -> None:
-        """Send to the program, or ``to`` somebody else. Raises zmq.ZMQError where nobody is there or reads."""
+        """Send to the program, or ``to`` another sender. Raises zmq.ZMQError if nobody is connected or reads."""
         self._socket.send_multipart([to or self.peer, *protocol.encode(message, arrays)], zmq.DONTWAIT)
 
     def look(self) -> None:
-        """Take notice of who has come and gone since the last look; over TCP, close the connections of strangers."""
+        """Update the list of connections since the last look; over TCP, close those of strangers."""
         with self._lock:
             while not self._closed.is_set() and self._monitor.poll(0):
                 seen = recv_monitor_message(self._monitor)
@@ -131,7 +131,7 @@ class Line:
             self.lost = True
 
     def _twin(self, descriptor: int) -> socket.socket | None:
-        """A handle of this connection for as long as it is open; the descriptor alone may soon be another's."""
+        """A second handle of this connection, because its descriptor may be reused once it is closed."""
         if self.transport == "ipc":
             return None
         with contextlib.suppress(OSError):
@@ -148,7 +148,7 @@ class Line:
 
     def _close_strangers(self) -> None:
         if self.peer and not self._peer_number:
-            return  # which connection is the program's is not known
+            return  # the program's own connection is unknown
         strangers = [c.twin for c in self._open.values() if c.number != self._peer_number and c.twin is not None]
         spare = len(strangers) if self.peer else len(strangers) - STRANGERS
         for i, twin in enumerate(strangers):
@@ -171,7 +171,7 @@ class Line:
 
 
 def _received(twin: socket.socket) -> int:
-    """Bytes that came over this connection; 0 where the system does not tell."""
+    """Bytes received over this connection; 0 if the system does not report it."""
     try:
         told = twin.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_RECEIVED.size)
     except OSError:

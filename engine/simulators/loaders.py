@@ -40,8 +40,8 @@ _EXAMPLES = (
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """A reference taken apart. ``target``: the built-in game, the entry point or the program; ``in_process``: the
-    simulator's code runs inside the engine's own processes; ``summary`` is one line for people."""
+    """A parsed reference. ``target``: the built-in game, the entry point or the program; ``in_process``: the
+    simulator's code runs inside the engine's own processes; ``summary``: one line for people."""
 
     reference: str
     kind: Literal["builtin", "python", "command"]
@@ -63,7 +63,7 @@ class Availability(msgspec.Struct, frozen=True):
 
 
 def describe_reference(reference: str) -> Reference:
-    """Take a reference apart without starting anything. Raises ConfigError that says how one looks."""
+    """Parse a reference without starting anything. Raises ConfigError that explains the format."""
     head, _, rest = reference.strip().partition(":")
     kind, plus, transport = head.partition("+")
     if plus and (transport != "tcp" or kind not in ("python", "command")):
@@ -83,7 +83,7 @@ def describe_reference(reference: str) -> Reference:
 
 
 def dialling(reference: str, transport: Transport) -> str:
-    """The same program, given an address of this transport to dial. Raises ConfigError where it names no program."""
+    """A reference to the same program that dials over this transport. Raises ConfigError if it names no program."""
     kind = describe_reference(reference).kind
     if kind == "builtin":
         raise _wrong(reference, "a built-in game dials nothing; only programs (python: and command:) have a transport")
@@ -92,7 +92,8 @@ def dialling(reference: str, transport: Transport) -> str:
 
 
 def availability(reference: str) -> Availability:
-    """Whether what the reference needs is installed. Starts nothing. Raises ConfigError for a malformed reference."""
+    """Whether everything that the reference needs is installed. Starts nothing. Raises ConfigError for a malformed
+    reference."""
     parsed = describe_reference(reference)
     if (parsed.kind, parsed.target) == ("builtin", "wesnoth"):
         from engine.simulators.adapters.wesnoth import installation
@@ -105,7 +106,7 @@ def availability(reference: str) -> Availability:
 
 
 def load(reference: str, *, limits: Limits | None = None) -> LineupSimulator:
-    """The simulator a reference names. External ones start their process at the first use and have ``close()``.
+    """The simulator of a reference. External ones start their process at the first use and have ``close()``.
 
     Raises ConfigError for a malformed reference, SimulatorError (permanent) when something is not installed.
     """
@@ -130,27 +131,27 @@ def load(reference: str, *, limits: Limits | None = None) -> LineupSimulator:
 
 
 def label(what: str, argv: tuple[str, ...]) -> str:
-    """What messages call a program: its file's name alone, for its folders and arguments may hold what only those who
-    registered it should read."""
+    """A program's name in messages: only its file name, because its folders and arguments may contain data that only
+    those who registered it may read."""
     return f"The {what} “{argv[0].rpartition('/')[2]}”"
 
 
 def close(simulator: LineupSimulator) -> None:
-    """End what the simulator keeps running; nothing to do for one that runs in this process."""
+    """End the simulator's process, if it has one."""
     if isinstance(simulator, ExternalSimulator):
         simulator.close()
 
 
 def heed(simulator: LineupSimulator, should_stop: ShouldStop) -> None:
-    """Have the start and the battles of a program raise Cancelled once ``should_stop`` says so, as long as one of them
-    may take; of one that runs in this process a few are played before anybody could ask."""
+    """Make the start and the battles of an external program raise Cancelled once ``should_stop`` returns True, because
+    they may take long; for a simulator in this process there is no need."""
     if isinstance(simulator, ExternalSimulator):
         simulator.should_stop = should_stop
 
 
 @contextlib.contextmanager
 def opened(reference: str, *, limits: Limits | None = None) -> Iterator[LineupSimulator]:
-    """``load`` for a ``with`` block: whatever it started has ended afterwards."""
+    """``load`` as a context manager that ends everything it started."""
     simulator = load(reference, limits=limits)
     try:
         yield simulator

@@ -1,4 +1,4 @@
-"""One simulator program as a process: started below a reaper, its output kept as a short tail, ended for certain."""
+"""One simulator program as a process: run under a reaper, with a short tail of its output, and reliably ended."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ REAPER = Path(__file__).with_name("reaper.py")
 KEPT_VARIABLES = (
     "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV",
     "NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "OMP_NUM_THREADS",
-    "EQUIPOISE_RUN",  # no secret, only a mark: the start after a power cut finds by it what an earlier run left behind
+    "EQUIPOISE_RUN",  # no secret, but a mark by which the next start finds processes left over from a power cut
 )  # fmt: skip
-"""All of the engine's environment that a simulator sees: no secrets, no tokens, no settings of the site."""
+"""The only variables of the engine's environment that a simulator gets: no secrets, tokens or settings of the site."""
 
 TAIL_BYTES = 4096
 
 
 class Tail:
-    """Reads a pipe to its end in a thread and keeps only the last bytes, so a program may print without end."""
+    """Reads a pipe to its end in a thread and keeps only the last bytes, so a program may print without limit."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -47,7 +47,7 @@ class Tail:
 
 
 class Output(Protocol):
-    """What reads a program's standard output and error: it must never let the program wait."""
+    """Reader of a program's standard output and error; it must never block the program."""
 
     def text(self, wait_s: float = 0.0) -> str:
         """The last printed lines."""
@@ -122,19 +122,19 @@ class ReapedProcess(Generic[OutputT]):
         how, _, number = self._how.partition(" ")
         if how == "unstarted":
             return "could not be started"
-        if how == "signal" or code < 0:  # below 0: the reaper itself was killed, and with it the program
+        if how == "signal" or code < 0:  # below 0: the reaper was killed, and with it the program
             return f"was killed by {_signal_name(int(number or -code))}"
         return f"ended by itself with exit code {code}{_as_a_shell_says(code)}"
 
     def _read_report(self) -> None:
-        """Take what the reaper reported, once; it has ended."""
+        """Read the reaper's report, once; the reaper has ended."""
         if self._report >= 0:
             self._how = os.read(self._report, 64).decode().partition("\n")[0]
             os.close(self._report)
             self._report = -1
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the program to end by itself; False when it still runs after ``timeout_s``."""
+        """Wait for the program to end by itself; False if it still runs after ``timeout_s``."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout_s)
         return self._process.returncode is not None
@@ -163,7 +163,7 @@ def _signal_name(number: int) -> str:
 
 
 def _as_a_shell_says(code: int) -> str:
-    """A shell, and programs like it, tell of a command that was killed by an exit code of their own."""
+    """Text for an exit code by which shells and similar programs report that a command was killed."""
     with contextlib.suppress(ValueError):
         return f" (a shell ends with this code when {signal.Signals(code - 128).name} killed what it ran)"
     return ""

@@ -1,6 +1,5 @@
-"""A program of somebody else's at the far end of a line: started at its first use, described once, started again after
-it ended. What simulators of lineups and games for agents in other processes share.
-"""
+"""A third-party program behind a line: started at its first use, described once, restarted after it has ended. Base of
+lineup simulators and games for agents in other processes."""
 
 from __future__ import annotations
 
@@ -26,14 +25,14 @@ S = TypeVar("S", GameSpec, MDPSpec)
 class Program(ABC, Generic[S]):
     """One process, one call at a time.
 
-    ``command`` is the program's argument list (``{endpoint}`` in it is replaced; the endpoint and the key are also in
-    its environment), ``transport`` what it dials. ``watch`` may be set: it is told of every long wait. So may
-    ``should_stop``: it is asked about 20 times a second during a call, which raises Cancelled once it says so. Use it
+    ``command``: the program's argument list (``{endpoint}`` in it is replaced; the endpoint and the key are also in its
+    environment); ``transport``: the one it dials. ``watch``, if set, is called for every long wait. ``should_stop``, if
+    set, is called about 20 times a second during a call, which raises Cancelled once it returns True. Use the program
     as a context manager or call ``close()``; a forgotten one ends with this process, however that ends.
     """
 
     what: ClassVar[str]
-    """How people call such a program."""
+    """The word for such a program in messages."""
 
     def __init__(
         self,
@@ -69,35 +68,35 @@ class Program(ABC, Generic[S]):
         variables: Mapping[str, str] | None = None,
         transport: Transport = "ipc",
     ) -> Self:
-        """Python's ``module:factory``, served in a process of its own by ``engine.simulators.serve``."""
+        """A Python ``module:factory``, served in a process of its own by ``engine.simulators.serve``."""
         command = [sys.executable, "-m", "engine.simulators.serve", entry_point]
         label = label or f"The {cls.what} “{entry_point}”"
         return cls(command, label=label, limits=limits, variables=variables, transport=transport)
 
     @abstractmethod
     def _introduced(self, connection: Connection) -> S:
-        """What a program that has just started describes. Raises SimulatorError."""
+        """The description of a newly started program. Raises SimulatorError."""
 
     @property
     def pid(self) -> int:
-        """The pid the running program gave (0 when none runs)."""
+        """The pid that the running program reported (0 if none runs)."""
         return self._held[0].pid if self._held and self._held[0].alive else 0
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What the program says it can do: replay, cancel, heartbeat. Starts it if need be."""
+        """The program's declared capabilities: replay, cancel, heartbeat. Starts it if necessary."""
         with self._lock:
             self._stop.clear()
             return self._connection().capabilities
 
     def start(self) -> None:
-        """Start it, if it does not run. Raises SimulatorError, Cancelled."""
+        """Start the program if it is not running. Raises SimulatorError, Cancelled."""
         with self._lock:
             self._stop.clear()
             self._connection()
 
     def cancel(self) -> None:
-        """Make the call that another thread has in progress raise Cancelled."""
+        """Make a call that is in progress in another thread raise Cancelled."""
         self._stop.set()
 
     def _stopped(self) -> bool:
@@ -117,14 +116,14 @@ class Program(ABC, Generic[S]):
         self.close()
 
     def _described(self) -> S:
-        """What the program describes; starts it the first time. Raises SimulatorError."""
+        """The program's description; starts it the first time. Raises SimulatorError."""
         if self._spec is None:
             self._connection()
         assert self._spec is not None
         return self._spec
 
     def _connection(self) -> Connection:
-        """The line to the running program, which is started when none runs."""
+        """The connection to the running program; starts it if none runs."""
         if self._held and self._held[0].alive:
             return self._held[0]
         self._held.clear()

@@ -1,8 +1,8 @@
-"""The wire format of ``equipoise-sim/1``: a JSON header frame, then raw little-endian array frames it describes.
+"""The wire format of ``equipoise-sim/1``: a JSON header frame, then the raw little-endian array frames it describes.
 
-``encode`` turns a message and its arrays into the frames of one ZeroMQ multipart message, ``decode`` turns frames
-that came from an untrusted program back into them. Decoding is strict about sizes, types and shapes and tolerant
-of unknown keys, so a newer program can talk to an older one. ``engine/PROTOCOL.md`` specifies the protocol.
+``encode`` turns a message and its arrays into the frames of one ZeroMQ multipart message, ``decode`` parses frames from
+an untrusted program. Decoding is strict about sizes, types and shapes and tolerant of unknown keys, so a newer program
+can talk to an older one. ``engine/PROTOCOL.md`` specifies the protocol.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ArrayHeader(msgspec.Struct, frozen=True):
-    """What the next array frame holds: a name, one of ``DTYPES`` and a shape in C order."""
+    """The content of the next array frame: a name, one of ``DTYPES`` and a shape in C order."""
 
     name: str
     dtype: str
@@ -110,13 +110,13 @@ class Frames(Message, frozen=True, kw_only=True, tag="FRAMES"):
 
 
 class Game(Message, frozen=True, kw_only=True, tag="GAME"):
-    """What a program sends instead of SPEC whose game is played tick by tick (``MDPSpec``)."""
+    """Sent instead of SPEC by a program whose game is played tick by tick (``MDPSpec``)."""
 
     spec: MDPSpec
 
 
 class Reset(Message, frozen=True, kw_only=True, tag="RESET"):
-    """Begin battles afresh, in place of all that went on. Array: seeds uint64[n]."""
+    """Begin new battles in place of all running ones. Array: seeds uint64[n]."""
 
     id: int
     deadline_ms: int
@@ -171,8 +171,8 @@ class Bye(Message, frozen=True, kw_only=True, tag="BYE"):
 
 
 class WrongShape(SimulatorError):
-    """A header of a known type whose keys are wrong; ``problems`` has a sentence with its place for each, ``message``
-    what could be read of it (None where nothing can be said of the rest)."""
+    """A header of a known type with invalid keys; ``problems`` has a sentence with its place for each; ``message``: the
+    part that could be read (None if nothing can be said about the rest)."""
 
     def __init__(self, kind: type[Message], message: Any, problems: Sequence[str]) -> None:
         self.kind, self.message, self.problems = kind, message, list(problems)
@@ -180,7 +180,7 @@ class WrongShape(SimulatorError):
 
 
 Request = PlayBattles | Replay | Reset | Actions
-"""What is answered once, before its deadline."""
+"""Messages that must be answered once, before a deadline."""
 
 AnyMessage = (
     Hello | Spec | PlayBattles | Results | Replay | Frames | Game | Reset | Actions | States | Cancel | Ping | Pong
@@ -193,14 +193,14 @@ _encoder = msgspec.json.Encoder()
 
 
 class Decoded(NamedTuple):
-    """One message as it arrived: the header, and its arrays by name, fit for torch and numba."""
+    """One received message: the header, and its arrays by name, aligned and writable as torch and numba need."""
 
     message: AnyMessage
     arrays: Arrays
 
 
 def encode(message: AnyMessage, arrays: Mapping[str, NDArray[Any]] | None = None) -> list[Buffer]:
-    """The frames of one multipart message. Raises ValueError for an array type that may not travel."""
+    """The frames of one multipart message. Raises ValueError for an array type outside ``DTYPES``."""
     headers: list[ArrayHeader] = []
     frames: list[Buffer] = []
     for name, values in (arrays or {}).items():
@@ -213,8 +213,8 @@ def encode(message: AnyMessage, arrays: Mapping[str, NDArray[Any]] | None = None
 
 
 def decode(frames: Sequence[Buffer]) -> Decoded:
-    """The message in these frames. Raises SimulatorError that names what is wrong with them, WrongShape where it is
-    the keys of the header."""
+    """The message in these frames. Raises SimulatorError that names the problem, WrongShape if the header's keys are
+    invalid."""
     if not frames:
         raise SimulatorError("an empty message arrived; every message starts with a JSON header frame")
     message = _header(frames[0])
@@ -229,7 +229,7 @@ def decode(frames: Sequence[Buffer]) -> Decoded:
 
 
 def type_name(message: AnyMessage) -> str:
-    """The word that stands in a message's ``type``."""
+    """The value of a message's ``type``."""
     return str(message.__struct_config__.tag)
 
 

@@ -19,7 +19,7 @@ MOST_TRIES = 10_000
 
 
 class _Choice(NamedTuple):
-    """One way to fill a piece slot: which piece, how many, what it costs, how many counted units it adds."""
+    """One way to fill a piece slot: the piece, its count, its cost, and the counted units that it adds."""
 
     piece: int
     many: int
@@ -39,9 +39,9 @@ class _Seat(NamedTuple):
 def random_teams(
     spec: GameSpec, n: int, rng: np.random.Generator, *, empty_optional: bool = False
 ) -> NDArray[np.int32]:
-    """n teams int32[n, slots] by the spec's rules; ``empty_optional`` leaves every optional slot empty.
+    """n teams int32[n, slots] under the spec's rules; ``empty_optional`` leaves every optional slot empty.
 
-    Raises SimulatorError (permanent) when the rules leave no team.
+    Raises SimulatorError (permanent) if no team satisfies the rules.
     """
     seats = _seats(spec, empty_optional)
     rows = np.zeros((n, len(spec.slots)), np.int32)
@@ -76,7 +76,7 @@ def _choices(spec: GameSpec, slot: Slot, count: Slot | None, empty_optional: boo
 
 
 class _Filler:
-    """Fills one team, slot by slot in a random order, going back a slot where distinct pieces leave no way on."""
+    """Fills one team slot by slot in random order; backtracks where distinct pieces leave no choice."""
 
     def __init__(self, spec: GameSpec, seats: list[_Seat], rng: np.random.Generator) -> None:
         index = spec.piece_index()
@@ -91,7 +91,7 @@ class _Filler:
         self._tries = 0
 
     def fill(self, row: NDArray[np.int32]) -> bool:
-        """Write a team into the row; False when there is none."""
+        """Write a team into the row; False if there is none."""
         if not self._extend(0.0, 0):
             return False
         for seat, choice in zip(self._seats, self._chosen, strict=True):
@@ -116,7 +116,7 @@ class _Filler:
         return False
 
     def _free(self, position: int) -> list[_Choice]:
-        """The choices of this slot whose piece is not in the team yet, where pieces may not repeat."""
+        """The choices of this slot; where pieces may not repeat, without those already in the team."""
         seat, options = self._seats[position], self._options[position]
         if seat.category not in self._distinct:
             return options
@@ -137,7 +137,7 @@ class _Filler:
 def _places_of_required(
     spec: GameSpec, seats: list[_Seat], rng: np.random.Generator, required: list[int]
 ) -> dict[int, list[_Choice]]:
-    """For each required piece a random free slot that takes it: slot index to the choices left there."""
+    """For each required piece a random free slot that accepts it; the remaining choices by slot index."""
     forced: dict[int, list[_Choice]] = {}
     for piece in required:
         homes = {i: [c for c in seat.choices if c.piece == piece] for i, seat in enumerate(seats) if i not in forced}
@@ -151,7 +151,7 @@ def _places_of_required(
 
 
 class _Bounds(NamedTuple):
-    """The least and the most that the slots still to fill can add."""
+    """The smallest and largest cost and units that the slots still to fill can add."""
 
     least_cost: float
     most_cost: float

@@ -1,4 +1,4 @@
-"""Everything wrong with the shape of a JSON value at once, each fault with its place: msgspec stops at the first.
+"""Reports all faults in the shape of a JSON value, each with its place; msgspec stops at the first.
 
 Used only after msgspec has refused a value, so it may take its time.
 """
@@ -21,27 +21,27 @@ _STAND_IN = re.compile(r"\bnan\b|<unread ")
 
 
 class Read(NamedTuple):
-    """``value`` has a stand-in at each place where a text, a number or a yes or no was missing or wrong; None where
-    more than that was wrong, so that nothing further can be said about it."""
+    """``value`` has a placeholder wherever a text, a number or a boolean was missing or wrong; None if more than that
+    was wrong, so that nothing further can be said about it."""
 
     value: Any
     problems: list[str]
 
 
 def read(kind: type[msgspec.Struct], value: object, place: str = "") -> Read:
-    """The struct in a plain JSON value, with everything that is wrong with it."""
+    """The struct in a plain JSON value, with all its faults."""
     reader = _Reader()
     made = reader.read(inspect.type_info(kind), value, place)
     return Read(made if reader.usable else None, reader.problems)
 
 
 def certain(problems: list[str]) -> list[str]:
-    """Those sentences about a ``Read.value`` that are not about one of its stand-ins."""
+    """Those sentences about a ``Read.value`` that do not concern one of its placeholders."""
     return [problem for problem in problems if not _STAND_IN.search(problem)]
 
 
 class _Reader:
-    """Goes through one value."""
+    """Walks through one value."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []
@@ -102,13 +102,13 @@ class _Reader:
         if isinstance(kind, inspect.IntType | inspect.FloatType):
             return float("nan")
         if isinstance(kind, inspect.BoolType):
-            return False  # nothing is said of a yes or no
+            return False  # booleans have no constraints
         self.usable = False
         return None
 
 
 def _chosen(kind: inspect.UnionType, value: object) -> inspect.Type:
-    """The member of a union that the value means: by its tag, or the one that is not null."""
+    """The member of a union that applies to the value: by its tag, or the one that is not null."""
     if value is None and any(isinstance(member, inspect.NoneType) for member in kind.types):
         return inspect.NoneType()
     tagged = [member for member in kind.types if isinstance(member, inspect.StructType)]
@@ -121,9 +121,9 @@ def _chosen(kind: inspect.UnionType, value: object) -> inspect.Type:
 
 
 def _untagged(field: str, tags: tuple[str, ...]) -> inspect.Type:
-    """Of a value whose tag is missing or unknown only that can be said."""
+    """A type that reports only the missing or unknown tag of a value."""
     one = inspect.Field(field, field, inspect.LiteralType(tags), required=True)
-    return inspect.StructType(dict, (one,))  # type: ignore[arg-type]  # it is never made: its one field is wrong
+    return inspect.StructType(dict, (one,))  # type: ignore[arg-type]  # never constructed, because its only field is invalid
 
 
 def _shown(value: object) -> str:

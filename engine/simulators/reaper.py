@@ -1,14 +1,14 @@
-"""The reaper: a tiny parent for one simulator that makes sure nothing of it outlives the engine.
+"""The reaper: a tiny parent process for one simulator, which ensures that nothing of it outlives the engine.
 
 Run as a script by ``engine.simulators.process`` (standard library only, so it starts in about 20 ms)::
 
     python -I -S reaper.py LIFE_FD REPORT_FD PRIVATE_DIR -- COMMAND [ARGUMENT ...]
 
-It becomes the reaper of everything the command starts, even of daemons that left their session. When the
-command ends, when the engine asks (SIGTERM), or when the engine is gone in any way (the pipe LIFE_FD ends, or the
-parent changes), it kills all of them, removes PRIVATE_DIR and ends with the command's exit code (128 + signal). How
-the command itself ended it writes to the pipe REPORT_FD, as "exit CODE", "signal NUMBER" or "unstarted 0": an exit code
-above 128 is not a signal, and 127 may be the command's own.
+It becomes the reaper of everything that the command starts, even of daemons that left their session. When the command
+ends, when the engine asks (SIGTERM), or when the engine is gone in any way (the pipe LIFE_FD ends, or the parent
+changes), it kills all of them, removes PRIVATE_DIR and ends with the command's exit code (128 + signal). It also writes
+to the pipe REPORT_FD how the command ended, as "exit CODE", "signal NUMBER" or "unstarted 0", because an exit code
+above 128 need not be a signal, and 127 may be the command's own.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
 def start(command: list[str], report_fd: int) -> int:
-    """Fork and execute the command in a process group of its own; it dies with the reaper. Returns its pid. Where it
-    cannot be executed, that is reported and the pid is of a child that ends with 127."""
+    """Fork and execute the command in a process group of its own; it dies with the reaper. Returns its pid. If it
+    cannot be executed, that is reported, and the pid is that of a child that ends with 127."""
     pid = os.fork()
     if pid:
         return pid
@@ -47,7 +47,7 @@ def start(command: list[str], report_fd: int) -> int:
 
 
 def children() -> list[int]:
-    """Pids of every direct child, adopted ones too."""
+    """Pids of all direct children, including adopted ones."""
     found = []
     me = os.getpid()
     for name in os.listdir("/proc"):
@@ -64,7 +64,7 @@ def children() -> list[int]:
 
 
 def kill_everything(group: int) -> None:
-    """Kill the group, then whatever is still a child: each round adopts and kills the next generation."""
+    """Kill the group, then all remaining children: each round adopts and kills the next generation."""
     for _ in range(400):
         with contextlib.suppress(OSError):
             os.killpg(group, signal.SIGKILL)
@@ -80,7 +80,7 @@ def kill_everything(group: int) -> None:
 
 
 def watch(pid: int, life_fd: int, report_fd: int, wake_fd: int, stopping: list[int]) -> int:
-    """Wait until the command ends or nobody wants it any more; the reaper's exit code."""
+    """Wait until the command ends or is no longer wanted; returns the reaper's exit code."""
     parent = os.getppid()
     while True:
         ready, _, _ = select.select([life_fd, wake_fd], [], [], 1.0)

@@ -31,9 +31,9 @@ NAMES = (
 
 
 def make(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> Game:
-    """The game for ``battles`` battles at a time; a program of somebody else's has begun, and raises Cancelled whenever
-    ``should_stop`` says so. Raises ConfigError that names the field, also where such a program says that it cannot
-    begin, and SimulatorError where it may another time."""
+    """The game for ``battles`` battles at a time. A third-party program has been started, and raises Cancelled once
+    ``should_stop`` returns True. Raises ConfigError that names the field, also if such a program reports that it cannot
+    start, and SimulatorError if another try may succeed."""
     try:
         made = load_game(_reference(game.name.strip()), battles, dict(game.settings))
         if isinstance(made, ExternalGame):
@@ -49,7 +49,7 @@ def make(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> Game
 
 
 def make_for_one(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> VectorMDP:
-    """The same where one agent learns at a time. Raises ConfigError also for a game with several seats."""
+    """The same for one learning agent. Also raises ConfigError for a game with several seats."""
     made, why = make(game, battles, should_stop), "a search for training settings trains one agent at a time"
     seats = len(made.spec.seats)
     if in_turns(made) or seats > 1:
@@ -60,8 +60,8 @@ def make_for_one(game: TrainGame, battles: int, should_stop: ShouldStop = never)
 
 
 def begin(game: Game, seed: int) -> None:
-    """Begin a battle, as a study does before anything else. Raises ConfigError at ``game.name`` where the game cannot,
-    or begins otherwise than it describes itself."""
+    """Begin a battle, as a study does before anything else. Raises ConfigError at ``game.name`` if the game cannot, or
+    if its first state does not match its description."""
     try:
         if in_turns(game):
             _check_states(game, seed)

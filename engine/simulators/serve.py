@@ -1,10 +1,10 @@
 """Serve any Python object with the ``LineupSimulator`` methods, or a game that is played tick by tick, over
 ``equipoise-sim/1``, in a process of its own.
 
-``python -m engine serve-simulator module:factory --connect ipc:///path`` dials the engine; the key is taken from
-the environment. Sockets live in a second thread, so PING is answered and CANCEL is heard while a battle is played.
-A simulator may have a thread-safe ``cancel()`` that makes a running ``battles`` raise ``Cancelled``, a ``close()``
-that is called at the end, and ``max_batch``, the most battles it wants in one call.
+``python -m engine serve-simulator module:factory --connect ipc:///path`` dials the engine; the key is taken from the
+environment. Sockets belong to a second thread, which handles PING and CANCEL while a battle is played. A simulator may
+have a thread-safe ``cancel()`` that makes a running ``battles`` raise ``Cancelled``, a ``close()`` that is called at
+the end, and ``max_batch``, the largest number of battles in one call.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Refused(EngineError):
 
 
 class Unmade(EngineError):
-    """There is nothing to serve; the message says why."""
+    """The simulator could not be made; the message says why."""
 
 
 class _Line:
-    """The socket thread: moves messages between the engine and the queue the player works off."""
+    """The socket thread: moves messages between the engine and the player's queue."""
 
     def __init__(self, endpoint: str, hello: Hello, on_cancel: Callable[[], None] | None) -> None:
         self._endpoint, self._hello, self._on_cancel = endpoint, hello, on_cancel
@@ -124,7 +124,8 @@ class _Line:
             self.work.put(decoded)
 
     def _hang_up(self) -> None:
-        """Nobody listens any more: give the player a moment to stop, then end even in the middle of a battle."""
+        """Called when the engine is gone: give the player a moment to stop, then exit even in the middle of a
+        battle."""
         self.welcome.put(Refused(f"the engine at {self._endpoint} does not answer or has gone away"))
         self.work.put(None)
         if self._on_cancel and self.playing:
@@ -137,17 +138,17 @@ class _Line:
 
 
 class Player(Protocol):
-    """Turns one request into one answer; a message of none of its ``requests`` is not one."""
+    """Turns one request into one answer; only messages of the types in ``requests`` are requests."""
 
     requests: tuple[type[protocol.Message], ...]
 
     def answer(self, decoded: Decoded) -> Answer:
-        """The answer; whatever goes wrong becomes an ERROR message."""
+        """The answer; any exception becomes an ERROR message."""
         ...
 
 
 def serve(simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name: str = "") -> None:
-    """Dial ``endpoint``, play what the engine asks for, return when it says BYE.
+    """Dial ``endpoint``, answer the engine's requests, return after its BYE.
 
     Raises Refused when the engine does not answer, does not accept the key or version, or goes away.
     """
@@ -179,7 +180,7 @@ def serve(simulator: LineupSimulator | VectorMDP, endpoint: str, key: str, name:
 
 
 def decline(endpoint: str, key: str, name: str, why: str) -> None:
-    """Dial ``endpoint`` only to say why there is nothing to play."""
+    """Dial ``endpoint`` only to report why the simulator could not be made."""
     line = _Line(endpoint, Hello(key=key, name=name, pid=os.getpid()), None)
     try:
         if isinstance(line.welcome.get(), Hello):
@@ -218,7 +219,7 @@ def main_serve(argv: list[str]) -> int:
     try:
         serve(_made(options.entry_point), options.connect, key, options.entry_point)
     except Unmade as error:
-        if key:  # an engine waits for it
+        if key:  # an engine waits for an answer
             decline(options.connect, key, options.entry_point, str(error))
         else:
             print(error, file=sys.stderr)
@@ -230,7 +231,7 @@ def main_serve(argv: list[str]) -> int:
 
 
 def _made(entry_point: str) -> LineupSimulator | VectorMDP:
-    """What the entry point makes. Raises Unmade with one line to its author."""
+    """The object that the entry point makes. Raises Unmade with one line for its author."""
     try:
         return entry_points.build(entry_point)
     except EngineError as error:

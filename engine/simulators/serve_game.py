@@ -14,7 +14,7 @@ from engine.simulators.states import to_arrays
 
 
 class GamePlayer:
-    """Answers with STATES; whatever the game raises becomes an ERROR message."""
+    """Answers with STATES; any exception from the game becomes an ERROR message."""
 
     requests: tuple[type[protocol.Message], ...] = (Reset, Actions)
 

@@ -17,7 +17,7 @@ Answer = tuple[protocol.AnyMessage, Arrays]
 
 
 class LineupPlayer:
-    """Answers with RESULTS and FRAMES; whatever the simulator raises becomes an ERROR message."""
+    """Answers with RESULTS and FRAMES; any exception from the simulator becomes an ERROR message."""
 
     requests: tuple[type[protocol.Message], ...] = (PlayBattles, Replay)
 

@@ -1,5 +1,5 @@
-"""How much a game of lineups may describe: what is larger is refused when it introduces itself, before anything else
-looks at it, for pages and searches could not keep up with it. A real game stays far below."""
+"""Size limits of a lineup game: larger descriptions are refused at the handshake, before anything else reads them,
+because pages and searches could not handle them. Real games stay far below."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MOST = {
     "categories": 200, "pieces": MOST_PIECES, "slots": 100, "side_metrics": 200, "battle_metrics": 200,
     "parameters": MOST_PIECES, "fidelities": 50,
 }  # fmt: skip
-"""Entries of each list."""
+"""Largest number of entries in each list."""
 MOST_RULES = {"distinct": 500, "required": MOST_PIECES, "banned": MOST_PIECES}
 MOST_ATTRIBUTES = 200
-"""Of a category."""
+"""Largest number of attributes of a category."""
 
 
 def too_large(spec: GameSpec) -> Iterator[str]:
-    """What a game has too many of."""
+    """The limits that a game exceeds, as sentences."""
     yield from longer(spec, MOST, "spec")
     yield from longer(spec.rules, MOST_RULES, "spec.rules")
     for i, category in enumerate(spec.categories[: MOST["categories"]]):

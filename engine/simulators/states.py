@@ -32,7 +32,7 @@ _END = "ended."
 
 
 def to_arrays(step: VectorStep) -> Arrays:
-    """The arrays that say what a step says."""
+    """A step as arrays."""
     found: Arrays = _seats(step.observations, step.masks, "")
     found |= {"rewards": step.rewards, "alive": step.alive.astype(np.uint8)}
     found |= {name: getattr(step, name).astype(np.uint8) for name in ("terminated", "truncated")}
@@ -50,8 +50,8 @@ def _seats(observations: tuple[Observations, ...], masks: tuple[Array | None, ..
 
 
 def from_arrays(spec: MDPSpec, n: int, arrays: Arrays) -> VectorStep:
-    """The step that arrays from outside describe, without its totals. Raises SimulatorError for missing arrays; shapes,
-    types and numbers are ``engine.mdp.checks.check_batch``'s business."""
+    """The step in arrays from outside, without its totals. Raises SimulatorError for missing arrays; shapes, types and
+    numbers are checked by ``engine.mdp.checks.check_batch``."""
     terminated, truncated = (_flags(_get(arrays, name), (n,), name) for name in ("terminated", "truncated"))
     seats = (n, len(spec.seats))
     alive = _flags(arrays["alive"], seats, "alive") if "alive" in arrays else np.ones(seats, np.bool_)

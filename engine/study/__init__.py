@@ -14,7 +14,8 @@ __all__ = ["Control", "run"]
 
 
 def run(config: Study, store: Store, resume: str = "", control: Control = lambda: "") -> Iterator[AnyEvent]:
-    """Run a study to its end. ``resume``: hash of the checkpoint to go on from; ``control`` is asked often and may
-    command a stop or a pause. Expected errors end in a Failed event; ActorLost is raised: another attempt can go on."""
+    """Run a study to its end. ``resume``: hash of the checkpoint to continue from; ``control`` is called often and may
+    command a stop or a pause. Expected errors end in a Failed event; raises ActorLost, after which another attempt can
+    continue."""
     events: Iterator[AnyEvent] = STUDIES[config.kind].load()(config, store, resume, control)
     return events

@@ -1,4 +1,4 @@
-"""What a search shows beside its front, stored: the map of MAP-Elites, who copied whom in population based training."""
+"""Stored views of a search beside its front: the map of MAP-Elites, the lineage of population based training."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def views_of(
     store: Store,
     genes: Callable[[Genome], Genome] = lambda genome: genome,
 ) -> Shown:
-    """The views of the moment (``PopulationSearch.views``), settings as ``genes`` shows them."""
+    """The current views (``PopulationSearch.views``), with settings as ``genes`` shows them."""
     return _stored(search_in(algorithm).views(genes), meta, store)
 
 
 def off_the_edge(algorithm: Algorithm, edge: Sequence[Individual], fresh: int) -> tuple[list[Individual], int]:
-    """The best of each kind of behaviour that are not on the edge, and on how many fresh replicates each is measured
-    again: as many as the edge, or what is each one's share of all that the search itself measured with."""
+    """The elites of behaviours that are not on the edge, and the number of fresh replicates for each: as many as for
+    the edge, but at most an equal share of all replicates that the search itself used."""
     search = search_in(algorithm)
     known = {i.evaluation.id for i in edge}
     others = [i for i in search.best_of_kinds() if i.evaluation.id not in known]
@@ -36,7 +36,7 @@ def off_the_edge(algorithm: Algorithm, edge: Sequence[Individual], fresh: int) -
 
 
 def remapped(algorithm: Algorithm, fresh: Sequence[Individual], meta: Mapping[str, Any], store: Store) -> Shown:
-    """The views of kinds (``fresh_`` before each name) as fresh seeds have them."""
+    """The views of behaviours by the results on fresh seeds, with names prefixed by ``fresh_``."""
     return _stored(search_in(algorithm).views_by([i.evaluation for i in fresh]), meta, store, "fresh_")
 
 

@@ -17,11 +17,11 @@ from engine.rl.seats import Player, Players
 from engine.store import Store
 
 PLAYERS_KEPT = 64
-"""That a sampler keeps in memory, for when they play again."""
+"""Largest number of players that a sampler keeps in memory for reuse."""
 
 
 def cast_of(config: TrainConfig) -> Cast:
-    """Who may sit where in the battles that are learned from."""
+    """The cast of the battles that policies learn from."""
     if not config.policies:
         return everywhere(AGENT, 1)
     seats: list[list[Candidate]] = [[] for _ in range(config.seats)]
@@ -32,7 +32,7 @@ def cast_of(config: TrainConfig) -> Cast:
 
 
 def facing(config: TrainConfig, opponent: str) -> Cast:
-    """Who sits where when a policy is measured: ``opponent`` on every seat, or without one whoever is drawn."""
+    """The cast against which a policy is measured: ``opponent`` on every seat or, without one, drawn as in training."""
     if not opponent:
         return cast_of(config)
     policy = config.policies[opponent]
@@ -42,8 +42,8 @@ def facing(config: TrainConfig, opponent: str) -> Cast:
 def players_of(
     config: TrainConfig, seats: Sequence[SeatSpec], store: Store, present: Mapping[str, Policy], *, explore: bool
 ) -> Players:
-    """The players of all policies; ``present``: the learning ones as they are now, where they play and do not learn.
-    A policy is made when it is first asked for. They raise ConfigError for one that cannot be."""
+    """The players of all policies; ``present``: the current learning policies, for battles they do not learn from. A
+    policy is made when it is first requested; that raises ConfigError for one that cannot be made."""
 
     @lru_cache(PLAYERS_KEPT)
     def player(name: str) -> Player:
@@ -58,7 +58,7 @@ def players_of(
 
 
 def player_of(name: str, policy: Any, seat: SeatSpec, store: Store, *, explore: bool = False) -> Player:
-    """The player of a policy that never learns, for a seat. Raises ConfigError, below the policy's name."""
+    """The player of a policy that never learns, for a seat. Raises ConfigError with the policy's name in its place."""
     with below(f"policies.{name}"):
         return MAKERS[policy.kind](policy, seat, store, explore)
 
@@ -81,4 +81,4 @@ def _frozen(policy: FrozenConfig, seat: SeatSpec, store: Store, explore: bool) -
 
 
 MAKERS: dict[str, Callable[[Any, SeatSpec, Store, bool], Player]] = {"scripted": _scripted, "frozen": _frozen}
-"""By the kind of a policy that never learns: what makes its player."""
+"""Factories of players, by the kind of a policy that never learns."""

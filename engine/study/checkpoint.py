@@ -19,7 +19,7 @@ OLD = (
 
 
 class Checkpoint(NamedTuple):
-    """What ``read`` found."""
+    """The result of ``read``."""
 
     tick: int
     parts: Parts
@@ -35,14 +35,15 @@ def named(name: str, parts: Parts) -> Parts:
 
 
 def write(config: Study, tick: int, parts: Parts, store: Store) -> str:
-    """Store a checkpoint; its hash."""
+    """Store a checkpoint and return its hash."""
     meta = {name: part.meta for name, part in parts.items()}
     arrays = {f"{name}:{key}": array for name, part in parts.items() for key, array in part.arrays.items()}
     return store.put(pack({"format": FORMAT, "study": study_hash(config), "tick": tick, "parts": meta}, arrays))
 
 
 def read(config: Study, digest: str, store: Store) -> Checkpoint:
-    """Raises ConfigError when the checkpoint is of another format or another study, StoreError when it is missing."""
+    """The checkpoint with this hash. Raises ConfigError when it has another format or is of another study, StoreError
+    when it is missing."""
     meta, arrays = unpack(store.get(digest))
     if meta.get("format") != FORMAT:
         raise ConfigError([("resume", OLD)])

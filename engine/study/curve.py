@@ -17,11 +17,12 @@ from engine.rl.learner import Metrics
 from engine.rl.sampler import Episode
 
 _KEPT = ("staleness_max",)
-"""Metrics of which a round shows the largest instead of the mean."""
+"""Metrics that a round reports as a maximum, not as a mean."""
 
 
 class PolicyCurve:
-    """How one policy learns. ``least``: what no episode's return is below. ``state`` and ``load`` are plain JSON."""
+    """The learning curve of one policy. ``least``: lower bound of an episode's return. ``state`` and ``load`` are plain
+    JSON."""
 
     def __init__(
         self, rewards: tuple[str, ...], weights: Iterable[float], signals: tuple[str, ...], least: float = -math.inf
@@ -35,14 +36,14 @@ class PolicyCurve:
         self.restart()
 
     def restart(self) -> None:
-        """A round begins."""
+        """Begin a round."""
         self.episodes: list[Episode] = []
         self.steps, self.seconds = 0, dict.fromkeys(self.spent, 0.0)
         self._metrics: list[Metrics] = []
 
     def learned(self, arrivals: Iterable[Arrival], metrics: Metrics, steps: int, seconds: float) -> None:
-        """One update, from ``steps`` decisions of these fragments (none: it was skipped), which took these processor
-        ``seconds``."""
+        """Record one update from ``steps`` decisions in these fragments (0: it was skipped), which took ``seconds`` of
+        processor time."""
         spent = [("learning_seconds", seconds)]
         for arrival in arrivals:
             self.episodes += arrival.episodes
@@ -57,8 +58,8 @@ class PolicyCurve:
         self.steps += steps
 
     def examined(self, found: Mapping[str, Examination]) -> None:
-        """The last evaluation, with the 95 % ranges that are known: of the first opponent's episodes, then of the
-        others' with their names."""
+        """Record the last evaluation with the 95 % ranges that are known: episodes against the first opponent under
+        plain names, those against the others with the opponent's name."""
         self.evaluation = {}
         for i, (opponent, one) in enumerate(found.items()):
             self.evaluation |= self._measured(one, f"@{opponent}" if i else "")
@@ -86,7 +87,7 @@ class PolicyCurve:
         return found | self.played() | self.seconds
 
     def played(self) -> Metrics:
-        """How the episodes that ended in this round went; nothing when none did."""
+        """Metrics of the episodes that ended in this round; empty when none did."""
         if not self.episodes:
             return {}
         returns = np.array([episode.returns for episode in self.episodes])
@@ -104,7 +105,7 @@ class PolicyCurve:
         return {"totals": self.totals, "spent": self.spent, "evaluation": self.evaluation}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.totals, self.spent = dict(state["totals"]), dict(state["spent"])
         self.evaluation = dict(state["evaluation"])
         self.restart()
@@ -120,7 +121,7 @@ class Curve:
         self.restart()
 
     def restart(self) -> None:
-        """A round begins."""
+        """Begin a round."""
         self._round_began = time.monotonic()
         for policy in self.policies.values():
             policy.restart()
@@ -152,7 +153,7 @@ class Curve:
         return self._named({name: policy.evaluation for name, policy in self.policies.items()})
 
     def summary(self, steps: int) -> dict[str, Any]:
-        """Of the whole study, which learned from ``steps`` decisions, and of its last round."""
+        """Results of the whole study, which learned from ``steps`` decisions, and of its last round."""
         counters = self.counters(steps)
         speed = counters.steps / counters.seconds if counters.seconds else 0.0
         played = self._named({name: policy.played() for name, policy in self.policies.items()})
@@ -176,13 +177,13 @@ class Curve:
         return {"lost": self.lost, "seconds": self.before + time.monotonic() - self.began}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Continue from ``state``."""
         self.lost, self.before, self.began = state["lost"], state["seconds"], time.monotonic()
         self.restart()
 
 
 def too_short(config: TrainConfig, steps: int, longest: int) -> str:
-    """What to say when battles that begin afresh at every round's end ended no episode in a round of ``steps``.
+    """The message when battles, which restart at the end of every round, ended no episode in a round of ``steps``.
     ``longest``: moves of the longest episode, or 0."""
     battles = config.samplers * config.environments
     sure = f", {longest * battles:,} or more (an episode can last {longest:,} moves)" if longest else ""
@@ -198,7 +199,7 @@ def too_short(config: TrainConfig, steps: int, longest: int) -> str:
 
 
 def nothing_to_learn(update: int) -> str:
-    """What to say at the first update in which the agent took no decision that counts."""
+    """The message at the first update in which no decision of the agent counts."""
     return (
         f"Update {update:,} was skipped: in all of its moves the agent was out of its battle, so there was nothing to "
         "learn from. The policy stays as it was. Further skipped updates are counted, and not told one by one."

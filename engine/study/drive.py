@@ -1,6 +1,6 @@
 """The one loop that drives every study that evaluates candidates, synchronous or steady-state. It reports as events.
 
-A study chooses what is evaluated, the algorithm, and the record of the results.
+A study supplies the evaluator, the algorithm, and the record of the results.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from engine.study.failures import not_begun
 from engine.study.progress_throttle import ProgressThrottle
 
 FRESH = 1_000_000
-"""Replicates from here on are never used by a search, so a re-evaluation is on fresh seeds."""
+"""Searches never use replicates from here on, so a re-evaluation has fresh seeds."""
 _POLL_S = 0.2
 
 
 class Plan(NamedTuple):
-    """Totals of a whole study, fresh replicates of the final front left out."""
+    """Totals of a whole study, without the fresh replicates of the final front."""
 
     ticks: int
     battles: int
@@ -49,11 +49,11 @@ class Drive(ABC):
     """One execution of a study. ``prepare`` sets ``record`` and ``algorithm``."""
 
     evaluator: ClassVar[str]
-    """The row of ``engine.catalog.EVALUATORS``."""
+    """Its key in ``engine.catalog.EVALUATORS``."""
     role: str = "archive"
-    """Of the artifact that holds everything evaluated."""
+    """Role of the artifact that holds everything evaluated."""
     name: str = "list"
-    """Of the algorithm, in checkpoints."""
+    """The algorithm's name in checkpoints."""
     record: Record
     algorithm: Algorithm
 
@@ -67,27 +67,27 @@ class Drive(ABC):
 
     @abstractmethod
     def prepare(self, saved: Checkpoint | None) -> None:
-        """Make the record and the algorithm, as they begin. Raises ConfigError with all that is wrong, and Cancelled
-        where a command to end came meanwhile."""
+        """Make the record and the algorithm in their initial state. Raises ConfigError with every problem, and
+        Cancelled when a command to end came meanwhile."""
 
     @abstractmethod
     def payload(self) -> bytes:
-        """What workers build their evaluator from, as JSON."""
+        """The payload from which workers build their evaluator, as JSON."""
 
     @abstractmethod
     def plan(self) -> Plan:
-        """How much there is to do."""
+        """The planned totals."""
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
-        """The algorithm takes in an evaluation."""
+        """Tell the algorithm an evaluation."""
         return self.algorithm.tell(evaluation)
 
     def halfway(self) -> Iterator[AnyEvent]:
-        """A long round is under way: counters, without words."""
+        """Progress within a long round: an event with counters and no message."""
         yield self.say(Logged, message="")
 
     def put_aside(self) -> Iterator[AnyEvent]:
-        """The study is about to be paused or stopped in the middle of a tick."""
+        """Called before the study is paused or stopped in the middle of a tick."""
         yield from ()
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
@@ -95,11 +95,11 @@ class Drive(ABC):
         return {}, {}
 
     def results(self) -> dict[str, str]:
-        """Artifacts of the end beyond those of every study."""
+        """Final artifacts beyond those of every study."""
         return {}
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
-        """The whole study; ``resume``: hash of the checkpoint to go on from."""
+        """The whole study; ``resume``: hash of the checkpoint to continue from."""
         saved = checkpoint.read(self.study, resume, self.store) if resume else None
         try:
             self.prepare(saved)
@@ -151,18 +151,18 @@ class Drive(ABC):
                 for progress in self.learn(evaluation):
                     self.tick = progress.tick
                     if not self._over():
-                        self._hand_out(pool)  # the workers go on while this round is written down
+                        self._hand_out(pool)  # workers continue while this round is written
                     yield self.progressed()
                     self.throttle.restart()
                 if self._stopped():
-                    break  # what came after the last tick is no part of the search
+                    break  # evaluations after the last tick do not belong to the search
             if finished and self.throttle.due():
                 yield from self.halfway()
             yield from self._troubles(pool)
         return ""
 
     def finished(self, pool: Pool) -> list[Evaluation]:
-        """What the pool has finished."""
+        """The evaluations that the pool has finished."""
         return finished(pool, self.control)
 
     def _stopped(self) -> bool:
@@ -185,7 +185,7 @@ class Drive(ABC):
             yield self.say(Incident, what=trouble.what, message=trouble.message)
 
     def progressed(self) -> AnyEvent:
-        """A tick is complete: write everything down."""
+        """A tick is complete: write the chunk and the checkpoint."""
         front = self.algorithm.front()
         artifacts = {"chunk": self.record.close_chunk(), "front": self.record.put(front)}
         metrics, more = self.extras(front)
@@ -194,12 +194,12 @@ class Drive(ABC):
         return self.say(Progressed, metrics=self.record.metrics(front) | metrics, artifacts=artifacts)
 
     def parts(self) -> Parts:
-        """What a checkpoint holds."""
+        """The parts of a checkpoint."""
         return {"record": Bundle(self.record.state(), {}), **named(f"algorithm/{self.name}", self.algorithm.state())}
 
     def _fresh(self, pool: Pool) -> Generator[AnyEvent, None, dict[str, str]]:
-        """The final front, and the whole map of MAP-Elites, once more on seeds the search never saw; what the search
-        chose stays chosen."""
+        """Evaluate the final front, and the whole map of MAP-Elites, again on seeds that the search never saw. The
+        selection itself is not revised."""
         front, fresh = self.algorithm.front(), int(getattr(self.study, "fresh", 0))
         if not front or not fresh:
             return {}
@@ -223,14 +223,16 @@ class Drive(ABC):
         return {"fresh": self.record.put_fresh(found[: len(front)]), **artifacts}
 
     def _again(self, chosen: Sequence[Individual], replicates: int) -> list[Request]:
-        """Requests that measure chosen candidates on so many fresh seeds; what their evaluation chose stays."""
+        """Requests that measure candidates on so many fresh seeds, in the contexts of their evaluations (same
+        anchors)."""
         last, seed = FRESH + replicates, self.study.seed
         return [Request(i.evaluation.id, i.genome, FRESH, last, seed, i.evaluation.context) for i in chosen]
 
     def _measured(
         self, pool: Pool, requests: Sequence[Request], what: str
     ) -> Generator[AnyEvent, None, list[Individual]]:
-        """Log ``what`` is played, and play it: the answers in the order of the requests, none once a command comes."""
+        """Log ``what`` is played, and play it. Returns the answers in the order of the requests, or none if a command
+        comes."""
         asked = {request.id: request for request in requests}
         yield self.say(Logged, message=what)
         pool.submit(requests)
@@ -242,7 +244,7 @@ class Drive(ABC):
             finished = self.finished(pool)
             for e in finished:
                 if e.id not in asked:
-                    continue  # what a rule that ended the search left under way
+                    continue  # was still in flight when a rule ended the search
                 found[e.id] = Individual(asked[e.id].genome, e, self.tick)
                 self.record.totals[self.record.unit] += e.cost
                 self.record.totals["cached"] += e.cached
@@ -262,13 +264,14 @@ class Drive(ABC):
         return {f"{unit}_per_second": speed, **self.record.metrics(front), **self.extras(front)[0], **self.settled}
 
     def say(self, kind: Any, **fields: Any) -> AnyEvent:
-        """An event with where the study is."""
+        """An event with the study's present tick and counters."""
         event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=self.record.counters(), **fields)
         return event
 
 
 def finished(pool: Pool, control: Control) -> list[Evaluation]:
-    """What a pool has finished. One that dies after the study was commanded to end was asked to end with it."""
+    """The evaluations that a pool has finished. If the pool dies after a command to end, that is no error: the command
+    reached its workers, too."""
     try:
         return pool.finished(_POLL_S)
     except ActorLost:
@@ -285,8 +288,7 @@ def searching(
     chosen: SearchAlgorithm, problem: Problem, ticks: int, seed: int, replicates: int, noise: NoiseConfig,
     context: AnyContext,
 ) -> Algorithm:  # fmt: skip
-    """The algorithm that was ``chosen``, with what deals with noise and unequal times put around it. Raises
-    ConfigError."""
+    """The ``chosen`` algorithm in its wrappers for noise and for unequal evaluation times. Raises ConfigError."""
     settings = chosen.model_dump(exclude={"population"})
     search = ALGORITHMS[settings["kind"]].load()(
         problem, chosen.population, ticks, seed, replicates, context, **settings

@@ -1,7 +1,7 @@
-"""The evaluations of a training study: whole fresh episodes, played beside the thread that hears commands.
+"""The evaluations of a training study: whole fresh episodes, played in a thread beside the one that reads commands.
 
-A game in the learner's own process may hang, and nothing can end it there. So it is played in a thread of its own, and
-the study waits for that thread only as long as the game answers (one that also keeps Python's lock cannot be left).
+A game in the learner's own process may hang and cannot be killed there. So a thread of its own plays it, and the study
+waits for that thread only as long as the game answers (a game that also holds Python's lock cannot be abandoned).
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from engine.study.casting import cast_of, facing, players_of
 from engine.study.control import Control
 
 SILENT_S = 120.0
-"""Without an answer of the game before it is given up: more than a program of its own has, which says more about it."""
+"""Seconds without an answer after which the game is given up: longer than the time limit of a game in a process of its
+own, whose error says more."""
 PATIENT_S = 5.0
 """The same after the study was commanded to end."""
 _POLL_S = 0.2
 
 
 class Measured(NamedTuple):
-    """The policies that are measured: all that learn, as they are ``present``; and their snapshots."""
+    """The policies to measure: all learning ones in their ``present`` state; and their snapshots."""
 
     config: TrainConfig
     store: Store
@@ -43,20 +44,20 @@ class Measured(NamedTuple):
 
     @property
     def battles(self) -> list[tuple[tuple[str, ...], str]]:
-        """Whose battles are played, against which opponent. Where everybody always has the same seats and no other
-        opponents are named, each policy's battles would be those of all others, move for move: they are played once."""
+        """The evaluations to play, as (policies measured, opponent). Where the seats are fixed and no other opponents
+        are named, all policies would have identical battles, so these are played once for all."""
         if cast_of(self.config).fixed and all(self.config.against(name) == ("",) for name in self.present):
             return [(tuple(self.present), "")]
         return [((name,), opponent) for name in self.present for opponent in self.config.against(name)]
 
 
 Found = dict[str, dict[str, Examination]]
-"""By policy, what came of its episodes against each of its opponents ("": whoever is drawn)."""
+"""Results by policy and opponent ("": opponents drawn as in training)."""
 
 
 def evaluate(measured: Measured, first: int, control: Control) -> Found | None:
-    """Fresh episodes of every policy, whose seeds are numbered from ``first``; None when a command came before they
-    were over. Raises SimulatorError when the game does not answer any more, and whatever the game raises."""
+    """Fresh episodes of every policy, with seeds numbered from ``first``; None when a command interrupted them. Raises
+    SimulatorError when the game stops answering, and whatever the game raises."""
     try:
         return _Evaluation(measured, first, control).examination()
     except Cancelled:
@@ -64,7 +65,7 @@ def evaluate(measured: Measured, first: int, control: Control) -> Found | None:
 
 
 class _Evaluation:
-    """``examination`` waits in the thread of the study, ``_play`` and ``_stopped`` run in one beside it."""
+    """``examination`` waits in the study's thread; ``_play`` and ``_stopped`` run in another one."""
 
     def __init__(self, measured: Measured, first: int, control: Control) -> None:
         self._measured, self._first, self._control = measured, first, control
@@ -78,7 +79,7 @@ class _Evaluation:
         self._thread.start()
         silent_s, heard = 0.0, 0
         while not wait([self._found], _POLL_S).done:
-            # Counted and not measured: a process that was frozen for a while blames no game for that.
+            # Waits are counted, not timed, so that a process that was suspended does not blame the game.
             silent_s = silent_s + _POLL_S if heard == self._answers else 0.0
             heard = self._answers
             self._look(silent_s)
@@ -90,7 +91,7 @@ class _Evaluation:
         if self._control():
             if self._program is None:
                 raise Cancelled("The evaluation was asked to stop, and its game does not answer")
-            self._program.cancel()  # and has deadlines of its own
+            self._program.cancel()  # it has deadlines of its own
         if silent_s > SILENT_S:
             raise SimulatorError(
                 f"The game has not answered for {SILENT_S:g} s during an evaluation; it is in {self._where()}. As a "
@@ -98,7 +99,7 @@ class _Evaluation:
             )
 
     def _where(self) -> str:
-        """What the thread does, the innermost call first."""
+        """The thread's call stack, the innermost call first."""
         calls = traceback.extract_stack(sys._current_frames().get(self._thread.ident or 0))[-3:]
         return ", called by ".join(f"{c.name} ({c.filename.rpartition('/')[2]}, line {c.lineno})" for c in calls[::-1])
 
@@ -113,7 +114,7 @@ class _Evaluation:
                 for names, opponent in self._measured.battles:
                     for name, one in self._examined(names, opponent, game).items():
                         found[name][opponent] = one
-        except BaseException as error:  # raised where it is waited for
+        except BaseException as error:  # raised again in the waiting thread
             self._found.set_exception(error)
         else:
             self._found.set_result(found)
@@ -129,6 +130,6 @@ class _Evaluation:
         return {name: found[seat] for name, seat in seats.items()}
 
     def _stopped(self) -> bool:
-        """Asked at every decision: the game has just answered."""
+        """Called at every decision, which also shows that the game has just answered."""
         self._answers += 1
         return self._control() != ""

@@ -1,6 +1,6 @@
 """Evolution of players (Lamarckian, Fig. 1). Workers of the pool train and evaluate candidates independently of each
-other; the one loop collects the results, and the algorithm selects once enough of them have arrived. Candidates under
-way carry over from round to round, and over a pause or a kill.
+other; the one loop collects the results, and the algorithm selects once enough of them have arrived. Candidates in
+flight carry over from round to round, and survive a pause or a kill.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Evolve(Drive):
         self.config = config
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
-        """The study, whose trainings are kept as long as somebody may go on with it."""
+        """The study; its trainings are kept as long as it can be continued."""
         over = False
         try:
             for event in super().events(resume):
@@ -89,7 +89,7 @@ class _Evolve(Drive):
         return Plan(self.config.ticks, 0)
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
-        """As every study does; how long it took is looked at, and never learnt from."""
+        """As in every study; times are recorded for statistics only, the algorithm never sees them."""
         survival = self.record.survival
         survival.before(evaluation.id, float(evaluation.metrics[-1]))
         progressed = super().learn(evaluation)
@@ -97,25 +97,25 @@ class _Evolve(Drive):
         return progressed
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
-        """How the best are, how busy workers were, and what belongs to the algorithm."""
+        """Metrics of the best candidates and of the workers' load, and the algorithm's views."""
         pool = self.config.pool
         metrics = self.record.best(front) | self.record.times(pool.workers if pool.kind == "ray" else 1)
         more, artifacts = views_of(self.search, self.record.meta(), self.store, self.record.genes)
         return metrics | more, artifacts
 
     def parts(self) -> Parts:
-        """Also where the trainings are, which from now on nobody else is given."""
+        """Adds the name of the trainings' lease, and marks it as needed by this checkpoint."""
         self.trainings.lease.keep()
         return super().parts() | {"trainings": Bundle({"lease": self.trainings.lease.name}, {})}
 
     def progressed(self) -> AnyEvent:
-        """Also gives back trainings that nobody needs any more."""
+        """Also removes trainings that are not needed any more."""
         now, event = time.time(), super().progressed()
         self.trainings.tidy(self.algorithm.state(), now)
         return event
 
     def finished(self, pool: Pool) -> list[Evaluation]:
-        """The lease is renewed as often as the pool is looked at."""
+        """Also renews the lease, at every poll of the pool."""
         self.trainings.lease.renew()
         return super().finished(pool)
 

@@ -1,4 +1,4 @@
-"""How a study ends when the engine raises an error on purpose: with an event that says so."""
+"""Turns errors that the engine raises on purpose into a study's last event."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from engine.study.control import Control
 
 
 def with_failure(events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
-    """The events of a study. An error of the engine becomes a Failed event, the last one; a store that did not answer
-    is worth another try. Raises ActorLost: another attempt can go on."""
+    """The events of a study. An error of the engine becomes a Failed event, the last one; errors of the store are not
+    permanent. Raises ActorLost, after which another attempt can continue."""
     try:
         yield from events
     except ActorLost:
@@ -23,7 +23,8 @@ def with_failure(events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
 
 
 def not_begun(control: Control, resume: str) -> AnyEvent:
-    """A study was told to end before it began, or went on; ``resume``: the checkpoint that it was to go on from."""
+    """The last event of a study that was commanded to end before it began or resumed; ``resume``: the checkpoint that
+    it was to continue from."""
     now, kept = time.time(), {"checkpoint": resume} if resume else {}
     if control() == "pause":
         return Paused(tick=0, at=now, artifacts=kept)

@@ -10,7 +10,7 @@ from engine.problem import Evaluation, Request
 
 
 class FixedList:
-    """Evaluates ``requests`` once each. A tick is complete whenever a multiple of ``size`` have arrived, or ``close``
+    """Evaluates ``requests`` once each. A tick is complete at each multiple of ``size`` arrivals, or when ``close``
     ends it."""
 
     def __init__(self, requests: Sequence[Request], size: int) -> None:
@@ -39,7 +39,7 @@ class FixedList:
         return self.close()
 
     def close(self) -> list[Progress]:
-        """End the tick with what has arrived: where evaluations are slow, or the study is put aside."""
+        """End the tick with the evaluations so far, because evaluations are slow or the study pauses."""
         self.tick += 1
         return [Progress(self.tick)]
 

@@ -30,9 +30,9 @@ class Learners(NamedTuple):
 def make_learners(
     config: TrainConfig, store: Store, *, begun: bool = False, should_stop: ShouldStop = lambda: False
 ) -> Learners:
-    """What a study learns with, fresh. Raises ConfigError that names the field when a learner or another policy does
-    not fit the game, there is no such game, or no battle of it begins; in a study that has ``begun`` nobody tries that
-    again. Raises Cancelled once ``should_stop`` says so."""
+    """Fresh learners of a study. Raises ConfigError that names the field when a learner or another policy does not fit
+    the game, the game does not exist, or none of its battles begins (not tried again in a study that has ``begun``).
+    Raises Cancelled once ``should_stop`` returns True."""
     with contextlib.closing(references.make(config.game, 1, should_stop)) as game:
         seats = seated(config, game).spec.seats
         policies = {name: _training(config, name, seats) for name in config.learners}

@@ -1,4 +1,4 @@
-"""The record of a study of lineups: what every record has, the lineups over the line, and by how much they are."""
+"""The record of a study of lineups: adds to ``Record`` which lineups are over the line, and by how much."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Floats = NDArray[np.float64]
 
 
 class LineupRecord(Record):
-    """``over``: ids over the line; ``strong``: those of them that surely are and can win, as far as the search's own
-    battles say; ``met``: keys of the lineups that were played, in a space so small that all of them can be listed.
-    ``listed``: how many lineups a re-check plays; 0 for a search."""
+    """``over``: ids over the line; ``strong``: those of them that are surely over it and can win, by the search's own
+    battles; ``met``: keys of the lineups that were played, in a space small enough to list. ``listed``: how many
+    lineups a re-check plays; 0 for a search."""
 
     def __init__(
         self, problem: Problem, config: ObjectiveSetConfig, baselines: BaselineTeams, store: Store, spec: GameSpec,
@@ -60,14 +60,14 @@ class LineupRecord(Record):
         return arrays | self._examined(members, arrays, self.listed, 1) if self.listed else arrays
 
     def put_fresh(self, members: Sequence[Individual]) -> str:
-        """Store lineups that were played again at the end of a search, with each replicate and what they say."""
+        """Store lineups that were played again at the end of a search, with their replicates and verdicts."""
         arrays = self.arrays(members)
         return self.store.put(pack(self.meta(), arrays | self._examined(members, arrays, len(members), 0)))
 
     def _examined(self, members: Sequence[Individual], arrays: Arrays, many: int, batch: int) -> Arrays:
-        """Columns of what fresh battles say: ``values`` [n, replicates, m] and ``sums`` [n, replicates, k], the ends of
-        95 % ranges ``low`` and ``high`` [n, m], and the ``verdict``; of ``many`` lineups examined together, in this
-        ``batch`` of a search's."""
+        """Columns of results from fresh battles: ``values`` [n, replicates, m], ``sums`` [n, replicates, k], the 95 %
+        ranges ``low`` to ``high`` [n, m], and the ``verdict``; for ``many`` lineups examined together as number
+        ``batch`` of the search's batches."""
         samples = self._samples(members, arrays, 1 / ((batch + 1) * (batch + 2) * max(many, 1)))
         found = self._verdicts(samples)
         ends = [[s.range(j) for j in range(len(self.signs))] for s in samples]
@@ -101,7 +101,7 @@ class LineupRecord(Record):
 
     @property
     def goals(self) -> Goals:
-        """What is judged: lines, and strength against the median baseline team."""
+        """The criteria of verdicts: lines, and strength against the median baseline team."""
         b = self.baselines
         return Goals(self.signs, self.thresholds, self.strength, (b.median, b.error, b.samples))
 
@@ -113,7 +113,7 @@ class LineupRecord(Record):
         return [i._replace(evaluation=i.evaluation._replace(context=c)) for i, c in zip(found, contexts, strict=True)]
 
     def meta(self) -> dict[str, Any]:
-        """What the columns mean."""
+        """Metadata of the columns."""
         b = self.baselines
         rows = [{"name": n, "row": r, "drawn": b.drawn} for n, r in zip(b.names, b.rows.tolist(), strict=True)]
         return {
@@ -125,7 +125,7 @@ class LineupRecord(Record):
         }
 
     def all_met(self) -> int:
-        """How many lineups the rules leave, once every one of them was played; 0 before that."""
+        """The number of lineups under the rules, once all of them were played; 0 before that."""
         space = self.problem.space
         if not isinstance(space, LineupSpace) or space.every is None:
             return 0
@@ -134,7 +134,7 @@ class LineupRecord(Record):
         return len(space.every) if len(met) == len(space.every) else 0
 
     def judge(self, arrays: Arrays) -> None:
-        """Who is over the line, by the estimates as they are now."""
+        """Update which lineups are over the line, from the current estimates."""
         if isinstance(self.problem.space, LineupSpace) and self.problem.space.every is not None and len(arrays["id"]):
             self.met.update(self.problem.space.keys(arrays["genome"]).tolist())
         exact = schema.exact(self.spec, self.config.objectives, arrays["cost"].shape[1])
@@ -156,9 +156,9 @@ class LineupRecord(Record):
                 self.strong[i] = float(objective[k, self.line])
 
     def undecided(self, fresh: Sequence[Individual], times: int) -> list[int]:
-        """Which of those played again are on neither side of the line by now, and may well be by ``times`` their
-        battles. The evidence holds at every look, so a second one costs nothing; but only where the battles of the
-        first look are among those of the second, which takes a game that its seeds determine."""
+        """Indices of the lineups played again that are still undecided and may well be settled by ``times`` their
+        battles. The evidence is valid at every look, so a second look is free, provided that it includes the battles of
+        the first one: only in a game that its seeds determine."""
         if self.line is None or not self.spec.reproducible:
             return []
         good = [k for k, i in enumerate(fresh) if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
@@ -168,8 +168,8 @@ class LineupRecord(Record):
         return [k for k, v in pairs if v.finding == "more" and v.factor <= times]
 
     def settle(self, fresh: Sequence[Individual]) -> None:
-        """How many of those played again are confirmed, and the furthest of them; its range holds although it was
-        picked as the furthest of all that were played again."""
+        """Record how many of the lineups played again are confirmed, and the furthest of them; its range is corrected
+        for picking the furthest of all that were played again."""
         good = [i for i in fresh if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
         if self.line is None or not good:
             return
@@ -194,7 +194,7 @@ class LineupRecord(Record):
 
     @property
     def worst(self) -> float | None:
-        """The value of the most extreme of the strong ones, as the search's own battles have it."""
+        """The most extreme value among the strong lineups, by the search's own battles."""
         if self.line is None:
             return None
         sign = self.signs[self.line]
@@ -209,12 +209,12 @@ class LineupRecord(Record):
         return found | self.confirmed
 
     def state(self) -> dict[str, Any]:
-        """As JSON, with the baselines as they were resolved."""
+        """As JSON, with the resolved baselines."""
         return super().state() | {"baselines": msgspec.to_builtins(self.baselines.state())}
 
 
 def _padded(tables: Sequence[Floats | None], width: int) -> Floats:
-    """Tables [samples, width] one below the other, not a number where one is shorter."""
+    """Tables [samples, width] stacked, padded with NaN where one is shorter."""
     most = max((len(table) for table in tables if table is not None), default=0)
     padded = np.full((len(tables), most, width), np.nan)
     for row, table in zip(padded, tables, strict=True):

@@ -34,8 +34,9 @@ _TICKS_OF_A_LIST = 20
 
 
 def run(config: SearchConfig, store: Store, resume: str = "", control: Control = lambda: "") -> Iterator[AnyEvent]:
-    """Run a search to its end. ``resume``: hash of the checkpoint to go on from; ``control`` is asked often and may
-    command a stop or a pause. Expected errors end in a Failed event; ActorLost is raised: another attempt can go on."""
+    """Run a search to its end. ``resume``: hash of the checkpoint to continue from; ``control`` is called often and may
+    command a stop or a pause. Expected errors end in a Failed event; raises ActorLost, after which another attempt can
+    continue."""
     return with_failure(_Search(config, store, control).events(resume))
 
 
@@ -52,7 +53,7 @@ def sample(config: SampleConfig, store: Store, resume: str = "", control: Contro
 class _Lineups(Drive):
     evaluator = "lineups"
     listed = 0
-    """How many lineups were listed by somebody."""
+    """Number of lineups that somebody chose (re-checks only)."""
 
     config: BalanceStudy
     record: LineupRecord
@@ -69,7 +70,7 @@ class _Lineups(Drive):
 
     @abstractmethod
     def chosen(self, problem: Problem, context: LineupContext) -> Algorithm:
-        """What says which lineups are played."""
+        """The algorithm that chooses which lineups are played."""
 
     def payload(self) -> bytes:
         return msgspec.json.encode(Setup(self.config.model_dump(mode="json"), self.baselines.state()))
@@ -99,14 +100,14 @@ class _Search(_Lineups):
         return Plan(self.config.ticks, planned(self.config, len(self.baselines.rows)))
 
     def _over(self) -> bool:
-        """Also when every lineup that the rules leave was played."""
+        """Also true when every lineup under the rules was played."""
         over = super()._over()
         if met := self.record.all_met():
             self.record.termination.end(f"All {met:,} lineups that the rules allow were played.")
         return over or bool(self.record.termination.reason)
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
-        """What the algorithm shows of itself."""
+        """The algorithm's views."""
         return views_of(self.algorithm, self.record.meta(), self.store)
 
 
@@ -119,7 +120,7 @@ class _List(_Lineups):
         return super()._over() or bool(self.record.termination.reason)
 
     def put_aside(self) -> Iterator[AnyEvent]:
-        """End the tick early, so that what was played of it is in the checkpoint."""
+        """End the tick early, so that the checkpoint holds what was played of it."""
         if self.record.waiting:
             for progress in self.algorithm.close():
                 self.tick = progress.tick
@@ -128,7 +129,7 @@ class _List(_Lineups):
     def listing(
         self, genomes: Lineups, anchors: Sequence[tuple[int, ...]], plays: Sequence[int], first: int
     ) -> FixedList:
-        """Each lineup so many times, from a first replicate on."""
+        """The list of lineups, each with so many replicates from a first one on."""
         fidelity, seed = self.config.game.fidelity, self.config.seed
         requests = [
             Request(i, genome, first, first + often, seed, LineupContext(fidelity, anchors=anchor))
@@ -166,20 +167,20 @@ class _Sample(_List):
         return self.listing(genomes, [()] * len(genomes), [self.config.replicates] * len(genomes), 0)
 
     def plan(self) -> Plan:
-        """A small space has fewer lineups than were asked for."""
+        """A small space may have fewer lineups than requested."""
         count = len(self.algorithm.requests)
         return Plan(min(_TICKS_OF_A_LIST, count), count * self.config.replicates * self.battles_each)
 
     def halfway(self) -> Iterator[AnyEvent]:
-        """It is shown as it grows."""
+        """Show the sample while it grows."""
         return self.put_aside()
 
 
 def _prepare(
     config: BalanceStudy, baselines: BaselineTeams | None, should_stop: ShouldStop
 ) -> tuple[Problem, BaselineTeams, GameSpec]:
-    """The problem as the driver needs it, the baselines, resolved once for all workers, and the game as it is played.
-    Raises Cancelled."""
+    """The problem for the driver, the baselines, resolved once for all workers, and the game as it is played. Raises
+    Cancelled."""
     simulator = load(config.game.simulator)
     heed(simulator, should_stop)
     try:
@@ -194,6 +195,6 @@ def _prepare(
 
 
 def planned(config: SearchConfig, baselines: int) -> int:
-    """Requested battles of a whole search, fresh battles of the final front left out."""
+    """Requested battles of a whole search, without the fresh battles of the final front."""
     each = battles_of_replicate(config.lineups.teams, baselines)
     return config.ticks * config.algorithm.population * config.replicates * each

@@ -1,4 +1,4 @@
-"""Who beats whom, as a study: the battles of a round robin (``engine.metagame``), and a table of what they say."""
+"""The study "who beats whom": the battles of a round robin (``engine.metagame``), and the table of its findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from engine.study.progress_throttle import ProgressThrottle
 
 Rows = NDArray[np.int32]
 READ_APART = 9
-"""Times as long as a table took to read before the next one is."""
+"""The next table is made no sooner than this many times the time that the last one took."""
 
 
 def metagame(config: MetagameConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -70,7 +70,7 @@ class _Metagame:
             yield self._say(Finished, artifacts=self._results(), summary=self.metrics)
 
     def _prepare(self, resume: str) -> None:
-        """The round robin as it begins, or as it was left. Raises ConfigError, SimulatorError, StoreError."""
+        """Make the round robin, new or from a checkpoint. Raises ConfigError, SimulatorError, StoreError."""
         config, simulator = self.config, load(self.config.game.simulator)
         try:
             self.spec = checked(config, simulator)
@@ -85,7 +85,7 @@ class _Metagame:
             self.before_s = saved.parts["time"].meta["seconds"]
 
     def _drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
-        """Until all is played. Returns the command that ended it before."""
+        """Play all battles. Returns the command that ended it early."""
         while not self.robin.done:
             if command := self.control():
                 return command
@@ -100,14 +100,14 @@ class _Metagame:
         return ""
 
     def _progressed(self) -> AnyEvent:
-        """A part is over: write everything down."""
+        """A part is complete: write the table and the checkpoint."""
         self.throttle.restart()
         artifacts = self._results(last=False)
         return self._say(Progressed, metrics=self.metrics, artifacts=artifacts)
 
     def _results(self, last: bool = True) -> dict[str, str]:
-        """The table by all parts that are over, and where to go on from. Before the ``last`` time it may be that of an
-        earlier part: no more than a tenth of the time is spent on reading."""
+        """The table of all complete parts, and the checkpoint. Before the ``last`` call the table may be that of an
+        earlier part, so that tables take at most a tenth of the time."""
         now = time.monotonic()
         if self.robin.tick > self.read_at and (last or now - self.read_end >= READ_APART * self.read_s):
             self._read()
@@ -123,7 +123,7 @@ class _Metagame:
         self.metrics = {"sure": float(len(columns["counter"]))} | ({} if share is None else {"cyclic": share})
 
     def _called(self) -> dict[str, Any]:
-        """What the table's teams are."""
+        """The table's teams, the game's title, and the number of battles so far."""
         names, costs = names_of(self.config, self.spec, self.rows), team_costs(self.spec, self.rows)
         told = zip(names, self.rows, costs.tolist(), strict=True)
         teams = [{"name": name, "parts": team_parts(self.spec, row), "cost": cost} for name, row, cost in told]
@@ -149,8 +149,7 @@ class _Metagame:
 
 
 def rows_of(config: MetagameConfig, spec: GameSpec) -> Rows:
-    """The teams int32[n, slots] in canonical form. Raises ConfigError for slots that are wrong, and for a team that is
-    there twice."""
+    """The teams int32[n, slots] in canonical form. Raises ConfigError for invalid slots, and for a duplicate team."""
     rows = np.stack([team_row(spec, team, f"teams.{i}.slots.") for i, team in enumerate(config.teams)])
     canonical(lineups := rows[:, None].copy(), compile_rules(spec, config.pairings))
     rows = lineups[:, 0]
@@ -166,7 +165,7 @@ def rows_of(config: MetagameConfig, spec: GameSpec) -> Rows:
 
 
 def names_of(config: MetagameConfig, spec: GameSpec, rows: Rows) -> list[str]:
-    """What each team is called, no two alike."""
+    """A unique name for each team."""
     names = list[str]()
     for team, row in zip(config.teams, rows, strict=True):
         plain = team.name or team_name(spec, row)
@@ -179,7 +178,7 @@ def names_of(config: MetagameConfig, spec: GameSpec, rows: Rows) -> list[str]:
 
 
 class Words:
-    """What the command line says of round robins."""
+    """Console texts of round robins."""
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:
         """Teams and battles."""
@@ -190,7 +189,7 @@ class Words:
         return f"{counters.battles:,} battles"
 
     def round(self, metrics: Mapping[str, float]) -> str:
-        """How much is sure by now."""
+        """The sure findings so far."""
         if not metrics:
             return "playing"
         rings = f", {100 * metrics['cyclic']:.0f} % of what decides goes in rings" if "cyclic" in metrics else ""

@@ -1,4 +1,4 @@
-"""A policy that a study trains: its learner, the work that waits for it, and how it does."""
+"""A policy in training: its learner, the fragments that wait for it, and its learning curve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from engine.study.curve import PolicyCurve
 
 
 class PolicyTraining:
-    """``snapshots``: store hashes of the policy's descriptions at the ends of rounds, where others may play them."""
+    """``snapshots``: store hashes of the policy's descriptions at the ends of rounds, where others may play against
+    them."""
 
     def __init__(self, name: str, config: TrainConfig, learner: Learner, curve: PolicyCurve) -> None:
         self.name, self.config, self.learner, self.curve = name, config, learner, curve
@@ -28,8 +29,8 @@ class PolicyTraining:
 
     @property
     def need(self) -> int:
-        """Fragments in a batch: as many of each sampler in step, otherwise of whoever was first. No more are held.
-        A gradient is a batch of its own."""
+        """Fragments in a batch: equally many from each sampler in synchronous training, otherwise the first to arrive.
+        No more are held. A gradient is a batch of its own."""
         if self.gradients:
             return 1
         if self.waiting:
@@ -37,12 +38,12 @@ class PolicyTraining:
         return max(1, -(-self.config.learners[self.name].least_batch // self.config.fragment_of(self.name)))
 
     def hold(self, arrival: Arrival, epoch: int) -> None:
-        """Keep work for a batch; in step only what was made with the weights of now counts."""
+        """Keep a fragment for a batch; synchronous training accepts only those made with the current weights."""
         if not self.waiting or (arrival.epoch, arrival.version) == (epoch, self.learner.version):
             self.held.append(arrival)
 
     def batch(self) -> list[Arrival]:
-        """The work of the next update, once it is there."""
+        """The fragments of the next update, or none until they are complete."""
         if most := 0 if self.waiting else self.config.max_staleness:
             oldest = self.learner.version + 1 - most
             fresh = [arrival for arrival in self.held if arrival.work.oldest >= oldest]
@@ -60,16 +61,16 @@ class PolicyTraining:
         self.curve.learned(batch, metrics, self.learner.steps - steps, time.process_time() - began)
 
     def _learned(self, batch: list[Any]) -> Metrics:
-        """From trajectories side by side, or with the one gradient of a sampler."""
+        """Update from stacked trajectories, or by the one gradient of a sampler."""
         return self.learner.apply(batch[0]) if self.gradients else self.learner.update(join(batch))
 
     def parts(self) -> State:
-        """All that it is, in parts named ``learner/NAME``, ``normaliser/NAME`` and so on."""
+        """Its complete state, in parts named ``learner/NAME``, ``normaliser/NAME`` and so on."""
         own = {"curve": Bundle(self.curve.state() | {"snapshots": self.snapshots}, {})}
         return {f"{part}/{self.name}": bundle for part, bundle in {**self.learner.state(), **own}.items()}
 
     def load(self, parts: State) -> None:
-        """Go on from the parts that a checkpoint holds of it. Raises ConfigError when they are not those of now."""
+        """Continue from the parts in a checkpoint. Raises ConfigError when they are not those of this version."""
         found = {key.rpartition("/")[0]: part for key, part in parts.items()}
         if found.keys() != (known := {*self.learner.state(), "curve"}):
             unknown, missing = sorted(found.keys() - known), sorted(known - found.keys())

@@ -10,19 +10,20 @@ SHARE = 0.05
 
 
 class ProgressThrottle:
-    """A second apart at least, and a twentieth of what the round took so far: who watches sees it move, and a round of
-    hours adds some hundred lines to a job's history instead of one a second. Rounds under a second add none."""
+    """Reports are at least a second and a twentieth of the round's time so far apart: a viewer sees progress, yet a
+    round of hours adds some hundred lines to a job's history instead of one a second. Rounds under a second add
+    none."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self.restart()
 
     def restart(self) -> None:
-        """A round begins."""
+        """Begin a round."""
         self._began = self._last = self._clock()
 
     def due(self) -> bool:
-        """Whether it is time; true once, then not again for a while."""
+        """Whether a report is due; once true, false again until the next one is."""
         now = self._clock()
         if now - self._last < max(APART_S, SHARE * (now - self._began)):
             return False

@@ -1,9 +1,9 @@
 """Evaluations: every policy plays every other one, as often on one seat as on the other, and a table says who wins.
 
 A round is one pair. Episode k of a pair has a seed made of the study's seed, the pair and k, and is played twice, once
-with exchanged seats. So the table depends neither on batches nor on interruptions: a pair that was cut short is played
-again, and comes out the same. What counts is a policy's share of wins, draws as half, averaged over both seatings of a
-seed; these averages are independent of each other, and lie between 0 and 1, so their ranges hold for any game.
+with exchanged seats. So the table depends neither on batches nor on interruptions: an interrupted pair is played again,
+with the same result. The measure is a policy's share of wins, draws as half, averaged over both seatings of a seed;
+these averages are independent and between 0 and 1, so their ranges hold for any game.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from engine.study.progress_throttle import ProgressThrottle
 
 Floats = NDArray[np.float64]
 EVALUATION = 0xE7A4
-"""Where the match keys of evaluations begin: their seeds are those of no training."""
+"""First match key of evaluations, so that no training has their seeds."""
 BATCH = 100
-"""Seeds played at once, between which the study says how far it is."""
+"""Seeds played at once; the study reports progress in between."""
 DOUBT = 0.05
-"""The chance that a range misses; and, over the whole table, that some "beats" is luck."""
+"""Probability that a range misses and, over the whole table, that any "beats" is luck."""
 
 
 def evaluate(config: EvaluateConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -51,7 +51,7 @@ def evaluate(config: EvaluateConfig, store: Store, resume: str, control: Control
 
 
 class _RoundRobin:
-    """``shares`` and ``drawn`` [rounds, seeds]: of the first policy of each pair that has played."""
+    """``shares`` [rounds, seeds]: share of wins of the first policy of each pair so far; ``drawn``: share of draws."""
 
     def __init__(self, config: EvaluateConfig, store: Store, control: Control) -> None:
         self.config, self.store, self.control = config, store, control
@@ -89,8 +89,7 @@ class _RoundRobin:
             yield self._say(Finished, artifacts=self._results(), summary={})
 
     def _players(self, game: Game) -> dict[str, Player]:
-        """Everybody who plays. Raises ConfigError where the game is not for two who are alike, or somebody cannot play
-        it."""
+        """All players. Raises ConfigError where the game does not have two equal seats, or a policy cannot play it."""
         seats = game.spec.seats
         if len(seats) != 2:
             count = "one seat" if len(seats) == 1 else f"{len(seats)} seats"
@@ -100,7 +99,7 @@ class _RoundRobin:
         return {name: player_of(name, policy, seats[0], self.store) for name, policy in self.config.policies.items()}
 
     def _pair(self, first: str, second: str, game: Game, players: Mapping[str, Player]) -> Iterator[AnyEvent]:
-        """A round: what the two did, unless a command comes before they are done."""
+        """Play one pair; a command ends it without a result."""
         self.throttle.restart()
         found, moves = np.empty((2, self.seeds, 2)), 0
         seeds = battle_seeds(self.config.seed, np.array([combine64(EVALUATION, self.tick)]), 0, self.seeds)[0]
@@ -122,7 +121,7 @@ class _RoundRobin:
     def _played(
         self, seated: tuple[str, str], seeds: NDArray[np.uint64], game: Game, players: Mapping[str, Player]
     ) -> tuple[Floats, int]:
-        """Who won [seeds, seats], and the moves that took. Raises Cancelled."""
+        """Wins [seeds, seats], and the number of moves. Raises Cancelled."""
         cast = Cast([[Candidate(name, learns=True)] for name in seated])
         won, moves = np.empty((len(seeds), 2)), 0
         if in_turns(game):
@@ -142,7 +141,7 @@ class _RoundRobin:
         return bool(self.control())
 
     def _close_round(self, first: str, second: str) -> Iterator[AnyEvent]:
-        """The round is over: say who won, and write everything down."""
+        """A pair is complete: report the result, and write the table and the checkpoint."""
         share, ends = float(self.shares[-1].mean()), range_of(self.shares[-1], 0.0, 1.0, DOUBT)
         percent = f"{100 * share:.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
         told = f"{self._title(first)} won {percent} of {self.config.episodes:,} episodes against {self._title(second)}."
@@ -166,7 +165,7 @@ class _RoundRobin:
         return {"table": table, "checkpoint": self.saved}
 
     def _restore(self, digest: str) -> None:
-        """Go on from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""
+        """Continue from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""
         (_, parts), self.saved = checkpoint.read(self.config, digest, self.store), digest
         table = parts["table"]
         self.shares, self.drawn = table.arrays["shares"], table.arrays["drawn"]
@@ -183,15 +182,15 @@ class _RoundRobin:
 
 
 def _shares(win: Floats, score: Floats) -> Floats:
-    """What each seat won [m, 2], by the score where the game does not say who won."""
+    """Share of wins of each seat [m, 2], by score where the game does not name the winner."""
     by_score = 0.5 + 0.5 * np.sign(score - score[:, ::-1])
     return np.asarray(np.where(np.isnan(win), by_score, win))
 
 
 def table_of(policies: int, pairs: int, shares: Floats, drawn: Floats) -> dict[str, NDArray[Any]]:
-    """The table of the first rounds: ``share``, ``low``, ``high`` and ``drawn`` [policies, policies] of the row's
-    policy against the column's, NaN where they have not met; ``beats`` int8, 1 where the row's is surely better, -1
-    where it is surely worse. ``overall`` [policies, 3]: the same share and range against all whom it has met."""
+    """The table of the rounds so far: ``share``, ``low``, ``high`` and ``drawn`` [policies, policies] of the row policy
+    against the column policy, NaN where they have not met; ``beats`` int8, 1 where the row policy is surely better, -1
+    where it is surely worse. ``overall`` [policies, 3]: share and range against all opponents that it has met."""
     table = {name: np.full((policies, policies), np.nan) for name in ("share", "low", "high", "drawn")}
     beats, met = np.zeros((policies, policies), np.int8), [list[Floats]() for _ in range(policies)]
     for (i, j), values, draws in zip(combinations(range(policies), 2), shares, drawn, strict=False):
@@ -205,14 +204,14 @@ def table_of(policies: int, pairs: int, shares: Floats, drawn: Floats) -> dict[s
 
 
 def _overall(values: Floats) -> tuple[float, float, float]:
-    """Share and range against several: pairs are independent, so the seeds of the same number make one average."""
+    """Share and range against several opponents: pairs are independent, so episodes of equal number are averaged."""
     averages = values.mean(axis=0)
     ends = range_of(averages, 0.0, 1.0, DOUBT)
     return float(averages.mean()), ends.low, ends.high
 
 
 class Words:
-    """What the command line says of evaluations."""
+    """Console texts of evaluations."""
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:
         """Pairs and episodes."""
@@ -223,6 +222,6 @@ class Words:
         return f"{counters.battles:,} episodes"
 
     def round(self, metrics: Mapping[str, float]) -> str:
-        """How the pair did."""
+        """The pair's result."""
         m = metrics
         return f"share of the first {100 * m['share']:.1f} % ({100 * m['low']:.1f} to {100 * m['high']:.1f} %)"

@@ -21,7 +21,8 @@ from engine.study.casting import cast_of, players_of
 
 
 class Order(msgspec.Struct, frozen=True):
-    """The order to an actor: the study, its store's address, which of its samplers it is, and how its battles begin."""
+    """The payload for an actor: the study, its store's address, the number of the sampler, and how its battles
+    begin."""
 
     config: dict[str, object]
     store: str
@@ -44,7 +45,7 @@ def seated(config: TrainConfig, game: Game) -> Game:
 
 def sampler(config: TrainConfig, store: Store, number: int, should_stop: ShouldStop = lambda: False) -> Producer:
     """Sampler ``number`` of a study, with its game. Raises ConfigError, SimulatorError, and Cancelled once
-    ``should_stop`` says so."""
+    ``should_stop`` returns True."""
     game = seated(config, references.make(config.game, config.environments, should_stop))
     cast, seats = cast_of(config), game.spec.seats
     learners = config.learners

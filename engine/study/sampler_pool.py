@@ -22,32 +22,32 @@ if TYPE_CHECKING:
     from engine.runtime.supervisor import Supervisor
 
 LIVES = 1_000
-"""Beginnings between two rounds: each replacement of a sampler plays battles of its own."""
+"""Numbers reserved per round for restarts: each replacement of a sampler plays battles of its own."""
 BOUND = 32
-"""Most fragments of one sampler that wait for the learner."""
+"""Largest number of one sampler's fragments that wait for the learner."""
 PATIENCE = {"beat_s": 0.5, "silence_s": 60.0, "progress_s": 60.0, "start_s": 180.0}
-"""With samplers, in seconds (``engine.runtime.members.Limits``): a game that hangs makes no progress."""
+"""Time limits for samplers, in seconds (``engine.runtime.members.Limits``): a game that hangs makes no progress."""
 
 
 class SamplerPool(AbstractContextManager["SamplerPool"], Protocol):
     """Samplers of one study. Use it as a context manager, or call ``close``."""
 
     def publish(self, weights: Weights) -> None:
-        """These are the newest weights; never waits for them to arrive."""
+        """Send the newest weights to the samplers, without waiting for their arrival."""
         ...
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
         """Up to ``most`` fragments that have arrived; waits up to ``timeout_s`` for the first. Raises SimulatorError,
-        ConfigError or EngineError when sampling cannot go on, ActorLost when the cluster is gone (a new attempt can go
-        on)."""
+        ConfigError or EngineError when sampling cannot continue, ActorLost when the cluster is gone (a new attempt can
+        continue)."""
         ...
 
     def lost(self) -> str:
-        """Why a sampler was lost since this was last asked, empty when none was; another one takes its place."""
+        """Why a sampler was lost since the last call, empty when none was; another one takes its place."""
         ...
 
     def incidents(self) -> list[Trouble]:
-        """What went wrong since the last call."""
+        """The incidents since the last call."""
         ...
 
     def close(self) -> None:
@@ -63,8 +63,8 @@ class _Member(NamedTuple):
 class LocalSamplers(Closed):
     """Samplers that take turns in this process.
 
-    Asynchronous ones are always a fragment ahead, made before the newest weights were published, as if they had been
-    playing meanwhile; since turns are fixed, the same study gives the same numbers.
+    Asynchronous ones are always one fragment ahead, made before the newest weights were published, as if they played in
+    parallel; the order of turns is fixed, so the same study gives the same numbers.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class LocalSamplers(Closed):
             self._due = deque((i, k) for i in range(len(self._members)) for k in range(self._fragments))
 
     def gather(self, timeout_s: float, most: int) -> list[Arrival]:
-        """One fragment of each policy; ``timeout_s`` cannot interrupt it, a stop can where a program plays. Raises
-        Cancelled."""
+        """One fragment of each policy. Not interrupted by ``timeout_s``, but by a stop if an external program plays.
+        Raises Cancelled."""
         if not self._newest:
             return []
         return self._in_step() if self._waiting else self._play_on()
@@ -165,8 +165,8 @@ def open_samplers(
     config: TrainConfig, store: Store, tick: int, allowed: Sequence[str] = ("engine.",),
     should_stop: ShouldStop = lambda: False,
 ) -> SamplerPool:  # fmt: skip
-    """The samplers a study asks for, whose battles begin for the ``tick``-th time. Raises ConfigError, SimulatorError
-    when a game cannot be made here, Cancelled, ActorLost when there is no Ray at the address."""
+    """The samplers that a study needs, from round ``tick`` on. Raises ConfigError, SimulatorError when a game cannot be
+    made here, Cancelled, ActorLost when there is no Ray at the address."""
     if config.pool.kind == "local":
         return LocalSamplers(config, store, tick * LIVES, should_stop)
     from engine.runtime.members import Limits
@@ -176,7 +176,7 @@ def open_samplers(
         return msgspec.json.encode(Order(config.model_dump(mode="json"), store.address, number, tick * LIVES + life))
 
     ahead = 1 if config.sampling == "synchronous" else max(1, config.max_staleness - 1)
-    bound = max(2, min(config.fragments * ahead * len(config.learners), BOUND) - 1)  # one more is in its hands
+    bound = max(2, min(config.fragments * ahead * len(config.learners), BOUND) - 1)  # the sampler holds one more
     flat = config.pool.layout == "flat"
     return RemoteSamplers(
         RayWorkers(

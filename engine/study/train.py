@@ -1,11 +1,10 @@
-"""Training studies: samplers play, a learner learns, rounds are written down.
+"""Training studies: samplers play, learners learn, and each round ends with a checkpoint.
 
-Synchronous: every sampler waits for each version of the weights, and a batch is put together in the order of samplers,
-so the curve does not depend on where they run. At every round all battles begin afresh, so a study that goes on from a
-checkpoint is the study that was never interrupted; a lost sampler, and a pause, send the training back to the last
-round.
-Asynchronous: batches are put together as fragments arrive, fragments older than ``max_staleness`` updates are dropped,
-and a lost sampler is replaced while the others play on.
+Synchronous: every sampler waits for each version of the weights, and batches are assembled in the order of samplers, so
+the curve does not depend on where they run. All battles restart at every round, so a study that continues from a
+checkpoint equals one that was never interrupted; a lost sampler, or a pause, returns the training to the last round.
+Asynchronous: batches are assembled as fragments arrive, fragments older than ``max_staleness`` updates are dropped, and
+a lost sampler is replaced while the others play on.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from engine.study.sampler_pool import SamplerPool, open_samplers
 
 _POLL_S = 0.2
 _LAST = 1_000_000
-"""The first seed of the last evaluation: those during training never use it."""
+"""The first seed of the last evaluation; evaluations during training never reach it."""
 EPISODES = 3
-"""Of each battle, on average, in a round in step whose length nobody said."""
+"""Episodes per battle, on average, in a synchronous round whose length is not configured."""
 LONGEST = 10
-"""Times as long as otherwise such a round may be for that."""
+"""Such a round may become at most this many times longer for that."""
 STUBBORN = 5
-"""Samplers that may be lost without getting further (in step: in one round) before the game is to blame."""
+"""Samplers that may be lost without progress (synchronous: in one round) before the game is blamed."""
 
 
 def train(config: TrainConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -99,8 +98,8 @@ class _Train:
         return sum(policy.learner.steps for policy in self.policies.values())
 
     def _kept(self, command: Command) -> Iterator[AnyEvent]:
-        """What was learned since the last round, as a command comes: kept, but where a study in step is to go
-        on as if it had never been interrupted. That begins with the round again."""
+        """Checkpoint what was learned since the last round when a command comes, except where a synchronous study is to
+        continue as if never interrupted: that one repeats the round."""
         since = self.steps - self.kept
         if not since:
             return
@@ -117,7 +116,7 @@ class _Train:
             yield self._say(Logged, message=told)
 
     def _drive(self, samplers: SamplerPool) -> Generator[AnyEvent, None, Command]:
-        """Until all steps are learned from or the time is up, or a command comes."""
+        """Train until all steps are done or the time is up. Returns the command that ended it early."""
         self._publish(samplers, self.policies)
         self.curve.restart()
         self.throttle.restart()
@@ -139,7 +138,8 @@ class _Train:
         return self.control() if self.pending else ""
 
     def _gathered(self, samplers: SamplerPool, missing: int) -> list[Arrival]:
-        """What has arrived. A pool that dies after the study was commanded to end was asked to end with it."""
+        """The fragments that have arrived. If the pool dies after a command to end, that is no error: the command
+        reached its actors, too."""
         try:
             return samplers.gather(_POLL_S, missing)
         except (ActorLost, Cancelled):
@@ -148,7 +148,7 @@ class _Train:
             raise
 
     def _batches(self) -> dict[str, list[Arrival]]:
-        """By policy the work that is learned from next: in step once it is there for all of them."""
+        """By policy, the fragments of the next update; in synchronous training, once all policies have theirs."""
         if self.waiting and any(len(policy.held) < policy.need for policy in self.policies.values()):
             return {}
         found = {name: policy.batch() for name, policy in self.policies.items()}
@@ -169,27 +169,28 @@ class _Train:
             self.tick = tick
             self._remember()
         if not self.over:
-            self._publish(samplers, self.policies if self.waiting or ended else batches)  # while this is written down
+            self._publish(samplers, self.policies if self.waiting or ended else batches)  # samplers play meanwhile
         for message in said:
             yield self._say(Logged, message=message)
         if ended:
             yield from self._progressed(round_before)
 
     def _remember(self) -> None:
-        """A round is over: what the policies are now may be met by those of the next."""
+        """At the end of a round, make snapshots of the policies available as opponents in the next."""
         for policy in self.policies.values():
             if policy.kept:
                 policy.snapshots.append(self._stored(policy.learner.policy())[1])
 
     def _stored(self, policy: Policy) -> tuple[str, str]:
-        """The hashes of a policy's numbers and of its description."""
+        """The hashes of a policy's weights and of its description."""
         description, tensors = policy.pack()
         return self.store.put(tensors), self.store.put(description)
 
     @property
     def _least(self) -> int:
-        """How many rounds must be over for battles to begin afresh: in step that cuts episodes short, so where nobody
-        asked for rounds of a certain length, each battle has ended a few before."""
+        """The fewest ticks in a round, at whose end synchronous training restarts all battles. That cuts episodes
+        short, so where no round length is configured, a round lasts until each battle has ended a few, or LONGEST
+        ticks."""
         if not self.waiting or self.config.checkpoint_every:
             return 1
         each = self.config.each // next(iter(self.config.learners.values())).fragment
@@ -206,7 +207,7 @@ class _Train:
             samplers.publish(Weights(name, self.epoch, self.tick, learner.version, learner.publish(), snapshots))
 
     def _lost(self, samplers: SamplerPool, reason: str) -> None:
-        """A sampler was lost. In step, its battles cannot go on where they were: back to the last round."""
+        """Handle a lost sampler. In synchronous training its battles cannot continue: go back to the last round."""
         self.losses += 1
         self.curve.lost += 1
         if self.losses >= STUBBORN * (1 if self.waiting else self.config.samplers):
@@ -227,8 +228,8 @@ class _Train:
             yield self._say(Incident, what=trouble.what, message=trouble.message)
 
     def _progressed(self, before: int) -> Iterator[AnyEvent]:
-        """A round is over, ``before`` the one before it: examine the policies when that is due, write everything
-        down."""
+        """Close a round; ``before`` is the one before it. Evaluates the policies when that is due, and writes the
+        checkpoint."""
         every = self.config.evaluate_every
         if self.waiting and not (self.curve.ended or self.warned):
             self.warned = True
@@ -240,8 +241,8 @@ class _Train:
         yield from self._close_round(metrics, due)
 
     def _close_round(self, metrics: Metrics, due: bool) -> Iterator[AnyEvent]:
-        """Report the round, after an evaluation where one is ``due``. A command ends the evaluation early: then the
-        checkpoint holds the pending numbers, and the attempt that goes on from it evaluates again."""
+        """Report the round, after an evaluation where one is ``due``. If a command ends the evaluation early, the
+        checkpoint holds the pending metrics, and the attempt that continues from it evaluates again."""
         self.pending = metrics if due else {}
         if due and not self._examine(self.over):
             self.saved = self._checkpoint()
@@ -256,11 +257,11 @@ class _Train:
         self.throttle.restart()
 
     def _role(self, role: str, policy: str) -> str:
-        """What an artifact of a policy is called: by its role alone where only one learns."""
+        """The role of a policy's artifact: the plain role where only one policy learns."""
         return role if len(self.policies) == 1 else f"{role}/{policy}"
 
     def _examine(self, last: bool) -> bool:
-        """Measure the policies; False when a command came before that was done."""
+        """Evaluate the policies; False when a command interrupted it."""
         present = {name: policy.learner.policy() for name, policy in self.policies.items()}
         snapshots = {name: policy.snapshots for name, policy in self.policies.items()}
         measured = Measured(self.config, self.store, present, snapshots)
@@ -277,8 +278,8 @@ class _Train:
         return checkpoint.write(self.config, self.tick, parts, self.store)
 
     def _restore(self, digest: str) -> None:
-        """Go on from a checkpoint. Raises ConfigError when it is another study's, or has other parts than this version
-        knows; StoreError when it is not there."""
+        """Continue from a checkpoint. Raises ConfigError when it is another study's or has parts that this version does
+        not know; StoreError when it is missing."""
         self.tick, parts = checkpoint.read(self.config, digest, self.store)
         told = parts.pop("round").meta
         for name, policy in self.policies.items():

@@ -1,4 +1,4 @@
-"""What each piece is worth, as a study: battles of an experiment (``engine.worth``), and a table of what they say."""
+"""The study "what each piece is worth": battles of an experiment (``engine.worth``), and the table of its findings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SAID = {
     "closer": "What may matter is proved next, on fresh battles.",
     PRICES: "Pieces are played at other prices, to see what a price does.",
 }
-"""What is said once a stage is over; of the last one, when it begins."""
+"""Log messages at the end of each stage; for the last one, at its beginning."""
 
 
 def worth(config: WorthConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -77,7 +77,7 @@ class _Worth:
         return bool(self.control())
 
     def _prepare(self, resume: str) -> None:
-        """The experiment as it begins, or as it was left. Raises ConfigError, SimulatorError, StoreError, Cancelled."""
+        """Make the experiment, new or from a checkpoint. Raises ConfigError, SimulatorError, StoreError, Cancelled."""
         config, simulator = self.config, load(self.config.game.simulator)
         heed(simulator, self._stopped)
         try:
@@ -95,7 +95,7 @@ class _Worth:
             self.before_s = saved.parts["time"].meta["seconds"]
 
     def _drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
-        """Until all that was to be played is played. Returns the command that ended it before."""
+        """Play all battles. Returns the command that ended it early."""
         x = self.experiment
         while not x.done:
             if command := self.control():
@@ -121,13 +121,13 @@ class _Worth:
         return ""
 
     def _progressed(self, tick: int) -> AnyEvent:
-        """A fortieth of the battles is over: write everything down."""
+        """A fortieth of the battles is complete: write the table and the checkpoint."""
         self.throttle.restart()
         artifacts = self._results()
         return self._say(Progressed, metrics=self._metrics(), artifacts=artifacts)
 
     def _results(self) -> dict[str, str]:
-        """The table by all stages that are over, and where to go on from."""
+        """The table of all complete stages, and the checkpoint."""
         self.saved = self._checkpoint()
         reading = self.experiment.reading
         if not reading.played:
@@ -169,7 +169,7 @@ class _Worth:
 
 
 class Words:
-    """What the command line says of experiments."""
+    """Console texts of experiments."""
 
     def planned(self, event: Started, study: Mapping[str, Any]) -> str:
         """Battles."""
@@ -180,6 +180,6 @@ class Words:
         return f"{counters.battles:,} battles"
 
     def round(self, metrics: Mapping[str, float]) -> str:
-        """What stands out by now."""
+        """The findings so far."""
         told = int(metrics.get("told", 0))
         return f"{told} of {int(metrics['looked_at']):,} pieces and pairs stand out" if metrics else "screening"

@@ -1,15 +1,15 @@
-"""The battles of "what is each piece worth?": which are played, stage by stage.
+"""The battles of the experiment "what is each piece worth?", stage by stage.
 
-1. *Screen*, two fifths of all battles: random pairings of the rules (``engine.lineups.pairings``), the reference.
-2. *Narrow* and *closer*, a tenth each: teams that are drawn to hold what looked most surprising so far, pieces and
-   pairs side by side: a pair is looked at for what it has beyond its halves, so even ones hide nothing.
-3. *Proof*, three times a tenth: what may well matter, on battles that had no part in picking it. What is settled
-   leaves the rest to the others.
-4. *Prices*, the last tenth: teams that hold a piece at another price, drawn as if that were the price.
+1. *Screen*, two fifths of all battles: random pairings under the rules (``engine.lineups.pairings``), the reference.
+2. *Narrow* and *closer*, a tenth each: teams drawn to hold the most surprising traits so far, pieces and pairs side by
+   side. A pair counts by its effect beyond its halves, so pairs with even results are not overlooked.
+3. *Proof*, three times a tenth: traits that may well matter, on battles that had no part in selecting them. Traits that
+   are settled leave the remaining battles to the others.
+4. *Prices*, the last tenth: teams that hold a piece at a changed price, drawn as if that were the price.
 
-What is played next is decided when a stage is complete, by all of its battles, so it depends on nothing but them; each
-battle's number, with the study's seed, says who meets whom. An experiment that goes on from its state is the one that
-was never interrupted.
+A stage's battles are decided when the stage before is complete, and depend on its battles only; a battle's number and
+the study's seed determine the two teams. So an experiment that continues from its state equals one that was never
+interrupted.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from engine.worth.reading import PRICES, PROOFS, Played, Reading, Stage
 from engine.worth.traits import Traits
 
 BLOCK = 16
-"""Battles of a request."""
+"""Battles per request."""
 TICKS = 40
 SHARES = {"screen": 0.4, "narrow": 0.1, "closer": 0.1, **dict.fromkeys(PROOFS, 0.1), PRICES: 0.1}
-"""The stages in their order, each with its share of the battles."""
+"""The stages in order, each with its share of the battles."""
 _DRAWN, _TURNED, _DEARER = 0xD2A3, 0xD2A4, 0xD2A5
 
 
 class Experiment:
-    """Asks for battles and takes in what they say, as an ``Algorithm`` does. ``reading`` is what is known by now.
-    ``bounds`` float64[pieces, 2]: the least and the most that each piece may cost."""
+    """Requests battles and collects their outcomes, as an ``Algorithm`` does. ``reading``: the findings so far.
+    ``bounds`` float64[pieces, 2]: lowest and highest permitted cost of each piece."""
 
     def __init__(
         self,
@@ -58,12 +58,12 @@ class Experiment:
 
     @property
     def played(self) -> int:
-        """Battles that are over."""
+        """Number of battles played."""
         return self.stage.first + BLOCK * int(self.told.sum())
 
     def ask(self, room: int) -> list[Request]:
-        """``room`` requests of this stage's battles at most; of the next stage once it is complete. Raises Cancelled
-        where it was stopped while that was decided."""
+        """At most ``room`` requests of this stage, or of the next one once this is complete. Raises Cancelled if
+        stopped while the next stage is decided."""
         if self.told.all() and not self.done:
             self._decide()
         found: list[Request] = []
@@ -76,7 +76,7 @@ class Experiment:
         return found
 
     def tell(self, evaluation: Evaluation) -> list[Progress]:
-        """Take in a block. Raises KeyError for one that is not outstanding."""
+        """Record the outcomes of a block. Raises KeyError for one that is not outstanding."""
         block = evaluation.id - self.stage.first // BLOCK
         if not 0 <= block < len(self.told) or self.told[block]:
             raise KeyError(evaluation.id)
@@ -91,7 +91,7 @@ class Experiment:
         return [Progress(tick)]
 
     def state(self) -> Parts:
-        """The stages so far and the outcomes of their battles; who met whom follows from them."""
+        """The stages so far and the outcomes of their battles; the teams follow from these."""
         stages = [*(played.stage for played in self.reading.played), self.stage]
         ahead = [*(played.ahead for played in self.reading.played), self._ahead]
         plans = [{"name": s.name, "first": s.first, "battles": s.battles, "traits": list(s.traits)} for s in stages]
@@ -99,7 +99,7 @@ class Experiment:
         return {"experiment": Bundle(meta, {"ahead": np.concatenate(ahead), "told": self.told})}
 
     def load(self, parts: Parts) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         meta, arrays = parts["experiment"]
         stages = [Stage(s["name"], s["first"], s["battles"], tuple(s["traits"])) for s in meta["stages"]]
         for i, stage in enumerate(stages):
@@ -114,13 +114,14 @@ class Experiment:
         return max(int(SHARES[name] * self.battles) // BLOCK, 1) * BLOCK
 
     def _open(self, stage: Stage) -> None:
-        """Draw who meets whom. Raises ConfigError where the rules leave hardly any two teams, and Cancelled."""
+        """Draw the pairings of a stage. Raises ConfigError where hardly any pairing satisfies the rules, and
+        Cancelled."""
         numbers = np.arange(stage.first, stage.first + stage.battles, dtype=np.uint64)
         keys = combine64(combine64(self.seed & 0xFFFFFFFFFFFFFFFF, _DRAWN), numbers)
         dealt = np.resize(np.array(stage.traits or (-1,), np.int64), stage.battles)
         asked, dearer = self.traits.asked(dealt), self._dearer(stage, keys, dealt)
         rows, found = draw(self.rules, keys, *asked, dearer, stopped=self.stopped)
-        if dearer.any() and not found.all():  # nobody can afford the piece then: at its own price one can
+        if dearer.any() and not found.all():  # no team can afford the piece then: draw it at its own price
             dearer = np.where(found, dearer, 0.0)
             rows, found = draw(self.rules, keys, *asked, dearer, stopped=self.stopped)
         if not found.all():
@@ -132,7 +133,7 @@ class Experiment:
         self.told, self._next = np.zeros(stage.battles // BLOCK, np.bool_), 0
 
     def _dearer(self, stage: Stage, keys: NDArray[np.uint64], dealt: NDArray[np.int64]) -> NDArray[np.float64]:
-        """By how much the prices of what is dealt are changed in each battle of a stage."""
+        """The price change of the dealt piece in each battle of a stage."""
         if stage.name != PRICES:
             return np.zeros(stage.battles)
         marks = (mix64(combine64(keys, _DEARER)) >> np.uint64(11)).astype(np.float64) / 2**53
@@ -142,7 +143,7 @@ class Experiment:
         return Played(self.stage, self._rows, self._dealt, self._changed, self._ahead)
 
     def _decide(self) -> None:
-        """The stage is complete: what it says, and what is played next."""
+        """A stage is complete: take it into the reading, and decide the next one."""
         self.reading.take(self._over())
         try:
             later = self._next_stage()

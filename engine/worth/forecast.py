@@ -1,13 +1,13 @@
-"""A forecast of battles from who meets whom, which takes most of the spread out of what battles say.
+"""A forecast of battle outcomes from the two teams, as a control variate that removes most of the variance.
 
-Who a team meets decides far more than luck, so the mean of a few hundred battles that hold a piece says little. A
-forecast f(battle) that was fitted to *other* battles takes that part out: the mean of outcome - f, plus the mean of f
-over the reference, is as unbiased as the plain mean, however bad the forecast is, and its spread is that of what the
-forecast did not know (control variates; with folds, "cross-fitting", Chernozhukov et al. 2018).
+The opponent decides far more than luck, so the mean of a few hundred battles that hold a piece says little. A forecast
+f(battle) that was fitted to *other* battles removes that part: the mean of outcome - f, plus the mean of f over the
+reference, is as unbiased as the plain mean, however bad the forecast is, and its variance is that of the forecast's
+residuals (control variates; with folds, "cross-fitting", Chernozhukov et al. 2018).
 
-f(A, B) = g(a, b) - g(b, a): exchanging the teams exchanges the outcome, whatever the weights. ``a`` sums what a team's
-pieces bring by standing there and by how many they are, then two layers of ReLU; ``g`` has three more, and says both
-the win and the strength left. AdamW, a rate that rises and falls once (Smith and Topin 2018), mean squared error.
+f(A, B) = g(a, b) - g(b, a): exchanging the teams negates the outcome, whatever the weights. ``a`` sums embeddings of a
+team's pieces, by presence and by amount, followed by two ReLU layers; ``g`` has three more layers and predicts both the
+win and the strength left. AdamW, one-cycle learning rate (Smith and Topin 2018), mean squared error.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ WIDTH, TEAM = 64, 32
 BATCH, AT_ONCE = 512, 16_384
 RATE, DECAY = 4e-3, 1e-2
 PASSES, STEPS = 8, (400, 4000)
-"""Times that each battle is learned from, within so many steps: a few battles are seen more often."""
+"""Passes over the battles, within these limits on the number of steps: few battles are passed over more often."""
 OUTCOMES = 2
 
 
 class Teams(NamedTuple):
-    """``piece`` int32[n, k] in each slot that holds pieces (``pieces``: nothing), and ``many`` float32[n, k] of it, in
-    shares of the most that the rules allow."""
+    """``piece`` int32[n, k] in each piece slot (the number of pieces: nothing), and its amount ``many`` float32[n, k]
+    as a share of the most that the rules allow."""
 
     piece: Ints
     many: NDArray[np.float32]
 
     @classmethod
     def of(cls, rules: CompiledRules, rows: Ints) -> Teams:
-        """Of rows int32[n, slots]."""
+        """From rows int32[n, slots]."""
         slots = np.flatnonzero(~rules.is_count)
         mates = rules.partner[slots]
         piece = np.where(rows[:, slots] < 0, len(rules.price), rows[:, slots]).astype(np.int32)
@@ -51,12 +51,12 @@ class Teams(NamedTuple):
         return cls(piece, many.astype(np.float32))
 
     def take(self, rows: NDArray[np.int64]) -> Teams:
-        """Some of them."""
+        """The teams at these indices."""
         return Teams(self.piece[rows], self.many[rows])
 
 
 class Forecast(nn.Module):
-    """By how much the first team's outcomes are above even."""
+    """Predicts by how much the first team's outcomes are above even."""
 
     def __init__(self, pieces: int, bits: torch.Generator) -> None:
         super().__init__()
@@ -75,19 +75,19 @@ class Forecast(nn.Module):
                 nn.init.normal_(weights, 0.0, spread, generator=bits)
 
     def side(self, teams: Teams) -> torch.Tensor:
-        """What there is to know of each team, [n, TEAM]."""
+        """The embedding of each team, [n, TEAM]."""
         piece, many = torch.from_numpy(teams.piece), torch.from_numpy(teams.many)[:, :, None]
         held = (self.stands(piece) + many * self.many(piece)).sum(1)
         return torch.relu(self.team(torch.relu(held + self.first)))
 
     def forward(self, one: Teams, other: Teams) -> torch.Tensor:
-        """[n, OUTCOMES]."""
+        """Predicted outcomes [n, OUTCOMES]."""
         a, b = self.side(one), self.side(other)
         ahead: torch.Tensor = self.meeting(torch.cat([a, b], 1)) - self.meeting(torch.cat([b, a], 1))
         return ahead
 
     def of(self, one: Teams, other: Teams) -> Floats:
-        """The same as float64[n, OUTCOMES], the win within what wins can be."""
+        """The same as float64[n, OUTCOMES], the win clipped to its range."""
         with torch.inference_mode():
             parts = [self(one.take(rows), other.take(rows)).numpy() for rows in _parts(len(one.piece), AT_ONCE)]
         found = np.concatenate(parts).astype(np.float64) if parts else np.empty((0, OUTCOMES))
@@ -98,9 +98,9 @@ class Forecast(nn.Module):
 def fitted(
     pieces: int, one: Teams, other: Teams, outcomes: Floats, seed: int, stopped: Callable[[], bool] = lambda: False
 ) -> Forecast:
-    """A forecast of battles between teams of so many different ``pieces``; ``outcomes`` float64[n, OUTCOMES] of the
-    first ones, by how much they are above even. The same battles and seed give the same forecast. Raises Cancelled once
-    ``stopped``, which is asked at every step."""
+    """A forecast fitted to battles of a game with so many ``pieces``; ``outcomes`` float64[n, OUTCOMES]: by how much
+    the first teams' outcomes are above even. Equal battles and seed give an equal forecast. Raises Cancelled once
+    ``stopped``, which is called at every step."""
     bits = torch.Generator().manual_seed(seed % 2**63)
     forecast = Forecast(pieces, bits)
     steps = min(max(math.ceil(PASSES * len(outcomes) / BATCH), STEPS[0]), STEPS[1])
@@ -121,7 +121,7 @@ def fitted(
 
 
 def _batches(n: int, bits: torch.Generator) -> Iterator[NDArray[np.int64]]:
-    """Rows to learn from next, all of them before any comes again."""
+    """Batches of row indices without end; every pass covers all rows."""
     while True:
         order = torch.randperm(n, generator=bits).numpy()
         for at in range(0, max(n - BATCH, 0) + 1, BATCH):

@@ -1,14 +1,14 @@
-"""What the battles of an experiment say: how much each trait is worth, how sure that is, and what to look at next.
+"""The analysis of an experiment: how much each trait is worth, how sure that is, and what to look at next.
 
-Effects are in chances to win, 0.03 being three points. A piece's worth is what teams of the reference that hold it win
-beyond what teams with as many of the average piece of its category do. A pair's is what teams that hold both win beyond
-even; it is told only where they bring more together than each by itself, and where a half may matter by itself, only
-where that *extra* alone matters.
+Effects are differences of win probability: 0.03 is three points. A piece's worth is how much more reference teams that
+hold it win than teams with the same amount of the average piece of its category. A pair's worth is how much more than
+even teams win that hold both; it is reported only if the pair is worth more than its pieces separately and, where one
+of these may matter by itself, only if that *extra* alone matters.
 
-Findings are proved by battles that had no part in picking them: evidence that the effect is beyond what matters, above
-or below (``confidence.log_evidence``: any distribution, any look), all of them one list with 5 % expected false at most
-(e-BH). A chance of 1 % of these 5, for all of them together, pays for what effects are compared with, which is
-measured, too.
+Findings are proved by battles that had no part in selecting them: evidence that the effect exceeds what matters, above
+or below (``confidence.log_evidence``: any distribution, any look), in one list of which at most 5 % is expected to be
+false (e-BH). One of the five percentage points, for all findings together, pays for the error of what effects are
+compared with, which is measured, too.
 """
 
 from __future__ import annotations
@@ -33,28 +33,29 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Chosen = NDArray[np.int64]
 ROUGHLY, CLOSELY = 2_000, 10_000
-"""Pairings that are drawn for what a forecast expects of each pair that is looked at, the first and the second time."""
+"""Pairings drawn for the expected forecast of each pair that is looked at, the first and the second time."""
 EXPECTED = 1_000_000, 160_000
-"""The same for all finalists together, and the most for each."""
+"""The same for all finalists together, and at most for each."""
 FEWEST, CLOSER, RARE = 192, 4, 8
-"""Battles of each trait that is looked at more closely, times as many the second time. So few say nothing."""
+"""FEWEST battles for each trait that is looked at, CLOSER times as many the second time; fewer than RARE are
+ignored."""
 TURNS = 200_000
-"""Pairings at changed prices that are drawn for what forecasts expect of them."""
+"""Pairings drawn at changed prices for expected forecasts."""
 FINALISTS, ABREAST = 24, 4
-"""Traits that are proved, and how many are at a time where none looks as if it could be."""
+"""Largest number of traits to prove, and how many to play at a time when none looks provable."""
 NEAR = 0.7
-"""A finalist is less than so many standard errors from what matters."""
+"""A finalist falls short of what matters by less than so many standard errors."""
 HOPELESS = 1e12
-"""Battles, where nothing seems to be beyond what matters."""
+"""Battles needed where an effect does not seem to exceed what matters."""
 PROOFS, PRICES = tuple(f"proof-{i}" for i in range(1, 4)), "prices"
-"""The stages of the proof, and the last one, of changed prices."""
+"""The stages of the proof, and the last stage, with changed prices."""
 ERROR, OFFSET_ERROR = 0.05, 0.01
 OFFSET = 2.58
 """Standard errors on both sides for the second of these errors, of a row by itself."""
 
 
 class Stage(NamedTuple):
-    """Battles from number ``first`` on; ``traits`` are dealt to them in turn, none: the reference."""
+    """Battles from number ``first`` on; ``traits`` are assigned to them in turn (empty: the reference)."""
 
     name: str
     first: int
@@ -63,9 +64,9 @@ class Stage(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A stage that is over: ``rows`` int32[n, 2, slots], the first team of each holding the trait that was ``dealt``
-    int64[n] (-1: none) at a price changed by ``dearer`` float64[n], and by how much its win and its strength were
-    ``ahead`` float64[n, 2], not a number where a battle could not be finished."""
+    """A completed stage: ``rows`` int32[n, 2, slots], the first team of each holding the trait ``dealt`` int64[n] (-1:
+    none) at a price changed by ``dearer`` float64[n]; ``ahead`` float64[n, 2]: its win and its strength above even, NaN
+    where a battle was not finished."""
 
     stage: Stage
     rows: Ints
@@ -75,9 +76,9 @@ class Played(NamedTuple):
 
 
 class Finalist(NamedTuple):
-    """A trait to be proved: its ``effect`` so far and that one's variance. ``expected``: what forecasts expect of teams
-    with it. Claims about its outcome: beyond ``line`` by what matters, and in the same direction beyond ``halves`` (not
-    a number: no such claim), each known but for its doubt, a distance."""
+    """A trait to be proved: its ``effect`` so far and the variance of that. ``expected``: the mean forecast of teams
+    with it. Claims about its outcome: beyond ``line`` by what matters, and in the same direction beyond ``halves``
+    (NaN: no such claim); each line is known up to its doubt, a distance."""
 
     trait: int
     effect: float
@@ -90,8 +91,8 @@ class Finalist(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What proof says: the worth beyond its line, the ``variance`` of one battle, its range, from how many battles, the
-    log of the evidence that it matters, and whether it is ``told``."""
+    """The result of proof: number of battles, worth beyond its line, ``variance`` of one battle, range of the worth,
+    log of the evidence that it matters, and whether it is ``told`` as proved."""
 
     trait: int
     battles: int
@@ -103,7 +104,7 @@ class Finding(NamedTuple):
 
 
 class Reading:
-    """``played``: the stages that are over. ``bounds`` float64[pieces, 2]: the least and the most that each costs."""
+    """``played``: the completed stages. ``bounds`` float64[pieces, 2]: lowest and highest permitted cost of each."""
 
     def __init__(
         self, traits: Traits, matters: float, seed: int, bounds: Floats, stopped: Callable[[], bool] = lambda: False
@@ -119,22 +120,21 @@ class Reading:
 
     @cached_property
     def screen(self) -> Screen:
-        """Of the first stage."""
+        """The screen, from the first stage."""
         first = self.played[0]
         return Screen(self.traits, first.rows, first.ahead, self.seed, self.stopped)
 
     @property
     def proving(self) -> bool:
-        """Whether any proof is over."""
+        """Whether a stage of the proof is complete."""
         return any(p.stage.name in PROOFS for p in self.played)
 
     def take(self, played: Played) -> None:
-        """One more stage is over."""
+        """Add a completed stage."""
         self.played.append(played)
 
     def chosen(self, name: str, battles: int) -> tuple[int, ...]:
-        """The traits that a stage of so many battles looks at; none where there is nothing to look at. Raises
-        Cancelled."""
+        """The traits for a stage of so many battles; empty where there is nothing to look at. Raises Cancelled."""
         if name == "narrow":
             return self._narrow(max(battles // FEWEST, 1))
         if name == "closer":
@@ -145,7 +145,7 @@ class Reading:
         return self._provable(left)
 
     def _priced(self) -> tuple[int, ...]:
-        """The pieces whose prices are changed; those of a small category come up as often as those of a large one."""
+        """The pieces whose prices are changed, with equal frequency for small and large categories."""
         kinds: dict[int, list[int]] = {}
         for i, trait in enumerate(self.traits.single):
             if self.reach(i):
@@ -154,7 +154,7 @@ class Reading:
         return tuple(pieces[turn % len(pieces)] for turn in range(most) for pieces in kinds.values())
 
     def reach(self, piece: int) -> Range | None:
-        """By how much the price of a piece is changed; None where nobody can say how much a price matters."""
+        """The range of price changes of a piece; None where the effect of its price is unknown."""
         screen, (p,) = self.screen, self.traits.all[piece].pieces
         slope, units = screen.slope(int(screen.rules.category[p])), screen.units(piece)
         if not slope.known(OFFSET) or not units or not screen.rest[WIN].many[piece]:
@@ -165,19 +165,19 @@ class Reading:
 
     @cached_property
     def _farthest(self) -> dict[int, float]:
-        """By category how far teams with a piece are from even at most."""
+        """By category, the largest distance from even of teams with one of its pieces."""
         kinds = self.screen.rules.category[[t.pieces[0] for t in self.traits.single]]
         far = np.abs(self.screen.outcome()[: len(kinds)])
         return {k: float(far[kinds == k].max()) for k in set(kinds.tolist())}
 
     def dearer(self, dealt: Chosen, marks: Floats) -> Floats:
-        """Changes of the prices of the pieces dealt, anywhere within reach, by random ``marks`` in [0, 1)."""
+        """Price changes of the dealt pieces, uniform within reach, from random ``marks`` in [0, 1)."""
         reach = np.array([self.reach(i) or (0.0, 0.0) for i in range(len(self.traits.single))])
         return np.asarray(reach[dealt, 0] + marks * (reach[dealt, 1] - reach[dealt, 0]))
 
     @property
     def curves(self) -> dict[int, Curve]:
-        """By category how the outcome changes with a price; none before that was played."""
+        """By category, the curve of the outcome over price changes; empty before the prices stage is complete."""
         return self._played_curves if any(p.stage.name == PRICES for p in self.played) else {}
 
     @cached_property
@@ -201,8 +201,8 @@ class Reading:
         return curves
 
     def _provable(self, battles: int) -> tuple[int, ...]:
-        """The finalists that are open and, if they are what they look like, are proved soonest: as many as so many
-        battles may prove, or the nearest few."""
+        """The open finalists that should be proved soonest: as many as ``battles`` may prove, but at least the first
+        ABREAST."""
         pairs = zip(self.finalists, self.findings, strict=True)
         order = sorted((self._needed(f, finding), f.trait) for f, finding in pairs if self._open(finding))
         ends = np.cumsum([needed for needed, _ in order])
@@ -211,7 +211,7 @@ class Reading:
         )
 
     def _needed(self, f: Finalist, finding: Finding) -> float:
-        """The battles that may prove a finalist, by the mean of what was known of it and what proof says."""
+        """The battles that may prove a finalist, from the precision-weighted mean of prior estimate and proof."""
         prior, weight = 1 / f.variance, finding.battles / finding.variance if finding.battles > 1 else 0.0
         effect = (prior * f.effect + weight * finding.worth) / (prior + weight) if weight else f.effect
         gap = abs(effect) - self.matters - f.doubt
@@ -220,7 +220,7 @@ class Reading:
         return missing * 2 * spread / gap**2 if gap > 0 else HOPELESS
 
     def _narrow(self, most: int) -> tuple[int, ...]:
-        """The pairs that surprise most by what they bring beyond their halves, as far as forecasts did not know it."""
+        """The pairs whose effect beyond their halves, in the residuals of forecasts, is most surprising."""
         rest, pairs = self.screen.rest[LEAD], self.screen.pairs[LEAD].at(*self._halves.T)
         spread = float(rest.squares.sum() / max(rest.many.sum(), 1))
         extra = pairs.mean - rest.mean[self._halves].sum(axis=1)
@@ -228,7 +228,7 @@ class Reading:
         return self._leading(np.arange(len(extra)) + self._first, surprise(extra, variance, 2 * self.matters), most)
 
     def _closer(self, most: int) -> tuple[int, ...]:
-        """Of these the ones that still do, by all battles so far."""
+        """Of these the pairs that are still most surprising, by all battles so far."""
         looked = np.array(self._looked("narrow"), np.int64)
         if not len(looked):
             return ()
@@ -249,8 +249,8 @@ class Reading:
         return next((p.stage.traits for p in self.played if p.stage.name == name), ())
 
     def _pairs(self, pairs: Chosen) -> tuple[_Effects, _Effects]:
-        """What pairs bring teams that hold both, and what of it is beyond their halves: by the screen and by what was
-        played since to look at them. Told by the lead, which is enough to see what is worth proving."""
+        """Effects of pairs on teams that hold both, and the part of these beyond their halves: from the screen and the
+        stages since. Measured by the lead, which suffices to see what is worth proving."""
         halves = self._halves[pairs - self._first]
         groups = np.full(len(self.traits.all), -1, np.int64)
         groups[pairs] = np.arange(len(pairs))
@@ -267,7 +267,7 @@ class Reading:
 
     @cached_property
     def finalists(self) -> list[Finalist]:
-        """What is proved: what may well matter, by everything before the proof."""
+        """The traits to prove: those that may well matter by all battles before the proof."""
         found = sorted([*self._single_candidates(), *self._pair_candidates()], reverse=True)
         chosen = [candidate for _, candidate in found[:FINALISTS]]
         if not chosen:
@@ -279,8 +279,8 @@ class Reading:
         return [self._finalist(candidate, mean, variance, errors) for candidate, mean, variance in rows]
 
     def _single_candidates(self) -> list[tuple[float, _Candidate]]:
-        """Pieces; and of the amounts of each that matter clearly more than any amount does, the surest one: "5 or
-        more" and "6 or more" say the same twice."""
+        """Pieces; and, of each piece's amounts that matter clearly more than any amount does, the surest one, because
+        "5 or more" and "6 or more" are nearly the same claim."""
         worth, variance = self.screen.outcome() - self.screen.base, self.screen.variance()
         place = {t.pieces[0]: i for i, t in enumerate(self.traits.single)}
         found: dict[tuple[int, bool], tuple[float, _Candidate]] = {}
@@ -306,7 +306,7 @@ class Reading:
         return found
 
     def _score(self, effect: float, variance: float) -> float:
-        """How many standard errors an effect is beyond what matters."""
+        """By how many standard errors an effect exceeds what matters."""
         return (abs(effect) - self.matters) / math.sqrt(variance) if 0 < variance < math.inf else -math.inf
 
     def _half_matters(self, pair: int) -> bool:
@@ -316,7 +316,7 @@ class Reading:
         return bool((worth + 1.65 * np.sqrt(self.screen.variance()[halves]) > self.matters).any())
 
     def _finalist(self, candidate: _Candidate, expected: float, variance: float, errors: float) -> Finalist:
-        """``errors``: standard errors of what its effect is compared with, on both sides."""
+        """The finalist; ``errors``: standard errors, on each side, of the value its effect is compared with."""
         trait, doubt = candidate.trait, errors * math.sqrt(variance)
         if trait < self._first:
             base, own = float(self.screen.base[trait]), float(self.screen.base_variance[trait])
@@ -330,7 +330,7 @@ class Reading:
 
     @property
     def findings(self) -> list[Finding]:
-        """What proof says of each finalist so far."""
+        """The proof's results so far, one for each finalist."""
         if self._findings[0] != len(self.played):
             self._findings = len(self.played), self._proved()
         return self._findings[1]
@@ -360,7 +360,7 @@ class Reading:
         return Finding(f.trait, len(values), worth, float(values.var()) if len(values) else math.nan, reach, evidence)
 
     def _open(self, finding: Finding) -> bool:
-        """Whether more battles may say more of a finalist."""
+        """Whether more battles can still change the verdict on a finalist."""
         sure = finding.evidence >= math.log(len(self.finalists) / (ERROR - OFFSET_ERROR))
         fine = -self.matters < finding.range.low and finding.range.high < self.matters
         return not sure and not fine

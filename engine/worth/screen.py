@@ -1,4 +1,4 @@
-"""What random pairings say of every trait, with forecasts that were fitted to other battles than they are used on."""
+"""Estimates for every trait from random pairings, with cross-fitted forecasts: none is used on battles it saw."""
 
 from __future__ import annotations
 
@@ -21,25 +21,24 @@ from engine.worth.traits import Traits
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 LEARNED = 100_000
-"""Battles that forecasts learn from, at most: more hardly helps."""
+"""Largest number of battles to fit forecasts to; more hardly help."""
 EXPECTED = 1_200_000
-"""Pairings of the reference that are drawn for what forecasts expect, at most, and no more than ``EACH`` for each of
-its battles."""
+"""Largest number of reference pairings drawn for expected forecasts, and at most ``EACH`` for each reference battle."""
 EACH = 16
 PART = 100_000
 WIN, LEAD = OUTCOMES = 0, 1
 SIDES = Range(-1.0, 1.0)
-"""Between which an outcome lies that its forecast was taken from."""
+"""Bounds of an outcome minus its forecast."""
 _EXPECTED = 0xE9C7
 
 
 class Screen:
-    """``rows`` int32[n, 2, slots] and by how much the first team was ``ahead`` float64[n, 2] (win, strength).
+    """``rows`` int32[n, 2, slots]; ``ahead`` float64[n, 2]: by how much the first team was ahead (win, strength).
 
-    There are two outcomes: the WIN, and the LEAD in strength, written in the chances to win that it goes with. The lead
-    shows an effect in fewer battles, so it says where to look; what is told is the win. Of each outcome by trait:
-    ``rest``, what its forecast leaves of it, and ``expected``, that forecast over the reference; ``pairs``, the rest by
-    pairs of pieces. Pieces are the first of the traits, in the order of ``traits.single``."""
+    There are two outcomes: the WIN, and the LEAD in strength, scaled to the win probability that it predicts. The lead
+    shows an effect in fewer battles, so it guides the search; findings are about the win. For each outcome, by trait:
+    ``rest``, the residuals of its forecast; ``expected``, that forecast over the reference; ``pairs``, the residuals by
+    pairs of pieces. Pieces come first among the traits, in the order of ``traits.single``."""
 
     def __init__(
         self, traits: Traits, rows: Ints, ahead: Floats, seed: int, stopped: Callable[[], bool] = lambda: False
@@ -65,35 +64,35 @@ class Screen:
         self._draw(min(EXPECTED, EACH * len(rows)))
 
     def outcome(self, j: int = WIN) -> Floats:
-        """What teams with each trait have of an outcome beyond even, by trait."""
+        """By trait, the outcome beyond even of teams with it."""
         return self.rest[j].mean + self.expected[j].mean
 
     def variance(self, j: int = WIN) -> Floats:
-        """Of the ``outcome``."""
+        """The variance of ``outcome``."""
         return self.rest[j].variance + self.expected[j].variance
 
     @cached_property
     def base(self) -> Floats:
-        """What teams with the average piece of a trait's category, in the same amount, win beyond even, by piece and
-        amount: that many of any kind may be worse than few is no piece's fault."""
+        """By piece and amount, how much teams win beyond even with the average piece of the same category in the same
+        amount, because many of any piece may be worse than few."""
         totals, many = self._by_group(self.outcome())
         return np.asarray((totals / np.maximum(many, 1))[self._group])
 
     @cached_property
     def base_variance(self) -> Floats:
-        """Of the ``base``."""
+        """The variance of ``base``."""
         totals, many = self._by_group(self.variance())
         return np.asarray((totals / np.maximum(many, 1) ** 2)[self._group])
 
     @cached_property
     def _group(self) -> NDArray[np.int64]:
-        """Which traits are compared with one another: pieces of a category, in the same amount."""
+        """The comparison group of each trait: pieces of a category, in the same amount."""
         every = [*self.traits.single, *self.traits.amounts]
         of = np.array([(self.rules.category[t.pieces[0]], t.least) for t in every])
         return np.asarray(np.unique(of, axis=0, return_inverse=True)[1].ravel(), np.int64)
 
     def _by_group(self, values: Floats) -> tuple[Floats, Floats]:
-        """Sums of the values of those that were met, by group, and how many these are."""
+        """By group, the sum of values over traits that occurred, and the number of these."""
         met, groups = self.rest[WIN].many > 1, int(self._group.max()) + 1
         own = self._group[met]
         return np.bincount(own, values[met], groups).astype(np.float64), np.bincount(own, None, groups).astype(
@@ -101,36 +100,36 @@ class Screen:
         )
 
     def units(self, trait: int) -> float:
-        """How many of its piece teams with a single trait hold, on average."""
+        """Average amount of the piece in teams that have it."""
         piece = self.traits.all[trait].pieces
         of = [i for i, t in enumerate([*self.traits.single, *self.traits.amounts]) if t.pieces == piece]
         many = self.expected[WIN].many
         return float(many[of].sum() / many[trait]) if many[trait] else 0.0
 
     def slope(self, category: int) -> Slope:
-        """The chance to win that one unit of cost brings teams, apart from their piece of a category."""
+        """Change of the win probability per unit of cost, at a given piece of a category."""
         kinds = self.rules.category[[t.pieces[0] for t in self.traits.single]]
         of = np.append(kinds == category, np.zeros(len(self.traits.amounts), np.bool_))
         rest, expected = (slopes.slope(of) for slopes in self._slopes)
         return rest.plus(expected)
 
     def _apart(self, rows: Ints) -> Floats:
-        """By how much more the first teams cost than the second ones, then the other way round."""
+        """Cost differences: first team minus second, then second minus first."""
         one, other = (costs(self.rules, rows[:, side]) for side in (0, 1))
         return np.concatenate([one - other, other - one])
 
     def left(self, rows: Ints, ahead: Floats) -> Floats:
-        """What forecasts leave of the first teams' outcomes, [n, 2], of battles that they never saw."""
+        """Residuals [n, 2] of forecasts for the first teams' outcomes, in battles that they never saw."""
         return np.asarray(ahead * self.scale - self.forecast(rows))
 
     def forecast(self, rows: Ints) -> Floats:
-        """What is to be taken from the first teams' outcomes, [n, 2]."""
+        """Forecasts [n, 2] to subtract from the first teams' outcomes."""
         one, other = (Teams.of(self.rules, rows[:, side]) for side in (0, 1))
         return np.asarray(self.trust * np.mean([f.of(one, other) for f in self.forecasts], axis=0))
 
     def expectation(self, chosen: NDArray[np.int64], each: int, purpose: int) -> tuple[list[Means], NDArray[np.bool_]]:
-        """What forecasts expect of teams with the chosen traits, of each outcome, from so many pairings each; and which
-        of these could not be drawn: the rules leave hardly any. Raises Cancelled."""
+        """Mean forecasts of each outcome for teams with the chosen traits, from ``each`` pairings per trait; and the
+        traits for which hardly any pairing satisfies the rules. Raises Cancelled."""
         groups = np.repeat(np.arange(len(chosen)), each)
         lost, expected = np.zeros(len(chosen), np.bool_), [Means.none(len(chosen)) for _ in OUTCOMES]
         for at in range(0, len(groups), PART):
@@ -146,8 +145,8 @@ class Screen:
         return expected, lost
 
     def forecast_at(self, chosen: NDArray[np.int64], dearer: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """What forecasts expect of the WIN of a team with each of the chosen traits at a price that is changed by so
-        much; and which could be drawn."""
+        """Forecasts of the WIN of a team with each of the chosen traits at a price changed by ``dearer``; and which of
+        these teams could be drawn."""
         expected, whole = np.zeros(len(chosen)), np.zeros(len(chosen), np.bool_)
         for at in range(0, len(chosen), PART):
             own = slice(at, at + PART)
@@ -158,11 +157,11 @@ class Screen:
         return expected, whole
 
     def _keys(self, purpose: int, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Seeds of pairings that nobody plays."""
+        """Seeds of pairings that are not played."""
         return combine64(combine64(combine64(self.seed & 0xFFFFFFFFFFFFFFFF, _EXPECTED), purpose), numbers)
 
     def range(self, trait: int, error: float) -> Range:
-        """Where the mean of the ``rest`` of a trait is: the screen is looked at once, when it is over."""
+        """Range of the mean of a trait's ``rest``, for one look: the screen is analysed once, when it is complete."""
         if (trait, error) not in self._ranges:
             self._ranges[trait, error] = self._range(trait, error)
         return self._ranges[trait, error]
@@ -172,7 +171,7 @@ class Screen:
         return confidence.bounds_once(self._rest[rows], *SIDES, error)
 
     def _fitted(self, rows: Ints, outcome: Floats) -> tuple[list[Forecast], Floats]:
-        """Two forecasts, each of half of the battles, and what each expected of the other half."""
+        """Two forecasts, each fitted to one half of the battles, and the prediction of each for the other half."""
         one, other = (Teams.of(self.rules, rows[:, side]) for side in (0, 1))
         fold, forecasts, expected = np.arange(len(rows)) % 2, [], np.zeros_like(outcome)
         for k in (0, 1):
@@ -184,7 +183,7 @@ class Screen:
         return forecasts, expected
 
     def _draw(self, many: int) -> None:
-        """What forecasts expect by trait, over so many pairings of the reference that nobody plays."""
+        """Mean forecasts by trait, over so many reference pairings that are not played."""
         for at in range(0, many, PART):
             numbers = np.arange(at, min(at + PART, many), dtype=np.uint64)
             nothing = np.full((len(numbers), 1), -1, np.int32)
@@ -196,10 +195,10 @@ class Screen:
 
 
 def _held(traits: Traits, rows: Ints) -> sparse.csr_matrix:
-    """Which of the first teams, then of the second ones, have which traits."""
+    """The traits of the first teams, then of the second ones."""
     return traits.held(np.concatenate([rows[:, 0], rows[:, 1]]))
 
 
 def _both(ahead: Floats) -> Floats:
-    """Of the first teams, then of the second ones."""
+    """Leads of the first teams, then of the second ones."""
     return np.concatenate([ahead, -ahead])

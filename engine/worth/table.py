@@ -14,19 +14,19 @@ from engine.worth.prices import NONE, Fair, fair
 from engine.worth.reading import ERROR, OFFSET, OFFSET_ERROR, Finalist, Finding, Reading
 
 UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
-"""Verdicts: nothing can be said; as good as the average but for what matters; more battles would tell; stands out."""
+"""Verdicts: untested; differs from the average by less than what matters; undecided; stands out above or below."""
 NEEDED = 30
-"""Teams that hold a trait, without which nothing is said of it."""
+"""Fewest teams with a trait for a verdict on it."""
 EFFECTS = ("worth", "low", "high", "evidence")
 PRICES = ("fair", "fair_low", "fair_high")
 
 
 def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
-    """Meta and columns: ``piece`` int32[n, 2] (-1: no second), ``least`` int32[n], ``battles`` int64[n], in chances to
-    win ``worth`` and the ends of its range ``low`` and ``high`` float64[n] (not a number where nothing is said), log
-    ``evidence`` that it matters, and the ``verdict`` uint8[n]; of pieces the ``fair`` price, its ends ``fair_low`` and
-    ``fair_high``, and how many ``units`` teams hold that have any. Pieces come first, then amounts, then pairs that may
-    well matter: one without battles of its own was not proved, and has no range."""
+    """Meta and columns: ``piece`` int32[n, 2] (-1: no second piece), ``least`` int32[n], ``battles`` int64[n],
+    ``worth`` and its range ``low`` to ``high`` float64[n] in win probability (NaN: unknown), log ``evidence`` that it
+    matters, and the ``verdict`` uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to ``fair_high``, and
+    the average amount ``units`` in teams that hold any. Pieces come first, then amounts, then pairs that may well
+    matter; a pair without battles of its own was not proved and has no range."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
@@ -54,7 +54,7 @@ Row = tuple[int, float, float, float, float, int]
 
 
 def _proved(finalist: Finalist, finding: Finding, reading: Reading) -> Row:
-    """Of a finalist: what its own battles say."""
+    """The row of a finalist, from its own battles."""
     if finding.battles:
         ends = finding.range
         verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.told else _within(ends, reading.matters)
@@ -65,7 +65,7 @@ def _proved(finalist: Finalist, finding: Finding, reading: Reading) -> Row:
 
 
 def _screened(reading: Reading, i: int) -> Row:
-    """Of a piece or an amount that was not worth proving: what random teams say."""
+    """The row of a piece or an amount that was not worth proving, from random teams."""
     screen = reading.screen
     count = int(screen.rest[0].many[i])
     if count < NEEDED or _always(reading, i):
@@ -78,7 +78,7 @@ def _screened(reading: Reading, i: int) -> Row:
 
 
 def _fair(reading: Reading, i: int, row: Row) -> Fair:
-    """The fair price of a piece, by its row."""
+    """The fair price of a piece, from its row."""
     screen, (piece,), reach = reading.screen, reading.traits.all[i].pieces, reading.reach(i)
     curve = reading.curves.get(int(screen.rules.category[piece]))
     if reach is None or curve is None:
@@ -90,7 +90,8 @@ def _fair(reading: Reading, i: int, row: Row) -> Fair:
 
 
 def _always(reading: Reading, i: int) -> bool:
-    """Whether every team has it, or just those that have another piece: then nothing tells it from that."""
+    """Whether every team has it, or exactly the teams that have another piece, so that its effect cannot be
+    isolated."""
     pieces = len(reading.traits.single)
     if i >= pieces:
         return False

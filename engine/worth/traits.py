@@ -1,4 +1,4 @@
-"""What a team may have that could be worth something: a piece, two pieces together, or so many of a piece."""
+"""Traits of a team that could be worth something: a piece, two pieces together, or a minimum amount of a piece."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ints = NDArray[np.int32]
 
 
 class Trait(NamedTuple):
-    """A team has it that holds all ``pieces``, the (one) piece in an amount of ``least`` or more."""
+    """A team has the trait if it holds all ``pieces``; a single piece in an amount of ``least`` or more."""
 
     pieces: tuple[int, ...]
     least: int = 1
@@ -38,20 +38,20 @@ class Traits:
         self.all = [*self.single, *self.amounts, *self.pairs]
 
     def _most(self, piece: int, slots: NDArray[np.int64]) -> int:
-        """The most of a piece that a team can have."""
+        """The largest amount of a piece that a team can have."""
         mates = self.rules.partner[slots]
         each = np.where(mates >= 0, self.rules.high[mates], 1)
         repeats = self.rules.scope[self.rules.category[piece]] == FREE
         return int(min(each.sum() if repeats else each.max(), self.rules.units[1] if (mates >= 0).any() else 10**6))
 
     def held(self, rows: Ints) -> sparse.csr_matrix:
-        """Which teams int32[n, slots] have which traits but the pairs: 1.0 in [n, singles and amounts]."""
+        """The traits of teams int32[n, slots], without pairs: 1.0 in [n, singles and amounts] where a team has one."""
         many = amounts(self.rules, rows, self.pieces)
         columns = [many[:, t.pieces[0]] >= t.least for t in (*self.single, *self.amounts)]
         return sparse.csr_matrix(np.stack(columns, axis=1).astype(np.float64))
 
     def asked(self, chosen: NDArray[np.int64]) -> tuple[Ints, Ints]:
-        """What ``pairings.draw`` is given for teams that have these traits (-1: any team): pieces and least amounts,
+        """Arguments of ``pairings.draw`` for teams that have these traits (-1: any team): pieces and least amounts,
         int32[n, 2]."""
         pieces, least = np.full((len(chosen), 2), -1, np.int32), np.ones((len(chosen), 2), np.int32)
         for i in set(chosen.tolist()) - {-1}:

@@ -1,8 +1,9 @@
 """The weights of a network as one flat vector with named layer groups.
 
-Crossovers: ``best`` (the child takes the better parent's network; the default, for crossing trained networks destroys
-both) and ``single_point`` (the first layer groups of one parent, the rest of the other: no layer is torn). Mutation:
-Gaussian noise on a share of the weights, in each group by its spread; none at first, for training changes them.
+Crossovers: ``best`` (the child takes the better parent's network; the default, because crossing trained networks
+destroys both) and ``single_point`` (the first layer groups of one parent, the rest of the other: no layer is split).
+Mutation: Gaussian noise on a share of the weights, scaled by the spread of their group; off by default, because
+training changes the weights.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ class LayerGroup(NamedTuple):
 
 
 class BlobSpace(TwoStep):
-    """Genomes are float32[n, sum of sizes]. ``start`` float[sum]: what fresh weights are drawn around (a trained
-    network; zeros). ``strength``: of the mutation's noise, in spreads; ``share`` of the weights get it."""
+    """Genomes are float32[n, sum of sizes]. ``start`` float[sum]: mean of initial weights (a trained network, or
+    zeros). ``strength``: standard deviation of the mutation's noise, in spreads; ``share``: share of the weights that
+    get it."""
 
     better_first = True
 
@@ -48,7 +50,7 @@ class BlobSpace(TwoStep):
 
     @property
     def numbers(self) -> Numbers:
-        """Distances from the start, in spreads."""
+        """Vectors of distances from the start, in spreads."""
         return Numbers(
             self.width,
             lambda rng, k: np.asarray((self.sample(rng, k) - self.start) / self.spread, np.float64),
@@ -61,12 +63,12 @@ class BlobSpace(TwoStep):
         return np.asarray(self.start + self.spread * rng.standard_normal((n, self.width)), np.float32)
 
     def decode(self, numbers: Reals) -> Weights:
-        """The normal quantile of each number, kept within five spreads."""
+        """Start plus the normal quantile of each number, clipped to five spreads."""
         normal = np.clip(ndtri(np.clip(numbers, 0, 1)), -5, 5)
         return np.asarray(self.start + self.spread * normal, np.float32)
 
     def named(self, weights: Weights) -> dict[str, Weights]:
-        """Each layer group's weights, out of float32[..., sum]."""
+        """The weights of each layer group, from float32[..., sum]."""
         return {g.name: weights[..., a:b] for g, a, b in zip(self.groups, self.edges, self.edges[1:], strict=False)}
 
     def _cross(self, rng: np.random.Generator, mothers: Weights, fathers: Weights) -> Weights:

@@ -1,5 +1,5 @@
-"""What all codings share: when crossover and mutation happen, canonical keys, and random keys for searches that only
-move through numbers."""
+"""Base of all codings: when crossover and mutation happen, canonical keys, and random keys for searches that need
+vectors of numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.rng import combine64
 Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 _WIDE = 64
-"""Genomes with more columns than this are hashed row by row: a call for each column of a network takes too long."""
+"""Genomes with more columns than this are hashed row by row: one call per column is too slow for networks."""
 
 
 class Coding(ABC):
@@ -32,7 +32,7 @@ class Coding(ABC):
 
     @property
     def can(self) -> Capabilities:
-        """It breeds, moves through numbers, and perturbs."""
+        """Breeding, numbers, and perturbing."""
         return Capabilities(Breed(self.offspring, self.better_first), self.numbers, self.perturbed)
 
     @property
@@ -46,8 +46,8 @@ class Coding(ABC):
 
     @abstractmethod
     def decode(self, numbers: Reals) -> Genome:
-        """The genomes that float64[n, width] in [0, 1] stand for (random keys, Bean 1994): uniform numbers give what
-        ``sample`` draws, and every genome can be reached."""
+        """Genomes from float64[n, width] in [0, 1] (random keys, Bean 1994): uniform numbers have the distribution of
+        ``sample``, and every genome can be reached."""
 
     @abstractmethod
     def offspring(self, rng: np.random.Generator, mothers: Genome, fathers: Genome) -> Genome:
@@ -71,8 +71,8 @@ class Coding(ABC):
 
 
 class TwoStep(Coding):
-    """A coding with one crossover and one mutation. ``crossover`` and ``mutation``: chances that a child is crossed,
-    and that it is mutated."""
+    """A coding with one crossover and one mutation. ``crossover`` and ``mutation``: the probability of each for a
+    child."""
 
     crossover: float = 0.9
     mutation: float = 0.9

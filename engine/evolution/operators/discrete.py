@@ -17,7 +17,7 @@ Points = Literal["uniform", "one_point"]
 
 
 class _Positional(TwoStep):
-    """Genomes whose genes stand at fixed places: a child has one of its parents' genes at each place."""
+    """Genomes with genes at fixed places: a child has one of its parents' genes at each place."""
 
     def __init__(self, d: int, dtype: type[np.generic], points: Points, rate: float | None) -> None:
         self.shape, self.dtype, self.width, self.points = (d,), np.dtype(dtype), d, points
@@ -45,7 +45,7 @@ class BinarySpace(_Positional):
         return rng.integers(0, 2, (n, *self.shape), dtype=np.uint8)
 
     def decode(self, numbers: Reals) -> NDArray[np.uint8]:
-        """1 above a half."""
+        """1 where the number is above a half."""
         return (numbers > 0.5).astype(np.uint8)
 
     def _mutate(self, rng: np.random.Generator, children: Genome) -> Genome:

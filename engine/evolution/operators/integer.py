@@ -17,8 +17,8 @@ Integers = NDArray[np.int64]
 class IntegerSpace(TwoStep):
     """Whole numbers within bounds, ends included. Genomes are int64[n, d].
 
-    The operators work on the interval that rounds to the bounds, so that the ends are as likely as the rest. A
-    polynomial mutation too small to reach another number goes one step its way.
+    The operators work on the interval that rounds to the bounds, so that the ends are as likely as other numbers. A
+    polynomial mutation too small to reach another number moves by one step in its direction.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class IntegerSpace(TwoStep):
     ) -> None:  # fmt: skip
         self.lowest, self.highest = np.asarray(low, np.int64), np.asarray(high, np.int64)
         self.shape, self.dtype, self.width = self.lowest.shape, np.dtype(np.int64), len(self.lowest)
-        half = np.where(self.highest > self.lowest, 0.5, 0.0)  # a single number stays one for the operators, too
+        half = np.where(self.highest > self.lowest, 0.5, 0.0)  # a gene with a single value stays fixed
         self.reals = RealSpace(
             self.lowest - half, self.highest + half, crossover_by=crossover_by, mutation_by=mutation_by,
             eta_crossover=eta_crossover, eta_mutation=eta_mutation,
@@ -44,7 +44,7 @@ class IntegerSpace(TwoStep):
     def perturbed(
         self, rng: np.random.Generator, genome: Genome, fresh: Genome, factors: Sequence[float], chance: float
     ) -> Genome:
-        """As real numbers, rounded; one that would round to itself moves by one."""
+        """As for real numbers, rounded; a number that would round to itself moves by one."""
         factor = rng.choice(factors, size=len(genome))
         rounded = np.rint(genome * factor)
         moved = np.where(rounded == genome, genome + np.where(factor > 1, 1, -1), rounded)

@@ -73,8 +73,8 @@ def _segments(rng: np.random.Generator, n: int, size: int) -> tuple[NDArray[np.i
 def partially_mapped(
     mothers: Orders, fathers: Orders, first: NDArray[np.int64], last: NDArray[np.int64]
 ) -> Orders:  # fmt: skip
-    """PMX as exchanges: places first … last become the father's by swapping, within the mother's order, what stands
-    there with what should; so a place outside holds the mother's thing or what the mapping puts there instead."""
+    """PMX by swaps: the places first … last take the father's things by swapping things within the mother's order; so a
+    place outside holds the mother's thing or the one that the mapping puts there."""
     children = mothers.copy()
     rows = np.arange(len(children))
     where = np.empty_like(children)
@@ -89,14 +89,14 @@ def partially_mapped(
 
 
 def cycle(rng: np.random.Generator, mothers: Orders, fathers: Orders) -> Orders:
-    """CX with a coin for each cycle of places that hold the same things in both parents."""
+    """CX: a coin toss for each cycle of places that hold the same things in both parents."""
     n, size = mothers.shape
     place = np.broadcast_to(np.arange(size), (n, size))
     where = np.empty((n, size), dtype=np.int64)
     np.put_along_axis(where, mothers.astype(np.int64), place, axis=1)
     onward = np.take_along_axis(where, fathers.astype(np.int64), axis=1)
     label = place.copy()
-    for _ in range(int(size).bit_length()):  # doubling the stride: the smallest place of each cycle reaches all of it
+    for _ in range(int(size).bit_length()):  # doubling strides: the smallest place of a cycle spreads through it
         label = np.minimum(label, np.take_along_axis(label, onward, axis=1))
         onward = np.take_along_axis(onward, onward, axis=1)
     coin = np.take_along_axis(rng.random((n, size)) < 0.5, label, axis=1)

@@ -1,7 +1,7 @@
-"""Unordered teams of unordered members, nobody twice.
+"""Unordered teams of unordered members without repetition.
 
 Grouping crossover (Falkenauer 1994), because a good genome consists of good teams: some of the father's teams replace
-the mother's most similar ones whole. Members that now stand twice leave the mother's teams, and members without a place
+the mother's most similar ones whole. Duplicate members are removed from the mother's teams, and members without a team
 fill the gaps, those of both parents first. Teams that both parents have stay.
 """
 
@@ -17,9 +17,9 @@ Teams = NDArray[np.int32]
 
 class TeamSpace(TwoStep):
     """Genomes are int32[n, teams, members] out of 0 … size - 1, in canonical form: members of a team ascending, teams
-    by their first member. Who is in no team is on the bench.
+    by their first member. Members without a team are on the bench.
 
-    Mutation: somebody changes places with somebody of another team or of the bench.
+    Mutation: a member changes places with one of another team or of the bench.
     """
 
     def __init__(self, size: int, teams: int, members: int) -> None:
@@ -53,14 +53,14 @@ class TeamSpace(TwoStep):
         return self._refilled(children, ~new[:, :, None] & twice, preference)
 
     def _chosen(self, rng: np.random.Generator, possible: Bools) -> Bools:
-        """Some of the possible teams of each row: at least one, and where there are several not all."""
+        """Some of the possible teams of each row: at least one, and not all where there are several."""
         count = possible.sum(axis=1)
         several = 1 + np.floor(rng.random(len(count)) * np.maximum(count - 1, 1))
         order = np.argsort(np.argsort(np.where(possible, rng.random(possible.shape), 2.0), axis=1), axis=1)
         return np.asarray(possible & (order < several[:, None]))
 
     def _refilled(self, children: Teams, gaps: Bools, preference: Reals) -> Teams:
-        """Gaps go to those who are in no team, by their ``preference`` float64[n, size]."""
+        """Fill gaps with members without a team, by their ``preference`` float64[n, size]."""
         n = len(children)
         seated = np.zeros((n, self.size), dtype=bool)
         row, team, place = np.nonzero(~gaps)
@@ -84,7 +84,7 @@ class TeamSpace(TwoStep):
         return self._seated(everybody)
 
     def _membership(self, teams: Teams) -> Bools:
-        """bool[n, teams, size]: who is in which team."""
+        """Membership bool[n, teams, size]."""
         member = np.zeros((len(teams), self.teams, self.size), dtype=bool)
         np.put_along_axis(member, teams.astype(np.int64), True, axis=2)
         return member

@@ -1,4 +1,4 @@
-"""Team rows from outside are checked before the compiled loop reads them: it has no bounds checks of its own."""
+"""Checks of team rows from outside, because the compiled loop has no bounds checks of its own."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _count_fault(row: I32, most: int) -> Any:
 
 @entry
 def _first_fault(rows: I32, low: I32, high: I32, most: int) -> Any:
-    """(row, slot, fault) of the first team that is none; fault 0 when all are teams."""
+    """(row, slot, fault) of the first invalid team; fault 0 if all are valid."""
     for r in range(rows.shape[0]):
         slot, fault = _piece_fault(rows[r], low, high)
         if fault == _FINE:
@@ -76,7 +76,7 @@ def _explain(spec: GameSpec, rows: I32, row: int, slot: int, fault: int) -> str:
 
 
 def check_rows(spec: GameSpec, ranges: tuple[I32, I32], left: I32, right: I32, seeds: int) -> None:
-    """Raises SimulatorError with side, row and slot unless both arrays are int32[seeds, slots] of teams. ``ranges``:
+    """Raise SimulatorError with side, row and slot unless both arrays are valid teams int32[seeds, slots]. ``ranges``:
     the spec's ``slot_ranges``."""
     slots = len(spec.slots)
     for name, rows in (("left", left), ("right", right)):

@@ -21,8 +21,8 @@ def entry(function: F) -> F:
 
 
 def helper(function: F) -> F:
-    """Compile a function that takes arrays and makes none. Without numba's reference counting: counting the arrays of
-    each call atomically took half the time of a battle."""
+    """Compile a function that takes arrays and makes none, without numba's reference counting: its atomic counting for
+    the arrays of each call took half the time of a battle."""
     return cast(F, njit(**_UNCOUNTED)(function))
 
 
@@ -41,7 +41,7 @@ def _trailing_zeros(context: Any, word: Any) -> Any:
 
 
 float_bits: Any = intrinsic(_float_bits)
-"""The bits of a float32 as an integer; for numbers from 0 up it keeps their order."""
+"""The bits of a float32 as an integer; preserves the order of non-negative numbers."""
 
 trailing_zeros: Any = intrinsic(_trailing_zeros)
-"""How many zero bits a 64-bit word, not 0, ends with."""
+"""The number of trailing zero bits of a non-zero 64-bit word."""

@@ -1,9 +1,9 @@
 """The compiled battle loop.
 
-One battle at a time over small arrays that are made once per call. Every unit decides on what it saw at the start of
-a tick; damage and movement take effect together at its end, sums run in each side's own unit order, and the
-right side is the left one with x negated: so exchanging the sides (and their random streams) exchanges the result,
-bit for bit. A random number is a hash of (seed, side, unit, tick, event) and nothing else.
+One battle at a time over small arrays that are allocated once per call. Every unit decides on the state at the start of
+a tick; damage and movement take effect together at its end, sums run in each side's own unit order, and the right side
+is the left one with x negated. So exchanging the sides (and their random streams) exchanges the result, bit for bit. A
+random number is a hash of (seed, side, unit, tick, event) only.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _equip(kinds: F64, powers: F64, side: int, last: int, pieces: F64, e: int, f
 
 @helper
 def _banner(kinds: F64, side: int, last: int, pieces: F64, row: I32, parameters: F64) -> None:
-    """The hero's manner of fighting and guards, equipment included, and the soldiers' share of them."""
+    """The hero's attack and guard attributes, equipment included, and the soldiers' share of them."""
     h, e, f = row[0], row[2], row[3]
     total = 0.0
     for c in range(3):
@@ -209,8 +209,9 @@ def _deploy(side: int, last: int, kinds: F64, gap: float, key: Any, units: F32, 
 
 @helper
 def _aim(i: int, foe: int, units: F32, marks: I64) -> None:
-    """Unit i aims at the nearest living enemy, distances weighted by how well its kind does against theirs. Squared
-    distances are compared by their bits, the last four of which make way for the enemy's number: that settles ties."""
+    """Unit i aims at the nearest living enemy, by distances weighted with how well its kind does against theirs.
+    Squared distances are compared by their bits, with the last four replaced by the enemy's number, which breaks
+    ties."""
     base = foe * LANES
     lure = units[LURE + marks[KIND + i] * UNITS + base :]
     xs, ys, life = units[X + base :], units[Y + base :], units[LIFE + base :]
@@ -226,8 +227,8 @@ def _aim(i: int, foe: int, units: F32, marks: I64) -> None:
 
 @helper
 def _move(units: F32, tick: Any) -> Any:
-    """Every unit at once: its step toward its target, or, where that is in range and the unit ready, a bit in the
-    returned mask: it strikes in this tick."""
+    """For all units at once: a step towards the target or, if that is in range and the unit is ready, a bit in the
+    returned mask of units that strike in this tick."""
     due = np.int64(0)
     for i in range(2 * LANES):
         dx = units[TARGET_X + i] - units[X + i]
@@ -254,7 +255,7 @@ def _strike(
         side = i >> 4
         t = marks[TARGET + i]
         idle = np.float32(tick) - units[READY + i]
-        units[READY + i] = np.float32(tick) - (idle - np.floor(idle)) + units[WAIT + i]  # fractions of ticks add up
+        units[READY + i] = np.float32(tick) - (idle - np.floor(idle)) + units[WAIT + i]  # keeps the fraction of a tick
         roll = 1.0 + spread * (2.0 * draw(keys[i], tick, EVENT_BLOW) - 1.0)
         blow = np.float32(harm[side * 9 + marks[KIND + i] * 3 + marks[KIND + t]] * state[side, S_MIGHT] * roll)
         units[HURT + t] += blow
@@ -264,7 +265,7 @@ def _strike(
 
 @helper
 def _settle(units: F32) -> Any:
-    """Steps and damage of a tick take effect; returns how many units fell."""
+    """Apply steps and damage of a tick; returns how many units fell."""
     fell = np.int64(0)
     for i in range(2 * LANES):
         units[X + i] += units[STEP_X + i]
@@ -306,7 +307,7 @@ def _may_cast(side: int, tick: int, powers: F64, state: F64, units: F32) -> Any:
 def _cast(
     side: int, tick: int, reach: float, powers: F64, state: F64, units: F32, marks: I64, keys: U64, harm: F32
 ) -> bool:
-    """The hero's skill, if its target is in reach; it holds from the next tick, a shield for this one too."""
+    """Use the hero's skill if its target is in reach; it takes effect from the next tick, a shield from this one."""
     hero, foe = side * LANES, 1 - side
     t = marks[TARGET + hero]
     radius = powers[side, RADIUS] * powers[side, RADIUS]
@@ -333,7 +334,7 @@ def _cast(
 
 @helper
 def _might(side: int, tick: int, opening: float, powers: F64, state: F64, units: F32) -> Any:
-    """What a blow of this side is multiplied by in this tick: own and enemy skills and equipment."""
+    """Factor on this side's blows in this tick, from own and enemy skills and equipment."""
     foe = 1 - side
     might = 1.0 + powers[side, P_GRUDGE] * state[side, S_FELL]
     if powers[side, P_LAST_STAND] > 0.0 and _life(side, units) < 0.5 * state[side, S_START]:
@@ -351,7 +352,7 @@ def _might(side: int, tick: int, opening: float, powers: F64, state: F64, units:
 
 @helper
 def _pace(side: int, tick: int, powers: F64, state: F64, units: F32) -> None:
-    """Bring the units' speed up to date when a slowing skill begins or ends."""
+    """Update the units' speed when a slowing skill begins or ends."""
     pace = 1.0 - powers[1 - side, SLOW] if tick <= state[side, S_CURSED] else 1.0
     if pace != state[side, S_PACE]:
         state[side, S_PACE] = pace
@@ -361,7 +362,7 @@ def _pace(side: int, tick: int, powers: F64, state: F64, units: F32) -> None:
 
 @helper
 def _sights(tick: int, state: F64, units: F32, marks: I64) -> None:
-    """Aim again where it is due (each unit every eighth tick), then look up where all targets stand."""
+    """Aim again where due (each unit every eighth tick), then look up the positions of all targets."""
     for side in range(2):
         n = int(state[side, S_UNITS])
         for k in range((-tick) & (_RETARGET - 1), n, _RETARGET):
@@ -373,7 +374,7 @@ def _sights(tick: int, state: F64, units: F32, marks: I64) -> None:
 
 @helper
 def _bury(tick: int, state: F64, units: F32, marks: I64) -> None:
-    """Count the living after somebody fell; who aimed at the fallen aims anew."""
+    """Count the living after units fell; units that aimed at a fallen one aim again."""
     for side in range(2):
         n, alive = int(state[side, S_UNITS]), 0
         for i in range(side * LANES, side * LANES + n):
@@ -455,8 +456,8 @@ def _fight(
 
 @helper
 def _outcome(kinds: F64, powers: F64, state: F64, units: F32, marks: I64, salvage: float, side_out: F64) -> None:
-    """Strength left (%), resources left and win of both sides, float64[2, 3]. Skill and equipment serve the whole team
-    and keep their worth in proportion to its strength; of what is lost, the share ``salvage`` is recovered."""
+    """Strength left (%), resources left and win of both sides, float64[2, 3]. Skill and equipment keep their value in
+    proportion to the team's strength; the share ``salvage`` of losses is recovered."""
     for side in range(2):
         strength = _life(side, units) / state[side, S_START]
         worth, whole = powers[side, P_CARRIED] * strength, powers[side, P_CARRIED]

@@ -16,9 +16,9 @@ PAIR = 4
 
 
 def planted_pieces(seed: int) -> tuple[list[str], tuple[str, str]]:
-    """The ground truth of ``HeroBattle(planted_seed=seed)``: four pieces that are too good by themselves (two heroes,
-    a skill, a piece of equipment) and a hero and a piece of equipment that are too good only together; too weak, where
-    the edge is below 0."""
+    """The ground truth of ``HeroBattle(planted_seed=seed)``: four pieces that are too good by themselves (two heroes, a
+    skill, a piece of equipment), and a hero and a piece of equipment that are too good only together; too weak if the
+    edge is negative."""
     rng = generator(seed, "herobattle-planted")
     by_category: dict[str, list[str]] = {}
     for piece in game_spec().pieces:

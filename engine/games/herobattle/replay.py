@@ -32,8 +32,8 @@ def _ending(side: F64) -> str:
 
 
 def frames(spec: GameSpec, left: I32, right: I32, trace: F64, casts: U8, duration: int, side: F64) -> list[Frame]:
-    """Frames 0 to ``duration`` from what the kernel recorded: ``trace`` float64[ticks, units, 3] (x, y, hit points),
-    ``casts`` uint8[ticks, 2]. The last frame's events say who won."""
+    """Frames 0 to ``duration`` from the kernel's recording: ``trace`` float64[ticks, units, 3] (x, y, hit points),
+    ``casts`` uint8[ticks, 2]. The last frame's events name the winner."""
     roster = [(s, i, *unit) for s, row in enumerate((left, right)) for i, unit in enumerate(_members(spec, row))]
     names, sides = ("left", "right"), (left, right)
     full = trace[0, :, 2]

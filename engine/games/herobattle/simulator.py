@@ -33,14 +33,14 @@ class Tables(NamedTuple):
 
 
 class Played(NamedTuple):
-    """Battles and what they cost: ``tallies`` int64[n, 2] holds unit-ticks and ticks in which somebody attacked."""
+    """Battles and their work: ``tallies`` int64[n, 2]: unit-ticks, and ticks in which a unit attacked."""
 
     battles: Battles
     tallies: NDArray[np.int64]
 
 
 def compile_tables(spec: GameSpec) -> Tables:
-    """The arrays the kernel reads, from a (patched) spec."""
+    """The kernel's arrays from a (patched) spec."""
     pieces = np.zeros((len(spec.pieces), kernel.COLUMNS))
     for i, piece in enumerate(spec.pieces):
         pieces[i, 0] = piece.cost
@@ -54,7 +54,7 @@ class HeroBattle:
 
     def __init__(self, planted_seed: int | None = None, edge: float = EDGE, only: int | None = None) -> None:
         self._spec = game_spec()
-        if planted_seed is not None:  # other battles: whoever remembers results keeps them apart by version and hash
+        if planted_seed is not None:  # its battles differ, so caches must tell it apart by version and hash
             version = f"{self._spec.version}+planted-{planted_seed}" + (f"-{edge:g}" if edge != EDGE else "")
             version += "" if only is None else f"-{only}"
             self._spec = msgspec.structs.replace(self._spec, version=version)
@@ -64,7 +64,7 @@ class HeroBattle:
         self._tables: OrderedDict[tuple[tuple[str, float], ...], Tables] = OrderedDict()
 
     def describe(self) -> GameSpec:
-        """The game, unpatched. A planted game differs from the plain one in its version alone."""
+        """The game, unpatched. A planted game differs from the plain one only in its version."""
         return self._spec
 
     def tables(self, patch: Patch) -> Tables:
@@ -93,7 +93,7 @@ class HeroBattle:
 
     def battles(self, left: I32, right: I32, seeds: U64, patch: Patch, fidelity: str = "full") -> Battles:
         """Play n battles: ``left``, ``right`` int32[n, 8], ``seeds`` uint64[n]. Row i depends on row i only.
-        Raises SimulatorError with row and slot for a team that is none."""
+        Raises SimulatorError with row and slot for an invalid team."""
         if fidelity != "full":
             raise SimulatorError(f"herobattle has no fidelity {fidelity!r}; it has 'full'.", permanent=True)
         first, second = kernel.streams(np.ascontiguousarray(seeds, dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""What herobattle is made of: categories, pieces (read from ``data/*.csv``), slots, rules and parameters."""
+"""The spec of herobattle: categories, pieces (read from ``data/*.csv``), slots, rules and parameters."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def read_pieces(file: str, category: Category, folder: Path = DATA) -> list[Piec
 
 @functools.cache
 def game_spec() -> GameSpec:
-    """The unpatched game. Pieces stand in the order heroes, skills, equipment, soldiers."""
+    """The unpatched game, with pieces in the order heroes, skills, equipment, soldiers."""
     pieces = tuple(p for file, category in FILES for p in read_pieces(file, category))
     return GameSpec(
         name="herobattle",

@@ -42,7 +42,7 @@ def draw(ball_x: float, ball_y: float, own: float, other: float, out: Any) -> No
 
 @compiled
 def draw_rows(side: int, history: Any, battles: Any, out: Any) -> None:
-    """What one seat sees in these battles, into their rows of uint8[n, frames, size, size]; from positions
+    """Draw one seat's view of these battles into their rows of uint8[n, frames, size, size], from positions
     float64[n, frames, 4]."""
     sign = 1.0 if side == 0 else -1.0
     for i in battles:
@@ -52,7 +52,7 @@ def draw_rows(side: int, history: Any, battles: Any, out: Any) -> None:
 
 
 def draw_one(state: NDArray[np.float64], size: int) -> NDArray[np.uint8]:
-    """A battle's state as seat 0 sees it."""
+    """A battle's state from the view of seat 0."""
     out = np.empty((size, size), np.uint8)
     ball_x, ball_y, own, other = state[list(PLACES)]
     draw(ball_x, ball_y, own, other, out)

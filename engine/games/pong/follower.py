@@ -1,4 +1,4 @@
-"""A script that plays Pong from what a seat sees."""
+"""A script that plays Pong from a seat's observations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pong for two seats as a ``VectorMDP``: what all its kinds of input share, and the one with numbers as input."""
+"""Pong for two seats as a ``VectorMDP``: the base of all kinds of input, and the kind with numbers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SIGNALS = ("moved", "stayed", "hits")
 class Pong(ABC):
     """Battles of Pong, first to ``points``; the base of the kinds of input.
 
-    ``seats`` are those played from outside, the scripted player has the others; ``rewards`` of "score" (points won less
-    points lost), "moved", "stayed" (share of the decision's moments) and "hit"; an episode is cut after ``max_ticks``
-    decisions of ``frame_skip`` moments each. ``mirror`` turns the side of every serve around: the same players with
-    exchanged seats then play the same battle, exchanged. A result's score is (own − other's points + points) / (2
-    points), from 0 to 1; its signals are the shares of moments in which the paddle moved and in which it was told to
-    stay, and the number of hits. Raises ConfigError for settings that do not exist.
+    ``seats``: those played from outside, the scripted player has the others; ``rewards``: any of "score" (points won
+    minus points lost), "moved", "stayed" (share of the decision's moments) and "hit". An episode is truncated after
+    ``max_ticks`` decisions of ``frame_skip`` moments each. ``mirror`` exchanges the side of every serve, so that the
+    same players with exchanged seats play the same battle, exchanged. A result's score is (own − other's points +
+    points) / (2 points), from 0 to 1; its signals are the shares of moments in which the paddle moved and in which it
+    was told to stay, and the number of hits. Raises ConfigError for invalid settings.
     """
 
     def __init__(
@@ -70,17 +70,17 @@ class Pong(ABC):
 
     @abstractmethod
     def _input(self) -> ArraySpec:
-        """What a seat sees, as an array."""
+        """The spec of a seat's observation."""
 
     @abstractmethod
     def _look(self, seat: int, battles: NDArray[np.int64], out: Array) -> None:
-        """Write what a seat sees in these battles into their rows of ``out``."""
+        """Write a seat's observations in these battles into their rows of ``out``."""
 
     def _moved(self) -> None:  # noqa: B027 - only some inputs need it
-        """Take note of the state after a decision of every battle, where the input needs it."""
+        """Record the state after a decision of every battle, for inputs that need it."""
 
     def _begun(self, battles: NDArray[np.int64]) -> None:  # noqa: B027 - only some inputs need it
-        """Take note of the state of fresh episodes, where the input needs it."""
+        """Record the state of new episodes, for inputs that need it."""
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
@@ -139,7 +139,7 @@ class Pong(ABC):
         return self._step(ended)
 
     def _rewards(self) -> NDArray[np.float32]:
-        """Of the seats played from outside, in the order asked for."""
+        """Rewards of the seats played from outside, in the order of ``seats``."""
         return self._both if self._seats == (0, 1) else self._both[:, self._seats]
 
     def _step(self, ended: Ended | None) -> VectorStep:
@@ -164,7 +164,7 @@ class Pong(ABC):
         )  # fmt: skip
 
     def picture(self, battle: int, size: int = 168) -> NDArray[np.uint8]:
-        """One battle as it stands, seen by seat 0 (on the left): uint8[size, size]."""
+        """The current picture of one battle from the view of seat 0 (on the left): uint8[size, size]."""
         return draw_one(self._states[battle], size)
 
     def close(self) -> None:  # noqa: B027 - of the contract
@@ -172,8 +172,8 @@ class Pong(ABC):
 
 
 class VectorPong(Pong):
-    """Pong with eight numbers as input: the ball's place and speed, both paddles' places and last movements, as if
-    every seat defended the left."""
+    """Pong with eight numbers as input: position and velocity of the ball, positions and last movements of both
+    paddles, as if every seat defended the left."""
 
     def _name(self) -> str:
         return "pong"

@@ -1,4 +1,4 @@
-"""Pong with pictures as input: the last frames, 84 × 84, as every seat sees them defending the left."""
+"""Pong with pictures as input: the last frames, 84 × 84, as if every seat defended the left."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SIZE = 84
 
 
 class ImagePong(Pong):
-    """Pong whose input is the last ``frames`` pictures, one a decision, oldest first; four moments a decision unless
-    ``frame_skip`` says otherwise."""
+    """Pong whose input is the last ``frames`` pictures, one per decision, oldest first; by default four moments per
+    decision (``frame_skip``)."""
 
     def __init__(self, *, frames: int = 4, frame_skip: int = 4, max_ticks: int = 1500, **settings: Any) -> None:
         parse(ImagePongSettings, {"frames": frames})

@@ -1,8 +1,8 @@
 """The compiled rules of Pong.
 
-The field is x and y from -1 to 1; seat 0 defends x = -1, seat 1 x = 1. Everything that has to do with a side is
-computed with its sign, and negating a float is exact, so exchanging the seats and the side of each serve exchanges the
-battle bit for bit. A random number is a hash of (episode seed, serve, event) and nothing else.
+The field is x and y from -1 to 1; seat 0 defends x = -1, seat 1 x = 1. Everything about a side is computed with its
+sign, and negating a float is exact, so exchanging the seats and the side of each serve exchanges the battle bit for
+bit. A random number is a hash of (episode seed, serve, event) only.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _11, _ONE = np.uint64(11), np.uint64(1)
 
 @compiled
 def uniform(word: Any) -> float:
-    """A number from -1 to 1 out of a hash."""
+    """A number from -1 to 1 from a hash."""
     return float(word >> _11) * (2.0 / 9007199254740992.0) - 1.0
 
 
 @compiled
 def serve(seed: Any, mirror: bool, state: Any, count: Any) -> None:
-    """The ball starts in the middle, towards a side drawn anew each time."""
+    """Start the ball in the middle, towards a side drawn for each serve."""
     number = np.uint64(count[SERVES])
     word = combine(seed, number)
     left = (word & _ONE) == _ONE
@@ -70,8 +70,8 @@ def serve(seed: Any, mirror: bool, state: Any, count: Any) -> None:
 
 @compiled
 def scripted(seed: Any, side: int, mirror: bool, state: Any, count: Any) -> int:
-    """The built-in player: goes back to the middle while the ball is away, then follows it with a part of its paddle
-    that it chooses anew for each shot. It never predicts, so a steep shot beats it."""
+    """The built-in player: returns to the middle while the ball is away, then follows it with a part of its paddle that
+    is drawn for each shot. It never predicts, so a steep shot beats it."""
     sign = -1.0 if side == 0 else 1.0
     aim = 0.0
     if state[SPEED_X] * sign > 0.0 and state[BALL_X] * sign > NOTICE:
@@ -100,7 +100,7 @@ def move(side: int, action: int, state: Any, count: Any) -> None:
 
 @compiled
 def fly(state: Any, count: Any) -> int:
-    """Move the ball by a moment. Gives the side that lost the point, or -1; a side that hits it is counted."""
+    """Move the ball by one moment and count hits. Returns the side that lost the point, or -1."""
     side = 0 if state[SPEED_X] < 0.0 else 1
     sign = -1.0 if side == 0 else 1.0
     line = LINE - BALL
@@ -139,8 +139,8 @@ def begin(seed: Any, mirror: bool, state: Any, count: Any) -> None:
 
 @compiled
 def observe(side: int, state: Any, out: Any) -> None:
-    """What a seat sees, as if it always defended the left: ball, its speed, own paddle, the other's; each about -1
-    to 1."""
+    """A seat's observation, as if it always defended the left: ball, its velocity, own paddle, the other's; each about
+    -1 to 1."""
     sign = 1.0 if side == 0 else -1.0
     other = 1 - side
     out[0] = state[BALL_X] * sign
@@ -155,7 +155,7 @@ def observe(side: int, state: Any, out: Any) -> None:
 
 @compiled
 def moment(seed: Any, mirror: bool, left: int, right: int, state: Any, count: Any) -> int:
-    """Both paddles move, then the ball. Gives the side that lost a point, or -1."""
+    """Move both paddles, then the ball. Returns the side that lost a point, or -1."""
     move(0, left, state, count)
     move(1, right, state, count)
     count[MOMENTS] += 1
@@ -168,7 +168,8 @@ def moment(seed: Any, mirror: bool, left: int, right: int, state: Any, count: An
 
 @compiled
 def reward(kinds: Any, side: int, before: Any, count: Any, out: Any) -> None:
-    """What a seat gets for a decision: points won less points lost, and shares of it that it moved, stayed, hit."""
+    """A seat's rewards for a decision: points won minus points lost, and the shares of its moments moved, stayed,
+    hit."""
     moments = count[MOMENTS] - before[MOMENTS]
     for r in range(len(kinds)):
         if kinds[r] == SCORE_REWARD:
@@ -197,7 +198,7 @@ def play(
     ends: Any,
 ) -> None:
     """One decision of every battle: ``actions`` int64[n, 2] of the seats that are ``played`` bool[2]; ``rewards``
-    float32[n, 2, R]; ``ends`` bool[n]: somebody has enough points."""  # fmt: skip
+    float32[n, 2, R]; ``ends`` bool[n]: one side has enough points."""  # fmt: skip
     before = np.empty(COUNTS, np.int64)
     for i in range(len(seeds)):
         state, count = states[i], counts[i]
@@ -217,13 +218,13 @@ def play(
 
 @compiled
 def observe_rows(side: int, states: Any, battles: Any, out: Any) -> None:
-    """What one seat sees in these battles, into their rows of float32[n, 8]."""
+    """Write one seat's observations in these battles into their rows of float32[n, 8]."""
     for i in battles:
         observe(side, states[i], out[i])
 
 
 @compiled
 def restart(battles: Any, seeds: Any, mirror: bool, states: Any, counts: Any) -> None:
-    """New episodes in these battles."""
+    """Begin new episodes in these battles."""
     for i in battles:
         begin(seeds[i], mirror, states[i], counts[i])

@@ -1,4 +1,4 @@
-"""The battlefield: 12 x 8 hexes, grass with a few hills and woods, the same seen from either end."""
+"""The battlefield: 12 x 8 hexes, grass with a few hills and woods, symmetric for the two sides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SOLDIER_HEXES = ((3, 4), (3, 5), (3, 3), (3, 6), (2, 5), (2, 3), (3, 2), (3, 7),
 
 
 def turned(x: int, y: int) -> tuple[int, int]:
-    """The hex opposite to this one: half a turn, which an even width makes exact on a hex map."""
+    """The opposite hex: half a turn, which is exact on a hex map of even width."""
     return WIDTH + 1 - x, HEIGHT + 1 - y
 
 
@@ -23,6 +23,6 @@ def map_data() -> str:
 
 
 def hexes(side: int, soldiers: int) -> list[tuple[int, int]]:
-    """Where a side's hero and soldiers begin, hero first; side 2 stands exactly opposite to side 1."""
+    """The initial hexes of a side's hero and soldiers, hero first; side 2 is exactly opposite side 1."""
     places = [HERO_HEX, *SOLDIER_HEXES[:soldiers]]
     return places if side == 1 else [turned(*place) for place in places]

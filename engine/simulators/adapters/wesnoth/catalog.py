@@ -1,5 +1,5 @@
-"""From what the installed game says about itself to a ``GameSpec``: leaders are heroes, recruits are soldiers,
-traits are skills, World Conquest's artifacts are equipment. Nothing of the game's data is kept in this package."""
+"""The ``GameSpec`` of the installed game, from its own description: leaders are heroes, recruits are soldiers, traits
+are skills, World Conquest's artifacts are equipment. This package contains none of the game's data."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ _SIDE_METRICS = (
 
 
 class Catalog(NamedTuple):
-    """The game's spec, and for each piece what the add-on calls it (unit type, trait id or artifact number)."""
+    """The game's spec, and each piece's name in the add-on (unit type, trait id or artifact number)."""
 
     spec: GameSpec
     names: tuple[str, ...]
 
 
 def read(lines: list[list[str]]) -> Catalog:
-    """The catalog in the lines that ``addon/battles.lua`` prints at its start."""
+    """The catalog from the lines that ``addon/battles.lua`` prints at its start."""
     version = next(line[1] for line in lines if line[0] == "version")
     found: dict[str, tuple[Piece, str]] = {}
     for line in lines:

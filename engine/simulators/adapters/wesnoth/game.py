@@ -1,4 +1,4 @@
-"""One process of the installed game that plays battle after battle; work goes in by file, results come as lines."""
+"""One process of the installed game that plays battle after battle; takes work as files and prints results as lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDON = Path(__file__).with_name("addon")
 START_S = 60.0
 BATTLE_S = 30.0
 MOST_MEMORY = 700 * 2**20
-"""Bytes of memory after which the game is started afresh: it records every move of every battle (about 1 MB each)."""
+"""Bytes of memory after which the game is restarted: it records every move of every battle (about 1 MB each)."""
 
 _ARGUMENTS = (
     "--nogui", "--nosound", "--nomusic", "--multiplayer", "--scenario=equipoise", "--controller", "1:ai",
@@ -39,7 +39,7 @@ _VARIABLES = {
 
 
 class GameLines:
-    """Reads the game's output in a thread: lines for us go into a queue, of the others the last few are kept."""
+    """Reads the game's output in a thread: puts the add-on's lines into a queue and keeps the last few others."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -63,7 +63,7 @@ class GameLines:
         self.lines.put(None)
 
     def text(self, wait_s: float = 0.0) -> str:
-        """The last lines that were not for us; waits up to ``wait_s`` for the end of the output first."""
+        """The last lines that were not the add-on's; first waits up to ``wait_s`` for the end of the output."""
         self._thread.join(wait_s)
         return "\n".join(self._kept)
 
@@ -112,7 +112,7 @@ class Game:
         self._idle = self._next(time.monotonic() + BATTLE_S, "did not come to rest")[0] == "idle"
 
     def _open_gate(self) -> None:
-        """Open the pipe the game waits on; it may still be on its way to the other end."""
+        """Open the pipe on which the game waits; the game may not have opened its end yet."""
         until = time.monotonic() + BATTLE_S
         while True:
             try:
@@ -141,7 +141,7 @@ class Game:
         raise SimulatorError(f"the game {what}." + (f" It printed last: {printed[-800:]}" if printed else ""))
 
     def worn_out(self) -> bool:
-        """Whether the game has grown so large that a fresh start is due."""
+        """Whether the game uses so much memory that a restart is due."""
         return self._process.memory() > MOST_MEMORY
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Where the installed Battle for Wesnoth 1.16 is, or what to do when it is not."""
+"""The location of the installed Battle for Wesnoth 1.16, or what to do if it is not installed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def data_dir() -> Path | None:
 
 
 def missing() -> str:
-    """What is not installed, as a sentence; empty when the game can be played."""
+    """What is not installed, as a sentence; empty if the game can be played."""
     if program() is None:
         return "Battle for Wesnoth 1.16 is not installed on this machine"
     if data_dir() is None:

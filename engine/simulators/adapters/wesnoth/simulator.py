@@ -1,4 +1,5 @@
-"""Battle for Wesnoth as a ``LineupSimulator``: team rows become orders for the game, its results become metrics."""
+"""Battle for Wesnoth as a ``LineupSimulator``: turns team rows into orders for the game, and its results into
+metrics."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from engine.simulators.contract import FAILED, OK, Battles, Frame, GameSpec, Pat
 TRIES = 2
 MOST_AT_ONCE = 200
 HOURS = 6
-"""Turns in a day of the default schedule; a battle's seed says in which of them it starts."""
+"""Turns in a day of the default schedule; a battle's seed determines in which one it starts."""
 
 
 class _Team:
-    """One side of one battle: its units in the order they are sent, what each is worth, and what they are."""
+    """One side of one battle: its units in the order in which they are sent, the value of each, and their types."""
 
     def __init__(self, catalog: Catalog, game: GameSpec, row: NDArray[np.int32]) -> None:
         values = dict(zip((slot.id for slot in game.slots), row.tolist(), strict=True))
@@ -39,7 +40,7 @@ class _Team:
 
 
 class WesnothSimulator:
-    """Drives one process of the installed game, started when first needed and afresh when it fails or grows."""
+    """Drives one process of the installed game, started at the first use and restarted when it fails or grows."""
 
     def __init__(self) -> None:
         self._game: Game | None = None
@@ -86,7 +87,7 @@ class WesnothSimulator:
         return out
 
     def _patched(self, catalog: Catalog, patch: Patch) -> tuple[GameSpec, list[str]]:
-        """The patched game, and per piece its changes against the installed one as fields of an order."""
+        """The patched game, and for each piece its changes from the installed game as fields of an order."""
         if self._changes is None or self._changes[0] != dict(patch):
             game = catalog.spec.patched(patch)
             pairs = zip(catalog.spec.pieces, game.pieces, strict=True)
@@ -98,7 +99,7 @@ class WesnothSimulator:
         return self._changes[1], self._changes[2]
 
     def _attempt(self, work: list[str], teams: list[tuple[_Team, _Team]], tries: dict[int, int], out: Battles) -> None:
-        """Play some of what is still open; when the game fails, the battle it was at loses one of its tries."""
+        """Play some of the remaining battles; when the game fails, the battle it was playing loses one of its tries."""
         numbers = sorted(tries)[:MOST_AT_ONCE]
         at = numbers[0]
         game = self._running()
