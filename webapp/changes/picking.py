@@ -55,7 +55,7 @@ def _standing(search: Job, spec: GameSpec, suspect: Suspect) -> Rows:
     rows = np.flatnonzero((anchors[:, 0] >= 0) & (found.core["verdict"] != UNDER))
     if not len(rows):
         return []
-    rows = rows[Patterns(spec, [suspect.pattern]).explained(found.genome[rows], anchors[rows])[0]]
+    rows = rows[Patterns(spec, [suspect.pattern]).explained(found.genome[rows], anchors[rows])[:, 0]]
     surer = found.core["verdict"][rows].astype(int) + _confirmed(found)[rows]
     worst = rows[np.lexsort((-_beyond(search, found)[rows], -surer))]
     return [(found.genome[i].tolist(), anchors[i].tolist()) for i in worst[:FOR_A_SUSPECT]]
