@@ -23,7 +23,7 @@ import zmq
 import engine
 from engine.errors import Cancelled, SimulatorError
 from engine.simulators import protocol
-from engine.simulators.line import Letter, Line, Transport
+from engine.simulators.line import STRANGERS, Letter, Line, Transport
 from engine.simulators.process import ReapedProcess, Tail
 from engine.simulators.protocol import Arrays, Bye, Ping
 
@@ -34,6 +34,9 @@ TOLD_AFTER_S = 1.0
 PRINTED = 1200
 """Characters of a program's last output that a failure tells."""
 PAGE = "engine/PROTOCOL.md"
+CROWDED = (
+    f"more than {STRANGERS} connections dialled its port, which every user of this machine can do, and some were cut"
+)
 Watch = Callable[[str, float], None]
 """Called for a wait that has lasted ``TOLD_AFTER_S`` with what is waited for and the seconds left, and with "" and 0.0
 when it is over."""
@@ -182,10 +185,11 @@ class Conversation:
     def _refusals(self) -> str:
         """What strangers, or the program itself without its key, tried meanwhile."""
         n = self._line.refused
-        if not n or self._line.peer:
+        if self._line.peer:
             return ""
         came = "1 message came" if n == 1 else f"{n} messages came"
-        return f"; {came} without the key of {protocol.KEY_VARIABLE} and got an ERROR"
+        refused = f"; {came} without the key of {protocol.KEY_VARIABLE} and got an ERROR" if n else ""
+        return refused + (f"; {CROWDED}" if self._line.crowded else "")
 
     def _check_line(self) -> None:
         """Nothing came: is the program still there?"""
@@ -205,6 +209,8 @@ class Conversation:
             self._fail(self._process.exit_text())
         if self._line.trouble and not self._line.peer:
             self._fail(self._line.trouble)
+        if self._line.crowded:
+            self._fail(f"lost its connection: {CROWDED}")
         most = protocol.MAX_FRAME_BYTES >> 20
         self._fail(f"broke its connection (this also happens when a frame is larger than {most} MiB)")
 
