@@ -23,7 +23,7 @@ import zmq
 import engine
 from engine.errors import Cancelled, SimulatorError
 from engine.simulators import protocol
-from engine.simulators.line import Letter, Line, Transport
+from engine.simulators.line import STRANGERS, Letter, Line, Transport
 from engine.simulators.process import ReapedProcess, Tail
 from engine.simulators.protocol import Arrays, Bye, Ping
 
@@ -34,6 +34,9 @@ TOLD_AFTER_S = 1.0
 PRINTED = 1200
 """Characters of a program's last output in the message of a failure."""
 PAGE = "engine/PROTOCOL.md"
+CROWDED = (
+    f"more than {STRANGERS} connections dialled its port, which every user of this machine can do, and some were cut"
+)
 Watch = Callable[[str, float], None]
 """Called when a wait has lasted ``TOLD_AFTER_S``, with its purpose and the seconds left, and with "" and 0.0 when it is
 over."""
@@ -183,10 +186,11 @@ class Conversation:
     def _refusals(self) -> str:
         """A sentence about refused messages, from strangers or from the program without its key."""
         n = self._line.refused
-        if not n or self._line.peer:
+        if self._line.peer:
             return ""
         came = "1 message came" if n == 1 else f"{n} messages came"
-        return f"; {came} without the key of {protocol.KEY_VARIABLE} and got an ERROR"
+        refused = f"; {came} without the key of {protocol.KEY_VARIABLE} and got an ERROR" if n else ""
+        return refused + (f"; {CROWDED}" if self._line.crowded else "")
 
     def _check_line(self) -> None:
         """Called when nothing has arrived: check that the program is still running."""
@@ -206,6 +210,8 @@ class Conversation:
             self._fail(self._process.exit_text())
         if self._line.trouble and not self._line.peer:
             self._fail(self._line.trouble)
+        if self._line.crowded:
+            self._fail(f"lost its connection: {CROWDED}")
         most = protocol.MAX_FRAME_BYTES >> 20
         self._fail(f"broke its connection (this also happens when a frame is larger than {most} MiB)")
 

@@ -3,7 +3,8 @@
 ``ipc``: a path in a folder that only this user may enter, so only the program can connect. ``tcp``: a free port of
 127.0.0.1, for libraries without ``ipc://``. Every user of the machine can connect to that, so the engine sends nothing
 before a HELLO with the one-time key. Until then at most ``STRANGERS`` connections are allowed, each of which may send
-``STRANGERS_BYTES``; once the program is admitted all others are closed, as is each new one.
+``STRANGERS_BYTES``. Of more, those of other users are closed first, and neither the oldest nor the newest: the program
+may have connected before the crowd or after it. Once the program is admitted all others are closed, as is each new one.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Line:
         self._socket.bind(f"ipc://{folder}/line" if transport == "ipc" else "tcp://127.0.0.1:*")
         self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
         self.peer = b""
-        self.refused = 0
+        self.refused = self.crowded = 0
         self.dialled = self.spoke = self.lost = False
         self.trouble = ""
         self._peer_number = self._numbers = 0
@@ -150,9 +151,10 @@ class Line:
         if self.peer and not self._peer_number:
             return  # the program's own connection is unknown
         strangers = [c.twin for c in self._open.values() if c.number != self._peer_number and c.twin is not None]
-        spare = len(strangers) if self.peer else len(strangers) - STRANGERS
-        for i, twin in enumerate(strangers):
-            if i < spare or _received(twin) > STRANGERS_BYTES:
+        crowd = [] if self.peer or len(strangers) <= STRANGERS else _crowd(strangers)
+        self.crowded += len(crowd)
+        for twin in strangers:
+            if self.peer or twin in crowd or _received(twin) > STRANGERS_BYTES:
                 with contextlib.suppress(OSError):
                     twin.shutdown(socket.SHUT_RDWR)
 
@@ -177,3 +179,31 @@ def _received(twin: socket.socket) -> int:
     except OSError:
         return 0
     return int(_BYTES_RECEIVED.unpack(told)[0]) if len(told) == _BYTES_RECEIVED.size else 0
+
+
+def _crowd(strangers: list[socket.socket]) -> list[socket.socket]:
+    """Whom to close of more than ``STRANGERS``, as they came: other users' first, from the middle of each group."""
+    users, mine = _users(), os.geteuid()
+    own = [twin for twin in strangers if users.get(_port(twin), mine) == mine]
+    foreign = [twin for twin in strangers if twin not in own]
+    excess, keep = len(strangers) - STRANGERS, STRANGERS // 2
+    few = min(excess, len(foreign))
+    begin = min(keep, len(foreign) - few)
+    return foreign[begin : begin + few] + own[keep : keep + excess - few]
+
+
+def _port(twin: socket.socket) -> int:
+    """The port that the other side dialled from; 0 once it is gone."""
+    try:
+        return int(twin.getpeername()[1])
+    except OSError:
+        return 0
+
+
+def _users() -> dict[int, int]:
+    """Which user dials from which port of 127.0.0.1; empty where the system does not tell."""
+    try:
+        rows = [row.split() for row in Path("/proc/self/net/tcp").read_text().splitlines()[1:]]
+    except OSError:
+        return {}
+    return {int(row[1].split(":")[1], 16): int(row[7]) for row in rows if row[1].startswith("0100007F:")}

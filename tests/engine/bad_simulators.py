@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -254,6 +255,23 @@ def late() -> None:
     play(Line(), times=1)
 
 
+def dials_first() -> None:
+    """Dials, says so by the file named by GO, and says HELLO only when that is gone."""
+    go, dial = Path(os.environ["GO"]), zmq.Context.instance().socket(zmq.DEALER)
+    told = dial.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+    dial.connect(ENDPOINT)
+    told.recv_multipart()
+    go.touch()
+    while go.exists():
+        time.sleep(0.01)
+    if told.poll(0):
+        sys.exit(7)  # its connection was cut
+    dial.send_multipart(protocol.encode(Hello(key=KEY)))
+    dial.recv_multipart()
+    dial.send_multipart(protocol.encode(Spec(spec=SPEC)))
+    sleep()
+
+
 def twice() -> None:
     """Dials a second time, with the key, and says by the file named by GO what came of it."""
     line = Line()
@@ -361,7 +379,7 @@ PROGRAMS: dict[str, Callable[[], None]] = {
         silent, hang, heartless, leave, crash, wrong_key, wrong_version, wrong_protocol, impossible_spec, not_a_spec,
         hang_up, printer, junk_header, deep_header, junk_bytes, short_frame, objects, huge_frame, flood,
         endless_message, daemon, moody, half_a_spec, long_spec, long_error, exit_134, exit_127, wrong_id, mute,
-        listener, speechless, hung_up_early, echo, plain, late, twice, guesser,
+        listener, speechless, hung_up_early, echo, plain, late, dials_first, twice, guesser,
     )
 } | {
     "wrong_shape": spoiled(lambda r: r.update(side=r["side"][:, :, :2])),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import socket
 import sys
@@ -183,9 +184,52 @@ def test_a_stranger_who_sends_without_end_is_cut_off_before_the_program_comes(st
 def test_more_strangers_than_the_line_keeps_do_not_keep_the_program_out(starting: Starting) -> None:
     with contextlib.ExitStack() as stack:
         raws = [stack.enter_context(socket.create_connection(starting.address)) for _ in range(lines.STRANGERS + 10)]
-        assert closed(raws[0])
+        assert closed(raws[lines.STRANGERS // 2])
         starting.go()
         assert all(closed(raw) for raw in raws)
+
+
+def test_a_crowd_with_wrong_keys_does_not_cut_off_a_program_that_dialled_before_it(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    simulator = program("dials_first", go)
+    starting = threading.Thread(target=simulator.start)
+    starting.start()
+    try:
+        while not go.exists():
+            time.sleep(0.01)
+        with zmq.Context() as context, contextlib.ExitStack() as stack:
+            crowd = [stack.enter_context(context.socket(zmq.DEALER)) for _ in range(200)]
+            for stranger in crowd:
+                stranger.linger = 0
+                stranger.connect(simulator._held[0]._line.endpoint)
+                stranger.send_multipart(protocol.encode(Hello(key="guess")))
+            until = time.monotonic() + PATIENCE_S
+            while not simulator._held[0]._line.crowded and time.monotonic() < until:
+                time.sleep(0.01)
+            go.unlink()
+            starting.join()
+        assert simulator.describe() == SPEC
+        assert simulator.starts == 1
+    finally:
+        go.unlink(missing_ok=True)
+        starting.join()
+        simulator.close()
+
+
+def test_the_connections_of_other_users_are_cut_before_those_of_this_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "STRANGERS", 4)
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        dialled = [stack.enter_context(socket.create_connection(listener.getsockname())) for _ in range(8)]
+        twins = [stack.enter_context(listener.accept()[0]) for _ in range(8)]
+        users = lines._users()
+        assert {users[lines._port(twin)] for twin in twins} == {os.geteuid()}
+        assert lines._crowd(twins) == twins[2:6]
+        other = {**users, **{raw.getsockname()[1]: os.geteuid() + 1 for raw in dialled[2:]}}
+        monkeypatch.setattr(lines, "_users", lambda: other)
+        assert lines._crowd(twins) == twins[4:]
+        monkeypatch.setattr(lines, "STRANGERS", 7)
+        assert lines._crowd(twins) == [twins[5]]
 
 
 def test_strangers_who_come_and_go_all_the_time_do_not_end_the_program(starting: Starting) -> None:

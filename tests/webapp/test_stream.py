@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import connection
 from django.test import Client
 
 from deploy.up import valkey
@@ -304,14 +306,49 @@ def test_a_number_that_is_none_begins_anew(server: Server, team: Studio, after: 
     assert json.load(answer)["snapshot"] is not None
 
 
-def test_a_removed_member_is_cut_off(team: Studio, rf: Any) -> None:
-    request = rf.get("/events/", {"project": team.project.slug})
-    request.user, request.session = team.producer, Client().session
-    request.session.save()
-    reader = stream.Reader(request, team.project, None, None)
-    assert reader.may_read()
+def _removed(team: Studio) -> None:
     team.project.memberships.filter(user=team.producer).delete()
-    assert not reader.may_read()
+
+
+def _deactivated(team: Studio) -> None:
+    User.objects.filter(pk=team.producer.pk).update(is_active=False)
+
+
+def _other_password(team: Studio) -> None:
+    producer = User.objects.get(pk=team.producer.pk)
+    producer.set_password("another long one")
+    producer.save()
+
+
+def _signed_out(team: Studio) -> None:
+    Session.objects.all().delete()
+
+
+@pytest.mark.parametrize("change", [_removed, _deactivated, _other_password, _signed_out])
+def test_a_stream_ends_soon_after_the_right_to_read_it(
+    server: Server, team: Studio, change: Callable[[Studio], None]
+) -> None:
+    """A busy stream, so that neither silence nor a look that finds a full page can keep it open."""
+    job, over = job_of(team), threading.Event()
+    answer = server.get(f"/events/?project={team.project.slug}", team.producer).getresponse()
+    assert answer.readline() == b"retry: 2000\n"
+
+    def talk() -> None:
+        while not over.wait(0.1):
+            say(job)
+        connection.close()
+
+    talking = threading.Thread(target=talk)
+    talking.start()
+    try:
+        change(team)
+        until = time.monotonic() + PATIENCE
+        while answer.readline():
+            assert time.monotonic() < until, "the stream goes on"
+    finally:
+        over.set()
+        talking.join()
+        answer.close()
 
 
 def test_the_storage_keeps_what_events_refer_to(team: Studio) -> None:

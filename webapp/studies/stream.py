@@ -6,7 +6,8 @@ in the job, 1, 2, 3 … Either number survives a restart of everything, so a rea
 (``Last-Event-ID``, or ``after=`` for the next leading tab) misses nothing and gets nothing twice.
 
 Without a number the stream begins with a ``snapshot``; ``event`` messages follow, and a ``beat`` when it is quiet.
-Redis only wakes the readers. No database connection is held between two looks.
+Redis only wakes the readers. Who reads is looked up again every few seconds, so a stream ends soon after a right to
+read it: membership, session, account or password. No database connection is held between two looks.
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth import get_user
 from django.db import connection
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from webapp.accounts.models import User
 from webapp.lib.page_json import PageJson, written
 from webapp.lib.whole import whole
-from webapp.projects.access import project_for
+from webapp.projects.access import project_for, role_in
 from webapp.projects.models import Project
 from webapp.studies import wire
 from webapp.studies.models import ACTIVE, Job, JobEvent
@@ -42,8 +44,8 @@ LOOK_EVERY = 2.0
 SETTLE = 0.1
 """Seconds a woken reader waits before it looks, so that a burst of events costs one look."""
 BEAT_EVERY = 10.0
-CHECK_EVERY = 60.0
-"""Seconds after which the reader's right to read is looked up again."""
+CHECK_EVERY = 5.0
+"""Seconds after which the reader's right to read is looked up again, before anything more is told."""
 RECENT = 20
 
 
@@ -90,13 +92,11 @@ class Reader:
         return wire.readable(JobEvent.objects.filter(**of, **where))
 
     def may_read(self) -> bool:
-        """Whether this person is still signed in and a member."""
-        try:
-            project_for(self.request, self.project.slug)
-        except (Http404, PermissionDenied):
-            return False
-        key = self.request.session.session_key
-        return key is None or self.request.session.exists(key)
+        """Whether this person is still signed in, by the present account and password, and a member."""
+        now = HttpRequest()
+        now.session = type(self.request.session)(self.request.session.session_key)
+        person = get_user(now)
+        return isinstance(person, User) and role_in(person, self.project) is not None
 
 
 def _open(request: HttpRequest) -> Reader:
@@ -163,6 +163,10 @@ async def _stream(reader: Reader) -> AsyncIterator[bytes]:
         spoke = checked = time.monotonic()
         while True:
             woken.clear()
+            if time.monotonic() - checked > CHECK_EVERY:
+                if not await _in_thread(reader.may_read):
+                    return
+                checked = time.monotonic()
             news = await _in_thread(reader.news)
             if news:
                 spoke = time.monotonic()
@@ -173,10 +177,6 @@ async def _stream(reader: Reader) -> AsyncIterator[bytes]:
             if now - spoke > BEAT_EVERY:
                 spoke = now
                 yield _frame("beat", {})
-            if now - checked > CHECK_EVERY:
-                checked = now
-                if not await _in_thread(reader.may_read):
-                    return
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(woken.wait(), LOOK_EVERY if hub.connected else LOOK_EVERY / 2)
                 await asyncio.sleep(SETTLE)
