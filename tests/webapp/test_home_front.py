@@ -298,7 +298,7 @@ def test_help_says_of_ranges_what_they_do(team: Studio) -> None:
     page = client.get(reverse("projects:help")).content.decode()
     assert "four times the battles" not in page, "ranges that hold at every look do not shrink by a root"
     assert "they begin wider than the search’s own ranges" in page
-    assert "it does not allow for the picking" in page
+    assert "it ignores that the lineup was selected" in page
     assert "That range is for its pair alone." in page
     assert "the age of the data is one update, never more" in page
 
@@ -307,4 +307,4 @@ def test_the_table_of_lineups_says_that_the_searchs_ranges_leave_out_the_picking
     client = Client()
     client.force_login(team.designer)
     page = client.get(reverse("studies:explore", args=[team.project.slug, search_job(team.project).pk]))
-    assert "A range by the search’s own battles does not allow for the picking" in page.content.decode()
+    assert "Ranges from the search itself ignore that these lineups were selected" in page.content.decode()
