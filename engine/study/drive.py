@@ -210,8 +210,8 @@ class Drive(ABC):
         what = f"Measuring the {_many(len(front), noun)} of the edge{rest} again, on fresh {played}."
         found = yield from self._measured(pool, asked, what)
         if found and (open_ := self.record.undecided(found, FURTHER)):
-            left = f"Fresh {played} leave the verdict on {_many(len(open_), noun)} open"
-            what = f"{left}, where {FURTHER} times as many may tell: playing those."
+            left = f"{_many(len(open_), noun).capitalize()} still undecided, where more {played} may tell"
+            what = f"{left}: playing {FURTHER} times as many for {'each' if len(open_) > 1 else 'it'}."
             further = self._again([(front + others)[i] for i in open_], fresh * FURTHER)
             longer = yield from self._measured(pool, further, what)
             found = [dict(zip(open_, longer, strict=True)).get(i, one) for i, one in enumerate(found)] if longer else []

@@ -129,5 +129,5 @@ def test_the_page_of_a_search_for_settings_shows_how_it_went(enter: Enter, team:
     with page.expect_download() as taken:
         page.get_by_role("link", name="Download the best player").click()
     assert taken.value.suggested_filename == f"policy-{job.pk}.zip"
-    page.get_by_role("button", name="Ask again with changes").click()
+    page.get_by_role("button", name="Run again with changes").click()
     expect(page.get_by_role("textbox", name="Learning rate", exact=True).first).to_have_value("0.0001 to 0.1")

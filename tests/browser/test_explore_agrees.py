@@ -91,8 +91,8 @@ def test_what_fresh_battles_leave_open_under_the_line_is_counted_as_open(enter: 
     expect(said).to_contain_text(
         f"On average {over - 1:,} of {ROWS:,} lineups that the search played are over the line ("
     )
-    expect(said).to_contain_text("; fresh battles leave 1 more open")
-    expect(page.locator("[data-show='1']")).to_contain_text("Over or close, weak or unsure")
+    expect(said).to_contain_text("; 1 more is undecided after fresh battles")
+    expect(page.locator("[data-show='1']")).to_contain_text("Over or near the line, but weak or unsure")
     page.get_by_label("Weakest team’s strength left, at least").fill("27.9")
     expect(page.locator("[data-count]")).to_contain_text(f"of the {over:,} that are or may be over the line match")
 
@@ -104,7 +104,7 @@ def test_a_list_in_which_no_range_is_over_the_line_says_that_its_lineups_may_be(
     over = int((columns["objective"][:, 0] >= 2.0).sum())
     page = explorer(enter, team, job)
     expect(page.locator("[data-count]")).to_have_text(f"{over:,} of {ROWS:,} lineups may be over the line")
-    expect(page.locator("[data-line-said]")).to_contain_text(", none of them with the whole 95 % range")
+    expect(page.locator("[data-line-said]")).to_contain_text(", none of them across the whole 95 % range")
     page.get_by_role("button", name="3-D").click()
     expect(page.locator("[data-chart-note]")).to_contain_text("matching lineups that may be over the line")
     page.goto(page.url.split("?")[0] + "?show=under")
@@ -160,7 +160,7 @@ def test_columns_whose_ranges_are_alike_have_one_number_of_digits(enter: Enter, 
 
 def test_the_table_says_that_each_range_is_for_its_lineup_alone(enter: Enter, team: Studio) -> None:
     page = explorer(enter, team, search_job(team.project, rows=60))
-    expect(page.locator("[data-table-card]")).to_contain_text("95 % ranges, each for its lineup alone")
+    expect(page.locator("[data-table-card]")).to_contain_text("95 % ranges, not corrected for how many lineups are listed")
 
 
 def test_the_words_of_the_line_stand_where_they_hide_the_fewest_marks(enter: Enter, team: Studio) -> None:

@@ -173,7 +173,7 @@ def test_head_and_shortlist_follow_a_moved_line_and_say_so(enter: Enter, team: S
 def test_the_random_lineups_of_the_search_are_told_apart_from_those_of_new_job(enter: Enter, team: Studio) -> None:
     page = explorer(enter, team, search_job(team.project, rows=ROWS))
     said = page.locator("[data-line-said]").first
-    expect(said).to_contain_text("random ones it began with (not those that New job played):")
+    expect(said).to_contain_text("random ones it began with (a different sample from the one on New job):")
 
 
 def test_a_moved_line_in_the_address_is_followed_from_the_start(enter: Enter, team: Studio) -> None:

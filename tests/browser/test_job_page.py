@@ -126,9 +126,11 @@ def test_an_edge_of_one_lineup_is_told_as_a_mark_and_not_as_a_line(enter: Enter,
     page = enter(team.designer, path(job))
     note = page.locator("[data-found-note]")
     expect(note).to_contain_text(
-        "The large mark alone is the edge now: no other lineup that was played again is further", timeout=SOON
+        "No other re-tested lineup is ahead of the large mark on either axis.", timeout=SOON
     )
-    expect(note).to_contain_text("Small coloured marks are on it by a number that is not drawn, or by the search’s own")
+    expect(note).to_contain_text(
+        "on the edge because of a measure that is not drawn, or only by the search’s own battles."
+    )
     assert "Each line" not in note.inner_text()
 
 
@@ -136,12 +138,12 @@ def test_beside_the_edge_on_fresh_battles_are_only_lineups_that_were_played_agai
     job = played(team.project, 12)
     page = enter(team.designer, path(job))
     note = page.locator("[data-found-note]")
-    expect(note).to_contain_text("no lineup found by then is further along both axes", timeout=SOON)
+    expect(note).to_contain_text("Each line is the edge after its round.", timeout=SOON)
     edge = store().put(bundle(archive(30)))
     job.artifacts, job.status = {"front": edge, "fresh": edge}, Status.FINISHED
     job.save()
     page.reload()
-    expect(note).to_contain_text("and none that was played again for the line on fresh battles", timeout=SOON)
+    expect(note).to_contain_text("The thick one is measured on fresh battles.", timeout=SOON)
 
 
 def test_a_line_on_fresh_battles_alone_is_told_without_earlier_rounds(enter: Enter, team: Studio) -> None:
@@ -149,7 +151,7 @@ def test_a_line_on_fresh_battles_alone_is_told_without_earlier_rounds(enter: Ent
     note = enter(team.designer, path(search_job(team.project, artifacts={"front": edge, "fresh": edge}))).locator(
         "[data-found-note]"
     )
-    expect(note).to_contain_text("no lineup that was played again is further along both axes", timeout=SOON)
+    expect(note).to_contain_text("The line is the edge, measured on fresh battles.", timeout=SOON)
 
 
 def test_a_job_whose_numbers_are_all_drawn_speaks_of_none_that_is_not(enter: Enter, team: Studio) -> None:
@@ -163,7 +165,7 @@ def test_a_job_whose_numbers_are_all_drawn_speaks_of_none_that_is_not(enter: Ent
     job.save()
     job.events.filter(kind="progressed").delete()
     note = enter(team.designer, path(job)).locator("[data-found-note]")
-    expect(note).to_contain_text("Small coloured marks are on it by the search’s own battles.", timeout=SOON)
+    expect(note).to_contain_text("Small coloured marks are on the edge only by the search’s own battles.", timeout=SOON)
     assert "not drawn" not in note.inner_text()
 
 
@@ -175,7 +177,7 @@ def test_the_furthest_of_each_round_is_not_marked_nor_called_as_what_fresh_battl
     chart = page.locator("[data-rounds-chart]")
     expect(chart.locator(".ytitle")).to_be_attached(timeout=SOON)
     expect(page.locator("[data-worst-name]")).to_have_text("Most unfair found")
-    expect(page.locator("[data-rounds-title]")).to_have_text("Most unfair found, round by round")
+    expect(page.locator("[data-rounds-title]")).to_have_text("Most unfair found, by round")
     tip = page.evaluate("document.querySelector('[data-rounds-chart]').data[1].marker.symbol")
     assert tip == "circle", "a red diamond is a verdict"
     title = chart.locator(".ytitle").bounding_box()
@@ -258,7 +260,7 @@ def test_pause_resume_and_stop_without_leaving_the_page(enter: Enter, team: Stud
     expect(page.locator("[data-doing]")).to_contain_text("stopping", timeout=SOON)
     assert Job.objects.get(pk=job.pk).command == "stop"
     journal.append(job, {}, [Entry("stopped", {"reason": "Stopped."}, 8)], status=Status.STOPPED, command="")
-    expect(page.get_by_role("button", name="Ask again with changes")).to_be_visible(timeout=SOON)
+    expect(page.get_by_role("button", name="Run again with changes")).to_be_visible(timeout=SOON)
     expect(page.get_by_role("link", name="Explore what was found")).to_be_visible()
 
 

@@ -60,7 +60,7 @@ def test_an_agent_is_trained_from_the_form_to_the_download(
     with page.expect_download() as taken:
         page.get_by_role("link", name="The agent as ONNX").click()
     assert taken.value.suggested_filename == f"policy-{job.pk}.onnx"
-    page.get_by_role("button", name="Ask again with changes").click()
+    page.get_by_role("button", name="Run again with changes").click()
     expect(page.get_by_label("Moves to learn from")).to_have_value("3000")
 
 

@@ -15,7 +15,7 @@ from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
 DATA = "/p/herobattle/data/"
-OFFER = "Ask again with this data"
+OFFER = "Run again with this data"
 
 
 @pytest.fixture

@@ -502,7 +502,7 @@ def test_a_training_is_left_out_and_the_page_says_so(client: Client, team: Studi
     training = another(job, "kind", "train", kind="train")
     page = client.get(address(job, training)).content.decode()
     assert f">job {training.pk}</a> (training). Only searches are compared here" in page
-    assert "Single trainings are not" in page
+    assert "A single training’s curve is on its own page" in page
 
 
 def test_the_list_of_jobs_marks_which_ask_the_same(client: Client, team: Studio) -> None:

@@ -1,4 +1,4 @@
-"""Home says what the product is for, and shows the last edge that was found: to members, and to nobody else."""
+"""Home says what the product is for, and shows the latest edge: to members, and to nobody else."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from webapp.studies.questions import QUESTIONS, Question
 
 pytestmark = pytest.mark.django_db
 
-SENTENCE = "finds the teams that are unfair, so that you can mend them before your players meet them."
-EDGE = "The last edge that was found"
+SENTENCE = "finds the teams that are unfair, so you can fix them before players find them."
+EDGE = "Latest edge"
 
 
 def home(user: User) -> str:
@@ -70,7 +70,7 @@ def test_the_caption_tells_of_the_two_numbers_that_are_drawn_and_every_mark_is_a
     job = search_job(team.project)
     shown = last_front(team.designer)
     assert shown is not None
-    assert shown.caption == "Each mark is a lineup. No other that was found is both more unfair and stronger."
+    assert shown.caption == "Each mark is a lineup. No other lineup that was found is both more unfair and stronger."
     assert shown.caption in home(team.designer)
     places = [(float(mark.left[:-1]), -float(mark.top[:-1])) for mark in shown.marks]
     assert not any(a < c and b < d for a, b in places for c, d in places)
@@ -84,7 +84,7 @@ def test_beside_marks_on_fresh_battles_are_only_those_that_were_played_again(tea
     job.save()
     shown = last_front(team.designer)
     assert shown is not None
-    assert shown.caption == "Each mark is a lineup. No other that was played again is both more unfair and stronger."
+    assert shown.caption == "Each mark is a lineup. No other re-tested lineup is both more unfair and stronger."
 
 
 def test_the_legend_names_the_marks_that_are_drawn_in_the_words_of_the_question(team: Studio) -> None:
@@ -149,7 +149,7 @@ def test_the_legend_and_the_tint_are_those_of_the_question_and_of_its_line(team:
     assert "found useless" in page
     assert "over the line and strong" not in page
     assert shown.tint == (shown.median, "0", _rest(shown.median), shown.line), "weak teams over the line are not it"
-    assert "the dotted one the median baseline team" in page
+    assert "dotted: the median baseline team" in page
     for o in job.config["objectives"]["objectives"]:
         o["direction"] = "min"
     job.save()
@@ -246,6 +246,7 @@ def test_an_edge_of_one_lineup_has_axes_with_two_ends(team: Studio, across: floa
     shown = last_front(team.designer)
     assert shown is not None
     assert len(shown.marks) == 1
+    assert shown.caption == "The edge is one lineup: no other lineup that was found is both more unfair and stronger."
     said = tuple(end.replace("\u00a0", " ") for end in shown.ends_across)
     assert said == ends
     assert len(set(shown.ends_up)) == 2
@@ -275,7 +276,8 @@ def test_the_caption_compares_in_the_words_of_every_question(team: Studio, quest
         "useless": "more useless and dearer",
         "first": "more decided by going first and stronger",
     }[question.key]
-    assert shown.caption == f"Each mark is a lineup. No other that was found is both {compared}."
+    begins = "The edge is one lineup: no" if len(shown.marks) == 1 else "Each mark is a lineup. No"
+    assert shown.caption == f"{begins} other lineup that was found is both {compared}."
 
 
 def test_home_counts_as_running_only_what_runs(team: Studio) -> None:
@@ -296,7 +298,7 @@ def test_help_says_of_ranges_what_they_do(team: Studio) -> None:
     page = client.get(reverse("projects:help")).content.decode()
     assert "four times the battles" not in page, "ranges that hold at every look do not shrink by a root"
     assert "they begin wider than the search’s own ranges" in page
-    assert "it does not allow for the picking" in page
+    assert "it ignores that the lineup was selected" in page
     assert "That range is for its pair alone." in page
     assert "the age of the data is one update, never more" in page
 
@@ -305,4 +307,4 @@ def test_the_table_of_lineups_says_that_the_searchs_ranges_leave_out_the_picking
     client = Client()
     client.force_login(team.designer)
     page = client.get(reverse("studies:explore", args=[team.project.slug, search_job(team.project).pk]))
-    assert "A range by the search’s own battles does not allow for the picking" in page.content.decode()
+    assert "Ranges from the search itself ignore that these lineups were selected" in page.content.decode()

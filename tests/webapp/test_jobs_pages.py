@@ -182,7 +182,7 @@ def test_events_become_sentences(team: Studio) -> None:
     )
     assert found[::-1] == [
         "Put in the queue.",
-        "Its turn came: its program and its workers start.",
+        "Starting.",
         "Started on 2 workers.",
         "Pause was asked for.",
         "Paused at round 12.",

@@ -267,11 +267,11 @@ def test_home_counts_every_job_that_waits_and_leads_to_those_it_does_not_list(cl
     listed = [job(team.project) for _ in range(MOST_WAITING)]
     client.force_login(team.producer)
     page = client.get("/").content.decode()
-    assert f"{MOST_WAITING} jobs wait for a look" in page
+    assert f"{MOST_WAITING} jobs to review" in page
     assert "more of" not in page
     earlier = [job(team.project, finished_at=timezone.now() - timedelta(hours=1)) for _ in range(2)]
     page = client.get("/").content.decode()
-    assert f"{MOST_WAITING + 2} jobs wait for a look" in page
+    assert f"{MOST_WAITING + 2} jobs to review" in page
     assert f'<a href="/p/herobattle/jobs/">2 more of {team.project}</a>' in page
     assert all(f'id="job-{each.pk}"' in page for each in listed)
     assert not any(f'id="job-{each.pk}"' in page for each in earlier)

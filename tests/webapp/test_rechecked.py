@@ -197,7 +197,7 @@ def test_the_history_of_a_re_check_counts_parts_and_finds_no_lineups(search: Job
     job = rechecked_as(search, [12], OVER, metrics={"strong": 1})
     said = [Entry("progressed", {"metrics": {"strong": 1}}, 1), Entry("finished", {"artifacts": {}}, 1)]
     append(job, {}, said)
-    assert [line["words"] for line in progress.history(job)] == ["Finished after 1 part."]
+    assert [line["words"] for line in progress.history(job)] == ["Finished."]
 
 
 def test_headings_are_by_state(client: Client, search: Job) -> None:

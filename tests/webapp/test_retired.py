@@ -87,7 +87,7 @@ def test_it_cannot_go_on_and_says_why_and_what_to_do(team: Studio, status: str) 
     for told in (page, by_api.json()["message"]):
         assert GONE in told
         assert "cannot go on" in told
-        assert "“Ask again with changes” opens a new one" in told
+        assert "“Run again with changes” opens a new one" in told
     job.refresh_from_db()
     assert (job.status, job.events.count()) == (status, 0)
 

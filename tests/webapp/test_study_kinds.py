@@ -89,7 +89,7 @@ def test_it_has_a_page_for_its_team_and_for_nobody_else(team: Studio, job: Job) 
             assert "Counting" in page
             assert "Number 2 of 3" in page
             assert "Finished after 2 numbers." in page
-            assert "Ask again with changes" not in page, "it has no form"
+            assert "Run again with changes" not in page, "it has no form"
 
 
 def test_it_is_started_from_a_form_of_its_settings(team: Studio, client: Client) -> None:

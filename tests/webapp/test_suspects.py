@@ -305,9 +305,9 @@ def test_a_finished_search_opens_on_its_suspects_once_there_is_something_to_see(
 def test_who_has_seen_the_suspects_is_not_told_of_them_on_home_again(team: Studio, search: Job) -> None:
     experiment(search)
     browser = signed_in(team.designer)
-    assert "Waiting for a look" in browser.get("/").content.decode()
+    assert ">To review<" in browser.get("/").content.decode()
     browser.get(address(search))
-    assert "Waiting for a look" not in browser.get("/").content.decode()
+    assert ">To review<" not in browser.get("/").content.decode()
 
 
 def test_other_jobs_have_no_suspects(team: Studio, search: Job) -> None:

@@ -88,6 +88,6 @@ def test_the_history_begins_when_its_time_begins(team: Studio) -> None:
     worded = [event for event in events if event["words"]]
     assert [event["words"] for event in worded][:2] == [
         "Put in the queue.",
-        "Its turn came: its program and its workers start.",
+        "Starting.",
     ]
     assert worded[-1]["at"] - worded[1]["at"] == 64.0 == worded[-1]["took"]

@@ -85,7 +85,7 @@ def examples(site: str, slug: str) -> list[Example]:
         ),
         Example("How far is it?", _curl("GET", f"{jobs}/{JOB}"), "exit_code is null until it is over."),
         Example("What happened since event 2?", _curl("GET", f"{jobs}/{JOB}/events?after=2")),
-        Example("Take away what it found", _curl("GET", f"{jobs}/{JOB}/results?of=front&as=csv", save="front.csv")),
+        Example("Export what it found", _curl("GET", f"{jobs}/{JOB}/results?of=front&as=csv", save="front.csv")),
         Example("How do reports of this project stand?", _curl("GET", f"{root}/projects/{slug}/reports")),
         Example("Stop it; what was found stays", _curl("POST", f"{jobs}/{JOB}/stop")),
         Example(

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 class Round(NamedTuple):
     """One round in one objective: the best of its edge by the search's own battles (the range of one lineup says little
-    of the best of many, so it has none), the middle lineup and the middle half of what was played, and how many of
+    of the best of many, so it has none), the median lineup and the middle half of what was played, and how many of
     those lineups hold each piece."""
 
     best: float

@@ -44,7 +44,7 @@ ON_EVERY_LINE = (
     "Config hash",
     "Seed",
     "Battles per evaluation",
-    "Taken away",
+    "Exported",
     "By",
 )
 
@@ -110,7 +110,7 @@ def provenance(taken: Taken) -> list[tuple[str, Cell]]:
         ("Seed", job.config["seed"]),
         ("Battles per evaluation", taken.explored.meta["battles_each"]),
         ("Rounds", job.tick),
-        ("Taken away", timezone.localtime().isoformat(timespec="seconds")),
+        ("Exported", timezone.localtime().isoformat(timespec="seconds")),
         ("By", str(taken.user)),
     ]
 

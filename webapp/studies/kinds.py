@@ -55,7 +55,7 @@ class Parts:
     - ``intake`` makes a study of a body of the API; None: it is made from another job only.
     - ``own_page``: it is started from a page of its own. Others have a ``form`` (None: one of its settings) on a page
       that says what it is ``about``.
-    - ``clone``: the name of the address of "Ask again with changes".
+    - ``clone``: the name of the address of "Run again with changes".
     - ``plays``: what it plays, one of them; ``moves``: the moves it counts, as people read them.
     - ``explored``: it has lineups to explore. ``comparing``: how two of them are compared; None: they are not.
     - ``results``: tables of what it found, the usual one first.

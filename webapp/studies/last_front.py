@@ -100,7 +100,7 @@ def _picture(job: Job) -> Picture | None:
     median = "" if level is None else _share(level, across)
     worded = "" if y.line is None else with_unit(y.line, y.unit)
     tint, legend = _tint(x, y, line, median), _legend(job, marks)
-    return Picture(job, marks, _caption(x, y, bool(fresh)), legend, _axis(x), _axis(y), line, tint, median, worded,
+    return Picture(job, marks, _caption(x, y, bool(fresh), len(marks)), legend, _axis(x), _axis(y), line, tint, median, worded,
                    _worded(x, across), _worded(y, up), bool(fresh))  # fmt: skip
 
 
@@ -114,11 +114,12 @@ def _tint(x: Axis, y: Axis, line: str, median: str) -> tuple[str, str, str, str]
     return (left, "0", width, line) if y.direction == "max" else (left, line, width, "100%")
 
 
-def _caption(x: Axis, y: Axis, fresh: bool) -> str:
+def _caption(x: Axis, y: Axis, fresh: bool, marks: int) -> str:
     """In the two numbers of the picture: a third one that was searched for is not drawn, so nothing is said of it. On
     ``fresh`` battles a mark is beside those that have some; others that were found may look further by the search's."""
-    others = "was played again" if fresh else "was found"
-    return f"Each mark is a lineup. No other that {others} is both {y.toward} and {x.toward}."
+    other = "re-tested lineup" if fresh else "lineup that was found"
+    what = "Each mark is a lineup. No" if marks > 1 else "The edge is one lineup: no"
+    return f"{what} other {other} is both {y.toward} and {x.toward}."
 
 
 def _kinds(job: Job, digest: str, told: Mapping[str, Any], line: float | None) -> list[str]:

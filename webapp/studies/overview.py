@@ -1,4 +1,4 @@
-"""The jobs a person should know about, on Home: those that run, and those that wait for a look."""
+"""The jobs a person should know about, on Home: those that run, and those to review."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AtHand:
 
     @property
     def wait(self) -> int:
-        """How many jobs wait for a look, listed or not."""
+        """How many jobs there are to review, listed or not."""
         return len(self.waiting) + sum(each.jobs for each in self.more)
 
     @property

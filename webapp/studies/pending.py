@@ -25,7 +25,7 @@ from webapp.studies.once import Kept
 if TYPE_CHECKING:
     from webapp.accounts.models import User
 
-FORM_COMES_BACK = "“Ask again with changes” opens the form as it was filled in."
+FORM_COMES_BACK = "“Run again with changes” opens the form as it was filled in."
 
 
 class Start(Protocol):

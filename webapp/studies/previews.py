@@ -233,7 +233,7 @@ def _long(times: tuple[float, float]) -> str:
 def _measured(job: Job | None, pace: Throughput, there_are: int | None) -> str:
     if pace.runs:
         last = "the last search" if pace.runs == 1 else f"the last {pace.runs} searches"
-        return f"going by all that {last} of this game took"
+        return f"based on {last} of this game"
     if pace.earlier is not None:
         return "measured on earlier searches of this game"
     played = sample_of(job, there_are)
@@ -329,8 +329,7 @@ def _at_the_end(form: NewJobForm, plan: plans.Plan) -> str | list[tuple[str, str
     again = number(FURTHER * plans.battles_each(form.lineups, form.fresh_replicates))
     return [
         *edge,
-        ("What these leave open", f"at most {number(FURTHER * most)} more"),
-        ("Each lineup where so many may tell", again),
+        ("Extra battles for undecided lineups", f"at most {number(FURTHER * most)} ({again} each)"),
     ]
 
 

@@ -133,7 +133,7 @@ QUESTIONS = {
         Question(
             "useless",
             "What is useless?",
-            "Finds teams that cost much and lose all the same. See which pieces they share.",
+            "Finds teams that cost much and still lose. See which pieces they share.",
             "What counts as useless?",
             _useless,
             _alone,

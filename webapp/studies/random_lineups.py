@@ -191,7 +191,7 @@ def advice(sample: RandomLineups, objective: ObjectiveConfig, line: float | None
         return {"level": "few", "head": "These are too few to say.", "text": text, "better": None}
     counted = _counted(count, sample, objective)
     if count == 0:
-        text = f"The search has little to climb; a line at {with_unit(better, objective.unit)} gives it more."
+        text = f"The search has little to start from; a line at {with_unit(better, objective.unit)} gives it more."
         return {"level": "none", "head": "This line is far out.", "text": f"{counted} {text}", "better": better}
     near = f"Above {percent(TOO_MANY)} nearly everything looks {_looks(objective)}"
     if count > TOO_MANY * total:
@@ -200,7 +200,7 @@ def advice(sample: RandomLineups, objective: ObjectiveConfig, line: float | None
             return {"level": "many", "head": "This line is very near.", "text": text, "better": None}
         text = f"{counted} {near}; try {with_unit(better, objective.unit)}."
         return {"level": "many", "head": "This line is very near.", "text": text, "better": better}
-    text = f"{counted} {near}, at {percent(0)} the search has little to climb."
+    text = f"{counted} {near}, at {percent(0)} the search has little to start from."
     return {"level": "good", "head": "This line is sensible.", "text": text, "better": None}
 
 

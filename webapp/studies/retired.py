@@ -31,7 +31,7 @@ class Retired(NamedTuple):
         return f"{self.part}.{self.key}"
 
 
-COPY_IT = "“Ask again with changes” opens a new one with its settings, and says what is different."
+COPY_IT = "“Run again with changes” opens a new one with its settings, and says what is different."
 _GONE = "Racing by chances is gone, for it put out more who should have stayed than the 5 % that it promised."
 CHOICES = (
     Retired(

@@ -110,7 +110,7 @@ def words(event: JobEvent) -> str:
         case "stopped":
             return f"Stopped at {tick}. Everything up to there stays." if event.tick else "Stopped."
         case "finished":
-            return f"Finished after {plural(event.tick, step)}." if event.tick else "Finished."
+            return f"Finished after {plural(event.tick, step)}." if event.tick and step != "part" else "Finished."
         case "logged" | "incident" | "failed":
             return str(body.get("message", ""))
     return ""
@@ -123,5 +123,5 @@ def _status_words(event: JobEvent) -> str:
     if body.get("status") == Status.RUNNING and "command" in body:
         return COMMANDS.get(body["command"], "")
     if body.get("status") == Status.RUNNING:
-        return "Its turn came: its program and its workers start."
+        return "Starting."
     return "Put in the queue." if event.sequence == 1 else ""

@@ -235,7 +235,7 @@ class EvolveForm(GoalsForm, MethodForm, TrainForm, fields_of(PLAYERS), _NetworkF
 
 
 def values_of(job: Job, project: Project) -> dict[str, str]:
-    """The form that would have made ``job``: what "Ask again with changes" starts from."""
+    """The form that would have made ``job``: what "Run again with changes" starts from."""
     config, task = job.config, job.config["task"]
     offer, beside = games.named(task["game"]["name"], project)
     kind = task["learner"]["kind"]

@@ -277,7 +277,7 @@ class TrainForm(forms.Form):
 
 
 def values_of(job: Job, project: Project) -> dict[str, str]:
-    """The form that would have made ``job``: what "Ask again with changes" starts from."""
+    """The form that would have made ``job``: what "Run again with changes" starts from."""
     config = job.config
     learner, game = config["learner"], config["game"]["name"]
     offer, beside = games.named(game, project)

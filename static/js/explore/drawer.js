@@ -163,7 +163,7 @@ export class Drawer {
 
   faint() {
     const who = this.store.lineups.teams > 1 ? "Its weakest team" : "It";
-    return `${who} does worse than the middle baseline team, so players would hardly field it.`;
+    return `${who} does worse than the median baseline team, so players would hardly field it.`;
   }
 
   /** @param {number} id */
@@ -175,14 +175,14 @@ export class Drawer {
   /** @param {Fresh} fresh @returns {string} */
   freshWords({ now, before, why }) {
     const { lineups, lined, strength } = this.store;
-    const strong = strength >= 0 ? ", and its weakest team above the middle baseline team" : "";
+    const strong = strength >= 0 ? ", and its weakest team is stronger than the median baseline team" : "";
     const lucky = before.verdict === UNDER ? "" : ` The search had measured ${lineups.told(before.mean[lined], null, lined).value}: that was partly luck.`;
     /** @type {Record<string, string>} */
     const words = {
       confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. Of lineups confirmed like this, 1 in 20 at most is expected to be a false alarm.${why ? ` ${why}` : ""}`,
       weak: now.over ? `It is ${lineups.words.over} on fresh battles too. ${this.faint()}` : this.faint(),
       refuted: `On fresh battles the whole 95 % range misses the line.${lucky}`,
-      more: "Fresh battles do not tell yet. It takes about so many more; re-check it to play them.",
+      more: "Still undecided. Re-check it to play more battles.",
       close: now.endless ? ALIKE : now.of === "strength" ? "That is within what the median baseline team may have, so more battles of this lineup would not tell." : "It lies so near that more battles would hardly tell. Treat it as on the line.",
       measured: "These numbers come from fresh battles, which the search never saw.",
     };

@@ -85,8 +85,8 @@ export class LineControl {
       wrong.hidden = true;
     }
     const share = lineups.count ? ` (${decimals((100 * overLine) / lineups.count, 1)}\u00a0%)` : "";
-    const sure = overLine ? `, ${wholly ? whole(wholly) : "none"} of them with the whole 95 % range` : "";
-    const open = close ? `; fresh battles leave ${whole(close)} more open` : "";
+    const sure = overLine ? `, ${wholly ? whole(wholly) : "none"} of them across the whole 95 % range` : "";
+    const open = close ? `; ${whole(close)} more ${close === 1 ? "is" : "are"} undecided after fresh battles` : "";
     said.textContent = `On average ${whole(overLine)} of ${whole(lineups.count)} lineups that the search played are ${lineups.words.over}${share}${sure}${open}${this.usual()}`;
     moved.hidden = at === own;
     const isKept = this.later[objective.name] === at;
@@ -100,7 +100,7 @@ export class LineControl {
     const { over, all } = this.store.random;
     if (!all || all === this.store.lineups.count) return "";
     const [low, high] = wilson(over, all).map((share) => decimals(100 * share, 0));
-    return `. Of the ${whole(all)} random ones it began with (not those that New job played): ${whole(over)}, ${decimals((100 * over) / all, 1)}\u00a0% (${low} to ${high}\u00a0%)`;
+    return `. Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)}, ${decimals((100 * over) / all, 1)}\u00a0% (${low} to ${high}\u00a0%)`;
   }
 
   /** From the least to the most that was measured; the job's own line is always on it.

@@ -76,14 +76,14 @@ function takeAway(store) {
       setDisabled(link, tooMany || !count);
       link.title = tooMany ? `This takes up to ${whole(config.fileRows)} lineups: filter further, or take CSV` : "";
     }
-    find("[data-take]").textContent = store.state.rows.size ? `Take away ${plural(store.state.rows.size, "ticked lineup")}` : "Take away";
+    find("[data-take]").textContent = store.state.rows.size ? `Export ${plural(store.state.rows.size, "ticked lineup")}` : "Export";
     find("[data-untick]").hidden = !store.state.rows.size;
   };
   for (const link of links) {
     link.addEventListener("click", (event) => {
       if (!link.hasAttribute("aria-disabled")) return;
       event.preventDefault();
-      toast(link.title || "Nothing matches, so there is nothing to take away.", { hint: true });
+      toast(link.title || "Nothing matches, so there is nothing to export.", { hint: true });
     });
   }
   find("[data-untick]").addEventListener("click", () => store.set({ rows: new Set() }));

@@ -47,9 +47,9 @@ const CHARTS = {
   best: telling({
     /** @returns {Promise<Bests | null>} */
     read: () => read(links.course),
-    note: () => `The best lineup of each round’s edge in ${y.title.toLowerCase()} by the search’s own battles (picked as the best of many, so partly luck), and the middle half of the lineups played. When the two stay level, the search has settled.`,
-    legend: () => [entry(make("span", { class: "legend-line legend-now" }), "Best"), entry(make("span", { class: "legend-band" }), "Middle half of the round, dotted: the middle lineup")],
-    heads: () => ["Round", "Best", "Middle lineup", "Lower quarter", "Upper quarter"],
+    note: () => `The best lineup of each round’s edge in ${y.title.toLowerCase()} by the search’s own battles (picked as the best of many, so partly luck), and the middle half of the lineups played. When both lines flatten, the search has converged.`,
+    legend: () => [entry(make("span", { class: "legend-line legend-now" }), "Best"), entry(make("span", { class: "legend-band" }), "Middle half of the round, dotted: the median lineup")],
+    heads: () => ["Round", "Best", "Median lineup", "Lower quarter", "Upper quarter"],
     rows: (c) => cells([c.tick, c.best, c.median, c.low, c.high], [round, value, value, value, value]),
     empty: (c) => !c.tick.length,
     draw: (place, c, theme) => drawBest(place, c, y, theme),

@@ -64,7 +64,7 @@ function bestTraces(c, y, theme) {
   const mode = c.tick.length > 1 ? "lines" : "markers";
   return [
     band(c.tick, c.low, c.high, faded(theme["context-mark"], 0.28)),
-    { x: c.tick, y: c.median, mode, marker: { color: theme["context-mark"], size: 6 }, line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, text: words(c.median, y), hovertemplate: `Round %{x}: ${y.typical ?? "middle lineup"} %{text}<extra></extra>` },
+    { x: c.tick, y: c.median, mode, marker: { color: theme["context-mark"], size: 6 }, line: { color: theme["context-mark"], width: 1.6, dash: "dot" }, text: words(c.median, y), hovertemplate: `Round %{x}: ${y.typical ?? "median lineup"} %{text}<extra></extra>` },
     { x: c.tick, y: c.best, mode, marker: { color: theme.accent, size: 7 }, line: { color: theme.accent, width: 2.2 }, text: words(c.best, y), hovertemplate: "Round %{x}: best %{text}<extra></extra>" },
   ];
 }

@@ -46,7 +46,7 @@ export function showFigures() {
   at("speed-note").textContent = what;
   at("battles").textContent = whole(battles);
   const memory = atIfAny("cached");
-  if (memory) memory.textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% of them from memory` : "";
+  if (memory) memory.textContent = battles ? `${whole((100 * cached) / battles)}\u00a0% reused from earlier identical battles` : "";
   const { evaluated = 0, hypervolume } = state.metrics;
   if (atIfAny("strong")) showFound(evaluated);
   const count = atIfAny("evaluated");
@@ -69,9 +69,10 @@ function showFound(evaluated) {
 /** "4.0× or more" where the value stands at the objective's cap.
  * @param {number} value @param {string} [words] */
 const reached = (value, words = valueText(y, value)) => `${words}${y.cap !== null && value === y.cap ? (y.direction === "max" ? " or more" : " or less") : ""}`;
+const most = y.toward.startsWith("more ") ? `Most ${y.toward.slice(5)}` : "";
 /** "Most decided by going first, confirmed": words of their own after several. */
-const apart = y.toward.slice(5).includes(" ") ? "," : "";
-const furthest = y.toward.startsWith("more ") ? `Most ${y.toward.slice(5)}` : "Furthest";
+const apart = most.slice(5).includes(" ") ? "," : "";
+const furthest = most || (y.toward.startsWith("better") ? "Best" : "Furthest");
 
 /** Whose range it is: the furthest of those that fresh battles confirm, picked from all that were played again.
  * @param {number} played @param {Furthest} furthest @param {number} confirmed */
@@ -88,7 +89,7 @@ export function showWorst(now) {
   const { found, words } = page;
   const replayed = found.played > 0 && y.line !== null;
   at("worst-name").textContent = `${furthest}${apart} ${replayed ? "confirmed" : "found"}`;
-  at("rounds-title").textContent = `${furthest}${apart} found, round by round`;
+  at("rounds-title").textContent = `${furthest}${apart} found, by round`;
   const figure = at("worst");
   const note = at("sure");
   const { worst, strong } = state.metrics;

@@ -39,23 +39,22 @@ function table(now) {
   );
 }
 
-/** Beside what each line is the edge: at the end only what was played again is on fresh battles.
+/** By which battles each line is the edge.
  * @param {boolean} rounds whether lines of earlier rounds are drawn, too */
 function linesWords(rounds) {
-  if (!page.fresh) return "Each line is the edge of the search: no lineup found by then is further along both axes.";
-  const last = rounds ? "no lineup found by then, and none that was played again for the line on fresh battles," : "no lineup that was played again";
-  return `${rounds ? "Each" : "The"} line is the edge of the search: ${last} is further along both axes.`;
+  if (!page.fresh) return "Each line is the edge after its round.";
+  return rounds ? "Each line is the edge after its round. The thick one is measured on fresh battles." : "The line is the edge, measured on fresh battles.";
 }
 
 /** What the edge is, and what the small marks beside it are.
  * @param {Now} now @param {boolean} rounds */
 function edgeWords({ edge }, rounds) {
-  const why = [page.undrawn ? "by a number that is not drawn" : "", page.fresh ? "by the search’s own battles" : ""].filter(Boolean).join(", or ");
+  const why = [page.undrawn ? "because of a measure that is not drawn" : "", page.fresh ? "only by the search’s own battles" : ""].filter(Boolean).join(", or ");
   const along = edge.filter(Boolean).length;
   const line = along === 1
-    ? `The large mark alone is the edge now: no other lineup ${page.fresh ? "that was played again" : "found"} is further along either axis.`
+    ? `No other ${page.fresh ? "re-tested lineup" : "lineup found"} is ahead of the large mark on either axis.`
     : linesWords(rounds);
-  return along < edge.length && why ? `${line} Small coloured marks are on it ${why}.` : line;
+  return along < edge.length && why ? `${line} Small coloured marks are on the edge ${why}.` : line;
 }
 
 export async function drawNow() {
