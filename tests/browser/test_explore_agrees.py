@@ -160,7 +160,9 @@ def test_columns_whose_ranges_are_alike_have_one_number_of_digits(enter: Enter, 
 
 def test_the_table_says_that_each_range_is_for_its_lineup_alone(enter: Enter, team: Studio) -> None:
     page = explorer(enter, team, search_job(team.project, rows=60))
-    expect(page.locator("[data-table-card]")).to_contain_text("95 % ranges, not corrected for how many lineups are listed")
+    expect(page.locator("[data-table-card]")).to_contain_text(
+        "95 % ranges, not corrected for how many lineups are listed"
+    )
 
 
 def test_the_words_of_the_line_stand_where_they_hide_the_fewest_marks(enter: Enter, team: Studio) -> None:

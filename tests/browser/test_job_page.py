@@ -125,9 +125,7 @@ def test_an_edge_of_one_lineup_is_told_as_a_mark_and_not_as_a_line(enter: Enter,
     job.save()
     page = enter(team.designer, path(job))
     note = page.locator("[data-found-note]")
-    expect(note).to_contain_text(
-        "No other re-tested lineup is ahead of the large mark on either axis.", timeout=SOON
-    )
+    expect(note).to_contain_text("No other re-tested lineup is ahead of the large mark on either axis.", timeout=SOON)
     expect(note).to_contain_text(
         "on the edge because of a measure that is not drawn, or only by the search’s own battles."
     )
