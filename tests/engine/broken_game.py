@@ -23,7 +23,7 @@ def broken(monkeypatch: pytest.MonkeyPatch, pieces: Mapping[str, float], pair: t
         edges[-1] = 0.25
         both[:] = [index[piece] for piece in pair]
 
-    def hidden(seed: int | None, edge: float = 0.0) -> Any:
+    def hidden(seed: int | None, edge: float = 0.0, only: int | None = None) -> Any:
         return edges, both
 
     monkeypatch.setattr("engine.games.herobattle.simulator.hidden_edges", hidden)

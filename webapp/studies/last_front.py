@@ -100,8 +100,8 @@ def _picture(job: Job) -> Picture | None:
     median = "" if level is None else _share(level, across)
     worded = "" if y.line is None else with_unit(y.line, y.unit)
     tint, legend = _tint(x, y, line, median), _legend(job, marks)
-    return Picture(job, marks, _caption(x, y, bool(fresh), len(marks)), legend, _axis(x), _axis(y), line, tint, median, worded,
-                   _worded(x, across), _worded(y, up), bool(fresh))  # fmt: skip
+    return Picture(job, marks, _caption(x, y, bool(fresh), len(marks)), legend, _axis(x), _axis(y), line, tint, median,
+                   worded, _worded(x, across), _worded(y, up), bool(fresh))  # fmt: skip
 
 
 def _tint(x: Axis, y: Axis, line: str, median: str) -> tuple[str, str, str, str]:

@@ -53,7 +53,6 @@ STEPS = (
     ("change", "Change"),
     ("report", "Report"),
 )
-BUILT = frozenset({"search", "explore", "explain", "change", "report"})
 
 
 def _naming(label: str) -> SafeString:
@@ -166,7 +165,7 @@ def loop(current: str, **links: str) -> dict[str, Any]:
     steps = []
     for position, (step, word) in enumerate(STEPS):
         link = links.get(step, "")
-        state = "now" if position == here else "done" if position < here else "" if step in BUILT else "absent"
+        state = "now" if position == here else "done" if position < here else ""
         steps.append({"word": word, "state": state, "link": "" if state == "now" else link})
     return {"steps": steps}
 
