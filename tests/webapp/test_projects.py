@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -14,7 +15,7 @@ from django.utils import timezone
 
 from tests.factories import Studio, game_version, person, search_job, signed_in, studio
 from webapp.accounts.models import User
-from webapp.projects import frame
+from webapp.projects import frame, members
 from webapp.projects.access import project_for
 from webapp.projects.members import invite, open_invitations
 from webapp.projects.models import Invitation, Membership, Project, Role
@@ -187,6 +188,27 @@ def test_a_member_may_leave(team: Studio) -> None:
     assert "Leave</button>" in client.get("/p/herobattle/members/").content.decode()
     assert client.post("/p/herobattle/members/leave/").headers["Location"] == "/"
     assert client.get("/p/herobattle/").status_code == 404
+
+
+@pytest.mark.parametrize("what", ["leave", "{}/remove", "{}"])
+def test_whoever_is_gone_when_the_turn_comes_is_told_so(
+    client: Client, team: Studio, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Another owner takes the designer out while this request waits for the project's row."""
+    theirs = team.project.memberships.get(user=team.designer)
+    client.force_login(team.designer if what == "leave" else team.owner)
+    for change in ("remove", "change_role"):
+        real = getattr(members, change)
+
+        def late(membership: Membership, *more: object, real: Callable[..., object] = real) -> object:
+            Membership.objects.filter(pk=theirs.pk).delete()
+            return real(membership, *more)
+
+        monkeypatch.setattr(members, change, late)
+    answer = client.post(f"/p/herobattle/members/{what.format(theirs.pk)}/", {"role": "producer"}, follow=True)
+    assert answer.status_code == 200
+    assert answer.redirect_chain[-1][0] == ("/" if what == "leave" else "/p/herobattle/members/")
+    assert "is no longer a member of this project, so nothing was changed" in answer.content.decode()
 
 
 @pytest.mark.parametrize(

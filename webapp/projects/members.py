@@ -28,6 +28,13 @@ class NotYours(CannotChange):
         super().__init__(f"{owner} is an owner too: only they can give that up, or leave.")
 
 
+class NoMember(CannotChange):
+    """Somebody else took the member out meanwhile, or they left."""
+
+    def __init__(self, person: User) -> None:
+        super().__init__(f"{person} is no longer a member of this project, so nothing was changed.")
+
+
 class Lapsed(CannotChange):
     """The invitation does not count any more, or is somebody else's."""
 
@@ -91,10 +98,13 @@ def remove(membership: Membership, by: User) -> None:
 
 
 def _may_change(membership: Membership, by: User) -> None:
-    """Raises CannotChange for an owner whom another changes (unless that owner cannot sign in any more), and where
-    nobody else owns the project. Locks the project's row, so two changes cannot race."""
+    """Raises CannotChange for an owner whom another changes (unless that owner cannot sign in any more), where nobody
+    else owns the project, and for whoever is gone. Locks the project's row, so two changes cannot race."""
     Project.objects.select_for_update().get(pk=membership.project_id)
-    membership.refresh_from_db(fields=["role"])
+    try:
+        membership.refresh_from_db(fields=["role"])
+    except Membership.DoesNotExist:
+        raise NoMember(membership.user) from None
     if membership.role != Role.OWNER:
         return
     if membership.user_id != by.pk and membership.user.is_active:

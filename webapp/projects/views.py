@@ -138,20 +138,22 @@ def remove_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def leave(request: HttpRequest, slug: str) -> HttpResponse:
     """Anybody may leave a project that has an owner without them."""
     project = project_for(request, slug)
-    return _remove(request, slug, project.memberships.select_related("user").get(user=signed_in(request)))
+    mine = get_object_or_404(project.memberships.select_related("user"), user=signed_in(request))
+    return _remove(request, slug, mine)
 
 
 def _remove(request: HttpRequest, slug: str, membership: Membership) -> HttpResponse:
+    left_it = membership.user_id == request.user.pk
+    after = redirect("projects:home") if left_it else redirect("projects:members", slug)
     try:
         membership_changes.remove(membership, signed_in(request))
     except membership_changes.CannotChange as refusal:
         messages.error(request, str(refusal))
-        return redirect("projects:members", slug)
-    left_it = membership.user_id == request.user.pk
+        return after if isinstance(refusal, membership_changes.NoMember) else redirect("projects:members", slug)
     who = "You are" if left_it else f"{membership.user} is"
     whose = "you" if left_it else "they"
     messages.success(request, f"{who} no longer a member of {membership.project}. What {whose} did stays.")
-    return redirect("projects:home") if left_it else redirect("projects:members", slug)
+    return after
 
 
 @posts_only("projects:members", "slug")
