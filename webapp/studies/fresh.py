@@ -68,7 +68,7 @@ class Fresh(NamedTuple):
 
     def short(self, words: Words) -> str:
         """The same where there is little room."""
-        near = "in both" if self.both else "in strength" if self.of == "strength" else "to the line"
+        near = "in strength" if self.of == "strength" and not self.both else "to the line"
         return {
             "confirmed": "Confirmed",
             "weak": words.weak if self.over else words.near,
