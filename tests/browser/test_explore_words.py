@@ -154,10 +154,10 @@ def test_head_and_shortlist_follow_a_moved_line_and_say_so(enter: Enter, team: S
     expect(shortlist.locator(".vm-under")).to_be_visible()
     assert "Confirmed" not in shortlist.inner_text()
     expect(shortlist.locator("[data-list-settled]")).to_have_text(
-        "By the job’s own line, fresh battles have settled all of it."
+        "By the job’s own line, every lineup here has a verdict."
     )
     expect(page.locator("[data-recheck]")).to_have_attribute(
-        "title", re.compile("^By the job’s own line, fresh battles")
+        "title", re.compile("^By the job’s own line, every lineup of")
     )
     expect(page.locator("[data-families-by]")).to_contain_text("the job’s own line")
     line_box(page).fill("2.3")
@@ -166,7 +166,7 @@ def test_head_and_shortlist_follow_a_moved_line_and_say_so(enter: Enter, team: S
     page.locator("[data-line-moved]").get_by_role("button", name="Back to the job’s line").click()
     expect(shortlist).to_contain_text("Confirmed on 768 fresh battles")
     expect(shortlist.locator("[data-list-line]")).to_be_hidden()
-    expect(shortlist.locator("[data-list-settled]")).to_have_text("Fresh battles have settled all of it.")
+    expect(shortlist.locator("[data-list-settled]")).to_have_text("Every lineup here has a verdict.")
     assert head.inner_text() == own
 
 

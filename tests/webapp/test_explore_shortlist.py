@@ -231,7 +231,7 @@ def test_what_is_settled_is_played_again_when_asked_and_as_often_as_before(
     client = Client()
     client.force_login(team.designer)
     address = reverse("studies:explore-recheck", args=[team.project.slug, job.pk])
-    assert "settled all" in client.post(address).json()["said"]
+    assert "every lineup of the shortlist has a verdict already" in client.post(address).json()["said"]
     answer = client.post(address, {"again": "1"}).json()
     started = Job.objects.get(pk=answer["started"])
     assert len(started.config["genomes"]) == 2
@@ -387,13 +387,18 @@ def test_what_the_end_of_the_search_settled_is_not_called_re_checked(team: Studi
     job.save()
     html = decide("add", 12).json()["html"]
     assert "re-checked" not in html
-    assert "Fresh battles have settled all of it." in html
+    assert "Every lineup here has a verdict." in html
+    assert "The first re-check of a lineup starts afresh" in html
+    assert "narrower" not in html
 
 
 def test_what_is_too_close_to_tell_is_not_called_settled(job: Job, decide: Decide) -> None:
     decide("add", 12)
     finished_recheck(job, [12], [2.6, 50.0, 21.2], [0.05, 1.0, 0.02])
-    assert "Fresh battles have settled all that they can of it." in decide("remark", 12).json()["html"]
+    html = decide("remark", 12).json()["html"]
+    assert "Every lineup here has a verdict or is too close to tell." in html
+    assert "More battles would make the ranges narrower." in html
+    assert "starts afresh" not in html
 
 
 def test_equal_battles_of_a_game_that_says_no_ends_are_told_as_what_keeps_it_open(job: Job, decide: Decide) -> None:

@@ -35,7 +35,7 @@ class Recheck(Config):
         False,
         strict=True,
         title="Settled ones",
-        description="Of the shortlist, those that are settled: their ranges get narrower.",
+        description="Of the shortlist, those that are settled: once they were re-checked, their ranges get narrower.",
     )
     replicates: int | None = Field(
         None, ge=2, le=MOST, strict=True, title="Times each pairing is played",

@@ -176,7 +176,9 @@ def _findings(job: Job) -> dict[bytes, Fresh]:
     judged = _judged(job, searched, checked, goals)
     told = source.objectives(job).objectives
     return {
-        key: _fresh(sample, verdict, each, _gap(sample, verdict, goals, told), goals)
+        key: _fresh(sample, verdict, each, _gap(sample, verdict, goals, told), goals)._replace(
+            rechecked=key in checked.parts
+        )
         for key, (sample, verdict) in judged.items()
     }
 

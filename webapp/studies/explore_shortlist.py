@@ -72,7 +72,7 @@ class FixedList:
 
     @property
     def settled(self) -> bool:
-        """Whether more battles would only make its ranges narrower."""
+        """Whether fresh battles have told what they can of it."""
         return self.on and self.fresh is not None and not self.due and not self.checking
 
 
@@ -126,6 +126,12 @@ class Shortlist:
     def left_open(self) -> bool:
         """Whether some on the list are too close for fresh battles to tell."""
         return any(listed.fresh is not None and listed.fresh.finding == "close" for listed in self.on)
+
+    @property
+    def afresh(self) -> bool:
+        """Whether some settled ones have no battles yet but those of the end of the search: once they are re-checked,
+        these count no more, and ranges may get wider."""
+        return any(listed.settled and listed.fresh and not listed.fresh.rechecked for listed in self.on)
 
 
 def _verdicts(explored: Explored, wanted: Mapping[int, Any]) -> dict[int, str]:

@@ -47,7 +47,7 @@ from webapp.studies.models import Job
 from webapp.studies.pictures import FOR_GOOD
 
 PLAYING = "These battles are being played now; the verdicts come by themselves."
-SETTLED = "By the job’s own line, fresh battles have settled all that they can of the shortlist already."
+SETTLED = "By the job’s own line, every lineup of the shortlist has a verdict already, or is too close to tell."
 LOOPBACK = ("127.0.0.1", "::1")
 WHOLE = {"xlsx": "Excel", "html": "one page"}
 TYPES = {

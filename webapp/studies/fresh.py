@@ -30,7 +30,8 @@ class Fresh(NamedTuple):
     would tell where they do not, and ``of`` what (the line, or its strength), and whether its whole range is ``over`` a
     line. ``gap``: in words, what is not told apart. ``across``: what the range of a confirmed lineup still reaches
     across. ``endless``: no battles would tell, as too many came out alike and the game does not say how far others can
-    go. ``both``: the line and its strength are open."""
+    go. ``both``: the line and its strength are open. ``rechecked``: these are battles of re-checks, none of them of
+    the end of its search."""
 
     mean: tuple[float, ...]
     half: tuple[float | None, ...]
@@ -44,6 +45,7 @@ class Fresh(NamedTuple):
     across: str = ""
     endless: bool = False
     both: bool = False
+    rechecked: bool = False
 
     @property
     def why(self) -> str:
@@ -66,12 +68,13 @@ class Fresh(NamedTuple):
 
     def short(self, words: Words) -> str:
         """The same where there is little room."""
+        near = "in strength" if self.of == "strength" and not self.both else "to the line"
         return {
             "confirmed": "Confirmed",
             "weak": words.weak if self.over else words.near,
             "refuted": words.refuted,
             "more": "Needs more",
-            "close": "Cannot tell" if self.endless else "Close call",
+            "close": "Cannot tell" if self.endless else f"Close {near}",
             "measured": "Measured",
         }[self.finding]
 

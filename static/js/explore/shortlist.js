@@ -81,7 +81,7 @@ export class Shortlist {
       note.textContent = `Judged by the moved line. A re-check is judged by the job’s own, ${lineText(lineups.ownLines[lined] ?? 0, lineups.objectives[lined])}.`;
     }
     const settled = findOptional(this.panel, "[data-list-settled]");
-    if (settled) settled.textContent = this.settledWords("it");
+    if (settled) settled.textContent = this.settledWords("here");
     if (this.button?.title) this.button.title = this.buttonTitle;
     for (const item of findAll(this.panel, "[data-listed-lineup]")) this.judgeOne(item, lineups.row(Number(item.dataset.listedLineup)));
   }
@@ -89,12 +89,18 @@ export class Shortlist {
   /** What is settled is so by the line that the fresh battles were played for.
    * @param {string} what */
   settledWords(what) {
-    const open = findOptional(this.panel, "[data-left-open]") ? "that they can " : "";
-    return `${this.store.lineups.moved ? "By the job’s own line, fresh" : "Fresh"} battles have settled all ${open}of ${what}.`;
+    const open = findOptional(this.panel, "[data-left-open]") ? " or is too close to tell" : "";
+    return `${this.store.lineups.moved ? "By the job’s own line, every" : "Every"} lineup ${what} has a verdict${open}.`;
+  }
+
+  /** Whether the verdicts of some rest on the battles at the end of the search, which no re-check counts. */
+  get afresh() {
+    return findOptional(this.panel, "[data-afresh]") !== null;
   }
 
   get buttonTitle() {
-    return `${this.settledWords("the shortlist")} More of them make the ranges narrower.`;
+    const more = this.afresh ? "Their first re-check starts afresh." : "More battles would make the ranges narrower.";
+    return `${this.settledWords("of the shortlist")} ${more}`;
   }
 
   /** @param {HTMLElement} item @param {number} row */
@@ -125,7 +131,8 @@ export class Shortlist {
     if (fold) fold.open = true;
   }
 
-  /** The button does the next thing: check what is open, or, once all is settled, make ranges narrower.
+  /** The button does the next thing: check what is open, or, once all is settled, play that again. It is the page's
+   * first choice until every verdict comes from re-checks.
    * @param {HTMLElement} button @param {Answer} state */
   sayButton(button, { due = [], settled = [], checking = false, replay = "" }) {
     const [open, done] = [due.length, settled.length];
@@ -134,7 +141,7 @@ export class Shortlist {
     find(button, "span").textContent = words;
     button.title = !open && !checking && done ? this.buttonTitle : "";
     setDisabled(button, idle);
-    button.classList.toggle("btn-primary", !idle);
+    button.classList.toggle("btn-primary", !idle && (open > 0 || this.afresh));
     if (this.hint) this.hint.textContent = idle ? (checking ? "The verdicts come by themselves" : "Shortlist a lineup first") : "";
     this.due = open;
     this.settled = done;
