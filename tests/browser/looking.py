@@ -17,9 +17,14 @@ STILL = """() => document.getAnimations().every(
 )"""
 
 
+DRAWN = "() => new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))"
+"""A change of colours begins to be drawn with the next frame."""
+
+
 def serious_violations(page: Page) -> list[str]:
     """What axe finds serious or critical on the page by all of its rules, the experimental ones too; one line each.
     Something that still fades in has less contrast than it ends with, so animations are waited for."""
+    page.evaluate(DRAWN)
     page.wait_for_function(STILL)
     found = Axe().run(page, options=EVERY_RULE).response["violations"]
     return [

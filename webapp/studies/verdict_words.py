@@ -56,7 +56,7 @@ def _of_line(side: str, refuted: str) -> tuple[Words, Words]:
     over, corner = f"{side} the line", f"is the problem area: {side} the line"
     strength = Words(
         strong=f"{over.capitalize()} and strong",
-        unsure=f"{side.capitalize()} or near the line, but weak or unsure",
+        unsure=f"{side.capitalize()} or close, weak or unsure",
         refuted=refuted,
         over=over,
         weak=f"{side.capitalize()}, weak",
@@ -79,7 +79,7 @@ BELOW, BELOW_ALONE = _of_line("below", "Above the line")
 
 TOO_GOOD = Words(
     strong="Too good and strong",
-    unsure="Too good or nearly, but weak or unsure",
+    unsure="Too good or close, weak or unsure",
     refuted="Not too good",
     over="too good for the price",
     weak="Too good, weak",
@@ -97,7 +97,7 @@ USELESS = Words(
 )
 DECIDED = Words(
     strong="Decided and strong",
-    unsure="Decided or nearly, but weak or unsure",
+    unsure="Decided or close, weak or unsure",
     refuted="Not decided",
     over="decided by going first",
     weak="Decided, weak",
