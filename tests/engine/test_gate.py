@@ -147,12 +147,12 @@ def test_wherever_it_is_interrupted_it_ends_with_the_same_verdict(
     other = store
     *_, cut = run(gate(), other, control=commanded(command, looks))
     assert isinstance(cut, Paused | Stopped | Finished)
-    if isinstance(cut, Finished):
-        pytest.skip("it was over before the command came")
+    assert looks > 2 or not isinstance(cut, Finished)
     if isinstance(cut, Stopped) and "table" in cut.artifacts:
         assert report(other, cut).verdict in ("over", "open")
         assert report(other, cut).unfinished
-    end = run(gate(), other, cut.artifacts.get("checkpoint", ""))[-1]
+    over = isinstance(cut, Finished)  # before the command came
+    end = cut if over else run(gate(), other, cut.artifacts.get("checkpoint", ""))[-1]
     assert isinstance(end, Finished)
     assert report(other, end) == whole
     assert end.counters.battles == whole.battles
