@@ -63,13 +63,14 @@ function offerAll() {
   }
 }
 
+// A row that was just opened bears the classes of the closed one until htmx has settled it: its fields tell that it is open.
 page.addEventListener("input", ({ target }) => {
-  const row = closest(target, ".editing");
+  const row = closest(target, ".cell-input")?.closest("tr");
   if (row) keep(row);
 });
 page.addEventListener("click", ({ target }) => {
-  const row = closest(target, ".editing .row-edit")?.closest(".editing");
-  if (row) typed.forget([keyOf(row)]);
+  const row = closest(target, ".row-edit")?.closest("tr");
+  if (row && fields(row).length) typed.forget([keyOf(row)]);
 }, true); // before htmx takes the row away
 document.addEventListener("htmx:load", ({ detail }) => detail.elt.matches("tr.editing") && offer(detail.elt));
 warnWhereNothingIsKept(typed);

@@ -107,6 +107,15 @@ def test_numbers_that_were_typed_and_not_saved_are_offered_to_whoever_comes_back
     expect(row).not_to_have_class("editing")
 
 
+def test_numbers_are_kept_that_were_typed_in_the_moment_a_row_opens(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, DATA)
+    page.evaluate("htmx.config.defaultSettleDelay = 60_000")  # until then the row has the classes of a closed one
+    page.get_by_role("link", name="Frost Captain").click()
+    page.get_by_label("Frost Captain: cost").fill("470")
+    page.goto(f"{DATA}?table=parameters")
+    expect(page.get_by_role("navigation", name="Tables")).to_contain_text("1 not saved")
+
+
 def test_typed_numbers_last_through_the_review_and_end_when_they_are_saved(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, DATA)
     page.get_by_role("link", name="Frost Captain").click()
