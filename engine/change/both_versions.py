@@ -68,18 +68,22 @@ def dearer(before: GameSpec, after: GameSpec) -> frozenset[int]:
 
 
 def replaced(spec: GameSpec, first: Rows, last: Rows) -> list[dict[str, Any]]:
-    """What a refit of int32[teams, slots] changed, a row for each slot, in words; by the game after the change."""
+    """What a refit of int32[teams, slots] changed, a row for each piece with its count, in words; by the game after the
+    change."""
+    counts = {slot.of: s for s, slot in enumerate(spec.slots) if slot.kind == "count"}
     found = []
-    for t, s in np.argwhere(first != last).tolist():
-        slot = spec.slots[s]
-        ends = [_said(spec, slot.kind, int(rows[t, s])) for rows in (first, last)]
-        count = slot.kind == "count"
-        found.append({"team": t, "slot": slot.title, "count": count, "before": ends[0], "after": ends[1]})
+    for t in range(len(first)):
+        for s, slot in enumerate(spec.slots):
+            if slot.kind == "piece":
+                before, after = (_said(spec, rows[t], s, counts.get(slot.id)) for rows in (first, last))
+                found += [{"team": t, "slot": slot.title, "before": before, "after": after}] if before != after else []
     return found
 
 
-def _said(spec: GameSpec, kind: str, value: int) -> str:
-    return f"{value}" if kind == "count" else spec.pieces[value].name if value >= 0 else "nothing"
+def _said(spec: GameSpec, row: Rows, piece: int, count: int | None) -> str:
+    """ "Pikes ×4"; as ``engine.lineups.schema.team_parts`` says it."""
+    name = spec.pieces[row[piece]].name if row[piece] >= 0 else "nothing"
+    return name if count is None or row[piece] < 0 else f"{name} ×{row[count]}"
 
 
 def _rows(config: ChangeConfig, spec: GameSpec, rules: CompiledRules) -> Rows:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
+from engine.change.both_versions import replaced
 from engine.change.reading import FINDINGS, KEPT, REFITTED, UNFIT
 from engine.change.replay import FRESH
 from engine.change.verdicts import cleared, difference, found
@@ -192,7 +193,21 @@ def test_a_dearer_piece_makes_teams_illegal_and_they_are_refitted(store: FolderS
     for i, told in enumerate(bundle.meta["lineups"]):
         assert bool(told["refitted"]) == (fit[i] == REFITTED)
     changed = bundle.meta["lineups"][fit.index(REFITTED)]["refitted"][0]
-    assert {"team", "slot", "count", "before", "after"} == changed.keys()
+    assert {"team", "slot", "before", "after"} == changed.keys()
+
+
+def test_a_refit_is_told_by_pieces_with_their_counts() -> None:
+    spec = TugOfWar().spec
+    row = {slot.id: s for s, slot in enumerate(spec.slots)}
+    before = np.zeros((2, len(spec.slots)), np.int32)
+    after = before.copy()
+    count = next(slot for slot in spec.slots if slot.kind == "count")
+    before[1, row[count.id]], after[1, row[count.id]] = 2, 3
+    (told,) = replaced(spec, before, after)
+    name = spec.pieces[before[1, row[count.of]]].name
+    assert (told["team"], told["before"], told["after"]) == (1, f"{name} ×2", f"{name} ×3")
+    after[1, row[count.of]] = -1
+    assert replaced(spec, before, after)[0]["after"] == "nothing"
 
 
 def test_what_cannot_be_refitted_is_played_before_only(store: FolderStore) -> None:

@@ -75,7 +75,7 @@ class Lineup(NamedTuple):
     the same replicates. ``words``: the verdict after the change in a sentence, ``short`` in a word or two; empty while
     nothing is told. ``finding`` and ``found_before``: the verdicts, as the engine calls them. ``refitted``: what the
     new prices made other, in words; ``unfit``: they rule it out, and nothing near it keeps to the rules. ``battles``:
-    fresh ones, of both versions."""
+    fresh ones, of both versions. ``over``: after the change its whole range is over the line."""
 
     name: str
     teams: list[str]
@@ -91,6 +91,7 @@ class Lineup(NamedTuple):
     unfit: bool
     failed: bool
     battles: int
+    over: bool
 
     @property
     def both(self) -> tuple[Measured, Measured, Measured]:
@@ -206,6 +207,7 @@ class Replayed:
             unfit,
             bool(columns["failed"][i]),
             int(columns["battles"][i]),
+            bool(columns["over_after"][i]),
         )  # fmt: skip
 
     def _measured(self, when: str, i: int) -> Measured:
@@ -262,9 +264,8 @@ def _ends(name: str, measured: Measured) -> dict[str, float | None]:
 
 
 def _refit(told: Mapping[str, Any]) -> str:
-    """ "Bows → Pikes"; of a count with what it counts."""
-    counted = f"{told['slot']}: " if told.get("count") else ""
-    return f"{counted}{told['before']} → {told['after']}"
+    """ "Bows ×3 → Pikes ×4"."""
+    return f"{told['before']} → {told['after']}"
 
 
 def read(job: Job) -> Replayed | None:

@@ -31,10 +31,12 @@ def rest(replayed: Replayed) -> list[str]:
     over = [each for each in lineups if each.finding == "confirmed"]
     open_ = [each for each in lineups if each.finding in ("more", "close")]
     weak = [each for each in lineups if each.finding == "weak"]
+    beyond = [each for each in weak if each.over]
     before = [each for each in lineups if each.found_before == "refuted" and each.finding == "refuted"]
     said = [
         _named(replayed, over, f"still {replayed.words.over}"),
-        _named(replayed, weak, lower_first(replayed.words.weak)),
+        _named(replayed, beyond, f"{replayed.words.over} but weak"),
+        _named(replayed, [each for each in weak if not each.over], "near the line but weak"),
         _left(open_) if replayed.job.terminal else "",
         f"{_count(before, 'was', 'were').capitalize()} so before the change, too." if before else "",
         _fitted(lineups),

@@ -94,6 +94,7 @@ def _unfit(study: GateConfig, spec: GameSpec) -> Iterator[tuple[str, str]]:
 class GateForm(forms.Form):
     """For how long each part looks; empty: as usual, 0: not at all."""
 
+    folded: ClassVar[tuple[str, ...]] = "screen", "matters", "leaves_open", "search", "seed"
     title = forms.CharField(
         label="Build", max_length=120, required=False, validators=[seen],
         help_text="What it is called in the list of gates, such as its number.",

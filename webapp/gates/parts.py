@@ -33,6 +33,7 @@ class Gating(Parts):
 
     intake = GateIntake()
     form = GateForm
+    question = "May this build go out?", "Plays earlier exploits again and looks for new ones."
     about = (
         "May this build go out? Earlier exploits are played again, pieces are screened and a short search looks for "
         "more. One verdict: over the line, under it, or which battles are missing."

@@ -68,6 +68,7 @@ def _unfit(study: MetagameConfig, spec: GameSpec) -> Iterator[tuple[str, str]]:
 class MetagameForm(forms.Form):
     """Whose teams meet, and how often."""
 
+    folded: ClassVar[tuple[str, ...]] = "title", "seed"
     search = forms.ChoiceField(
         label="Teams of which shortlist",
         help_text="Every team of the shortlisted lineups plays every other one, and the search’s baseline teams: "

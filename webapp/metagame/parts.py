@@ -26,6 +26,7 @@ class Meeting(Parts):
 
     intake = MetagameIntake()
     form = MetagameForm
+    question = "Who beats whom?", "Shortlisted and baseline teams play each other, all against all."
     about = (
         "Shortlisted teams and the baseline teams play each other, all against all. A map shows who beats whom; a "
         "sentence says how much of it is strength, and how much goes round like rock, paper and scissors."

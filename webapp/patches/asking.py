@@ -16,13 +16,13 @@ from engine.simulators.contract import GameSpec
 from webapp.games.fields import NumberField
 from webapp.games.specs import patched_spec
 from webapp.games.versions import current
-from webapp.lib import words
 from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies import checks
 from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job
 from webapp.studies.pins import Pins, pins_of, pins_of_job
+from webapp.worth.asking import pace
 
 BATTLES, MATTERS, MOST, LARGEST = 400_000, 3, 3, 50
 BOTH = "cost,attributes"
@@ -61,9 +61,12 @@ def _searched(body: Body, pins: Pins) -> tuple[Study, Refers]:
 class PatchForm(forms.Form):
     """What may change, and how much; what is left empty is as usual."""
 
+    folded: ClassVar[tuple[str, ...]] = (
+        "intended", "categories", "fixed", "most", "largest", "matters", "battles", "seed", "title",
+    )  # fmt: skip
     suspects = forms.CharField(
         label="What is to be mended", required=False, strip=False,
-        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
         help_text="One a line: a piece, or two with a plus between them. What is found unfair on the way is mended, "
         "too, so this may stay empty.",
     )  # fmt: skip
@@ -152,18 +155,3 @@ class PatchForm(forms.Form):
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def pace(project: Project, battles: int) -> str:
-    """How long so many battles take here, by earlier ones of the kind or of experiments, in a sentence."""
-    earlier = project.jobs.filter(kind__in=("patch", "worth"), status="finished").order_by("-pk")[:5]
-    rates = [
-        job.counters["battles"] / job.counters["seconds"]
-        for job in earlier
-        if job.counters.get("battles") and job.counters.get("seconds")
-    ]
-    if not rates:
-        return "On the built-in game that takes one to four minutes."
-    low, high = battles / max(rates), battles / min(rates)
-    ends = list(dict.fromkeys((words.about(low), words.about(high))))
-    return f"By what was played here, that takes about {' to '.join(ends)}."

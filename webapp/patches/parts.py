@@ -27,6 +27,7 @@ class Patching(Parts):
 
     intake = PatchIntake()
     form = PatchForm
+    question = "What is the smallest change?", "Looks for the price, number or rule that makes the game fair."
     about = (
         "What is unfair is measured, and then the smallest change is looked for that makes it fair: a price, a number, "
         "or two pieces that may not be in one team. An adversary searches again under every change, and the best are "

@@ -133,7 +133,12 @@ class Tests:
         here, there = (f"{left.confirmed} of {left.replayed}" for left in (before, after))
         if not after.replayed:
             return "Without it, a short search finds no lineup that keeps the rules."
-        if not after.confirmed and before.confirmed:
+        if not after.confirmed and not before.confirmed:
+            return (
+                "These searches were too short to tell: fresh battles confirm nothing that they found, with it or "
+                "without."
+            )
+        if not after.confirmed:
             return f"Without it, a short search finds nothing that fresh battles confirm; with it, {here}."
         return (
             f"Fresh battles confirm {there} of what a short search finds without it; with everything allowed, {here}."

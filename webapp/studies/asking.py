@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
@@ -27,6 +27,8 @@ WRONG = 422
 class SettingsForm(forms.Form):
     """Of a kind that brings none of its own: every setting of its study that is one value. What is left empty is as
     usual."""
+
+    folded: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
         super().__init__(data)
@@ -58,6 +60,12 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     # What was typed is kept in the browser until as many are started as when it was sent, and one more.
     started = Job.objects.filter(project=project, kind=kind, created_by=signed_in(request)).count()
     context = {"project": project, "form": form, "kind": kind, "row": STUDIES[kind], "parts": parts, "started": started}
+    folded = [form[name] for name in form.folded]
+    context |= {
+        "shown": [bound for bound in form if bound.name not in form.folded],
+        "folded": folded,
+        "unfolded": any(bound.errors or bound.value() for bound in folded),
+    }
     return render(request, "studies/ask.html", context, status=WRONG if form.errors else 200)
 
 

@@ -91,6 +91,7 @@ def _page(
         "over": (verdict_words(asked.key, form.measured) if form.measured else asked.words).over,
         "line_words": line_origin.WORDS,
         "questions": QUESTIONS.values(),
+        "others": kinds.offered(),
         "efforts": [*((e.key, e.title) for e in EFFORTS.values()), (OWN, "Your own numbers")],
         "effort": OWN if any(typed.get(name) for name in PLAN) else typed.get("effort", "usual"),
         "experiment": {"wanted": form.ticked, "possible": True, "text": ""},

@@ -54,7 +54,7 @@ class Parts:
     - ``start`` makes a job of its filled-in form (``webapp.studies.pending.Start``).
     - ``intake`` makes a study of a body of the API; None: it is made from another job only.
     - ``own_page``: it is started from a page of its own. Others have a ``form`` (None: one of its settings) on a page
-      that says what it is ``about``.
+      that says what it is ``about``, and New job offers the ``question`` that they answer, with a few words on how.
     - ``clone``: the name of the address of "Run again with changes".
     - ``plays``: what it plays, one of them; ``moves``: the moves it counts, as people read them.
     - ``explored``: it has lineups to explore. ``comparing``: how two of them are compared; None: they are not.
@@ -72,6 +72,7 @@ class Parts:
     own_page: ClassVar[bool] = False
     form: ClassVar[Any] = None
     about: ClassVar[str] = "What is left empty is as usual."
+    question: ClassVar[tuple[str, str]] = "", ""
     results: ClassVar[tuple[str, ...]] = ()
     files: ClassVar[Mapping[str, str]] = {}
     gives: ClassVar[str] = ""
@@ -179,6 +180,12 @@ def begun() -> list[str]:
 def asked() -> list[str]:
     """The kinds of study that are started from the page of all that have none of their own."""
     return [kind for kind in begun() if not parts_of(kind).own_page]
+
+
+def offered() -> list[tuple[str, str, str]]:
+    """Of those the kind, its question and a few words on how it is answered."""
+    questions = {kind: parts_of(kind).question for kind in asked()}
+    return [(kind, title or f"New {STUDIES[kind].noun}", how) for kind, (title, how) in questions.items()]
 
 
 def compared() -> list[str]:

@@ -11,7 +11,6 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
-from engine.catalog import STUDIES
 from engine.errors import ConfigError, StoreError
 from webapp.accounts.people import signed_in
 from webapp.lib.page_json import PageJson
@@ -35,7 +34,7 @@ def jobs(request: HttpRequest, slug: str) -> HttpResponse:
     rows = rows.select_related("game_version__simulator", "parent__game_version__simulator")
     going = rows.filter(status__in=[*ACTIVE, Status.PAUSED])
     ended = Paginator(rows.exclude(status__in=[*ACTIVE, Status.PAUSED]), A_PAGE).get_page(request.GET.get("page"))
-    context = {"project": project, "going": going, "ended": ended, "asked": {k: STUDIES[k] for k in kinds.asked()}}
+    context = {"project": project, "going": going, "ended": ended}
     by_htmx = request.headers.get("HX-Request") == "true"
     return render(request, "studies/partials/jobs_list.html" if by_htmx else "studies/jobs.html", context)
 

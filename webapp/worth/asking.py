@@ -11,6 +11,7 @@ from engine.catalog import STUDIES
 from engine.config import Study
 from engine.config.worth import WorthConfig
 from webapp.games.fields import NumberField
+from webapp.lib import words
 from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies import checks
@@ -53,11 +54,9 @@ def _measured(body: Body, pins: Pins) -> tuple[Study, Refers]:
 class WorthForm(forms.Form):
     """How long, and from where on an effect matters."""
 
+    folded: ClassVar[tuple[str, ...]] = "title", "seed"
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
-    battles: Any = NumberField(
-        label="Battles", whole=True, low=2_000, high=100_000_000, required=False,
-        help_text="400,000 where nothing is typed. More find smaller effects and rarer pairs.",
-    )  # fmt: skip
+    battles: Any = NumberField(label="Battles", whole=True, low=2_000, high=100_000_000, required=False)
     matters: Any = NumberField(
         label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
         help_text="3 where nothing is typed: points of the chance to win, so 53 % instead of 50 % is worth a change.",
@@ -66,9 +65,29 @@ class WorthForm(forms.Form):
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
         super().__init__(data)
+        self.fields[
+            "battles"
+        ].help_text = (
+            f"{BATTLES:,} where nothing is typed: more find smaller effects and rarer pairs. {pace(project, BATTLES)}"
+        )
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
         told = {"name": typed["title"], **{name: typed[name] for name in ("battles", "matters", "seed")}}
         return {key: value for key, value in told.items() if value not in (None, "")}
+
+
+def pace(project: Project, battles: int) -> str:
+    """How long so many battles take here, by earlier ones of the kind or of experiments, in a sentence."""
+    earlier = project.jobs.filter(kind__in=("patch", "worth"), status="finished").order_by("-pk")[:5]
+    rates = [
+        job.counters["battles"] / job.counters["seconds"]
+        for job in earlier
+        if job.counters.get("battles") and job.counters.get("seconds")
+    ]
+    if not rates:
+        return "On the built-in game that takes one to four minutes."
+    low, high = battles / max(rates), battles / min(rates)
+    ends = list(dict.fromkeys((words.about(low), words.about(high))))
+    return f"By what was played here, that takes about {' to '.join(ends)}."

@@ -95,6 +95,10 @@ class Measuring(Parts):
 
     intake = WorthIntake()
     form = WorthForm
+    question = (
+        "What is each piece worth?",
+        "Random teams of equal cost play. Names what is too good or too weak, with fair prices.",
+    )
     about = (
         "Random teams of equal cost play each other. What each piece, and each pair, brings the teams that hold it is "
         "measured, and what stands out is proved on fresh battles: too good and too weak alike."
