@@ -126,8 +126,9 @@ class GateForm(forms.Form):
         self.project = project
         self.fields["exploits"].help_text = (
             "Lineups that are on a shortlist, then those that fresh battles confirmed, of the newest "
-            f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most. {_takes(project)}"
+            f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most."
         )
+        self.takes = _takes(project)
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""

@@ -116,7 +116,8 @@ class PatchForm(forms.Form):
         kinds = [(category.id, category.plural) for category in self.spec.categories] if self.spec else []
         field: Any = self.fields["categories"]
         field.choices = kinds
-        self.fields["battles"].help_text = f"{BATTLES:,} where nothing is typed. {pace(project, BATTLES)}"
+        self.fields["battles"].help_text = f"{BATTLES:,} where nothing is typed."
+        self.takes = pace(project, BATTLES)
 
     def clean_suspects(self) -> list[dict[str, Any]]:
         """Each as its pieces."""

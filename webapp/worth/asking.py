@@ -56,7 +56,10 @@ class WorthForm(forms.Form):
 
     folded: ClassVar[tuple[str, ...]] = "title", "seed"
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
-    battles: Any = NumberField(label="Battles", whole=True, low=2_000, high=100_000_000, required=False)
+    battles: Any = NumberField(
+        label="Battles", whole=True, low=2_000, high=100_000_000, required=False,
+        help_text=f"{BATTLES:,} where nothing is typed. More find smaller effects and rarer pairs.",
+    )  # fmt: skip
     matters: Any = NumberField(
         label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
         help_text="3 where nothing is typed: points of the chance to win, so 53 % instead of 50 % is worth a change.",
@@ -65,11 +68,7 @@ class WorthForm(forms.Form):
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
         super().__init__(data)
-        self.fields[
-            "battles"
-        ].help_text = (
-            f"{BATTLES:,} where nothing is typed: more find smaller effects and rarer pairs. {pace(project, BATTLES)}"
-        )
+        self.takes = pace(project, BATTLES)
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""
@@ -87,7 +86,7 @@ def pace(project: Project, battles: int) -> str:
         if job.counters.get("battles") and job.counters.get("seconds")
     ]
     if not rates:
-        return "On the built-in game that takes one to four minutes."
+        return f"On the built-in game {battles:,} battles take one to four minutes."
     low, high = battles / max(rates), battles / min(rates)
     ends = list(dict.fromkeys((words.about(low), words.about(high))))
-    return f"By what was played here, that takes about {' to '.join(ends)}."
+    return f"{battles:,} battles take about {' to '.join(ends)}, by what was played here."
