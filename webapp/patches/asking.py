@@ -24,7 +24,7 @@ from webapp.studies.models import Job
 from webapp.studies.pins import Pins, pins_of, pins_of_job
 from webapp.worth.asking import pace
 
-BATTLES, MATTERS, MOST, LARGEST = 400_000, 3, 3, 50
+BATTLES, MATTERS, MOST, LIMIT, LARGEST = 400_000, 3, 3, 8, 50
 BOTH = "cost,attributes"
 MAY = [(BOTH, "Prices and what pieces do"), ("cost", "Prices alone"), ("attributes", "What pieces do alone")]
 
@@ -89,7 +89,12 @@ class PatchForm(forms.Form):
         help_text="Offered where two pieces are unfair only together.",
     )  # fmt: skip
     most: Any = NumberField(
-        label="Changes at most", whole=True, low=1, high=8, required=False, help_text=f"{MOST} where nothing is typed."
+        label="Changes at most",
+        whole=True,
+        low=1,
+        high=LIMIT,
+        required=False,
+        help_text=f"Where nothing is typed, one for each line above, and {MOST} at least.",
     )
     largest: Any = NumberField(
         label="Largest change of a number", low=1, high=100, required=False, unit="%",
@@ -148,6 +153,7 @@ class PatchForm(forms.Form):
         typed = self.cleaned_data
         told = {"name": typed["title"], **{key: typed[key] for key in ("battles", "matters", "most", "seed")}}
         table = {key: value for key, value in told.items() if value not in (None, "")}
+        table.setdefault("most", min(LIMIT, max(MOST, len(typed["suspects"]))))
         if typed["largest"] is not None:
             table["largest"] = typed["largest"] / 100
         chosen = {key: typed[key] for key in ("suspects", "intended", "categories", "fixed")}

@@ -94,6 +94,11 @@ class Reading:
         return next((row for row in self.rows if row.verdict == "works"), None)
 
     @property
+    def unproved(self) -> list[Row]:
+        """Changes that fresh battles say nothing of."""
+        return [row for row in self.rows if row.changes and not row.proved]
+
+    @property
     def present(self) -> Row | None:
         """The game as it is."""
         return self.rows[-1] if self.rows else None
