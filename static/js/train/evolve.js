@@ -96,7 +96,7 @@ function figures() {
   const [pace, what] = speedTold("moves of all players", state.status === "running", counted);
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
   at("speed-note").textContent = `${what}; moves of episodes that measure players count too`;
-  sparkline(speeds(rounds.seconds, rounds.steps));
+  sparkline(pace ? speeds(rounds.seconds, rounds.steps) : []);
   at("players").textContent = whole(evaluations);
   page.goals.forEach(showGoal);
   const own = atIfAny("own")?.dataset.own;
