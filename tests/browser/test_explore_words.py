@@ -189,6 +189,14 @@ def test_every_confirmed_lineup_has_a_mark_of_its_own_in_the_picture(enter: Ente
     expect(key).to_be_hidden()
 
 
+def test_why_neighbours_have_ranges_of_unlike_width_is_said(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project, rows=ROWS)
+    page = explorer(enter, team, job)
+    said = f"They rest on {job.config['replicates']} replicates as a rule, so a range is wide or narrow partly by luck"
+    expect(page.locator(".across-note").last).to_contain_text(said)
+    expect(page.locator(".across-note").last).to_contain_text("values close to the line have more digits")
+
+
 def test_a_moved_line_in_the_address_is_followed_from_the_start(enter: Enter, team: Studio) -> None:
     job = search_job(team.project, rows=ROWS)
     listed(job, team, 5)
