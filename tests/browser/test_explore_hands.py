@@ -412,6 +412,19 @@ def test_the_speed_of_a_job_is_its_battles_over_the_time_they_took_and_a_short_o
 # ---- reach ----
 
 
+def test_titles_of_parallel_lines_are_whole_on_a_phone(phone: Page, job: Job) -> None:
+    phone.goto(f"/p/herobattle/jobs/{job.pk}/explore/?view=lines")
+    titles = phone.locator("[data-lines] .annotation, .parallel .annotation, .panel-axes .annotation").filter(
+        has_text="↑"
+    )
+    expect(titles.first).to_be_visible()
+    tops = titles.evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().top - one.closest('svg').getBoundingClientRect().top)"
+    )
+    assert len(tops) == 3
+    assert min(tops) >= 0, tops
+
+
 def test_the_shortlist_of_a_phone_is_one_tap_away(phone: Page, job: Job) -> None:
     phone.goto(f"/p/herobattle/jobs/{job.pk}/explore/")
     drawn(phone)
