@@ -98,6 +98,11 @@ def test_the_numbers_of_a_column_have_equally_many_decimals(designer: Client, me
     assert decimals == [{2}, {1}, {1}, {0}], "cost, worth, fair price and battles"
 
 
+def test_a_finished_experiment_has_a_full_beam_though_it_played_fewer_battles(designer: Client, measured: Job) -> None:
+    Job.objects.filter(pk=measured.pk).update(counters={"battles": 1_500})
+    assert 'aria-valuenow="100"' in designer.get(page(measured)).content.decode()
+
+
 def test_a_dash_says_what_it_means(designer: Client, measured: Job) -> None:
     content = designer.get(page(measured)).content.decode()
     assert 'title="not tested"' in content
