@@ -42,8 +42,9 @@ def half_width(
     return np.where(np.asarray(error) > FLAT, half, np.where(exact, 0.0, np.inf))
 
 
-def wilson(count: int, total: int, z: float = 1.959964) -> tuple[float, float]:
-    """The 95 % Wilson interval of a share (Wilson 1927): (low, high); (0, 1) when nothing was counted."""
+def wilson(count: float, total: int, z: float = 1.959964) -> tuple[float, float]:
+    """The 95 % Wilson interval of a share (Wilson 1927): (low, high); (0, 1) when nothing was counted. ``count`` need
+    not be whole where it is a mean of parts."""
     if total == 0:
         return 0.0, 1.0
     p, d = count / total, 1 + z * z / total

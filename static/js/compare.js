@@ -8,6 +8,7 @@ import { faded, tokens } from "./charts/theme.js";
 import { rangeAround, whole } from "./charts/format.js";
 import { embedded, find, make } from "./elements.js";
 import { family } from "./marks.js";
+import { fillTable } from "./tables.js";
 /** @import { Theme } from "./charts/theme.js" */
 /** @import { Picture } from "./job/edge.js" */
 /** @import { Axis } from "./job/parts.js" */
@@ -111,13 +112,8 @@ function legend() {
 }
 
 function table() {
-  const heads = ["Search", y.title, "95 % range", x.title].map((text) => make("th", { scope: "col" }, text));
-  at("edges-head").replaceChildren(...heads);
-  const rows = edges.flatMap(({ name, picture }) =>
-    edgeRows(picture, { x, y }, (i) => picture.edge[i]).map(({ cells }) =>
-      make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((text) => make("td", {}, text)))),
-  );
-  at("edges-body").replaceChildren(...rows);
+  const rows = edges.flatMap(({ name, picture }) => edgeRows(picture, { x, y }, (i) => picture.edge[i]).map(({ cells }) => [name, ...cells]));
+  fillTable(at("edges-head"), at("edges-body"), ["Search", y.title, "95 % range", x.title], rows, true);
 }
 
 const draw = () => Promise.all(single ? [drawCourse()] : [drawEdges(), drawCourse()]);

@@ -391,19 +391,38 @@ def test_the_head_and_the_table_count_the_same_lineups(enter: Enter, team: Studi
     expect(page.locator("[data-count]")).to_contain_text("of 100 lineups")
 
 
-def test_the_speed_of_a_search_is_its_battles_over_the_time_they_took(enter: Enter, team: Studio) -> None:
-    counters = {"evaluations": 6000, "battles": 609_792, "cached": 0, "steps": 0, "seconds": 11.0}
+@pytest.mark.parametrize(
+    ("took", "speed", "note"),
+    [
+        (140, "4,400", "battles a second: 609,792 in 2\xa0min 20\xa0s, start and end included"),
+        (14, "–", "battles: 609,792 in 14\xa0s, too short for a speed"),
+    ],
+)
+def test_the_speed_of_a_job_is_its_battles_over_the_time_they_took_and_a_short_one_has_none(
+    enter: Enter, team: Studio, took: int, speed: str, note: str
+) -> None:
+    counters = {"evaluations": 6000, "battles": 609_792, "cached": 0, "steps": 0, "seconds": took - 3.0}
     ended = timezone.now()
-    job = search_job(team.project, counters=counters, started_at=ended - timedelta(seconds=14), finished_at=ended)
+    job = search_job(team.project, counters=counters, started_at=ended - timedelta(seconds=took), finished_at=ended)
     page = enter(team.designer, f"/p/herobattle/jobs/{job.pk}/")
-    expect(page.locator("[data-speed]")).to_have_text("43,600")
-    expect(page.locator("[data-speed-note]")).to_have_text(
-        "battles a second: 609,792 in 14\xa0s, start and end included"
-    )
-    expect(page.locator("[data-left]")).to_have_text("took 14\xa0s")
+    expect(page.locator("[data-speed-note]")).to_have_text(note)
+    expect(page.locator("[data-speed]")).to_have_text(speed)
 
 
 # ---- reach ----
+
+
+def test_titles_of_parallel_lines_are_whole_on_a_phone(phone: Page, job: Job) -> None:
+    phone.goto(f"/p/herobattle/jobs/{job.pk}/explore/?view=lines")
+    titles = phone.locator("[data-lines] .annotation, .parallel .annotation, .panel-axes .annotation").filter(
+        has_text="↑"
+    )
+    expect(titles.first).to_be_visible()
+    tops = titles.evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().top - one.closest('svg').getBoundingClientRect().top)"
+    )
+    assert len(tops) == 3
+    assert min(tops) >= 0, tops
 
 
 def test_the_shortlist_of_a_phone_is_one_tap_away(phone: Page, job: Job) -> None:

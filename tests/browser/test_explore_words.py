@@ -176,6 +176,27 @@ def test_the_random_lineups_of_the_search_are_told_apart_from_those_of_new_job(e
     expect(said).to_contain_text("random ones it began with (a different sample from the one on New job):")
 
 
+def test_every_confirmed_lineup_has_a_mark_of_its_own_in_the_picture(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project, rows=ROWS)
+    fresh(job, [5, 6, 7], [2.6, 50.0, 28.0], [0.02, 1.0, 1.0])
+    page = explorer(enter, team, job)
+    key = page.locator("[data-confirmed]")
+    expect(key).to_have_text("Confirmed 3")
+    page.get_by_role("button", name="Parallel lines").click()
+    expect(key).to_be_hidden()
+    page.goto(page.url.partition("?")[0] + "?line-advantage=2.9")
+    drawn(page)
+    expect(key).to_be_hidden()
+
+
+def test_why_neighbours_have_ranges_of_unlike_width_is_said(enter: Enter, team: Studio) -> None:
+    job = search_job(team.project, rows=ROWS)
+    page = explorer(enter, team, job)
+    said = f"They rest on {job.config['replicates']} replicates as a rule, so a range is wide or narrow partly by luck"
+    expect(page.locator(".across-note").last).to_contain_text(said)
+    expect(page.locator(".across-note").last).to_contain_text("values close to the line have more digits")
+
+
 def test_a_moved_line_in_the_address_is_followed_from_the_start(enter: Enter, team: Studio) -> None:
     job = search_job(team.project, rows=ROWS)
     listed(job, team, 5)

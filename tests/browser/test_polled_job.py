@@ -77,3 +77,14 @@ def test_a_phone_shows_worth_and_verdict_of_a_piece_and_minus_signs_are_minus_si
         assert box["x"] + box["width"] <= PHONE["width"], text
     assert overflow(page) == 0
     context.close()
+
+
+def test_numbers_below_each_other_stand_at_the_right_in_figures_of_one_width(
+    enter: Enter, team: Studio, experiment: Job
+) -> None:
+    page = enter(team.designer, reverse("studies:job", args=[team.project.slug, experiment.pk]))
+    styles = page.locator(".table th.number, .table td.number").evaluate_all(
+        "(all) => all.map((one) => [getComputedStyle(one).textAlign, getComputedStyle(one).fontVariantNumeric])"
+    )
+    assert {align for align, _ in styles} == {"end"}
+    assert {figures for _, figures in styles} >= {"tabular-nums"}

@@ -68,9 +68,9 @@ def test_the_same_lineups_count_the_same_whatever_each_search_called_strong(
 def test_the_page_says_what_strong_meant_and_by_how_much_it_moved(client: Client, pair: tuple[Job, Job]) -> None:
     before, after = pair
     page = client.get(address(before, after)).content.decode().replace("\u00a0", " ")
-    assert "<td>14 % (13.5 to 14.5 %)</td>" in page
-    assert "<td>19 % (18.5 to 19.5 %)</td>" in page
-    assert "5 points stronger (4.4 to 5.6)" in page
+    assert "<td>14.0 % (13.5 to 14.5 %)</td>" in page
+    assert "<td>19.0 % (18.5 to 19.5 %)</td>" in page
+    assert "5.0 points stronger (4.4 to 5.6)" in page
     assert f"by the line and the median baseline team of search {before.pk}, the first that was chosen" in page
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.figures import SHOWN
-from webapp.lib.figures import level, telling, with_unit
+from webapp.lib.figures import column_digits, exact_digits, level, price, telling, with_unit
+from webapp.lib.words import percent
 
 
 @pytest.mark.parametrize(("value", "ends", "digits", "lines", "shown"), SHOWN)
@@ -58,3 +59,26 @@ def test_the_median_team_s_strength_is_written_as_exactly_as_it_is_known(
     value: float, half: float | None, unit: str, said: str
 ) -> None:
     assert level(value, half, unit).replace("\u00a0", " ") == said
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "digits"),
+    [([12.5, 13.0, 9.25], "", 1), ([0.5, None, 2.0], "", 2), ([120.0, 9.0, 300.0], "", 0), ([12.5, 13.0], "×", 1),
+     ([0.1, 0.2], "%", 0), ([], "", 2)],
+)  # fmt: skip
+def test_a_column_has_one_number_of_digits_by_its_typical_value(
+    values: list[float | None], unit: str, digits: int
+) -> None:
+    assert column_digits(values, unit) == digits
+
+
+def test_prices_that_people_chose_keep_all_of_their_digits_and_fair_ones_have_as_many() -> None:
+    assert exact_digits([12.5, 13.0, None, 9.25]) == 2
+    assert [price(385.4, 310.0), price(12.96, 12.5), price(1.337, 1.0), price(4.0, 9.25)] == [
+        "385", "13.0", "1.34", "4.00",
+    ]  # fmt: skip
+
+
+def test_shares_below_each_other_have_equally_many_digits_and_are_never_none_or_all() -> None:
+    told = [percent(share, 1).replace("\u00a0", " ") for share in (0.0, 0.0001, 0.065, 0.39, 0.9999, 1.0)]
+    assert told == ["0.0 %", "0.1 %", "6.5 %", "39.0 %", "99.9 %", "100.0 %"]

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.indicators import wilson
 from engine.lineups.patterns import Patterns
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, ROWS, experiment, table
@@ -155,7 +156,7 @@ def test_a_lost_table_is_said(team: Studio, search: Job) -> None:
     assert "The table is lost" in shown(team.designer, search)
 
 
-def test_shares_are_of_strongest_teams_against_teams_of_random_lineups(search: Job) -> None:
+def test_shares_are_of_strongest_teams_against_teams_of_random_lineups(team: Studio, search: Job) -> None:
     found = read(experiment(search)).of(PAIR)
     assert found is not None
     unfair, usual = Lineups(search).shares(found)
@@ -164,14 +165,21 @@ def test_shares_are_of_strongest_teams_against_teams_of_random_lineups(search: J
     names = [piece["id"] for piece in data.meta["pieces"]]
     by_hand = 0
     for row in strong:
-        team = data.genome[row, data.lineups["anchor"][row, 0]]
-        pieces = {
-            names[team[s]] for s, slot in enumerate(data.meta["slots"]) if slot["kind"] == "piece" and team[s] >= 0
-        }
+        strongest = data.genome[row, data.lineups["anchor"][row, 0]]
+        slots = [s for s, slot in enumerate(data.meta["slots"]) if slot["kind"] == "piece" and strongest[s] >= 0]
+        pieces = {names[strongest[s]] for s in slots}
         by_hand += {CAPTAIN, HORN} <= pieces
     assert (unfair.count, unfair.total) == (by_hand, len(strong))
     assert usual.total == 3 * int(data.core["random"].sum())
-    assert unfair.ends[0] > usual.ends[1], "the planted pair stands in more of the unfair ones"
+    assert unfair.ends is None, "lineups of a search descend from one another: a range would count them as strangers"
+    assert usual.ends is not None
+    low, high = usual.ends
+    assert 0 <= low <= usual.share < high
+    assert usual.share < unfair.share, "the planted pair stands in more of the unfair ones"
+    assert high - low > np.subtract(*wilson(usual.count, usual.total)[::-1]), "teams of one lineup may be alike"
+    page = shown(team.designer, search)
+    assert f"{unfair.count} of {unfair.total}" in page
+    assert "those of the search are relatives, so their share is a count without a range" in page
 
 
 def test_an_amount_is_held_from_its_number_on(search: Job) -> None:

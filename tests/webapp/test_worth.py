@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,35 @@ def measured(team: Studio, designer: Client) -> Job:
         counters={"battles": 2000},
     )
     return Job.objects.get(pk=job.pk)
+
+
+def test_the_numbers_of_a_column_have_equally_many_decimals(designer: Client, measured: Job) -> None:
+    table = unpack(store().get(measured.artifacts["table"]))
+    for piece, cost in zip(table.meta["pieces"], (12.5, 13.0, 9.25, 410.0), strict=True):
+        piece["cost"] = cost
+    many = len(table.arrays["least"])
+    prices = {"fair": np.full(many, 12.96), "fair_low": np.full(many, 11.0), "fair_high": np.full(many, 14.2)}
+    Job.objects.filter(pk=measured.pk).update(
+        artifacts={"table": store().put(pack(table.meta, {**table.arrays, **prices}))}
+    )
+    cells = re.findall(r'<td class="number[^>]*>(.*?)</td>', designer.get(page(measured)).content.decode(), re.DOTALL)
+    told = [re.findall(r"−?[\d,]+(?:\.\d+)?", re.sub("<[^>]+>", " ", cell)) for cell in cells]
+    columns = [told[k::4] for k in range(4)]
+    decimals = [{len(number.partition(".")[2]) for cell in column for number in cell} for column in columns]
+    assert decimals == [{2}, {1}, {1}, {0}], "cost, worth, fair price and battles"
+
+
+def test_a_finished_experiment_has_a_full_beam_though_it_played_fewer_battles(designer: Client, measured: Job) -> None:
+    Job.objects.filter(pk=measured.pk).update(counters={"battles": 1_500})
+    assert 'aria-valuenow="100"' in designer.get(page(measured)).content.decode()
+
+
+def test_a_dash_says_what_it_means(designer: Client, measured: Job) -> None:
+    content = designer.get(page(measured)).content.decode()
+    assert 'title="not tested"' in content
+    assert '<span class="visually-hidden">not tested</span>' in content
+    assert "A dash under Worth: not tested, because the rules field the piece too seldom" in content
+    assert content.count(">–<") == content.count('<span aria-hidden="true">–</span>')
 
 
 def test_it_measures_the_game_data_and_the_rules_of_the_project(team: Studio, designer: Client) -> None:

@@ -15,9 +15,9 @@ from engine.arrays import Bundle, unpack
 from engine.config import ObjectiveConfig
 from engine.errors import StoreError
 from engine.verdicts import Finding
-from webapp.lib.figures import least_digits, telling, with_unit
+from webapp.lib.figures import column_digits, in_unit, telling, with_unit
 from webapp.lib.storage import store
-from webapp.lib.words import lower_first
+from webapp.lib.words import lower_first, number
 from webapp.studies import explore_source as source
 from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job, Status
@@ -151,7 +151,7 @@ class Replayed:
 
     @property
     def planned(self) -> int:
-        """The most that it takes: where verdicts come early, fewer are played."""
+        """The most that it takes; where verdicts come early, fewer."""
         return int(self.meta["planned"])
 
     @cached_property
@@ -181,10 +181,22 @@ class Replayed:
         """A value of the objective with its unit, with so many digits that it stands on its side of the line."""
         if value is None:
             return "–"
-        unit = self.objective.unit
+        return in_unit(number(value, self._digits(value, ends)), self.objective.unit)
+
+    def _digits(self, value: float, ends: tuple[float | None, float | None] | None) -> int:
         known = None if ends is None or None in ends else (float(ends[0] or 0.0), float(ends[1] or 0.0))
-        digits = telling(value, known, least_digits(value, unit), [] if self.line is None else [self.line])
-        return with_unit(round(value, digits), unit, digits)
+        return telling(value, known, self.digits, [] if self.line is None else [self.line])
+
+    @property
+    def finer(self) -> bool:
+        """Whether a value has more digits than the others, as it is close to the line."""
+        measured = [(m, m.value) for each in self.lineups for m in each.both]
+        return any(v is not None and self._digits(v, (m.low, m.high)) > self.digits for m, v in measured)
+
+    @cached_property
+    def digits(self) -> int:
+        """After the point, of all of its values but those close to the line."""
+        return column_digits((m.value for each in self.lineups for m in each.both), self.objective.unit)
 
     def _lineup(self, i: int) -> Lineup:
         told, columns = self.meta["lineups"][i], self.bundle.arrays

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil, copysign, floor, inf, isfinite, log10
 
 import numpy as np
@@ -68,6 +68,28 @@ def least_digits(value: float, unit: str) -> int:
     return 0 if size >= 100 else 1 if size >= 10 else 2
 
 
+def column_digits(values: Iterable[float | None], unit: str = "") -> int:
+    """Digits after the point of all values of one column, by its unit or else by the size of its typical value. A value
+    has more only beside a line (``telling``), and the page says so."""
+    known = [abs(value) for value in values if value is not None and isfinite(value)]
+    return least_digits(float(np.median(known)) if known else 0.0, unit)
+
+
+def exact_digits(values: Iterable[float | None]) -> int:
+    """Digits after the point of a column of numbers that people chose, such as prices: as many as the finest has."""
+    return max((places(value) for value in values if value is not None), default=0)
+
+
+def price_digits(cost: float) -> int:
+    """Digits after the point of a measured price beside what a piece costs: fine enough for a few per cent of it."""
+    return 0 if cost >= 20 else 1 if cost >= 2 else 2
+
+
+def price(value: float | None, cost: float | None) -> str:
+    """A price beside what the piece costs, in as many digits as that has, and as it is worth."""
+    return number(value, max(places(cost or 0.0), price_digits(cost or 0.0)))
+
+
 def level(value: float, half: float | None, unit: str) -> str:
     """The median baseline team's strength as charts write it: as exactly as ``half`` of its 95 % range is worth (None:
     not known)."""
@@ -78,5 +100,9 @@ def level(value: float, half: float | None, unit: str) -> str:
 
 def with_unit(value: float, unit: str, digits: int = 0) -> str:
     """A number that somebody chose as the pages write it, with all of its digits: 2.0×, 2.35×, 20 points, 31.5 %."""
-    text = number(value, max(digits, places(value), 1 if unit == "×" else 0))
+    return in_unit(number(value, max(digits, places(value), 1 if unit == "×" else 0)), unit)
+
+
+def in_unit(text: str, unit: str) -> str:
+    """A number that is written already, with its unit."""
     return f"{text}{unit}" if unit in ATTACHED else f"{text}{NBSP}{unit}" if unit else text

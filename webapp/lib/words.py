@@ -22,11 +22,8 @@ def number(value: float | None, digits: int | None = None) -> str:
     return f"{value:z,.{digits}f}".replace("-", "\u2212")
 
 
-def measured(value: float | None, half: float | None) -> str:
-    """A value with as many digits as its 95 % range is worth, of which ``half`` is half: "130.6 ± 12.4"; never "± 0.0",
-    which no range is."""
-    size = abs(value or 0.0)
-    digits = 0 if size >= 1000 else 1 if size >= 10 else 2
+def measured(value: float | None, half: float | None, digits: int) -> str:
+    """A value and ``half`` of its 95 % range: "130.6 ± 12.4"; never "± 0.0", which no range is."""
     return number(value, digits) + ("" if half is None else f" ± {number(max(half, 10**-digits), digits)}")
 
 
@@ -45,15 +42,17 @@ def power_of_ten(value: float) -> str:
     return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"
 
 
-def percent(share: float | None) -> str:
+def percent(share: float | None, digits: int | None = None) -> str:
     """A share in [0, 1] as per cent: 0.065 → "6.5 %", 0.39 → "39 %"; shares near none and near all keep one digit, and
-    are never written as none or all."""
+    are never written as none or all. With ``digits``, that many: shares that stand below each other have equally
+    many."""
     if share is None or not isfinite(share):
         return UNKNOWN
     value = 100.0 * share
-    digits = 1 if (0 < value < 10 or 99 < value < 100) and not float(value).is_integer() else 0
+    if digits is None:
+        digits = 1 if (0 < value < 10 or 99 < value < 100) and not float(value).is_integer() else 0
     if 0 < value < 100 and digits:
-        value = min(max(value, 0.1), 99.9)
+        value = min(max(value, 10.0**-digits), 100 - 10.0**-digits)
     return f"{value:.{digits}f}{NBSP}%"
 
 

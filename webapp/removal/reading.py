@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from engine.arrays import Bundle, unpack
 from engine.errors import StoreError
-from webapp.lib.figures import with_unit
+from webapp.lib.figures import in_unit, least_digits
 from webapp.lib.storage import store
-from webapp.lib.words import plural
+from webapp.lib.words import number, plural
 from webapp.studies.models import Job
 
 Told = Mapping[str, Any]
@@ -146,8 +146,8 @@ class Tests:
 
     def shown(self, value: float) -> str:
         """A value of the objective with its unit."""
-        digits = 1 if abs(value) < 20 else 0
-        return with_unit(round(value, digits), self.objective["unit"], digits)
+        unit = self.objective["unit"]
+        return in_unit(number(value, max(1, least_digits(self.line, unit))), unit)
 
     def _row(self, told: Told, *, first: bool) -> Row:
         value, low, high = told["value"]

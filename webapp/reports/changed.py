@@ -27,6 +27,7 @@ def changed(search: Job) -> dict[str, Any] | None:
         "line": line,
         "line_words": "" if line is None else with_unit(line, objective.unit),
         "axis": on._asdict(),
+        "finer": found.finer,
         "rows": [_row(found, each) for each in found.lineups],
         "battles": found.battles,
         "job": found.job.pk,

@@ -111,6 +111,7 @@ def _told(lineups: _Lineups, row: int, fresh: Fresh, intended: Sequence[Suspect]
         "high": high,
         "value_words": with_unit(round(value, digits), unit, digits),
         "range_words": f"{number(low, digits)} to {number(high, digits)}" if ends else "",
+        "finer": digits > objective["digits"],
         "battles": fresh.battles,
         "beyond": beyond,
         "why": fresh.why,
@@ -157,4 +158,5 @@ def _axis(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     named = {key: first[key] for key in ("objective", "toward", "unit", "line", "line_words")}
     battles = {row["battles"] for row in rows}
     named["battles"] = battles.pop() if len(battles) == 1 else None
+    named["finer"] = any(row["finer"] for row in rows)
     return {**named, "axis_low": min(ends) - room, "axis_high": max(ends) + room}

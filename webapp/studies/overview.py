@@ -84,7 +84,10 @@ def minutes_of(job: Job) -> float:
 
 
 def _share(job: Job) -> float:
-    """The share of its work that is done, or of its minutes, whichever ends it first."""
+    """The share of its work that is done, or of its minutes, whichever ends it first; what has finished is done, though
+    it may have played fewer battles than it was allowed."""
+    if job.status == Status.FINISHED:
+        return 1.0
     work = kinds.of(job).work(job)
     minutes = minutes_of(job)
     by_clock = job.counters.get("seconds", 0.0) / (60 * minutes) if minutes else 0.0

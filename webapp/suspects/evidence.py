@@ -26,11 +26,13 @@ FEW = 20
 
 @dataclass(frozen=True)
 class Share:
-    """``count`` of ``total`` hold it, and the 95 % range of that share."""
+    """``count`` of ``total`` teams hold it; they are of ``drawn`` lineups that were drawn independently of one another,
+    0 where they descend from one another."""
 
     words: str
     count: int
     total: int
+    drawn: int
     kind: str
 
     @property
@@ -39,9 +41,10 @@ class Share:
         return self.count / self.total
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """Of its range."""
-        return wilson(self.count, self.total)
+    def ends(self) -> tuple[float, float] | None:
+        """Of its 95 % range; None for lineups that are relatives, of which there is none. Teams of one lineup may be
+        alike, so no more of them are counted than there are lineups."""
+        return wilson(self.share * self.drawn, self.drawn) if self.drawn else None
 
 
 class Family(NamedTuple):
@@ -90,8 +93,8 @@ class Lineups:
         teams, every = self.found.genome[rows, anchor[rows, seat]], drawn.reshape(-1, drawn.shape[-1])
         which = ("strongest", "weakest")[seat]
         return [
-            self._share(f"In the {which} team of {len(rows):,} {words}", teams, suspect, "strong"),
-            self._share(f"In all teams of {len(drawn):,} random lineups", every, suspect, ""),
+            self._share(f"In the {which} team of {len(rows):,} {words}", teams, 0, suspect, "strong"),
+            self._share(f"In all teams of {len(drawn):,} random lineups", every, len(drawn), suspect, ""),
         ]
 
     def families(self, suspects: Sequence[Suspect]) -> list[Family]:
@@ -143,6 +146,6 @@ class Lineups:
         """Whether the game has all of its pieces."""
         return set(pattern.pieces) <= self.spec.piece_index().keys()
 
-    def _share(self, words: str, teams: NDArray[np.int32], suspect: Suspect, kind: str) -> Share:
+    def _share(self, words: str, teams: NDArray[np.int32], drawn: int, suspect: Suspect, kind: str) -> Share:
         held = Patterns(self.spec, [suspect.pattern]).held(teams)
-        return Share(words, int(held.sum()), len(teams), kind)
+        return Share(words, int(held.sum()), len(teams), drawn, kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from statistics import median
 from typing import Any, ClassVar, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.shortcuts import render
 from engine.arrays import Bundle, unpack
 from engine.errors import StoreError
 from webapp.accounts.models import User
+from webapp.lib.figures import exact_digits, price_digits
 from webapp.lib.storage import store
 from webapp.studies import patterns
 from webapp.studies.kinds import Found, Parts, Rows
@@ -120,6 +122,9 @@ class Measuring(Parts):
             "minus": -reach,
             "largest": largest(lines),
             "priced": any(line.fair is not None for line in lines),
+            "cost_digits": exact_digits(line.cost for line in lines),
+            "fair_digits": price_digits(median([line.cost for line in lines if line.cost is not None] or [0.0])),
+            "untested": any(line.worth is None for line in lines),
             "lost": bundle is None and bool(job.artifacts),
             "proved": job.status == Status.FINISHED or bool(bundle and bundle.meta["proved"]),
         }

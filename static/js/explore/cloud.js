@@ -49,6 +49,7 @@ const DOT_OPACITY = 0.42;
 const MATCH_OPACITY = 0.85;
 const FULL_SIZE_MARKS = 350;
 const MOST_WHISKERS = 300;
+const DOT_INSIDE = 0.34; // of the diameter of the mark around it
 const DIAMOND = "M8 1.2 14.8 8 8 14.8 1.2 8Z";
 const DISC = "M8 1.2a6.8 6.8 0 1 1 0 13.6A6.8 6.8 0 0 1 8 1.2Z";
 const RING = "M8 3.2a4.8 4.8 0 1 1 0 9.6 4.8 4.8 0 0 1 0-9.6Z";
@@ -233,7 +234,22 @@ function stamped(frame, store, theme, sizes, marks) {
       if ((kind[row] !== UNSURE) === strong) stamp(pixels, width, height, draw(row), x.place(xs[row]), y.place(ys[row]));
     }
   }
+  confirmed(store, sizes, theme, ratio, (row, drawn) => stamp(pixels, width, height, drawn, x.place(xs[row]), y.place(ys[row])));
   return image;
+}
+
+/** What fresh battles confirm stands on top, at full size whatever the crowd, with a dot inside.
+ * @param {Drawn} store
+ * @param {Sizes} sizes
+ * @param {Theme} theme
+ * @param {number} ratio
+ * @param {(row: number, drawn: Picture) => void} put */
+function confirmed(store, sizes, theme, ratio, put) {
+  const rows = store.lineups.confirmed.filter((row) => store.match[row]);
+  if (!rows.length) return;
+  const draw = pictures(store, theme, sizes, 1, ratio, 1);
+  const dot = picture(DISC, sizes.strong * DOT_INSIDE, ratio, { fill: theme.surface, stroke: theme.surface, line: 0.1 });
+  for (const row of rows) for (const drawn of [draw(row), dot]) put(row, drawn);
 }
 
 /** @param {CanvasRenderingContext2D} c

@@ -37,7 +37,7 @@ export class Filters {
     this.shown = findAll(column, "[name=show]", HTMLInputElement);
     for (const box of this.shown) box.addEventListener("change", () => this.toggleShow(Number(box.value)));
     this.sheet();
-    store.on("filter data colour", () => this.draw());
+    store.on("filter data colour view", () => this.draw());
     this.draw();
   }
 
@@ -94,6 +94,12 @@ export class Filters {
       const verdict = Number(button.dataset.show);
       button.setAttribute("aria-pressed", String(state.show.has(verdict)));
       find(button, "b").textContent = whole(this.store.byVerdict[verdict]);
+    }
+    const key = findOptional(document, "[data-confirmed]");
+    if (key) {
+      const { length } = lineups.confirmed;
+      key.hidden = !length || state.view !== "pairs";
+      find(key, "b").textContent = whole(length);
     }
     for (const box of this.shown) {
       box.checked = state.show.has(Number(box.value));

@@ -173,6 +173,12 @@ export class Lineups {
     this.detailed = true;
   }
 
+  /** Rows of the lineups that fresh battles confirm by the job's own line; none where the line is moved. */
+  get confirmed() {
+    const found = this.moved ? [] : [...this.fresh].filter(([, { now }]) => now.finding === "confirmed");
+    return found.map(([id]) => this.row(id)).filter((row) => row >= 0 && this.kind[row] === STRONG);
+  }
+
   /** The row of a lineup's id, or -1. Ids rise.
    * @param {number} id */
   row(id) {

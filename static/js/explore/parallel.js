@@ -20,7 +20,8 @@ import { spread } from "./three_d.js";
 const MOST = 160; // lines of one verdict: more would be a solid area
 const MOST_BEHIND = 240; // faint lines of what does not match
 const SOLID = 26; // as many lines are drawn at full strength; more of them fainter, so that crowds can be told from few
-const MARGIN = { l: 84, r: 84, t: 78, b: 28 }; // three lines of a title
+const MARGIN = { l: 84, r: 84, t: 31, b: 28 }; // and a title of one line or more above
+const LINE = 16; // px of a line of a title
 const NARROWEST = MARGIN.l + MARGIN.r + 40; // px: in less there is nothing to see
 const DRAG_PX = 4;
 const NEAR_PX = 28;
@@ -36,6 +37,10 @@ export class Parallel {
     this.over = -1;
     this.theme = tokens();
     this.size = [0, 0];
+    /** px above the axes. */
+    this.above = MARGIN.t;
+    /** Of the axes, in lines. @type {string[][]} */
+    this.titles = [];
     /** The rows whose lines are drawn; null before the first drawing. @type {number[] | null} */
     this.shown = null;
     this.axes = element.appendChild(make("div", { class: "panel-axes", "aria-hidden": "true" }));
@@ -78,7 +83,13 @@ export class Parallel {
   draw() {
     if (!this.wanted) return;
     this.theme = tokens();
-    this.size = [this.element.clientWidth - MARGIN.l - MARGIN.r, this.element.clientHeight - MARGIN.t - MARGIN.b];
+    const wide = this.element.clientWidth - MARGIN.l - MARGIN.r;
+    this.titles = this.order.map((j) => titleLines(
+      axisTitle(this.store.lineups.objectives[j]).replace("← ", "↑ ").replace("→ ", "↑ "),
+      Math.min(170, wide / Math.max(1, this.order.length - 1)),
+    ));
+    this.above = MARGIN.t + LINE * Math.max(3, ...this.titles.map((lines) => lines.length));
+    this.size = [wide, this.element.clientHeight - this.above - MARGIN.b];
     const drawn = this.groups();
     this.shown = drawn.groups.flatMap(({ rows }) => [...rows]);
     this.sayDrawn(drawn);
@@ -111,7 +122,7 @@ export class Parallel {
     const ratio = window.devicePixelRatio || 1;
     const [w, h] = this.size.map((s) => s + 2 * PAD);
     [canvas.width, canvas.height] = [Math.round(w * ratio), Math.round(h * ratio)];
-    Object.assign(canvas.style, { left: `${MARGIN.l - PAD}px`, top: `${MARGIN.t - PAD}px`, width: `${w}px`, height: `${h}px` });
+    Object.assign(canvas.style, { left: `${MARGIN.l - PAD}px`, top: `${this.above - PAD}px`, width: `${w}px`, height: `${h}px` });
     const c = drawable(canvas.getContext("2d"));
     c.scale(ratio, ratio);
     c.lineJoin = "round";
@@ -177,14 +188,12 @@ export class Parallel {
       const up = objective.direction === "max";
       annotations.push(this.words(k, 0, up ? low : high, theme.muted, "center", -12), this.words(k, 1, up ? high : low, theme.muted, "center", 10));
     });
-    const titles = order.map((j) => axisTitle(lineups.objectives[j]).replace("← ", "↑ ").replace("→ ", "↑ "))
-      .map((text) => titleLines(text, Math.min(170, this.size[0] / last)).join("<br>"));
     const layout = {
-      width: this.element.clientWidth, height: this.element.clientHeight, margin: MARGIN, showlegend: false,
+      width: this.element.clientWidth, height: this.element.clientHeight, margin: { ...MARGIN, t: this.above }, showlegend: false,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: theme.font, color: theme.ink, size: 12 },
       xaxis: { range: [0, last], tickvals: [], showgrid: false, zeroline: false, showline: false, fixedrange: true },
       yaxis: { range: [0, 1], visible: false, fixedrange: true }, shapes,
-      annotations: [...annotations, ...titles.map((text, k) => ({ x: k, y: 1, xref: "x", yref: "paper", text, showarrow: false, yanchor: "bottom", yshift: 20, font: { size: 12, color: theme.ink } }))],
+      annotations: [...annotations, ...this.titles.map((lines, k) => ({ x: k, y: 1, xref: "x", yref: "paper", text: lines.join("<br>"), showarrow: false, yanchor: "bottom", yshift: 20, font: { size: 12, color: theme.ink } }))],
     };
     plotly().then((Plotly) => Plotly.react(this.axes, [{ type: "scatter", x: [null], y: [null] }], layout, { staticPlot: true, displayModeBar: false }));
   }

@@ -142,8 +142,8 @@ export async function drawFront(element, { x, y, now, early, around, search }) {
   }
   const marked = search ? rows : now.x.map((_, i) => i);
   traces.push(marks(now, 0, marked, style), marks(now, 1, marked, style));
-  if (search) traces.push(shrink(inner(2), 6)); // nothing unsure lies on what is over the line and strong
   traces.push(marks(now, 2, marked, style));
+  if (search) traces.push({ ...shrink(inner(2), 6), opacity: 1 }); // nothing lies on what is over the line and strong
   if (y.line !== null) reference(layout, theme, { axis: "y", value: y.line, dash: "5px,4px", width: 1.4, text: `The line: ${lineOf(y)}` });
   if (median !== null) {
     const late = median > ranges.x[0] + 0.6 * (ranges.x[1] - ranges.x[0]);

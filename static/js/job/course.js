@@ -4,12 +4,14 @@ import { decimals, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
 import { closest, find, findAll, make } from "../elements.js";
 import { family } from "../marks.js";
+import { fillTable } from "../tables.js";
 import { cellText, drawBest, drawGrid, drawLineage, drawPieces, drawVolume } from "./course_charts.js";
-import { valueText } from "./parts.js";
+import { digitsOfColumn, valueText } from "./parts.js";
 import { page, state, y } from "./state.js";
 import { telling } from "./telling.js";
 
 /** @import { Bests, Grid, Held, Lineage, Numbers } from "./course_charts.js" */
+/** @import { Measure } from "./parts.js" */
 /** @import { Told } from "./telling.js" */
 
 const LOOK_MS = 2500;
@@ -32,7 +34,12 @@ const entry = (sign, text) => make("span", { class: "with-mark" }, sign, text);
 const cells = (columns, words) => columns[0].map((_, i) => columns.map((column, k) => words[k](column[i])));
 /** @param {(value: number) => string} words @returns {(value: number | null) => string} */
 const known = (words) => (value) => (value === null ? "not known" : words(value));
-const value = known((v) => valueText(y, v));
+/** Values of one objective in words, in equally many digits but for those close to its line.
+ * @param {Measure} axis @param {Numbers} values */
+const valuesOf = (axis, values) => {
+  const how = { ...axis, digits: digitsOfColumn(axis, values) };
+  return known((v) => valueText(how, v));
+};
 
 const round = known(whole);
 
@@ -50,7 +57,10 @@ const CHARTS = {
     note: () => `The best lineup of each round’s edge in ${y.title.toLowerCase()} by the search’s own battles (picked as the best of many, so partly luck), and the middle half of the lineups played. When both lines flatten, the search has converged.`,
     legend: () => [entry(make("span", { class: "legend-line legend-now" }), "Best"), entry(make("span", { class: "legend-band" }), "Middle half of the round, dotted: the median lineup")],
     heads: () => ["Round", "Best", "Median lineup", "Lower quarter", "Upper quarter"],
-    rows: (c) => cells([c.tick, c.best, c.median, c.low, c.high], [round, value, value, value, value]),
+    rows: (c) => {
+      const value = valuesOf(y, [...c.best, ...c.median]);
+      return cells([c.tick, c.best, c.median, c.low, c.high], [round, value, value, value, value]);
+    },
     empty: (c) => !c.tick.length,
     draw: (place, c, theme) => drawBest(place, c, y, theme),
   }),
@@ -78,7 +88,10 @@ const CHARTS = {
     read: () => read(`${links.grid}?${page.fresh_map ? "of=fresh" : `tick=${state.tick}`}`),
     note: (g) => `Each cell is a kind of lineup; its colour is the best found of that kind in ${g.quality.title.toLowerCase()}. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled; those at the ends also hold what lies beyond.${page.fresh_map ? " Measured on battles the search never saw." : ""}${g.hidden ? " Kinds that differ only in a third number share a cell." : ""}`,
     heads: (g) => [...g.axes.map((axis) => axis.title), g.quality.title, "Lineup"],
-    rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => cellText(axis, g.cells[k][i])), valueText(g.quality, g.cells[2][i]), `#${g.cells[3][i]}`]),
+    rows: (g) => {
+      const value = valuesOf(g.quality, g.cells[2]);
+      return g.cells[0].map((_, i) => [...g.axes.map((axis, k) => cellText(axis, g.cells[k][i])), value(g.cells[2][i]), `#${g.cells[3][i]}`]);
+    },
     empty: (g) => !g.cells[0].length,
     draw: drawGrid,
   }),
@@ -101,8 +114,7 @@ async function show(found) {
   at("note").textContent = found?.note ?? "";
   at("legend").replaceChildren(...(found?.legend ?? []));
   if (!found) return;
-  at("head").replaceChildren(...found.heads.map((text) => make("th", { scope: "col" }, text)));
-  at("body").replaceChildren(...found.rows.map((row) => make("tr", {}, ...row.map((text) => make("td", {}, text)))));
+  fillTable(at("head"), at("body"), found.heads, found.rows);
   await found.draw(at("chart"), tokens());
 }
 

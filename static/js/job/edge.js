@@ -1,7 +1,7 @@
 // The edge of a search as it grows: what is fetched of it, the legend of its rounds, and its rows for a table.
 import { rangeAround, whole } from "../charts/format.js";
 import { make } from "../elements.js";
-import { toldOf, valueText } from "./parts.js";
+import { digitsOfColumn, toldOf, valueText } from "./parts.js";
 import { dottedRounds, earlyRounds } from "./pace.js";
 /** @import { Label, Measure } from "./parts.js" */
 
@@ -74,8 +74,10 @@ export function edgeRows(picture, { x, y }, only = () => true) {
   const rows = picture.y.map((_, i) => i).filter(only);
   const sign = y.direction === "max" ? -1 : 1;
   rows.sort((a, b) => sign * (picture.y[a] - picture.y[b]));
+  const up = { ...y, digits: digitsOfColumn(y, picture.y) };
+  const across = { ...x, digits: digitsOfColumn(x, picture.x) };
   return rows.map((i) => {
-    const { value, range } = toldOf(y, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
-    return { i, cells: [value, range || "not known", valueText(x, picture.x[i])] };
+    const { value, range } = toldOf(up, picture.y[i], rangeAround(picture.y[i], picture.yh[i], picture.ends.y));
+    return { i, cells: [value, range || "not known", valueText(across, picture.x[i])] };
   });
 }

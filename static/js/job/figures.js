@@ -52,7 +52,7 @@ export function showFigures() {
   const count = atIfAny("evaluated");
   if (count) count.textContent = whole(evaluated);
   if (hypervolume !== undefined) at("hypervolume").textContent = hypervolume.toLocaleString("en-GB", { maximumFractionDigits: 4 });
-  sparkline(speeds(rounds.seconds, rounds.battles));
+  sparkline(pace ? speeds(rounds.seconds, rounds.battles) : []);
 }
 
 /** How many are over the line and strong, split as on every page: as the server told it, and what was found since.

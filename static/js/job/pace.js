@@ -22,19 +22,23 @@ function lately(seconds, counts) {
   return last > from && took > 0 ? { count: counts[last] - counts[from], took } : null;
 }
 
+const SHORT = 60; // seconds; of a shorter run the start and the end are so large a part that its speed says nothing
+
 /** [how many a second, or null; over what]: over the last rounds while the job is ``running``, else the ``total`` over
- * all that it ``took``, which the page tells above it, or over its ``seconds`` so far. ``counts`` and ``times``: the
- * rounds' totals so far.
+ * all that it ``took``, which the page tells above it, or over its ``seconds`` so far. A short run has no speed.
+ * ``counts`` and ``times``: the rounds' totals so far.
  * @param {string} unit
  * @param {boolean} running
  * @param {{ times: number[], counts: number[], total: number, seconds: number, took: number | null }} counted
  * @returns {[pace: number | null, what: string]} */
 export function speedTold(unit, running, { times, counts, total, seconds, took }) {
-  const now = running ? lately(times, counts) : null;
-  if (now) return [now.count / now.took, `${unit} a second, over the last ${duration(now.took)}`];
   const whole = took ?? seconds;
   if (!(whole > 0 && total)) return [null, `${unit} a second`];
-  return [total / whole, `${unit} a second: ${total.toLocaleString("en-GB")} in ${duration(whole)}, ${took ? "start and end included" : "so far"}`];
+  const counted = `${total.toLocaleString("en-GB")} in ${duration(whole)}`;
+  if (whole < SHORT) return [null, running ? `${unit} a second, told after a minute` : `${unit}: ${counted}, too short for a speed`];
+  const now = running ? lately(times, counts) : null;
+  if (now) return [now.count / now.took, `${unit} a second, over the last ${duration(now.took)}`];
+  return [total / whole, `${unit} a second: ${counted}, ${took ? "start and end included" : "so far"}`];
 }
 
 /** Seconds left as [low, middle, high], from how evenly the last rounds went; null while it is too early to say.

@@ -26,6 +26,12 @@ export function digitsOf({ unit }, value) {
   const size = Math.abs(value);
   return size >= 100 ? 0 : size >= 10 ? 1 : 2;
 }
+/** Digits after the point that all values of a column are worth at least: by the unit, or by the size of a typical one.
+ * @param {{ unit: string, digits?: number }} axis @param {(number | null)[]} values */
+export function digitsOfColumn(axis, values) {
+  const sizes = values.filter(isNumber).map(Math.abs).sort((a, b) => a - b);
+  return axis.digits ?? digitsOf(axis, sizes[sizes.length >> 1] ?? 0);
+}
 /** A value of an axis and its range in words, {value, range}, told apart from its line and, where that counts, from the
  * strength of the median baseline team (`level`, of charts/format.js).
  * @param {Measure} axis @param {number} value @param {Ends | null} range @param {{ value: number } | null} [level] */

@@ -1,6 +1,6 @@
 // What has been found so far: fetched round by round, drawn, and told as a legend and a table.
-import { make } from "../elements.js";
 import { mark } from "../marks.js";
+import { fillTable } from "../tables.js";
 import { drawFront, drawRounds } from "./charts.js";
 import { judged, legendOf } from "./checked.js";
 import { edgeAt, edgeRows, entry, roundEntries } from "./edge.js";
@@ -23,20 +23,12 @@ function legend({ early, now, around }) {
   at("legend").replaceChildren(...entries);
 }
 
-/** @param {string} text */
-const cell = (text) => make("td", {}, text);
-
 /** @param {Now} now */
 function table(now) {
-  const heads = [y.title, "95 % range", x.title, "Verdict"].map((text) => make("th", { scope: "col" }, text));
-  at("table-head").replaceChildren(make("tr", {}, ...heads));
   const verdicts = y.line === null ? ["", "", ""] : [page.words.under, page.words.unsure, page.words.strong];
-  at("table-body").replaceChildren(
-    ...edgeRows(now, { x, y }, (i) => !search || now.edge[i]).slice(0, 200).map(({ i, cells }) => {
-      const verdict = search ? verdicts[now.verdict[i]] : (now.short?.[i] ?? "");
-      return make("tr", {}, ...[...cells, verdict].map(cell));
-    }),
-  );
+  const rows = edgeRows(now, { x, y }, (i) => !search || now.edge[i]).slice(0, 200);
+  fillTable(at("table-head"), at("table-body"), [y.title, "95 % range", x.title, "Verdict"],
+    rows.map(({ i, cells }) => [...cells, search ? verdicts[now.verdict[i]] : (now.short?.[i] ?? "")]));
 }
 
 /** By which battles each line is the edge.

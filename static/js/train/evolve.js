@@ -12,6 +12,7 @@ import { ending } from "../job/ending.js";
 import { speeds, speedTold } from "../job/pace.js";
 import { at, atIfAny, done, ended, links, page, rounds, state } from "../job/state.js";
 import { telling } from "../job/telling.js";
+import { fillTable } from "../tables.js";
 import { drawSettings } from "./settings_chart.js";
 /** @import { Grid, Lineage } from "../job/course_charts.js" */
 /** @import { Label } from "../job/parts.js" */
@@ -29,6 +30,12 @@ const aim = () => page.goals[goal];
 const digits = (value) => (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 /** @param {number | null | undefined} value */
 const shown = (value) => (value === null || value === undefined ? "–" : decimals(value, digits(value)));
+/** Values of one column in equally many digits. @param {(number | null)[]} values */
+function alike(values) {
+  const sizes = values.filter((value) => value !== null).map(Math.abs).sort((a, b) => a - b);
+  const all = digits(sizes[sizes.length >> 1] ?? 0);
+  return (/** @type {number | null} */ value) => (value === null ? "–" : decimals(value, all));
+}
 /** @param {number} value */
 const setting = (value) => (value !== 0 && Math.abs(value) < 0.001 ? value.toExponential(1).replace("-", "−") : String(Number(value.toPrecision(3))));
 /** @param {string} name @returns {(number | null)[]} */
@@ -38,8 +45,7 @@ const last = (name) => column(name).findLast((value) => value !== null) ?? null;
 
 /** @param {string} head @param {string} body @param {string[]} heads @param {string[][]} rows */
 function fill(head, body, heads, rows) {
-  at(head).replaceChildren(make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text))));
-  at(body).replaceChildren(...rows.map((row) => make("tr", {}, ...row.map((text) => make("td", {}, text)))));
+  fillTable(at(head), at(body), heads, rows);
 }
 
 /* ---------- figures ---------- */
@@ -96,7 +102,7 @@ function figures() {
   const [pace, what] = speedTold("moves of all players", state.status === "running", counted);
   at("speed").textContent = pace ? whole(Math.round(pace)) : "–";
   at("speed-note").textContent = `${what}; moves of episodes that measure players count too`;
-  sparkline(speeds(rounds.seconds, rounds.steps));
+  sparkline(pace ? speeds(rounds.seconds, rounds.steps) : []);
   at("players").textContent = whole(evaluations);
   page.goals.forEach(showGoal);
   const own = atIfAny("own")?.dataset.own;
@@ -137,7 +143,10 @@ const CHARTS = {
     note: () => `The best player of each round${page.goals.length > 1 ? " in each goal" : ""} by the episodes that chose it (so partly luck), and the mean of the round’s players.`,
     legend: () => [mark("legend-line legend-now", "Best"), mark("legend-line legend-typical", "Dotted: mean of the round")],
     heads: (panels) => ["Round", ...panels.flatMap(({ y }) => [`${y.title}: best`, "Mean of the round"])],
-    rows: (panels) => rounds.tick.map((tick, i) => [whole(tick), ...panels.flatMap(({ c }) => [shown(c.best[i]), shown(c.median[i])])]),
+    rows: (panels) => {
+      const words = panels.map(({ c }) => alike([...c.best, ...c.median]));
+      return rounds.tick.map((tick, i) => [whole(tick), ...panels.flatMap(({ c }, k) => [words[k](c.best[i]), words[k](c.median[i])])]);
+    },
     empty: () => !rounds.tick.length,
     height: (panels) => (panels.length > 1 ? `${heightOf(panels.length)}px` : ""),
     draw: drawBests,
@@ -172,7 +181,10 @@ const CHARTS = {
     note: (p) => `Each line is a player: its settings from the low to the high end of their ranges, and what it reached; the stronger its colour, the better${page.goals.length > 1 ? ` in ${aim().title.toLowerCase()}` : ""}. The thick line is the best.${p.count > p.players.length ? ` ${whole(p.players.length)} of ${whole(p.count)}, evenly from the best to the worst.` : ""}`,
     legend: () => [mark("legend-line legend-ink", "The best"), mark("legend-line legend-now", "The others, stronger is better")],
     heads: (p) => ["Player", ...p.genes.map((gene) => gene.title), ...page.goals.map(({ title }) => title)],
-    rows: (p) => p.players.map((one) => [`#${one.id}`, ...one.genes.map(setting), ...one.goals.map(shown)]),
+    rows: (p) => {
+      const words = page.goals.map((_, k) => alike(p.players.map(({ goals }) => goals[k])));
+      return p.players.map((one) => [`#${one.id}`, ...one.genes.map(setting), ...one.goals.map((value, k) => words[k](value))]);
+    },
     empty: (p) => !p.players.length || !p.genes.length,
     draw: (chart, p, theme) => drawSettings(chart, p, { all: page.goals, index: goal }, shown, theme),
   }),
@@ -181,7 +193,7 @@ const CHARTS = {
     read: () => read(`${links.grid}?${page.fresh_map ? "of=fresh" : `tick=${state.tick}`}`),
     note: (g) => `Each cell is a kind of play; its colour is the best ${g.quality.title.toLowerCase()} of that kind. ${whole(g.cells[0].length)} of ${whole(g.bins ** g.axes.length)} cells are filled; those at the ends also hold what lies beyond.${page.fresh_map ? " Measured on episodes the search never saw." : ""}${g.hidden ? " Kinds that differ only in a third number share a cell, so more is filled here than of the whole map." : ""}`,
     heads: (g) => [...g.axes.map((axis) => axis.title), g.quality.title, "Player"],
-    rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => cellText(axis, g.cells[k][i])), shown(g.cells[2][i]), `#${g.cells[3][i]}`]),
+    rows: (g) => g.cells[0].map((_, i) => [...g.axes.map((axis, k) => cellText(axis, g.cells[k][i])), alike(g.cells[2])(g.cells[2][i]), `#${g.cells[3][i]}`]),
     empty: (g) => !g.cells[0].length,
     draw: drawGrid,
   }),

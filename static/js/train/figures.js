@@ -96,7 +96,7 @@ function showSpeed() {
   const [pace, what] = speedTold("moves", state.status === "running", counted);
   at("speed").textContent = pace ? whole(rounded(pace)) : "–";
   at("speed-note").textContent = what;
-  sparkline(speeds(rounds.seconds, rounds.steps));
+  sparkline(pace ? speeds(rounds.seconds, rounds.steps) : []);
   at("steps").textContent = whole(steps);
   const minutes = page.minutes ? `${decimals(page.minutes, Number.isInteger(page.minutes) ? 0 : 1)}\u00a0min` : "";
   const more = page.steps && steps > page.steps ? ": the last batch is learned from as a whole" : "";

@@ -15,16 +15,17 @@ from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.lib import words
+from webapp.lib import figures, words
 from webapp.lib.page_json import embedded
 
 register = template.Library()
+register.simple_tag(words.measured, name="with_half")
 register.filter("number", words.number)
 register.filter("percent", words.percent)
 register.filter("duration", words.duration)
 register.filter("about", words.about)
 register.filter("plural", words.plural)
-register.filter("measured", words.measured)
+register.filter("price", figures.price)
 register.filter("lower_first", words.lower_first)
 register.filter("page_json", embedded)
 
@@ -66,6 +67,16 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
     css = "icon" if size == 18 else f"icon icon-{size}"
     sheet = static("vendor/tabler/icons.svg")
     return format_html('<svg class="{}" {}><use href="{}#{}"></use></svg>', css, _naming(label), sheet, name)
+
+
+@register.simple_tag
+def none(why: str) -> SafeString:
+    """A dash where a table has no number, and why, for who points at it or listens."""
+    return format_html(
+        '<span class="muted" title="{0}"><span aria-hidden="true">–</span>'
+        '<span class="visually-hidden">{0}</span></span>',
+        why,
+    )
 
 
 @register.simple_tag

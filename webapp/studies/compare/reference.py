@@ -14,8 +14,9 @@ import numpy as np
 
 from engine.arrays import unpack
 from engine.verdicts import baseline_reach
-from webapp.lib.figures import least_digits, telling, with_unit
+from webapp.lib.figures import in_unit, least_digits, telling, with_unit
 from webapp.lib.storage import store
+from webapp.lib.words import number
 from webapp.studies import front
 from webapp.studies.explore_source import median
 from webapp.studies.models import Job
@@ -72,17 +73,17 @@ def line_words(job: Job, lines: tuple[float | None, ...]) -> str:
 
 
 def strong_words(job: Job, reference: Reference) -> str:
-    """ "14 % (13.1 to 14.9 %)": what the median baseline team of a search has, with the bounds that a lineup is judged
-    by on fresh battles; a strong lineup has more."""
+    """ "14.0 % (13.1 to 14.9 %)": what the median baseline team of a search has, with the bounds that a lineup is
+    judged by on fresh battles; a strong lineup has more."""
     if reference.median is None:
         return "not measured"
     unit, reach = _unit(job), reference.reach
     digits = _digits(reference.median, reach, unit)
-    value = with_unit(round(reference.median, digits), unit)
+    value = in_unit(number(reference.median, digits), unit)
     if reach is None:
         return value
-    low, high = round(reference.median - reach, digits), round(reference.median + reach, digits)
-    return f"{value} ({low:g} to {with_unit(high, unit)})"
+    low, high = (number(reference.median + end, digits) for end in (-reach, reach))
+    return f"{value} ({low} to {in_unit(high, unit)})"
 
 
 def moved_words(job: Job, reference: Reference, first: Reference) -> str:
@@ -94,13 +95,13 @@ def moved_words(job: Job, reference: Reference, first: Reference) -> str:
     known = reference.half is not None and first.half is not None
     half = hypot(reference.half or 0.0, first.half or 0.0) if known else None
     digits = _digits(by, half, unit)
-    words = f"{with_unit(round(abs(by), digits), _points(unit))} {'stronger' if by > 0 else 'weaker'}"
+    words = f"{in_unit(number(abs(by), digits), _points(unit))} {'stronger' if by > 0 else 'weaker'}"
     if half is None:
         return words
     if abs(by) <= half:
         return f"{words}, which may be luck"
-    low, high = abs(by) - half, abs(by) + half
-    return f"{words} ({round(low, digits):g} to {round(high, digits):g})"
+    low, high = (number(abs(by) + end, digits) for end in (-half, half))
+    return f"{words} ({low} to {high})"
 
 
 def _digits(value: float, half: float | None, unit: str) -> int:

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.figures import column_digits
 from webapp.lib.queries import choice
 from webapp.lib.whole import whole
 from webapp.projects.access import project_for
@@ -32,11 +33,13 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for(request, slug)
     found = Comparison(project, asked(request.GET))
     chart = found.chart_data()
+    rounds = [(told["name"], _rows(told["rounds"])) for told in chart.get("jobs", [])]
     context = {
         "project": project,
         "found": found,
         "chart": chart,
-        "rounds": [(told["name"], _rows(told["rounds"])) for told in chart.get("jobs", [])],
+        "rounds": rounds,
+        "digits": column_digits(value for _, rows in rounds for _, _, value, _ in rows),
         "course": chart.get("course"),
         **_offered(project, found),
         **beside.shown(project),
