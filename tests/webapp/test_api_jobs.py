@@ -28,9 +28,9 @@ from webapp.balance import lines
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, save
 from webapp.games.models import GameVersion, Simulator
+from webapp.lib import once
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
-from webapp.studies import once
 from webapp.studies.explore_shortlist import decide
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.models import Job, Status
@@ -375,13 +375,13 @@ def test_of_two_requests_of_one_key_that_arrive_at_once_one_starts_a_job(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = script.post(JOBS, {"kind": "search"}, key="1")["job"]
-    real, looks = once._earlier, list[Any]()
+    real, looks = once._made, list[Any]()
 
     def late(*given: Any) -> Job | None:
         looks.append(given)
         return None if len(looks) == 1 else real(*given)
 
-    monkeypatch.setattr(once, "_earlier", late)
+    monkeypatch.setattr(once, "_made", late)
     assert script.post(JOBS, {"kind": "search"}, 200, "1")["job"] == first
     assert Job.objects.listed().count() == Job.objects.filter(kind="worth").count() == 1
 

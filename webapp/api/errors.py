@@ -20,10 +20,10 @@ from webapp.api.body import BadBody
 from webapp.api.tokens import Denied, TooMany
 from webapp.balance.forms import sentence
 from webapp.lib.disk import NoRoom
+from webapp.lib.once import KeyReused
 from webapp.lib.words import plural
 from webapp.reports.pdf import NoPdf
 from webapp.studies.actions import Refused
-from webapp.studies.once import KeyReused
 
 NO_TOKEN = "Send a token: the header “Authorization: Bearer eqp_…”. You make one under API tokens."
 _PLAIN = {
