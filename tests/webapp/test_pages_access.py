@@ -391,6 +391,14 @@ def verdict(row: Row, who: str, allowed: frozenset[str] | None, answer: HttpResp
     return "" if good else f"{who}: {code} {location}"
 
 
+def kept(who: str, answer: HttpResponseBase) -> str:
+    """Empty when no browser keeps the answer for whoever goes back after its reader signed out; pictures and data,
+    which no page of a browser's history is, may be kept by its reader's browser."""
+    said = answer.headers.get("Cache-Control", "")
+    page = answer.headers.get("Content-Type", "").startswith("text/html")
+    return "" if "no-store" in said or ("private" in said and not page) else f"{who}: may be kept: {said!r}"
+
+
 def parameter(row: Row) -> Any:
     """The event stream reads in threads of its own, which see only what is committed."""
     marks = [pytest.mark.django_db(transaction=True)] if row.name == "studies:events" else []
@@ -408,7 +416,7 @@ def test_only_those_who_may_get_in(
     for who in sorted(EVERYBODY, key=lambda who: who == "owner"):
         allowed = row.get if method == "get" else row.post
         answer = getattr(client_of(people[who]), method)(address, row.data)
-        wrong.append(verdict(row, who, allowed, answer))
+        wrong += [verdict(row, who, allowed, answer), "" if who == "nobody" or row.by_token else kept(who, answer)]
     assert not any(wrong), [each for each in wrong if each]
 
 
