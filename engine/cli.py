@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine import console, gate_command
-from engine.errors import ActorLost, ConfigError, EngineError
+from engine.errors import ActorLost, ConfigError, EngineError, Fault, told
 from engine.events import Counters
 from engine.job_folder import STUDIES, checked, execute, folder_name, kept_checkpoint, last_events, read
 
@@ -72,7 +72,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _complain(error: EngineError) -> int:
-    lines = [f"  {p.place}: {p.message}" for p in error.problems] if isinstance(error, ConfigError) else [f"  {error}"]
+    faults = told(error.problems) if isinstance(error, ConfigError) else [Fault("", str(error))]
+    lines = [f"  {p.place}: {p.message}" if p.place else f"  {p.message}" for p in faults]
     print("This cannot be run:\n" + "\n".join(lines), file=sys.stderr)
     return 2
 

@@ -399,6 +399,29 @@ def test_more_workers_than_the_site_has_room_for_are_refused(
     assert {"place": f"set.{place}", "message": "Must be 8 or less: this site has 2 processors."} in told["problems"]
 
 
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"kind": "search", "config": {f"wrong{i}": 1 for i in range(10_000)}}, 422),
+        ({f"wrong{i}": 1 for i in range(10_000)}, 422),
+        ({"kind": "search", "config": {f"text{i}": "\a" for i in range(10_000)}}, 400),
+    ],
+)
+def test_of_very_many_mistakes_the_first_are_told_and_how_many_more_there_are(
+    script: Script, body: dict[str, Any], code: int
+) -> None:
+    problems = script.post(JOBS, body, code)["problems"]
+    assert len(problems) == 51
+    assert problems[-1]["place"] == ""
+    assert re.fullmatch(r"And 9,95\d more\.", problems[-1]["message"])
+
+
+def test_a_place_with_an_endless_name_is_told_in_short(script: Script) -> None:
+    body = {"kind": "search", "config": {"a" * 200_000: {}, **{f"{'b' * 5000}{i}": 1 for i in range(50)}}}
+    told = json.dumps(script.post(JOBS, body, 422))
+    assert len(told) < 20_000
+
+
 def test_a_number_too_long_to_be_read_is_refused_in_words(team: Studio, script: Script) -> None:
     (problem,) = script.post(JOBS, {"kind": "search", "set": {"seed": 1e308}}, 422)["problems"]
     assert problem == {"place": "set.seed", "message": "Must have fewer digits, not '1e+308'."}
