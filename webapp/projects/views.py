@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
+from webapp.lib.disk import require_room
 from webapp.lib.once import once_by_form
 from webapp.lib.posts import one_of, posts_only
 from webapp.projects import home as home_parts
@@ -61,6 +62,7 @@ def create(request: HttpRequest) -> HttpResponse:
     """A new project, owned by whoever makes it."""
     form, person = ProjectForm(request.POST or None), signed_in(request)
     if request.method == "POST" and form.is_valid():
+        require_room()
         earlier = Project.objects.filter(made_by=person)
         project, _ = once_by_form(request, earlier, lambda kept: make(form.cleaned_data["name"], person, kept))
         return redirect("projects:detail", project.slug)
