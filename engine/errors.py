@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from engine.text import printable
+
 
 class EngineError(Exception):
     """Base of everything the engine raises on purpose."""
@@ -63,11 +65,15 @@ def below(place: str) -> Iterator[None]:
         raise ConfigError((f"{place}.{p.place}".rstrip("."), p.message) for p in error.problems) from error
 
 
+LONGEST_SAID = 4000
+"""Characters of a SimulatorError's message: some of it may be a program's own words."""
+
+
 class SimulatorError(EngineError):
-    """A simulator hung, died, misdeclared its shapes or gave an invalid answer."""
+    """A simulator hung, died, misdeclared its shapes or gave an invalid answer. The message is ``printable``."""
 
     def __init__(self, message: str, *, permanent: bool = False) -> None:
-        super().__init__(message)
+        super().__init__(printable(message, LONGEST_SAID, lines=True))
         self.permanent = permanent
 
 
