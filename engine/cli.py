@@ -20,9 +20,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine import console, gate_command
-from engine.errors import ActorLost, ConfigError, EngineError
+from engine.errors import LONGEST_SAID, ActorLost, ConfigError, EngineError, Fault, told
 from engine.events import Counters
 from engine.job_folder import STUDIES, checked, execute, folder_name, kept_checkpoint, last_events, read
+from engine.text import printable
 
 
 def main(argv: Sequence[str]) -> int:
@@ -72,8 +73,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _complain(error: EngineError) -> int:
-    lines = [f"  {p.place}: {p.message}" for p in error.problems] if isinstance(error, ConfigError) else [f"  {error}"]
-    print("This cannot be run:\n" + "\n".join(lines), file=sys.stderr)
+    faults = told(error.problems) if isinstance(error, ConfigError) else [Fault("", str(error))]
+    lines = [f"{p.place}: {p.message}" if p.place else p.message for p in faults]
+    shown = [f"  {printable(line, LONGEST_SAID, lines=True)}" for line in lines]
+    print("This cannot be run:", *shown, sep="\n", file=sys.stderr)
     return 2
 
 

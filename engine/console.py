@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from engine.catalog import STUDIES, imported
+from engine.errors import LONGEST_SAID
 from engine.events import AnyEvent, Counters, Failed, Incident, Logged, Paused, Progressed, Started
+from engine.text import printable
 
 Settings = Mapping[str, Any]
 """A study, as JSON."""
@@ -49,7 +51,7 @@ def line(event: AnyEvent, study: Settings) -> str:
             text = "Paused; go on with `python -m engine resume`"
         case _:
             text = f"{type(event).__name__} after {c.seconds:.1f} s and {work(c, study)}"
-    return f"{at}  {text}"
+    return f"{at}  {printable(text, LONGEST_SAID, lines=True)}"
 
 
 def work(counters: Counters, study: Settings) -> str:

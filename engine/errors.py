@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from engine.text import printable
+
 
 class EngineError(Exception):
     """Base of everything the engine raises on purpose."""
@@ -29,12 +31,29 @@ class Fault(NamedTuple):
     message: str
 
 
+MOST_FAULTS, LONGEST_PLACE, LONGEST_FAULT = 50, 200, 1000
+"""Problems that a person is told at once, and characters of a place and of a message."""
+
+
+def told(problems: Iterable[tuple[str, str]]) -> list[Fault]:
+    """What a person is told of the problems: the first ``MOST_FAULTS``, long texts cut; of more, the last entry, which
+    has no place, says how many are left out."""
+    every = [*problems]
+    first = [Fault(_cut(place, LONGEST_PLACE), _cut(text, LONGEST_FAULT)) for place, text in every[:MOST_FAULTS]]
+    more = len(every) - len(first)
+    return [*first, Fault("", f"and {more:,} more")] if more else first
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 class ConfigError(EngineError):
-    """A configuration that cannot be run; ``problems`` lists every problem."""
+    """A configuration that cannot be run; ``problems`` lists every problem, the message those that are ``told``."""
 
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
         self.problems = [Fault(*p) for p in problems]
-        super().__init__("; ".join(f"{p.place}: {p.message}" if p.place else p.message for p in self.problems))
+        super().__init__("; ".join(f"{p.place}: {p.message}" if p.place else p.message for p in told(self.problems)))
 
 
 @contextmanager
@@ -46,11 +65,15 @@ def below(place: str) -> Iterator[None]:
         raise ConfigError((f"{place}.{p.place}".rstrip("."), p.message) for p in error.problems) from error
 
 
+LONGEST_SAID = 4000
+"""Characters of a SimulatorError's message: some of it may be a program's own words."""
+
+
 class SimulatorError(EngineError):
-    """A simulator hung, died, misdeclared its shapes or gave an invalid answer."""
+    """A simulator hung, died, misdeclared its shapes or gave an invalid answer. The message is ``printable``."""
 
     def __init__(self, message: str, *, permanent: bool = False) -> None:
-        super().__init__(message)
+        super().__init__(printable(message, LONGEST_SAID, lines=True))
         self.permanent = permanent
 
 

@@ -1,4 +1,5 @@
-"""Text for people: invisible characters, which make one name look like another, and numbers written in full."""
+"""Text for people: invisible characters, which make one name look like another, what programs say, and numbers written
+in full."""
 
 from __future__ import annotations
 
@@ -11,6 +12,9 @@ TURNING = "\u202a-\u202e\u2066-\u2069"
 WIDTHLESS = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 """Characters of zero width other than joiners, which emoji and Arabic letters need."""
 _INVISIBLE = re.compile(f"[{TURNING}{WIDTHLESS}]")
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+"""What a terminal obeys instead of showing it."""
+_UNPRINTABLE = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff{TURNING}{WIDTHLESS}]")
 LARGEST = 1e21
 """From here on numbers are not written in full."""
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -42,6 +46,26 @@ def shown(text: str) -> str:
     if text and not is_seen(text):
         raise ValueError("must have something that one can see")
     return text
+
+
+def printable(text: str, most: int, *, lines: bool = False, last: bool = False) -> str:
+    """What a program said, as a terminal, a log and a page can show it: without escape sequences, with "�"
+    for characters that cannot be seen or that turn text, on one line (``lines``: on its own lines).
+
+    Of a text longer than ``most`` characters only whole words stay, the first or the ``last`` ones, with "…" for the
+    rest: readers hide secrets by whole words.
+    """
+    begins, ends = (-2 * most, None) if last else (None, 2 * most)
+    clean = _UNPRINTABLE.sub("�", _ESCAPE.sub("", text[begins:ends]))
+    parts = clean.splitlines() if lines else [" ".join(clean.split())]
+    clean = "\n".join(part.rstrip() for part in parts).strip()
+    if len(text) <= 2 * most and len(clean) <= most:
+        return clean
+    if last:
+        kept = "".join(clean[-most:].split(maxsplit=1)[1:])
+        return f"… {kept}" if kept else f"(a word of {len(text):,} characters)"
+    kept = "".join(clean[:most].rsplit(maxsplit=1)[:-1])
+    return f"{kept} …" if kept else f"(a word of {len(text):,} characters)"
 
 
 def figures(value: float) -> str:

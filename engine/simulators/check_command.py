@@ -6,15 +6,16 @@ import argparse
 
 import msgspec
 
-from engine.errors import ConfigError
+from engine.errors import LONGEST_SAID, ConfigError
 from engine.mdp.interface import MDPSpec
 from engine.simulators import loaders
 from engine.simulators.conformance import Finding, check
 from engine.simulators.contract import GameSpec
 from engine.simulators.conversation import Limits
+from engine.text import printable
 
-LONGEST, BEGINNING = 4 * 2**20, 500
-"""Bytes of the longest line of ``--json``; number of characters that are kept of a message that is too long for it."""
+LONGEST = 4 * 2**20
+"""Bytes of the longest line of ``--json``."""
 
 
 def main_check(argv: list[str]) -> int:
@@ -70,7 +71,12 @@ def _options(argv: list[str]) -> argparse.Namespace:
 
 
 def _tell(finding: Finding) -> None:
-    print(f"{finding.level:<8}{finding.check:<13}{finding.message}", flush=True)
+    print(f"{finding.level:<8}{finding.check:<13}{_shown(finding).message}", flush=True)
+
+
+def _shown(finding: Finding) -> Finding:
+    """The finding without what a terminal would obey; some of its words may be the program's."""
+    return msgspec.structs.replace(finding, message=printable(finding.message, LONGEST_SAID, lines=True))
 
 
 def _tell_wait(awaited: str, seconds: float) -> None:
@@ -87,18 +93,14 @@ def _tell_wait_json(awaited: str, seconds: float) -> None:
 
 
 class _Lines:
-    """Lines of JSON, none longer than ``longest``, the limit of their reader."""
+    """Lines of JSON; a description is told by its size if its line is longer than ``longest``, its reader's limit."""
 
     def __init__(self, longest: int) -> None:
         self._longest, self.refused = longest, False
 
     def finding(self, finding: Finding) -> None:
-        """Print a finding; if it is too long, its size and its beginning up to a word's end."""
-        if (size := len(msgspec.json.encode(finding))) > self._longest:
-            begins = "".join(finding.message[:BEGINNING].rsplit(maxsplit=1)[:-1])
-            said = f"The message has {size:,} bytes, and the most is {self._longest:,}. It begins: {begins}"
-            finding = msgspec.structs.replace(finding, message=said)
-        _tell_json(finding)
+        """Print a finding."""
+        _tell_json(_shown(finding))
 
     def description(self, spec: GameSpec | MDPSpec) -> None:
         """Print the program's description or, if it is too long, its length."""

@@ -21,9 +21,12 @@ from engine.simulators.conversation import Conversation, NoConversation, Wait, n
 from engine.simulators.line import Letter
 from engine.simulators.protocol import Arrays, Bye, Cancel, Decoded, Error, Game, Hello, Ping, Pong, Spec
 from engine.simulators.reading import certain
+from engine.text import printable
 
 MAX_HELLO_BYTES = 64 * 1024
 MOST_PROBLEMS = 100
+SAID = 600
+"""Characters of a program's own words in an error."""
 
 
 class OtherGame(SimulatorError):
@@ -82,7 +85,7 @@ class Connection(Conversation):
             self.kill()  # after half a handshake it cannot be used
             raise
         if isinstance(described, Error):
-            self._fail(f"cannot begin: {described.message.rstrip('.')}", permanent=described.permanent)
+            self._fail(f"cannot begin: {_said(described).rstrip('.')}", permanent=described.permanent)
         return described
 
     def _hello(self, letter: Letter, wait: Wait) -> Hello | None:
@@ -144,7 +147,7 @@ class Connection(Conversation):
             raise
         if isinstance(decoded.message, Error):
             error = decoded.message
-            raise SimulatorError(f"{self.label} could not play {doing}: {error.message}", permanent=error.permanent)
+            raise SimulatorError(f"{self.label} could not play {doing}: {_said(error)}", permanent=error.permanent)
         return decoded
 
     def _cancel(self, request: int, doing: str) -> None:
@@ -163,7 +166,7 @@ class Connection(Conversation):
         message = decoded.message
         number = getattr(message, "id", None)
         if isinstance(message, Error) and number == 0:
-            self._fail(f"gave up: {message.message}", permanent=message.permanent)
+            self._fail(f"gave up: {_said(message)}", permanent=message.permanent)
         if number != request:
             self._fail(self._unasked(message, number, request, wait.awaited), kind=NoConversation)
         return decoded
@@ -198,6 +201,10 @@ class Connection(Conversation):
         if isinstance(decoded.message, Bye):
             self._fail("said BYE in the middle of its work")
         return decoded
+
+
+def _said(error: Error) -> str:
+    return printable(error.message, SAID)
 
 
 def _all_problems(error: protocol.WrongShape) -> list[str]:

@@ -26,6 +26,7 @@ from engine.simulators import protocol
 from engine.simulators.line import STRANGERS, Letter, Line, Transport
 from engine.simulators.process import ReapedProcess, Tail
 from engine.simulators.protocol import Arrays, Bye, Ping
+from engine.text import printable
 
 TICK_MS = 50
 SWELL_BYTES = 2**30
@@ -221,9 +222,7 @@ class Conversation:
 
     def _fail(self, what: str, *, permanent: bool = False, kind: type[SimulatorError] = SimulatorError) -> NoReturn:
         self.kill()
-        printed = self._process.output.text(0.5)
-        if len(printed) > PRINTED:  # begin with a whole word, because readers hide secrets by whole words
-            printed = "".join(printed[-PRINTED:].split(maxsplit=1)[1:])
+        printed = printable(self._process.output.text(0.5), PRINTED, lines=True, last=True)
         last = f" It printed last: {printed}" if printed else ""
         raise kind(f"{self.label} {what}.{last}", permanent=permanent)
 

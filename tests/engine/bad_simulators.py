@@ -188,6 +188,32 @@ def long_error() -> None:
     sleep()
 
 
+RUDE = "\x1b[2J\x1b]0;owned\x07no\u202edice\u200b\n\x9b31m"
+"""Clears a terminal, renames its window, turns text and breaks the line."""
+
+
+def rude_beginning() -> None:
+    print(RUDE, flush=True)
+    line = Line()
+    line.socket.recv_multipart()
+    line.send(protocol.Error(id=0, message=RUDE, permanent=True))
+    sleep()
+
+
+def rude_answer() -> None:
+    line = Line(capabilities=(RUDE,))
+    line.send(protocol.Error(id=line.request()[0].id, message=RUDE, permanent=True))
+    sleep()
+
+
+def rude_end() -> None:
+    print("z" * 50_000, flush=True)
+    line = Line()
+    line.request()
+    line.send(protocol.Error(id=0, message="y" * 5_000_000, permanent=True))
+    sleep()
+
+
 def exit_134() -> None:
     Line().request()
     sys.exit(134)
@@ -380,6 +406,7 @@ PROGRAMS: dict[str, Callable[[], None]] = {
         hang_up, printer, junk_header, deep_header, junk_bytes, short_frame, objects, huge_frame, flood,
         endless_message, daemon, moody, half_a_spec, long_spec, long_error, exit_134, exit_127, wrong_id, mute,
         listener, speechless, hung_up_early, echo, plain, late, dials_first, twice, guesser,
+        rude_beginning, rude_answer, rude_end,
     )
 } | {
     "wrong_shape": spoiled(lambda r: r.update(side=r["side"][:, :, :2])),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.cli import main
 from engine.console import line, work
 from engine.events import AnyEvent, Counters, Finished, Incident, Logged, Progressed, Started, Stopped
 
@@ -69,3 +72,14 @@ def test_a_round_is_told_in_its_own_numbers(
 def test_a_training_that_has_not_begun_counts_no_battles() -> None:
     assert work(Counters(), TRAIN) == "0 steps"
     assert work(Counters(), {}) == "0 battles", "a search, where nobody said otherwise"
+
+
+def test_of_very_many_mistakes_in_a_study_the_first_are_told_and_how_many_more_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "study.json"
+    file.write_text(json.dumps({"kind": "search", **{f"wrong{i}": 1 for i in range(10_000)}}))
+    assert main(["run", str(file)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 52
+    assert lines[-1].startswith("  and 9,9")

@@ -312,3 +312,16 @@ def test_the_protocols_page_names_every_message_and_limit() -> None:
         f"{limits.silence_s:g} s of",
     ):
         assert said in page
+
+
+@pytest.mark.parametrize("program", ["rude_beginning", "rude_answer"])
+@pytest.mark.parametrize("how", [[], ["--json"]])
+def test_nothing_that_a_program_says_is_obeyed_by_a_terminal(
+    program: str, how: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    reference = f"command:{sys.executable} -m tests.engine.bad_simulators {program}"
+    assert main_check([*how, "--battles=8", "--deadline=1", reference]) == 1
+    lines = capsys.readouterr().out.split("\n")
+    shown = "\n".join(json.loads(line).get("message", "") if how and line else line for line in lines)
+    assert "no\ufffddice" in shown
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]", shown)

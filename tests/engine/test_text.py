@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.catalog import STUDIES
 from engine.config import ObjectiveConfig, TrainConfig, parse
 from engine.config.evaluate import EvaluateConfig
 from engine.errors import ConfigError
 from engine.studies import load
-from engine.text import figures, folded, invisible, is_seen
+from engine.text import figures, folded, invisible, is_seen, printable
 
 TWO = {"a": {"kind": "scripted", "player": "random"}, "b": {"kind": "scripted", "player": "random"}}
 
@@ -125,3 +128,30 @@ def test_an_objective_takes_no_number_that_formulas_cannot_take_but_what_was_kep
     with pytest.raises(ConfigError, match="must be between -1,000,000,000,000,000 and"):
         parse(ObjectiveConfig, typed, new=True)
     assert abs(getattr(parse(ObjectiveConfig, typed), end)) == 1e308
+
+
+RUDE = "\x1b[2J\x1b]0;owned\x07ok\u202e\u200b\n\x9b31mred\ud800"
+
+
+def test_what_a_program_says_holds_nothing_that_a_terminal_obeys_or_that_turns_text() -> None:
+    assert printable(RUDE, 100) == "ok\ufffd\ufffd \ufffd31mred\ufffd"
+    assert printable(RUDE, 100, lines=True) == "ok\ufffd\ufffd\n\ufffd31mred\ufffd"
+    assert printable("\x1b]8;;https://x\x1b\\link\x1b]8;;\x1b\\", 100) == "link"
+
+
+@given(st.text(), st.integers(30, 200), st.booleans(), st.booleans())
+def test_it_is_bounded_printable_and_the_same_when_it_is_said_again(
+    text: str, most: int, lines: bool, last: bool
+) -> None:
+    found = printable(text, most, lines=lines, last=last)
+    assert len(found) <= most + 2
+    assert "\n" not in found or lines
+    assert not any(unicodedata.category(each) == "Cc" and each not in "\n\t" for each in found)
+    assert printable(found, most + 2, lines=lines, last=last) == found
+
+
+@pytest.mark.parametrize(("last", "kept"), [(False, "secret0 secret1 …"), (True, "… secret998 secret999")])
+def test_of_a_long_text_only_whole_words_stay(last: bool, kept: str) -> None:
+    text = " ".join(f"secret{i}" for i in range(1000))
+    assert printable(text, 20 if not last else 22, last=last) == kept
+    assert printable("x" * 5000, 20, last=last) == "(a word of 5,000 characters)"

@@ -503,3 +503,10 @@ def test_an_operator_cannot_take_the_own_rights(client: Client) -> None:
     operator.refresh_from_db()
     assert operator.is_staff
     assert operator.username == "operator"
+
+
+def test_what_the_signed_in_see_is_kept_by_no_browser(client: Client) -> None:
+    client.force_login(person("somebody"))
+    for address in ("/", "/help/", "/account/password/", "/nowhere/", "/p/nowhere/"):
+        assert client.get(address)["Cache-Control"] == "private, no-store", address
+    assert client.post("/sign-out/")["Cache-Control"]

@@ -28,9 +28,9 @@ from webapp.balance import lines
 from webapp.balance.models import LineupRules, ObjectiveSet
 from webapp.balance.saving import ensure_defaults, save
 from webapp.games.models import GameVersion, Simulator
+from webapp.lib import once
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
-from webapp.studies import once
 from webapp.studies.explore_shortlist import decide
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.models import Job, Status
@@ -375,13 +375,13 @@ def test_of_two_requests_of_one_key_that_arrive_at_once_one_starts_a_job(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = script.post(JOBS, {"kind": "search"}, key="1")["job"]
-    real, looks = once._earlier, list[Any]()
+    real, looks = once._made, list[Any]()
 
     def late(*given: Any) -> Job | None:
         looks.append(given)
         return None if len(looks) == 1 else real(*given)
 
-    monkeypatch.setattr(once, "_earlier", late)
+    monkeypatch.setattr(once, "_made", late)
     assert script.post(JOBS, {"kind": "search"}, 200, "1")["job"] == first
     assert Job.objects.listed().count() == Job.objects.filter(kind="worth").count() == 1
 
@@ -397,6 +397,29 @@ def test_more_workers_than_the_site_has_room_for_are_refused(
     body = {"search": {"kind": "search"}, "train": train, "evolve": EVOLVE}[kind]
     told = script.post(JOBS, body | {"set": {**EVOLVE["set"], place: 1024} if kind == "evolve" else {place: 1024}}, 422)
     assert {"place": f"set.{place}", "message": "Must be 8 or less: this site has 2 processors."} in told["problems"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"kind": "search", "config": {f"wrong{i}": 1 for i in range(10_000)}}, 422),
+        ({f"wrong{i}": 1 for i in range(10_000)}, 422),
+        ({"kind": "search", "config": {f"text{i}": "\a" for i in range(10_000)}}, 400),
+    ],
+)
+def test_of_very_many_mistakes_the_first_are_told_and_how_many_more_there_are(
+    script: Script, body: dict[str, Any], code: int
+) -> None:
+    problems = script.post(JOBS, body, code)["problems"]
+    assert len(problems) == 51
+    assert problems[-1]["place"] == ""
+    assert re.fullmatch(r"And 9,95\d more\.", problems[-1]["message"])
+
+
+def test_a_place_with_an_endless_name_is_told_in_short(script: Script) -> None:
+    body = {"kind": "search", "config": {"a" * 200_000: {}, **{f"{'b' * 5000}{i}": 1 for i in range(50)}}}
+    told = json.dumps(script.post(JOBS, body, 422))
+    assert len(told) < 20_000
 
 
 def test_a_number_too_long_to_be_read_is_refused_in_words(team: Studio, script: Script) -> None:

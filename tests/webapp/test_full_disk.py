@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.models import Session as SessionRow
 from django.db import OperationalError
 from django.db.models import QuerySet
 from django.test import Client, RequestFactory
@@ -11,7 +14,7 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 
 from engine.errors import DiskFull
-from tests.factories import Studio, search_job, signed_in, studio
+from tests.factories import PASSWORD, Studio, search_job, signed_in, studio
 from webapp.api import tokens
 from webapp.lib import disk
 from webapp.lib.sessions import SessionStore
@@ -131,3 +134,28 @@ def test_scripts_read_on_while_the_use_of_their_token_cannot_be_noted(
 
 def _no_room(self: object, **options: object) -> None:
     raise OperationalError("database or disk is full")
+
+
+def test_a_project_is_not_made_while_the_disk_is_full(team: Studio, browser: Client) -> None:
+    answer = browser.post("/projects/new/", {"name": "Arena"})
+    assert (answer.status_code, "then try again" in answer.content.decode()) == (503, True)
+
+
+def test_a_sign_in_that_cannot_be_kept_is_told_and_not_lost_on_the_next_page(
+    team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first write of its session still finds room, and the one that says who is signed in does not."""
+    real, writes = SessionRow.save, list[object]()
+
+    def late(self: SessionRow, *given: object, **options: Any) -> None:
+        writes.append(self)
+        _no_room(self) if len(writes) > 1 else real(self, *given, **options)
+
+    monkeypatch.setattr(SessionRow, "save", late)
+    answer = Client().post("/sign-in/", {"username": team.designer.username, "password": PASSWORD})
+    assert answer.status_code == 503
+    assert "the disk of this site is full" in answer.content.decode()
+
+
+def test_an_empty_form_of_an_import_is_no_crash_while_the_disk_is_full(team: Studio, browser: Client) -> None:
+    assert browser.post(reverse("games:import", args=[team.project.slug])).status_code == 200

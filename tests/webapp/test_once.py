@@ -1,4 +1,4 @@
-"""A form that is sent twice starts one job, and every answer leads to it."""
+"""A form that is sent twice starts one job, or makes one project, and every answer leads to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.factories import Studio, ready_studio, signed_in
-from webapp.studies import once
+from webapp.lib import once
+from webapp.projects import making
+from webapp.projects.models import Project
 from webapp.studies.forms import first_values
 from webapp.studies.models import Job
 
@@ -98,13 +100,13 @@ def test_of_two_clicks_that_see_no_job_yet_the_second_is_led_to_the_first_s(
     place = address(team, "studies:new")
     sent = {**search(team), "once": key_of(client, place)}
     first = client.post(place, sent)["Location"]
-    real, looks = once._earlier, list[Any]()
+    real, looks = once._made, list[Any]()
 
     def late(*given: Any) -> Job | None:
         looks.append(given)
         return None if len(looks) == 1 else real(*given)
 
-    monkeypatch.setattr(once, "_earlier", late)
+    monkeypatch.setattr(once, "_made", late)
     assert client.post(place, sent)["Location"] == first
     assert (begun(), len(looks)) == (1, 2)
 
@@ -136,3 +138,44 @@ def test_the_draft_that_is_begun_after_a_start_outlives_a_late_second_click(team
     client.post(reverse("studies:preview", args=[team.project.slug]), {**search(team, seed="9"), "keep": "1"})
     client.post(place, sent)
     assert 'value="9"' in client.get(place).content.decode()
+
+
+NEW = "/projects/new/"
+
+
+def test_six_posts_of_one_form_at_the_same_time_make_one_project(team: Studio, client: Client) -> None:
+    sent = {"name": "Arena", "once": key_of(client, NEW)}
+    assert posted_at_once([sent] * 6, team) == {"/p/arena/"}
+    assert Project.objects.filter(name="Arena").count() == 1
+    assert client.post(NEW, sent)["Location"] == "/p/arena/"
+
+
+def test_a_form_that_is_opened_again_makes_another_project_of_the_same_name(team: Studio, client: Client) -> None:
+    places = [client.post(NEW, {"name": "Arena", "once": key_of(client, NEW)})["Location"] for _ in range(2)]
+    assert places == ["/p/arena/", "/p/arena-2/"]
+
+
+def test_projects_of_one_name_that_are_made_at_the_same_time_get_an_address_each(team: Studio) -> None:
+    sent = [{"name": "Arena", "once": f"page {number}"} for number in range(6)]
+    assert posted_at_once(sent, team) == {"/p/arena/", *(f"/p/arena-{number}/" for number in range(2, 7))}
+
+
+def test_an_address_that_somebody_takes_meanwhile_is_not_fought_for(
+    team: Studio, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slugs = iter([team.project.slug, team.project.slug, "arena"])
+    monkeypatch.setattr(making, "free_slug", lambda name: next(slugs))
+    assert client.post(NEW, {"name": "Arena", "once": "a page"})["Location"] == "/p/arena/"
+
+
+def posted_at_once(forms: list[dict[str, str]], team: Studio) -> set[str | None]:
+    clients = [signed_in(team.designer) for _ in forms]
+
+    def click(client: Client, sent: dict[str, str]) -> str | None:
+        try:
+            return client.post(NEW, sent).get("Location")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(forms)) as pool:
+        return set(pool.map(click, clients, forms))

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 from django.http import HttpResponseBase
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from engine.config.gate import GateConfig
 from engine.config.study import GameConfig
-from tests.factories import Studio, maker, person, search_job, studio
+from tests.factories import PASSWORD, Studio, maker, person, search_job, studio
 from tests.webapp.changes import search_for_changes
 from tests.webapp.evolutions import evolution
 from tests.webapp.experiments import DUKE, experiment, removal
@@ -391,6 +391,14 @@ def verdict(row: Row, who: str, allowed: frozenset[str] | None, answer: HttpResp
     return "" if good else f"{who}: {code} {location}"
 
 
+def kept(who: str, answer: HttpResponseBase) -> str:
+    """Empty when no browser keeps the answer for whoever goes back after its reader signed out; pictures and data,
+    which no page of a browser's history is, may be kept by its reader's browser."""
+    said = answer.headers.get("Cache-Control", "")
+    page = answer.headers.get("Content-Type", "").startswith("text/html")
+    return "" if "no-store" in said or ("private" in said and not page) else f"{who}: may be kept: {said!r}"
+
+
 def parameter(row: Row) -> Any:
     """The event stream reads in threads of its own, which see only what is committed."""
     marks = [pytest.mark.django_db(transaction=True)] if row.name == "studies:events" else []
@@ -408,7 +416,7 @@ def test_only_those_who_may_get_in(
     for who in sorted(EVERYBODY, key=lambda who: who == "owner"):
         allowed = row.get if method == "get" else row.post
         answer = getattr(client_of(people[who]), method)(address, row.data)
-        wrong.append(verdict(row, who, allowed, answer))
+        wrong += [verdict(row, who, allowed, answer), "" if who == "nobody" or row.by_token else kept(who, answer)]
     assert not any(wrong), [each for each in wrong if each]
 
 
@@ -444,3 +452,51 @@ def test_the_buttons_of_a_job_and_of_its_explorer_lead_to_one_another(team: Stud
 def test_every_address_has_a_row() -> None:
     found = sorted(addresses(get_resolver().url_patterns))
     assert found == sorted(row.name for row in ROWS)
+
+
+class Unwritable:
+    """A database without room. ``refused``: of something else than sessions, which are dropped."""
+
+    def __init__(self) -> None:
+        self.refused = False
+
+    def __call__(self, execute: Callable[..., Any], sql: str, *given: Any) -> Any:
+        if sql.startswith(("INSERT", "UPDATE", "DELETE")):
+            self.refused |= "django_session" not in sql
+            raise OperationalError("database or disk is full")
+        return execute(sql, *given)
+
+
+def answered_without_room(row: Row, team: Studio, people: dict[str, User | AnonymousUser]) -> str:
+    """What a POST is answered whose changes cannot be written; empty where it says so, or would change nothing."""
+    with transaction.atomic():
+        who = next(who for who in ("owner", "operator", "stranger") if who in (row.post or ()))
+        address, client = reverse(row.name, kwargs=row.arguments(team)) + row.query, client_of(people[who])
+        full = Unwritable()
+        with connection.execute_wrapper(full), override_settings(DISK_RESERVE=2**60):
+            answer = client.post(address, FILLED.get(row.name, row.data))
+        transaction.set_rollback(True)
+    return f"{row.name}: {answer.status_code}" if full.refused and answer.status_code < 400 else ""
+
+
+FILLED: dict[str, dict[str, Any]] = {
+    "projects:create": {"name": "Arena"},
+    "projects:members": {"person": "stranger", "role": "designer"},
+    "projects:member-change": {"role": "designer"},
+    "accounts:sign-in": {"username": "herobattle-owner", "password": PASSWORD},
+    "accounts:person-new": {"username": "late", "email": "late@example.org", "password": "a long pass phrase"},
+    "accounts:person": {"username": "stranger", "email": "other@example.org", "is_active": "on"},
+    "games:simulator-new": {"name": "Late", "kind": "builtin", "target": "herobattle"},
+    "balance:lineup-new": {"name": "Late", "teams": "3"},
+    "api:tokens": {"name": "a build", "days": "30"},
+    "studies:explore-shortlist": {"action": "add", "lineup": "12", "reason": "Odd"},
+    "reports:compose": {"title": "Late", "words": "Late"},
+}
+"""Forms whose row sends an empty one."""
+
+
+def test_no_answer_says_done_where_nothing_could_be_written(
+    team: Studio, people: dict[str, User | AnonymousUser], redis_server: str
+) -> None:
+    rows = [row for row in ROWS if row.post and not row.by_token]
+    assert [found for row in rows if (found := answered_without_room(row, team, people))] == []

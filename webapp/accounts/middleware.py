@@ -1,7 +1,8 @@
-"""Every page needs somebody signed in, unless its view says otherwise."""
+"""Every page needs somebody signed in, unless its view says otherwise, and is theirs alone."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
@@ -28,4 +29,21 @@ class SignInMiddleware(LoginRequiredMiddleware):
         answer = HttpResponse("Sign in again.", status=401, content_type="text/plain; charset=utf-8")
         if by_htmx:
             answer["HX-Refresh"] = "true"
+        return answer
+
+
+class Theirs:
+    """Middleware: what somebody sees who is signed in is kept by no browser, so that it cannot be gone back to after
+    they signed out. Views that say what may be kept of theirs (``Cache-Control``) decide for themselves."""
+
+    sync_capable, async_capable = True, False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        was = request.user.is_authenticated
+        answer = self._get_response(request)
+        if (was or request.user.is_authenticated) and not answer.has_header("Cache-Control"):
+            answer["Cache-Control"] = "private, no-store"
         return answer

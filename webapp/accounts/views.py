@@ -38,6 +38,7 @@ class SignIn(auth_views.LoginView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
+        self.request.session.save()  # here, where a full disk is told
         devices.remember(self.request, response, form.get_user())
         return response
 

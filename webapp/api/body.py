@@ -19,7 +19,6 @@ MOST_WITH_DATA = MOST_BYTES + 5 * 2**20
 WITH_DATA = r"/api/v1/projects/[^/]+/gates$"
 """Addresses that take those."""
 DEEPEST = 40
-MOST_PROBLEMS = 50
 LONGEST_NAME = 80
 """Characters of a place's name that a message repeats."""
 IN_A_TEXT = (
@@ -114,4 +113,4 @@ def _check(found: Any) -> None:
         elif isinstance(value, str) and (unseen := invisible(value)):
             problems.append((".".join(at), IN_SIGHT.format(unseen)))
     if problems:
-        raise BadBody("The body holds a character that no text may have.", problems=problems[:MOST_PROBLEMS])
+        raise BadBody("The body holds a character that no text may have.", problems=problems)

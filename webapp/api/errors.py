@@ -14,16 +14,16 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, ValidationError
 
 from engine.config.base import words
-from engine.errors import ConfigError, StoreError
+from engine.errors import ConfigError, StoreError, told
 from webapp.accounts.middleware import API
 from webapp.api.body import BadBody
 from webapp.api.tokens import Denied, TooMany
 from webapp.balance.forms import sentence
 from webapp.lib.disk import NoRoom
+from webapp.lib.once import KeyReused
 from webapp.lib.words import plural
 from webapp.reports.pdf import NoPdf
 from webapp.studies.actions import Refused
-from webapp.studies.once import KeyReused
 
 NO_TOKEN = "Send a token: the header “Authorization: Bearer eqp_…”. You make one under API tokens."
 _PLAIN = {
@@ -34,8 +34,8 @@ _PLAIN = {
 
 
 def refusal(status: int, message: str, problems: Iterable[tuple[str, str]] = ()) -> JsonResponse:
-    """The one shape of an error."""
-    listed = [{"place": place, "message": sentence(text)} for place, text in problems]
+    """The one shape of an error; of many problems only the first ones, and how many more there are."""
+    listed = [{"place": place, "message": sentence(text)} for place, text in told(problems)]
     answer = JsonResponse({"message": sentence(message), "problems": listed}, status=status)
     answer["Cache-Control"] = "no-store"
     return answer

@@ -22,11 +22,11 @@ from webapp.games import build_data, versions
 from webapp.games.specs import version_spec
 from webapp.games.uploads import too_large
 from webapp.gates.asking import DATA, GateIntake
+from webapp.lib.once import Kept
 from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.intake import Body
 from webapp.studies.models import Job
-from webapp.studies.once import Kept
 
 router = Router(tags=["Gates"])
 FORM = "multipart/form-data"

@@ -21,10 +21,10 @@ from webapp.api.shapes import REFUSALS, WRITING, Events, EventsQuery, JobDetail,
 from webapp.api.starting import Changes, Wanted, again, start
 from webapp.games.called import public_config
 from webapp.lib import disk
+from webapp.lib.once import Kept, once
 from webapp.projects.models import Project
 from webapp.studies import actions, companion, kinds, wire
 from webapp.studies.models import Job, Status
-from webapp.studies.once import Kept, once
 from webapp.studies.overview import pace
 
 router = Router(tags=["Jobs"])
@@ -114,7 +114,7 @@ def begun(
     begin: Callable[[Kept], Job],
 ) -> Any:  # fmt: skip
     """The job that ``begin`` makes of what was ``sent``; once, where the request has a key."""
-    job, new = once(request, project, header.key.strip(), sent, begin)
+    job, new = once(request, project.jobs.filter(created_by=signed_in(request)), header.key.strip(), sent, begin)
     if new:
         record(request, "started", job)
     return _there(response, job_of(request, project.slug, job.pk), 201 if new else 200)

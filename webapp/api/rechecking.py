@@ -10,6 +10,7 @@ from pydantic import Field
 from engine.config import Config
 from engine.errors import ConfigError
 from webapp.accounts.models import User
+from webapp.lib.once import Kept
 from webapp.studies import actions, kinds
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source as source
@@ -17,7 +18,6 @@ from webapp.studies.explore_build import Explored
 from webapp.studies.explore_replay import FIRST, MOST, replay
 from webapp.studies.explore_shortlist import Shortlist
 from webapp.studies.models import Job
-from webapp.studies.once import Kept
 
 Lineup = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
 Chosen = tuple[list[list[list[int]]], list[list[int]], list[int]]

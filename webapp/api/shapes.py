@@ -23,7 +23,10 @@ class Error(Schema):
     """Every answer of 400 and above."""
 
     message: str = Field(description="A sentence: what is wrong, and what to do.")
-    problems: list[Problem] = Field(description="Each thing that is wrong, where there are several; may be empty.")
+    problems: list[Problem] = Field(
+        description="Each thing that is wrong, where there are several; may be empty. Of more than 50, the last entry "
+        "says how many more there are and has no place."
+    )
 
 
 class ProjectShape(Schema):

@@ -12,12 +12,12 @@ from engine.config import Config, Study
 from engine.errors import ConfigError
 from webapp.accounts.models import User
 from webapp.games.called import public_config
+from webapp.lib.once import Kept
 from webapp.lib.words import one_of
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds, retired
 from webapp.studies.intake import Body, Refers, changed
 from webapp.studies.models import Job
-from webapp.studies.once import Kept
 
 Number = Annotated[int, Field(ge=1, lt=2**31, strict=True)]
 """A row's. No text and no true stands for one."""

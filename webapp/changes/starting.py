@@ -16,12 +16,12 @@ from webapp.changes.picking import Lineups, baselines, lineups
 from webapp.games import versions
 from webapp.games.models import GameVersion
 from webapp.games.specs import version_spec
+from webapp.lib.once import Kept
 from webapp.projects.models import Project
 from webapp.studies import actions, playable, retired
 from webapp.studies.explore_shortlist import on_list
 from webapp.studies.intake import Body
 from webapp.studies.models import Job, Status
-from webapp.studies.once import Kept
 from webapp.studies.search_intake import SearchIntake
 
 LOOKED_AT = 30

@@ -19,12 +19,12 @@ from webapp.changes.reading import read
 from webapp.changes.telling import named
 from webapp.games import versions
 from webapp.games.models import GameVersion
+from webapp.lib.once import once_by_form
 from webapp.lib.posts import posts_only
 from webapp.projects.access import allowed, role_in
 from webapp.studies import actions
 from webapp.studies import explore_source as source
 from webapp.studies.models import Job
-from webapp.studies.once import once_by_form
 from webapp.studies.pictures import job_for
 
 WRONG = 422
@@ -62,7 +62,11 @@ def _tried(request: HttpRequest, search: Job, typed: card.Typed) -> HttpResponse
         if wrong or reason:
             return _shown(request, search, typed, refused=reason or "One of the numbers cannot be used.")
         user = signed_in(request)
-        job, _ = once_by_form(request, search.project, lambda kept: starting.start(search, user, change, lineups, kept))
+        job, _ = once_by_form(
+            request,
+            search.project.jobs.filter(created_by=user),
+            lambda kept: starting.start(search, user, change, lineups, kept),
+        )
     except ConfigError as error:
         return _shown(request, search, typed, refused=sentence(error.problems[0].message))
     except (StoreError, actions.Refused) as error:
@@ -114,10 +118,12 @@ def search(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     old, version = job.parent, _saved(request, job)
     if version is None:
         return redirect("studies:job", slug, pk)
-    title = f"{old.title}, with {named(read(job))}"[:120]
+    title, user = f"{old.title}, with {named(read(job))}"[:120], signed_in(request)
     try:
         started, _ = once_by_form(
-            request, job.project, lambda kept: starting.search_again(old, version, signed_in(request), title, kept)
+            request,
+            job.project.jobs.filter(created_by=user),
+            lambda kept: starting.search_again(old, version, user, title, kept),
         )
     except (ConfigError, actions.Refused) as error:
         reason = sentence(error.problems[0].message) if isinstance(error, ConfigError) else str(error)

@@ -25,6 +25,7 @@ from django.utils import timezone
 from engine.errors import ConfigError
 from engine.lineups.schema import spec_from_json
 from engine.simulators.contract import GameSpec
+from engine.text import printable
 from webapp.accounts.models import User
 from webapp.games.models import Simulator
 from webapp.games.simulators import record
@@ -139,17 +140,12 @@ def run(pk: int, deadline: float = DEADLINE) -> bool:
                 line = {"level": "error", "check": "description", "message": problem}
             if line:
                 told = {key: str(line.get(key, "")) for key in ("level", "check", "message")}
-                findings.append({key: _short(text) for key, text in told.items()})
+                findings.append({key: printable(text, LONGEST_FINDING, lines=True) for key, text in told.items()})
             if not mine.update(findings=findings[:MOST_LINES]):
                 return True  # somebody stopped the test
     verdict = _verdict(findings[:MOST_LINES], described)
     mine.update(test=Simulator.Test.NONE, awaited="", checked_at=timezone.now(), **verdict)
     return True
-
-
-def _short(text: str) -> str:
-    """``text``, cut behind a whole word where it is long: half a word of a command line would not be known as one."""
-    return text if len(text) <= LONGEST_FINDING else "".join(text[:LONGEST_FINDING].rsplit(maxsplit=1)[:-1])
 
 
 def _awaited(line: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.text import slugify
 
 from webapp.accounts.backends import find_user
 from webapp.accounts.models import User
@@ -21,18 +20,6 @@ ROLE_HELP = {
 }
 
 
-def free_slug(name: str) -> str:
-    """An address for a project called ``name`` that no other project has."""
-    stem = slugify(name, allow_unicode=False)[:60] or "project"
-    taken = set(Project.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
-    number = 1
-    slug = stem
-    while slug in taken:
-        number += 1
-        slug = f"{stem}-{number}"
-    return slug
-
-
 class ProjectForm(forms.ModelForm):
     class Meta:
         model = Project
@@ -46,11 +33,6 @@ class ProjectForm(forms.ModelForm):
             raise forms.ValidationError("A project needs a name.")
         seen(name)
         return name
-
-    def save(self, commit: bool = True) -> Project:
-        if not self.instance.slug:
-            self.instance.slug = free_slug(self.instance.name)
-        return super().save(commit)
 
 
 class NewMemberForm(forms.Form):

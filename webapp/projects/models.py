@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 
 class Role(models.TextChoices):
@@ -27,9 +28,19 @@ class Project(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
     job_quota = models.PositiveIntegerField(default=4, help_text="Jobs of this project that may run at one time.")
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    request_key = models.CharField(
+        max_length=200, blank=True, default="", help_text="Key of the form that it was made with."
+    )
+    request_hash = models.CharField(max_length=64, blank=True, default="", help_text="sha256 of that form.")
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["made_by", "request_key"], condition=~Q(request_key=""), name="one_project_a_request_key"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

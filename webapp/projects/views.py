@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,11 +11,14 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.people import signed_in
+from webapp.lib.disk import require_room
+from webapp.lib.once import once_by_form
 from webapp.lib.posts import one_of, posts_only
 from webapp.projects import home as home_parts
 from webapp.projects import members as membership_changes
 from webapp.projects.access import project_for
 from webapp.projects.forms import ROLE_HELP, NewMemberForm, ProjectForm, RoleForm
+from webapp.projects.making import make
 from webapp.projects.models import Invitation, Membership, Project, Role
 
 INVITED = "{} is invited as {}, and finds the invitation on Home. Until it is accepted nothing changes."
@@ -58,11 +60,11 @@ def invitation(request: HttpRequest, pk: int) -> HttpResponse:
 
 def create(request: HttpRequest) -> HttpResponse:
     """A new project, owned by whoever makes it."""
-    form = ProjectForm(request.POST or None)
+    form, person = ProjectForm(request.POST or None), signed_in(request)
     if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
-            project = form.save()
-            Membership.objects.create(project=project, user=signed_in(request), role=Role.OWNER)
+        require_room()
+        earlier = Project.objects.filter(made_by=person)
+        project, _ = once_by_form(request, earlier, lambda kept: make(form.cleaned_data["name"], person, kept))
         return redirect("projects:detail", project.slug)
     return render(request, "projects/create.html", {"form": form}, status=422 if form.errors else 200)
 

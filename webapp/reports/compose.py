@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from webapp.accounts.people import signed_in
+from webapp.lib.once import FIELD
 from webapp.lib.posts import posts_only
 from webapp.projects.access import allowed, role_in
 from webapp.reports.content import Typed, content
@@ -19,7 +20,6 @@ from webapp.reports.forms import FIELDS, ReportForm
 from webapp.reports.models import ReportDraft
 from webapp.reports.publishing import Replaced, current, publish
 from webapp.studies.models import Job
-from webapp.studies.once import FIELD
 from webapp.studies.pictures import job_for
 
 WRONG = 422

@@ -13,12 +13,12 @@ from engine.catalog import STUDIES
 from engine.errors import ConfigError
 from webapp.accounts.people import signed_in
 from webapp.balance.forms import sentence
+from webapp.lib.once import Kept, once_by_form
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds
 from webapp.studies.intake import Body
 from webapp.studies.models import Job
-from webapp.studies.once import Kept, once_by_form
 from webapp.studies.setting_fields import settings_of, shown_default, values_typed
 
 WRONG = 422
@@ -54,7 +54,11 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     form = made(request.POST if request.method == "POST" else None, project=project, kind=kind)
     form.initial.update({name: request.GET[name] for name in form.fields if name in request.GET})
     if form.is_valid():
-        job, _ = once_by_form(request, project, lambda kept: _started(request, project, kind, form, kept))
+        job, _ = once_by_form(
+            request,
+            project.jobs.filter(created_by=signed_in(request)),
+            lambda kept: _started(request, project, kind, form, kept),
+        )
         if job is not None:
             return redirect("studies:job", slug, job.pk)
     # What was typed is kept in the browser until as many are started as when it was sent, and one more.

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from webapp.accounts.people import signed_in
 from webapp.balance.models import Draft
+from webapp.lib.once import once_by_form
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
@@ -23,7 +24,6 @@ from webapp.studies.asked import last_search
 from webapp.studies.forms import NewJobForm, first_values
 from webapp.studies.method_menu import lineups
 from webapp.studies.models import Job
-from webapp.studies.once import once_by_form
 from webapp.studies.pictures import job_for
 from webapp.studies.plans import EFFORTS, OWN, PLAN
 from webapp.studies.questions import QUESTIONS, verdict_words
@@ -44,7 +44,9 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         user, asked = signed_in(request), _typed(request.POST)
         start = SearchStart(project, user, request.POST)
-        job, first = once_by_form(request, project, lambda kept: pending.begin(start, project, user, asked, kept))
+        job, first = once_by_form(
+            request, project.jobs.filter(created_by=user), lambda kept: pending.begin(start, project, user, asked, kept)
+        )
         if job is not None and first:
             Draft.objects.filter(project=project, user=user).delete()
         typed = dict(request.POST.items())

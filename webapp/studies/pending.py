@@ -16,11 +16,11 @@ from django.utils import timezone
 
 from engine.config import SampleConfig, Study, TrainConfig, study_hash
 from webapp.lib.disk import require_room
+from webapp.lib.once import Kept
 from webapp.projects.models import Project
 from webapp.studies import actions, journal, kinds, patterns, retired
 from webapp.studies.journal import Entry, status_entry
 from webapp.studies.models import Job, Status
-from webapp.studies.once import Kept
 
 if TYPE_CHECKING:
     from webapp.accounts.models import User

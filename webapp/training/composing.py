@@ -14,13 +14,13 @@ from django.views.decorators.http import require_http_methods
 
 from engine.config import TrainConfig
 from webapp.accounts.people import signed_in
+from webapp.lib.once import once_by_form
 from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, kinds, pending, retired
 from webapp.studies.composing import started
-from webapp.studies.once import once_by_form
 from webapp.studies.pictures import job_for
 from webapp.studies.setting_fields import Setting, shown_default
 from webapp.training import drafts, methods, settings, trials
@@ -49,7 +49,9 @@ def begun(
 ) -> HttpResponse:
     """Start what a form describes and lead to it; or the form again, with what is wrong."""
     project, user, asked = start.project, signed_in(request), start.form.as_typed
-    job, first = once_by_form(request, project, lambda kept: pending.begin(start, project, user, asked, kept))
+    job, first = once_by_form(
+        request, project.jobs.filter(created_by=user), lambda kept: pending.begin(start, project, user, asked, kept)
+    )
     if job is not None and first:
         TrainDraft.objects.filter(project=project, user=user, page=page).delete()
     return started(request, job, lambda: render_page(request, project, start.form, status=WRONG))

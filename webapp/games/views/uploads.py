@@ -46,7 +46,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
         progress=_progress(request, request.POST.get("ticket", "")),
         initial=_pasted(request, project),
     )
-    if request.method == "POST" and (short := disk.shortage()):
+    if form.is_bound and (short := disk.shortage()):
         form.add_error(None, short.refusal)
     by_script = not request.accepts("text/html")
     if request.method == "POST" and form.is_valid():

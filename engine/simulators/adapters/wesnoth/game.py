@@ -16,6 +16,7 @@ from typing import IO, NoReturn
 from engine.errors import SimulatorError
 from engine.simulators.adapters.wesnoth import arena, installation
 from engine.simulators.process import ReapedProcess
+from engine.text import printable
 
 ADDON = Path(__file__).with_name("addon")
 START_S = 60.0
@@ -137,8 +138,8 @@ class Game:
 
     def _fail(self, what: str) -> NoReturn:
         self.close()
-        printed = self._process.output.text(0.5)
-        raise SimulatorError(f"the game {what}." + (f" It printed last: {printed[-800:]}" if printed else ""))
+        printed = printable(self._process.output.text(0.5), 800, lines=True, last=True)
+        raise SimulatorError(f"the game {what}." + (f" It printed last: {printed}" if printed else ""))
 
     def worn_out(self) -> bool:
         """Whether the game uses so much memory that a restart is due."""

@@ -1,0 +1,69 @@
+"""Requests that may arrive again: one of a script with an ``Idempotency-Key``, or of a form, which has a key of its
+own, makes one row, however often it comes. The row keeps ``request_key`` and ``request_hash``, and its table takes each
+key of a person once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django.db import IntegrityError, transaction
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+M = TypeVar("M", bound=Model)
+J = TypeVar("J")
+HEADER, FIELD = "Idempotency-Key", "once"
+"""Where a script writes its key, and the field of a form that has one."""
+_TOKEN = "csrfmiddlewaretoken"
+Kept = dict[str, str]
+"""What of the request is kept with its row."""
+
+
+class KeyReused(Exception):
+    """The key came with another request before; the message says so."""
+
+
+def once(
+    request: HttpRequest, earlier: QuerySet[M], key: str, body: Mapping[str, Any], begin: Callable[[Kept], J]
+) -> tuple[J | M, bool]:
+    """What ``begin`` makes, and True; or which of the person's ``earlier`` rows the same request has made, and False.
+    Raises KeyReused where the key came with another request."""
+    if not key:
+        return begin({}), True
+    kept = {"request_key": key, "request_hash": _hash(request, body)}
+    if found := _made(earlier, kept):
+        return found, False
+    try:
+        with transaction.atomic():
+            return begin(kept), True
+    except IntegrityError:
+        # The same request arrived twice at once, and the other one was first.
+        if found := _made(earlier, kept):
+            return found, False
+        raise
+
+
+def once_by_form(request: HttpRequest, earlier: QuerySet[M], begin: Callable[[Kept], J]) -> tuple[J | M, bool]:
+    """The same for a form, by the key that its page was made with and what is filled in: whoever goes back to a page
+    and changes something makes another row, and two clicks are one."""
+    body = {name: values for name, values in request.POST.lists() if name != _TOKEN}
+    key = f"form:{_hash(request, body)}" if request.POST.get(FIELD) else ""
+    return once(request, earlier, key, body, begin)
+
+
+def _hash(request: HttpRequest, body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps([request.path, body], sort_keys=True).encode()).hexdigest()
+
+
+def _made(earlier: QuerySet[M], kept: Kept) -> M | None:
+    found = earlier.filter(request_key=kept["request_key"]).first()
+    if found is not None and getattr(found, "request_hash") != kept["request_hash"]:  # noqa: B009  (no field of Model)
+        noun = found._meta.verbose_name
+        raise KeyReused(
+            f"This {HEADER} started {noun} {found.pk} with another request. Send a new key for a new {noun}, or the "
+            "same request again for that one."
+        )
+    return found
