@@ -25,10 +25,13 @@ LINT = (
     ("-m", "ruff", "format", "--check", "."),
     ("-m", "mypy"),
 )
-# Two processes for two processors. A file stays in one of them, so its tests can share a running site. Files come in
-# the order of tests/conftest.py, the longest first; xdist by itself would begin with those that hold the most tests.
-PYTEST = ("-m", "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
-QUICK = (*PYTEST, "--quick", "--durations", "10", "--durations-min", "1")
+# A file stays in one process, so its tests can share a running site. Files come in the order of tests/conftest.py, the
+# longest first; xdist by itself would begin with those that hold the most tests.
+IN_ORDER = ("--dist", "loadfile", "--no-loadscope-reorder")
+# Three processes for two processors: tests that start Ray, a browser or a site mostly wait for them. The quick ones
+# only compute.
+PYTEST = ("-m", "pytest", "-n", "3", *IN_ORDER)
+QUICK = ("-m", "pytest", "-n", "2", *IN_ORDER, "--quick", "--durations", "10", "--durations-min", "1")
 """It names what took longest, so that what has become slow is seen."""
 ALONE = ("-m", "pytest", "--last-failed", "--last-failed-no-failures", "none")
 FAILED, FEW = 1, 3

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
@@ -20,12 +19,10 @@ from engine.config import ChangeConfig
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
-from engine.simulators.contract import FAILED, Battles, Patch
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.change import Words
 from engine.verdicts import Goals, Sample
-from tests.engine.sample_simulators import TugOfWar
 
 TUG = "python:tests.engine.sample_simulators:TugOfWar"
 UNFAIR = {
@@ -246,24 +243,8 @@ def test_later_changes_have_a_smaller_share_of_the_error(store: FolderStore) -> 
     assert study_hash(config(tried=0)) != study_hash(config(tried=9))
 
 
-class Failing(TugOfWar):
-    """Battles of hero 2 from the left fail."""
-
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        played = super().battles(left, right, seeds, patch, fidelity)
-        played.status[(left[:, 0] == 0) & (right[:, 0] == 5)] = FAILED
-        return played
-
-
 def test_a_lineup_whose_battles_fail_is_told_and_the_others_go_on(store: FolderStore) -> None:
-    game = {"simulator": "python:tests.engine.test_change:Failing"}
+    game = {"simulator": "python:tests.engine.tugs_of_war:HeroZeroFailing"}
     bundle = table(store, run(config(game=game), store)[-1])
     assert bundle.arrays["failed"].tolist() == [1, 0, 0, 0, 0]
     assert np.isfinite(bundle.arrays["after"][1:]).all()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
@@ -17,41 +16,16 @@ from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Starte
 from engine.lineups.pairing_evaluator import PairingEvaluator
 from engine.metagame.round_robin import RoundRobin
 from engine.problem import Evaluation
-from engine.simulators.contract import FAILED, Battles, Patch
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.metagame import Words, names_of, rows_of
-from tests.engine.sample_simulators import SPEC, TugOfWar
+from tests.engine.sample_simulators import SPEC
+from tests.engine.tugs_of_war import Ringed
 
 TEAMS = [{"slots": {"hero": f"hero-{i}", "soldier": "soldier-0", "soldiers": 1 + i % 3}} for i in range(5)]
 
 
-class Ringed(TugOfWar):
-    """Heroes beat each other in a ring, always; from the left seat a little more often; every seventh battle fails."""
-
-    failing = False
-
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        found = super().battles(left, right, seeds, patch, fidelity)
-        ahead = (right[:, 0] - left[:, 0]) % 5
-        win = np.where(ahead == 0, 0.5, np.where(ahead <= 2, 1.0, 0.0))
-        found.side[:, 0, 2], found.side[:, 1, 2] = win, 1 - win
-        found.status[self.failing & (seeds % np.uint64(7) == 0)] = FAILED
-        return found
-
-
-class Failing(Ringed):
-    failing = True
-
-
-RINGED = "python:tests.engine.test_metagame_study:Ringed"
+RINGED = "python:tests.engine.tugs_of_war:Ringed"
 
 
 def config(**more: Any) -> MetagameConfig:
@@ -136,7 +110,7 @@ def test_what_was_not_asked_for_or_comes_twice_is_refused() -> None:
 
 
 def test_battles_that_fail_are_left_out_and_the_rest_counts(store: FolderStore) -> None:
-    end = run(config(game={"simulator": RINGED.replace("Ringed", "Failing")}), store)[-1]
+    end = run(config(game={"simulator": RINGED.replace("Ringed", "SometimesFailing")}), store)[-1]
     _, columns = table(store, end)
     off = ~np.eye(5, dtype=bool)
     assert (columns["meetings"][off] < 20).any()

@@ -20,8 +20,6 @@ from engine.lineups.pairing_evaluator import PairingEvaluator
 from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import compile_rules
 from engine.problem import Request
-from engine.rng import combine64
-from engine.simulators.contract import FAILED, OK, Battles, Patch
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import worth
@@ -31,43 +29,12 @@ from engine.worth import screen as screens
 from engine.worth.experiment import BLOCK, Experiment
 from engine.worth.prices import cost_bounds
 from engine.worth.table import FINE, TOO_GOOD, TOO_WEAK, UNTESTED, tabled
-from tests.engine.sample_simulators import SPEC, TugOfWar
+from tests.engine.sample_simulators import SPEC
+from tests.engine.tugs_of_war import Fair
 
 HERO, SOLDIER, CHARM = 0, 6, 9
 """The first of the pieces of each category."""
 RULES, BOUNDS = compile_rules(SPEC, LineupConfig(teams=2, cost_tolerance=None)), cost_bounds(SPEC)
-
-
-class Fair(TugOfWar):
-    """Who meets whom decides much (heroes beat each other in a ring), every piece as much as any other, but for what is
-    planted: so many points of the chance to win, by pieces."""
-
-    def __init__(self, planted: dict[tuple[int, ...], float] | None = None, failing: bool = False) -> None:
-        self.planted, self.failing = planted or {}, failing
-
-    def battles(
-        self,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        seeds: NDArray[np.uint64],
-        patch: Patch,
-        fidelity: str = "full",
-    ) -> Battles:
-        ring = np.sin(2 * np.pi * (left[:, 0] - right[:, 0]) / 6)
-        chance = 0.5 + 0.25 * ring + self._bonus(left) - self._bonus(right)
-        mark = (combine64(seeds, 1) >> np.uint64(11)).astype(np.float64) / 2**53
-        win = (mark < chance).astype(float)
-        strength = 100 * np.clip(0.5 + chance - mark, 0, 1)
-        sides = [np.stack([s, s, w], axis=1) for s, w in ((strength, win), (100 - strength, 1 - win))]
-        status = np.where(self.failing & (seeds % np.uint64(5) == 0), FAILED, OK).astype(np.uint8)
-        return Battles(np.stack(sides, axis=1), np.ones((len(seeds), 1)), status)
-
-    def _bonus(self, teams: NDArray[np.int32]) -> NDArray[np.float64]:
-        held = {p: (teams[:, [0, 1, 3, 4]] == p).any(axis=1) for pieces in self.planted for p in pieces}
-        found = np.zeros(len(teams))
-        for pieces, points in self.planted.items():
-            found += points / 100 * np.logical_and.reduce([held[p] for p in pieces])
-        return found
 
 
 class Crowds(Fair):
@@ -89,7 +56,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def config(battles: int, seed: int = 1) -> WorthConfig:
-    game = {"simulator": "python:tests.engine.test_worth:Fair"}
+    game = {"simulator": "python:tests.engine.tugs_of_war:Fair"}
     lineups = {"cost_tolerance": None}
     found = load({"kind": "worth", "seed": seed, "game": game, "battles": battles, "lineups": lineups,
                   "pool": {"kind": "local"}})  # fmt: skip
