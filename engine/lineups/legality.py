@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.lineups.pairings import costs
+from engine.lineups.drawing import costs
 from engine.lineups.rules import FREE, IN_LINEUP, CompiledRules
 from engine.simulators.contract import GameSpec
 from engine.text import figures

@@ -14,27 +14,23 @@ measure the same quantity.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from engine.errors import Cancelled, ConfigError
+from engine.lineups.drawing import TRIES, Chances, draw_team, is_whole, jit, may_meet
 from engine.lineups.encoding import team_keys
-from engine.lineups.mending import next_number, put_in_order, stands
-from engine.lineups.rules import FREE, IN_LINEUP, CompiledRules
+from engine.lineups.mending import put_in_order
+from engine.lineups.rules import CompiledRules
 from engine.problem import Capabilities, ShouldStop
 from engine.rng import combine64
 
 Rows = NDArray[np.int32]
-EMPTY = 0.4
-"""Chance that an optional slot stays empty, as when lineups are drawn (``operators``)."""
-TRIES = 400_000
-"""Draws for one pairing before giving up: hardly any such pairing satisfies the rules."""
 LOOK_S = 0.25
 """Seconds of drawing between two checks whether to stop."""
-_jit = njit(cache=True, nogil=True)
 
 
 class Pairings(NamedTuple):
@@ -58,46 +54,35 @@ def draw(
     are for lineups of two teams. ``pieces`` int32[n, k]: held by the first team (-1: none), each in an amount of
     ``least`` [n, k] or more. ``dearer`` float64[n]: added to the unit cost of the first of these, in either team. Takes
     long where few pairings satisfy the rules, so ``stopped`` is called about four times a second. Raises Cancelled."""
-    shares = np.where(rules.optional, 1 - EMPTY, 1.0) / np.maximum(rules.pool_size, 1)
-    inside = np.zeros((len(rules.is_count), len(rules.price)), np.bool_)
-    for s, size in enumerate(rules.pool_size):
-        inside[s, rules.pool[s, :size]] = not rules.is_count[s]
+    chances, more = Chances.of(rules), np.zeros(len(seeds)) if dearer is None else np.ascontiguousarray(dearer)
     pieces, least = np.ascontiguousarray(pieces), np.ascontiguousarray(least)
-    more = np.zeros(len(seeds)) if dearer is None else np.ascontiguousarray(dearer)
-    at, many, parts = 0, 1, list[Pairings]()
-    while at < len(seeds) or not parts:
+
+    def once(own: slice) -> tuple[Rows, NDArray[np.bool_]]:
+        rows, found = _drawn(seeds[own], rules, pieces[own], least[own], *chances, more[own])
+        return np.asarray(rows), np.asarray(found)
+
+    return Pairings(*in_parts(len(seeds), once, stopped))
+
+
+def in_parts(
+    n: int, once: Callable[[slice], tuple[Rows, NDArray[np.bool_]]], stopped: ShouldStop
+) -> tuple[Rows, NDArray[np.bool_]]:
+    """Draw n things in parts that take ``LOOK_S`` or so, ``once`` for each part. Raises Cancelled once ``stopped``."""
+    at, many, parts = 0, 1, list[tuple[Rows, NDArray[np.bool_]]]()
+    while at < n or not parts:
         if stopped():
             raise Cancelled("The drawing of teams was asked to stop")
-        own, began = slice(at, at + many), time.monotonic()
-        rows, found = _drawn(seeds[own], rules, pieces[own], least[own], shares, inside, more[own])
-        parts.append(Pairings(np.asarray(rows), np.asarray(found)))
+        began = time.monotonic()
+        parts.append(once(slice(at, at + many)))
         at += many
         many = _next_part(many, time.monotonic() - began)
-    return Pairings(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    rows, found = zip(*parts, strict=True)
+    return np.concatenate(rows), np.concatenate(found)
 
 
 def _next_part(many: int, seconds: float) -> int:
     """How many pairings to draw until the next check, given that ``many`` took so many ``seconds``."""
     return max(1, min(int(many * LOOK_S / max(seconds, 1e-6)), 64 * many))
-
-
-def amounts(rules: CompiledRules, rows: Rows, pieces: int) -> NDArray[np.int32]:
-    """Amount of each piece in each team: rows int32[n, slots] give int32[n, pieces]."""
-    held = np.zeros((len(rows), pieces + 1), np.int32)
-    at = np.arange(len(rows))
-    for s in np.flatnonzero(~rules.is_count):
-        mate = rules.partner[s]
-        np.add.at(held, (at, rows[:, s]), rows[:, mate] if mate >= 0 else 1)
-    return held[:, :-1]
-
-
-def costs(rules: CompiledRules, rows: Rows) -> NDArray[np.float64]:
-    """Costs float64[n] of teams int32[n, slots]."""
-    prices, total = np.append(rules.price, 0.0), np.zeros(len(rows))
-    for s in np.flatnonzero(~rules.is_count):
-        mate = rules.partner[s]
-        total += prices[rows[:, s]] * (rows[:, mate] if mate >= 0 else 1)
-    return total
 
 
 class PairingSpace:
@@ -122,129 +107,7 @@ class PairingSpace:
         return combine64(left, right)
 
 
-@_jit
-def _mark(state: Any) -> Any:
-    """A random number in [0, 1)."""
-    return np.float64(next_number(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@_jit
-def _slot_of(state: Any, piece: int, shares: Any, inside: Any) -> Any:
-    """A random slot for a piece, with the probabilities of the slots that may hold it; -1 where none may."""
-    total, last = 0.0, -1
-    for s in range(len(shares)):
-        total += shares[s] if inside[s, piece] else 0.0
-    mark = total * _mark(state)
-    for s in range(len(shares)):
-        if inside[s, piece]:
-            last = s
-            if mark < shares[s]:
-                break
-            mark -= shares[s]
-    return last
-
-
-@_jit
-def _put(state: Any, lineup: Any, rules: Any, price: Any, t: int, s: int, piece: int) -> Any:
-    """Put a piece in a slot, in a random amount where the slot has a count; returns (cost, amount)."""
-    lineup[t, s] = piece
-    mate = rules.partner[s]
-    if mate < 0:
-        return price[piece], 0
-    many = rules.low[mate] + np.int64(_mark(state) * (rules.high[mate] - rules.low[mate] + 1))
-    lineup[t, mate] = many
-    return price[piece] * many, many
-
-
-@_jit
-def _amount(lineup: Any, rules: Any, t: int, piece: int) -> Any:
-    """(amount of the piece in a team, number of slots that hold it)."""
-    many, slots = 0, 0
-    for s in range(lineup.shape[1]):
-        if not rules.is_count[s] and lineup[t, s] == piece:
-            mate = rules.partner[s]
-            many += lineup[t, mate] if mate >= 0 else 1
-            slots += 1
-    return many, slots
-
-
-@_jit
-def _repeats(lineup: Any, rules: Any, t: int, u: int) -> bool:
-    """Whether a piece of team t is repeated in team u against the rules."""
-    for s in range(lineup.shape[1]):
-        piece = lineup[t, s]
-        if rules.is_count[s] or piece < 0:
-            continue
-        scope = rules.scope[rules.category[piece]]
-        if scope == FREE or (t != u and scope != IN_LINEUP):
-            continue
-        for k in range(lineup.shape[1]):
-            if not rules.is_count[k] and lineup[u, k] == piece and (t != u or k != s):
-                return True
-    return False
-
-
-@_jit
-def _team(  # noqa: C901 - in parts it takes five times as long, and it runs some fifty times for each pairing
-    state: Any, lineup: Any, rules: Any, t: int, pieces: Any, least: Any, shares: Any, inside: Any, price: Any,
-    cost: Any,
-) -> bool:  # fmt: skip
-    """Draw one team; False when its given pieces fall on the same slot or in too small an amount, when it is thinned
-    because they stand in several slots, and as soon as it costs too much or is too large."""
-    lineup[t] = -1
-    spent, units = 0.0, 0
-    for piece in pieces:
-        if piece >= 0:
-            s = _slot_of(state, piece, shares, inside)
-            if s < 0 or lineup[t, s] >= 0:
-                return False
-            more, many = _put(state, lineup, rules, price, t, s, piece)
-            spent, units = spent + more, units + many
-    for s in range(lineup.shape[1]):
-        if rules.is_count[s] or lineup[t, s] >= 0:
-            continue
-        if rules.partner[s] >= 0:
-            lineup[t, rules.partner[s]] = 0
-        if rules.pool_size[s] == 0 or (rules.optional[s] and _mark(state) < EMPTY):
-            continue
-        piece = rules.pool[s, np.int64(_mark(state) * rules.pool_size[s])]
-        more, many = _put(state, lineup, rules, price, t, s, piece)
-        spent, units = spent + more, units + many
-        if spent > rules.budget[1] or units > rules.units[1]:
-            return False
-    cost[t] = spent
-    for k in range(len(pieces)):
-        if pieces[k] >= 0:
-            many, slots = _amount(lineup, rules, t, pieces[k])
-            if many < least[k] or (slots > 1 and _mark(state) >= 1.0 / slots):
-                return False
-    return bool(rules.budget[0] <= spent <= rules.budget[1] and rules.units[0] <= units <= rules.units[1])
-
-
-@_jit
-def _whole(lineup: Any, rules: Any, t: int) -> bool:
-    """Whether no slot of a team is empty that may not be, nothing repeats in it, and all may be together."""
-    for s in range(lineup.shape[1]):
-        if not rules.is_count[s] and not rules.optional[s] and lineup[t, s] < 0:
-            return False
-    for pair in rules.apart:
-        if _amount(lineup, rules, t, pair[0])[1] and _amount(lineup, rules, t, pair[1])[1]:
-            return False
-    return not _repeats(lineup, rules, t, t)
-
-
-@_jit
-def _meet(lineup: Any, rules: Any, cost: Any) -> bool:
-    """Whether two valid teams make a valid lineup."""
-    for piece in rules.required:
-        if not stands(lineup, rules, piece):
-            return False
-    cheap, dear = min(cost[0], cost[1]), max(cost[0], cost[1])
-    near = np.isinf(rules.tolerance) or dear <= cheap * (1 + rules.tolerance)
-    return near and not _repeats(lineup, rules, 0, 1)
-
-
-@_jit
+@jit
 def _pairing(
     state: Any, lineup: Any, rules: Any, pieces: Any, least: Any, nothing: Any, shares: Any, inside: Any, price: Any,
     cost: Any,
@@ -257,16 +120,16 @@ def _pairing(
             while not whole and tries < TRIES:
                 tries += 1
                 wanted, many = (pieces, least) if t == 0 else (nothing, nothing)
-                drawn = _team(state, lineup, rules, t, wanted, many, shares, inside, price, cost)
-                whole = drawn and _whole(lineup, rules, t)
+                drawn = draw_team(state, lineup, rules, t, wanted, many, shares, inside, price, cost)
+                whole = drawn and is_whole(lineup, rules, t)
             if not whole:
                 return False
-        if _meet(lineup, rules, cost):
+        if may_meet(lineup, rules, cost):
             return True
     return False
 
 
-@_jit
+@jit
 def _drawn(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any, dearer: Any) -> Any:
     n, slots = len(seeds), len(rules.is_count)
     out = np.full((n, 2, slots), -1, dtype=np.int32)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from engine.evolution.ga import GA
 from engine.evolution.nsga2 import NSGA2
 from engine.evolution.search import PopulationSearch
+from engine.lineups.drawing import costs
 from engine.lineups.encoding import LineupSpace
-from engine.lineups.pairings import costs
 from engine.lineups.rules import IN_LINEUP, CompiledRules
 from engine.problem import Capabilities, Evaluation, Objective, Problem, Request
 from engine.worth.screen import LEAD, WIN

@@ -21,7 +21,7 @@ from engine.lineups.rules import CompiledRules
 from engine.patches.numbers import COST, Number
 from engine.patches.space import Patch
 from engine.rng import combine64, mix64
-from engine.worth.estimates import Means, by_traits
+from engine.worth.estimates import Grouped, Means, by_traits
 from engine.worth.screen import WIN, Screen
 from engine.worth.traits import Traits
 
@@ -124,7 +124,7 @@ class Trials:
         values = self._forecast(patch, trait)[:, WIN]
         return float(values.mean()), float(values.var() / len(values))
 
-    def reference(self, patch: Patch) -> Means:
+    def reference(self, patch: Patch) -> Means | Grouped:
         """The same of every piece and amount."""
         if not self.fields(patch):
             return self.screen.expected[WIN]

@@ -48,6 +48,50 @@ class Means(NamedTuple):
         return Means(*(each[where] for each in self))
 
 
+class Grouped(NamedTuple):
+    """Sums float64[traits] for the mean over pairings of which those of one group are not independent: the number of
+    pairings and of groups with any, the sum of their values, and over groups the sums of (a group's sum)^2, of that
+    times the group's count, and of count^2."""
+
+    many: Floats
+    groups: Floats
+    total: Floats
+    squares: Floats
+    products: Floats
+    counts: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """The mean over pairings; 0 without any."""
+        return np.asarray(self.total / np.maximum(self.many, 1))
+
+    @property
+    def variance(self) -> Floats:
+        """The variance of the mean, a ratio of sums over independent groups; infinite for fewer than two groups."""
+        apart = np.maximum(self.squares - 2 * self.mean * self.products + self.mean**2 * self.counts, 0.0)
+        surely = self.groups / np.maximum(self.groups - 1, 1)
+        return np.where(self.groups > 1, surely * apart / np.maximum(self.many, 1) ** 2, np.inf)
+
+    def plus(self, other: Grouped) -> Grouped:
+        """Both sets of groups together."""
+        return Grouped(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def by_groups(held: sparse.csr_matrix, group: NDArray[np.int64], many: Floats, totals: Floats) -> list[Grouped]:
+    """Means of each column of ``totals`` [n, k] by trait. ``held`` [n, traits]: the traits of each team; ``many`` [n]:
+    its number of pairings, and ``totals`` the sums of values over these; teams of one ``group`` [n] are together."""
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    ends = np.append(first, len(group))
+    gather = sparse.csr_matrix((np.ones(len(group)), np.arange(len(group)), ends), (len(first), len(group)))
+    count, *sums = (gather @ held.multiply(w[:, None]).tocsr() for w in (many, *totals.T))
+    alone = np.asarray((count > 0).sum(axis=0), np.float64).ravel(), _summed(count), _summed(count, count)
+    return [Grouped(alone[1], alone[0], _summed(s), _summed(s, s), _summed(s, count), alone[2]) for s in sums]
+
+
+def _summed(one: sparse.csr_matrix, other: sparse.csr_matrix | None = None) -> Floats:
+    return np.asarray((one if other is None else one.multiply(other)).sum(axis=0), np.float64).ravel()
+
+
 def by_traits(held: sparse.csr_matrix, values: Floats) -> list[Means]:
     """Means of each column of ``values`` [n, k] by trait; ``held`` [n, traits]: the traits of each row."""
     count, total, squares = (np.asarray(held.T @ weights) for weights in (np.ones_like(values), values, values**2))

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from engine.arrays import Bundle
 from engine.errors import Cancelled, ConfigError
 from engine.evolution.algorithm import Parts, Progress
-from engine.lineups.pairings import TRIES, draw
+from engine.lineups.drawing import TRIES
+from engine.lineups.pairings import draw
 from engine.lineups.rules import CompiledRules
 from engine.problem import Evaluation, Request
 from engine.rng import combine64, mix64

@@ -7,7 +7,8 @@ residuals (control variates; with folds, "cross-fitting", Chernozhukov et al. 20
 
 f(A, B) = g(a, b) - g(b, a): exchanging the teams negates the outcome, whatever the weights. ``a`` sums embeddings of a
 team's pieces, by presence and by amount, followed by two ReLU layers; ``g`` has three more layers and predicts both the
-win and the strength left. AdamW, one-cycle learning rate (Smith and Topin 2018), mean squared error.
+win and the strength left. The first layer of ``g`` is a sum of what each team brings, so this is worked out once for a
+team that meets many. AdamW, one-cycle learning rate (Smith and Topin 2018), mean squared error.
 """
 
 from __future__ import annotations
@@ -25,34 +26,39 @@ from engine.errors import Cancelled
 from engine.lineups.rules import CompiledRules
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+Ints = NDArray[np.int64]
 WIDTH, TEAM = 64, 32
-BATCH, AT_ONCE = 512, 16_384
-RATE, DECAY = 4e-3, 1e-2
-PASSES, STEPS = 8, (400, 4000)
+BATCH, AT_ONCE = 1_024, 2_048
+RATE, DECAY = 1.2e-2, 1e-2
+PASSES, STEPS = 6, (200, 4000)
 """Passes over the battles, within these limits on the number of steps: few battles are passed over more often."""
 OUTCOMES = 2
 
 
 class Teams(NamedTuple):
-    """``piece`` int32[n, k] in each piece slot (the number of pieces: nothing), and its amount ``many`` float32[n, k]
-    as a share of the most that the rules allow."""
+    """``piece`` int64[n, k]: rows of the embedding, a piece for each piece slot (the number of pieces: nothing), and
+    for each slot that has an amount a second one; ``weight`` float32[n, k]: 1, and for the latter the amount as a share
+    of the most that the rules allow."""
 
     piece: Ints
-    many: NDArray[np.float32]
+    weight: NDArray[np.float32]
 
     @classmethod
-    def of(cls, rules: CompiledRules, rows: Ints) -> Teams:
+    def of(cls, rules: CompiledRules, rows: NDArray[np.int32]) -> Teams:
         """From rows int32[n, slots]."""
-        slots = np.flatnonzero(~rules.is_count)
-        mates = rules.partner[slots]
-        piece = np.where(rows[:, slots] < 0, len(rules.price), rows[:, slots]).astype(np.int32)
-        many = np.where(mates >= 0, rows[:, mates] / np.maximum(rules.high[mates], 1), 1.0)
-        return cls(piece, many.astype(np.float32))
+        slots, pieces = np.flatnonzero(~rules.is_count), len(rules.price)
+        counted = slots[rules.partner[slots] >= 0]
+        mates = rules.partner[counted]
+        piece = rows[:, np.append(slots, counted)].astype(np.int64)
+        piece[:, len(slots) :] += pieces + 1
+        piece[rows[:, np.append(slots, counted)] < 0] = pieces
+        weight = np.ones(piece.shape, np.float32)
+        weight[:, len(slots) :] = rows[:, mates] / np.maximum(rules.high[mates], 1)
+        return cls(piece, weight)
 
-    def take(self, rows: NDArray[np.int64]) -> Teams:
+    def take(self, rows: Ints | slice) -> Teams:
         """The teams at these indices."""
-        return Teams(self.piece[rows], self.many[rows])
+        return Teams(self.piece[rows], self.weight[rows])
 
 
 class Forecast(nn.Module):
@@ -60,59 +66,68 @@ class Forecast(nn.Module):
 
     def __init__(self, pieces: int, bits: torch.Generator) -> None:
         super().__init__()
-        self.stands = nn.Embedding(pieces + 1, WIDTH, padding_idx=pieces)
-        self.many = nn.Embedding(pieces + 1, WIDTH, padding_idx=pieces)
+        self.held = nn.Parameter(torch.empty(2 * pieces + 1, WIDTH))
         self.first = nn.Parameter(torch.zeros(WIDTH))
-        self.team = nn.Linear(WIDTH, TEAM)
-        self.meeting = nn.Sequential(
-            nn.Linear(2 * TEAM, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, OUTCOMES)
-        )
+        self.team, self.meets = nn.Linear(WIDTH, TEAM), nn.Linear(TEAM, 2 * WIDTH)
+        self.after, self.ahead = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, OUTCOMES, bias=False)
+        self.nothing = pieces
         for name, weights in self.named_parameters():
             if name.endswith("bias"):
                 nn.init.zeros_(weights)
             elif weights.dim() == 2:
-                spread = 0.1 if name.split(".")[0] in ("stands", "many") else math.sqrt(2 / weights.shape[1])
+                inputs = 2 * TEAM if name == "meets.weight" else weights.shape[1]
+                spread = 0.1 if name == "held" else math.sqrt(2 / inputs)
                 nn.init.normal_(weights, 0.0, spread, generator=bits)
 
     def side(self, teams: Teams) -> torch.Tensor:
-        """The embedding of each team, [n, TEAM]."""
-        piece, many = torch.from_numpy(teams.piece), torch.from_numpy(teams.many)[:, :, None]
-        held = (self.stands(piece) + many * self.many(piece)).sum(1)
-        return torch.relu(self.team(torch.relu(held + self.first)))
+        """What each team brings to a meeting as the first and as the second one, [n, 2 WIDTH]."""
+        piece, weight = torch.from_numpy(teams.piece), torch.from_numpy(teams.weight)
+        held = nn.functional.embedding_bag(
+            piece, self.held, mode="sum", per_sample_weights=weight, padding_idx=self.nothing
+        )
+        sides: torch.Tensor = self.meets(torch.relu(self.team(torch.relu(held + self.first))))
+        return sides
 
-    def forward(self, one: Teams, other: Teams) -> torch.Tensor:
-        """Predicted outcomes [n, OUTCOMES]."""
-        a, b = self.side(one), self.side(other)
-        ahead: torch.Tensor = self.meeting(torch.cat([a, b], 1)) - self.meeting(torch.cat([b, a], 1))
-        return ahead
+    def forward(self, one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+        """Predicted outcomes [n, OUTCOMES] of what two teams bring."""
+        both = torch.cat([one[:, :WIDTH] + other[:, WIDTH:], other[:, :WIDTH] + one[:, WIDTH:]])
+        ahead: torch.Tensor = self.ahead(torch.relu(self.after(torch.relu(both))))
+        return ahead[: len(one)] - ahead[len(one) :]
 
-    def of(self, one: Teams, other: Teams) -> Floats:
-        """The same as float64[n, OUTCOMES], the win clipped to its range."""
+    def of(self, teams: Teams, first: Ints, second: Ints) -> Floats:
+        """The same for meetings of these teams, by index, as float64[n, OUTCOMES], the win clipped to its range."""
+        found = torch.empty(len(first), OUTCOMES)
         with torch.inference_mode():
-            parts = [self(one.take(rows), other.take(rows)).numpy() for rows in _parts(len(one.piece), AT_ONCE)]
-        found = np.concatenate(parts).astype(np.float64) if parts else np.empty((0, OUTCOMES))
-        found[:, 0] = np.clip(found[:, 0], -0.5, 0.5)
-        return found
+            sides = torch.empty(len(teams.piece), 2 * WIDTH)
+            for own in _parts(len(sides), AT_ONCE):
+                sides[own] = self.side(teams.take(own))
+            one, other = torch.from_numpy(first), torch.from_numpy(second)
+            for own in _parts(len(found), AT_ONCE):
+                found[own] = self(sides[one[own]], sides[other[own]])
+        ahead = found.numpy().astype(np.float64)
+        ahead[:, 0] = np.clip(ahead[:, 0], -0.5, 0.5)
+        return ahead
 
 
 def fitted(
-    pieces: int, one: Teams, other: Teams, outcomes: Floats, seed: int, stopped: Callable[[], bool] = lambda: False
-) -> Forecast:
-    """A forecast fitted to battles of a game with so many ``pieces``; ``outcomes`` float64[n, OUTCOMES]: by how much
-    the first teams' outcomes are above even. Equal battles and seed give an equal forecast. Raises Cancelled once
-    ``stopped``, which is called at every step."""
+    pieces: int, teams: Teams, first: Ints, second: Ints, outcomes: Floats, seed: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Forecast:  # fmt: skip
+    """A forecast fitted to battles of a game with so many ``pieces``, the ``first`` of ``teams``, by index, against the
+    ``second``; ``outcomes`` float64[n, OUTCOMES]: by how much the first teams' outcomes are above even. Equal battles
+    and seed give an equal forecast. Raises Cancelled once ``stopped``, which is called at every step."""
     bits = torch.Generator().manual_seed(seed % 2**63)
     forecast = Forecast(pieces, bits)
     steps = min(max(math.ceil(PASSES * len(outcomes) / BATCH), STEPS[0]), STEPS[1])
-    optimiser = torch.optim.AdamW(forecast.parameters(), RATE, weight_decay=DECAY)
+    optimiser = torch.optim.AdamW(forecast.parameters(), RATE, weight_decay=DECAY, fused=True)
     rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=steps)
-    batches = _batches(len(outcomes), bits)
+    batches, known = _batches(len(outcomes), bits), torch.from_numpy(outcomes.astype(np.float32))
     for _ in range(steps):
         if stopped():
             raise Cancelled("The forecast was asked to stop")
         rows = next(batches)
-        ahead = forecast(one.take(rows), other.take(rows))
-        loss = (ahead - torch.from_numpy(outcomes[rows].astype(np.float32))).square().mean()
+        one, other = forecast.side(teams.take(np.append(first[rows], second[rows]))).chunk(2)
+        loss = (forecast(one, other) - known[rows]).square().mean()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -128,5 +143,5 @@ def _batches(n: int, bits: torch.Generator) -> Iterator[NDArray[np.int64]]:
             yield order[at : at + BATCH]
 
 
-def _parts(n: int, size: int) -> Iterator[NDArray[np.int64]]:
-    return (np.arange(at, min(at + size, n)) for at in range(0, n, size))
+def _parts(n: int, size: int) -> Iterator[slice]:
+    return (slice(at, at + size) for at in range(0, n, size))

@@ -15,6 +15,7 @@ How far prices are changed follows from the slope of the outcome in the teams' c
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,36 +42,41 @@ def cost_bounds(spec: GameSpec) -> Floats:
 
 
 class Slopes(NamedTuple):
-    """Sums over battles by the traits of a team, float64[traits]: their count, and the sums of cost differences d,
-    outcomes y, d d, d y and y y."""
+    """Teams and what they met: ``held`` [n, traits], the traits of each; its ``group`` int64[n], of those that are not
+    independent; and float64[n], over its pairings, their number and the sums of cost differences d, outcomes y, d d and
+    d y."""
 
+    held: sparse.csr_matrix
+    group: Ints
     many: Floats
     d: Floats
     y: Floats
     dd: Floats
     dy: Floats
-    yy: Floats
 
     @classmethod
-    def of(cls, held: sparse.csr_matrix, d: Floats, y: Floats) -> Slopes:
-        """From rows that hold traits [n, traits]."""
-        return cls(*(np.asarray(held.T @ each) for each in (np.ones_like(d), d, y, d * d, d * y, y * y)))
-
-    def plus(self, other: Slopes) -> Slopes:
-        """Both together."""
-        return Slopes(*(a + b for a, b in zip(self, other, strict=True)))
+    def together(cls, parts: Sequence[Slopes]) -> Slopes:
+        """All groups of these parts."""
+        before = np.cumsum([0, *(int(part.group.max()) + 1 for part in parts)])
+        group = np.concatenate([part.group + at for part, at in zip(parts, before.tolist(), strict=False)])
+        sums = map(np.concatenate, zip(*(part[2:] for part in parts), strict=True))
+        return cls(sparse.vstack([part.held for part in parts]).tocsr(), group, *sums)
 
     def slope(self, of: NDArray[np.bool_]) -> Slope:
-        """Slope of y in d within the traits ``of``, each with an intercept of its own."""
-        many = np.maximum(self.many[of], 1)
-        dd = float((self.dd[of] - self.d[of] ** 2 / many).sum())
-        if dd <= SPREAD * float(self.dd[of].sum()):
+        """Slope of y in d within the traits ``of``, each with an intercept of its own; its variance is that of scores
+        summed by group (Liang and Zeger 1986)."""
+        held = self.held[:, of]
+        many = np.maximum(held.T @ self.many, 1)
+        x, y = (held.T @ self.d) / many, (held.T @ self.y) / many
+        times = np.asarray(held.sum(axis=1)).ravel()
+        within = times * self.dd - 2 * (held @ x) * self.d + (held @ x**2) * self.many
+        together = times * self.dy - (held @ x) * self.y - (held @ y) * self.d + (held @ (x * y)) * self.many
+        spread, groups = float(within.sum()), int(self.group.max(initial=0)) + 1
+        if groups < 2 or spread <= SPREAD * float(times @ self.dd):
             return Slope(0.0, math.inf)
-        found = float((self.dy[of] - self.d[of] * self.y[of] / many).sum()) / dd
-        left = float((self.yy[of] - self.y[of] ** 2 / many).sum()) - found**2 * dd
-        rows = float((self.many[of] - (self.many[of] > 0)).sum())
-        # Each battle is counted twice, once for each team; the second time adds no information.
-        return Slope(found, 2 * max(left, 0.0) / max(rows - 1, 1.0) / dd)
+        found = float(together.sum()) / spread
+        scores = np.bincount(self.group, together - found * within, groups)
+        return Slope(found, float(scores @ scores) * groups / (groups - 1) / spread**2)
 
 
 class Slope(NamedTuple):

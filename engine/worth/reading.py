@@ -113,7 +113,6 @@ class Reading:
         self.bounds = bounds
         self.played: list[Played] = []
         self._findings: tuple[int, list[Finding]] = (0, [])
-        self.lost: set[int] = set()
         place = {t.pieces[0]: i for i, t in enumerate(traits.single)}
         self._first = len(traits.single) + len(traits.amounts)
         self._halves = np.array([[place[p] for p in t.pieces] for t in traits.pairs], np.int64).reshape(-1, 2)
@@ -156,7 +155,7 @@ class Reading:
     def reach(self, piece: int) -> Range | None:
         """The range of price changes of a piece; None where the effect of its price is unknown."""
         screen, (p,) = self.screen, self.traits.all[piece].pieces
-        slope, units = screen.slope(int(screen.rules.category[p])), screen.units(piece)
+        slope, units = screen.slopes[int(screen.rules.category[p])], screen.units(piece)
         if not slope.known(OFFSET) or not units or not screen.rest[WIN].many[piece]:
             return None
         half = max(LEAST, WIDER * self._farthest[int(screen.rules.category[p])]) / (slope.size * units)
@@ -188,7 +187,7 @@ class Reading:
         left, marks = self.screen.left(played.rows, played.ahead)[:, WIN], (np.arange(TURNS) + 0.5) / TURNS
         dealt = np.resize(np.array(played.stage.traits, np.int64), TURNS)
         dearer = self.dearer(dealt, np.random.default_rng(self.seed).permutation(marks))
-        forecast, found = self.screen.forecast_at(dealt, dearer)
+        forecast, found = self.screen.expectations.priced(dealt, dearer)
         kinds = self.screen.rules.category[[t.pieces[0] for t in self.traits.single]]
         curves = {}
         for k in set(kinds[list(played.stage.traits)].tolist()):
@@ -240,9 +239,7 @@ class Reading:
         order = order[np.isfinite(surprises[order])]
         found = traits[order]
         if len(found):
-            _, lost = self.screen.expectation(found, 1, 0)
-            self.lost.update(found[lost].tolist())
-            found = found[~lost]
+            found = found[self.screen.expectations.possible(found)]
         return tuple(found.tolist())
 
     def _looked(self, name: str) -> tuple[int, ...]:
@@ -260,7 +257,7 @@ class Reading:
                 values, own = self.screen.left(played.rows, played.ahead)[:, LEAD], groups[played.dealt]
                 good = np.isfinite(values) & (own >= 0)
                 rest = rest.plus(by_group(values[good], own[good], len(pairs)))
-        expected, _ = self.screen.expectation(pairs, CLOSELY if self._looked("closer") else ROUGHLY, 1)
+        expected = self.screen.expectations.given(pairs, CLOSELY if self._looked("closer") else ROUGHLY, 1)
         mean, variance = rest.mean + expected[LEAD].mean, rest.variance + expected[LEAD].variance
         of_halves = self.screen.outcome(LEAD)[halves].sum(axis=1), self.screen.variance(LEAD)[halves].sum(axis=1)
         return _Effects(mean, variance), _Effects(mean - of_halves[0], variance + of_halves[1])
@@ -273,7 +270,7 @@ class Reading:
         if not chosen:
             return []
         each = min(EXPECTED[0] // len(chosen), EXPECTED[1])
-        expected, _ = self.screen.expectation(np.array([c.trait for c in chosen], np.int64), each, 2)
+        expected = self.screen.expectations.given(np.array([c.trait for c in chosen], np.int64), each, 2)
         rows = zip(chosen, expected[WIN].mean.tolist(), expected[WIN].variance.tolist(), strict=True)
         errors = NormalDist().inv_cdf(1 - OFFSET_ERROR / (2 * len(chosen)))
         return [self._finalist(candidate, mean, variance, errors) for candidate, mean, variance in rows]

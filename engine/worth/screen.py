@@ -11,25 +11,21 @@ from scipy import sparse
 
 from engine import confidence
 from engine.confidence import Range
-from engine.lineups.pairings import costs, draw
-from engine.rng import combine64
-from engine.worth.estimates import Means, by_group, by_pair, by_traits, trust
+from engine.lineups.drawing import costs
+from engine.worth.estimates import by_pair, by_traits, trust
+from engine.worth.expectations import Expectations, paired
 from engine.worth.forecast import Forecast, Teams, fitted
 from engine.worth.prices import Slope, Slopes
 from engine.worth.traits import Traits
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Index = NDArray[np.int64]
 LEARNED = 100_000
 """Largest number of battles to fit forecasts to; more hardly help."""
-EXPECTED = 1_200_000
-"""Largest number of reference pairings drawn for expected forecasts, and at most ``EACH`` for each reference battle."""
-EACH = 16
-PART = 100_000
 WIN, LEAD = OUTCOMES = 0, 1
 SIDES = Range(-1.0, 1.0)
 """Bounds of an outcome minus its forecast."""
-_EXPECTED = 0xE9C7
 
 
 class Screen:
@@ -37,8 +33,9 @@ class Screen:
 
     There are two outcomes: the WIN, and the LEAD in strength, scaled to the win probability that it predicts. The lead
     shows an effect in fewer battles, so it guides the search; findings are about the win. For each outcome, by trait:
-    ``rest``, the residuals of its forecast; ``expected``, that forecast over the reference; ``pairs``, the residuals by
-    pairs of pieces. Pieces come first among the traits, in the order of ``traits.single``."""
+    ``rest``, the residuals of its forecast; ``expected``, that forecast over the reference, from teams that are drawn
+    but do not play (``expectations``); ``pairs``, the residuals by pairs of pieces. Pieces come first among the traits,
+    in the order of ``traits.single``."""
 
     def __init__(
         self, traits: Traits, rows: Ints, ahead: Floats, seed: int, stopped: Callable[[], bool] = lambda: False
@@ -55,13 +52,13 @@ class Screen:
         self.trust = np.ones(2)
         self.forecasts, forecast = self._fitted(rows, outcome)
         self.trust = np.array([trust(outcome[:, j], forecast[:, j]) for j in OUTCOMES])
-        held, rest, own = _held(traits, rows), _both(outcome - self.trust * forecast), _both(self.trust * forecast)
+        held, rest = _held(traits, rows), _both(outcome - self.trust * forecast)
         self.rest, self._held, self._rest = by_traits(held, rest), held.tocsc(), rest[:, WIN]
         pieces = held[:, : len(traits.single)].tocsr()
         self.pairs = [by_pair(pieces, rest[:, j]) for j in OUTCOMES]
-        self.expected, apart = by_traits(held, own), self._apart(rows)
-        self._slopes = Slopes.of(held, apart, rest[:, WIN]), Slopes.of(held, apart, own[:, WIN])
-        self._draw(min(EXPECTED, EACH * len(rows)))
+        self._played = self._slopes(held, rows, rest[:, WIN])
+        self.expectations = Expectations(traits, self.met, seed, stopped)
+        self.expected, self._drawn = self.expectations.reference(len(rows))
 
     def outcome(self, j: int = WIN) -> Floats:
         """By trait, the outcome beyond even of teams with it."""
@@ -106,17 +103,18 @@ class Screen:
         many = self.expected[WIN].many
         return float(many[of].sum() / many[trait]) if many[trait] else 0.0
 
-    def slope(self, category: int) -> Slope:
-        """Change of the win probability per unit of cost, at a given piece of a category."""
+    @cached_property
+    def slopes(self) -> dict[int, Slope]:
+        """By category, the change of the win probability per unit of cost, at a given piece."""
         kinds = self.rules.category[[t.pieces[0] for t in self.traits.single]]
-        of = np.append(kinds == category, np.zeros(len(self.traits.amounts), np.bool_))
-        rest, expected = (slopes.slope(of) for slopes in self._slopes)
-        return rest.plus(expected)
+        none = np.zeros(len(self.traits.amounts), np.bool_)
+        of = {k: np.append(kinds == k, none) for k in set(kinds.tolist())}
+        return {k: self._played.slope(own).plus(self._drawn.slope(own)) for k, own in of.items()}
 
-    def _apart(self, rows: Ints) -> Floats:
-        """Cost differences: first team minus second, then second minus first."""
+    def _slopes(self, held: sparse.csr_matrix, rows: Ints, y: Floats) -> Slopes:
         one, other = (costs(self.rules, rows[:, side]) for side in (0, 1))
-        return np.concatenate([one - other, other - one])
+        d = np.concatenate([one - other, other - one])
+        return Slopes(held, np.tile(np.arange(len(rows)), 2), np.ones_like(d), d, y, d * d, d * y)
 
     def left(self, rows: Ints, ahead: Floats) -> Floats:
         """Residuals [n, 2] of forecasts for the first teams' outcomes, in battles that they never saw."""
@@ -124,41 +122,12 @@ class Screen:
 
     def forecast(self, rows: Ints) -> Floats:
         """Forecasts [n, 2] to subtract from the first teams' outcomes."""
-        one, other = (Teams.of(self.rules, rows[:, side]) for side in (0, 1))
-        return np.asarray(self.trust * np.mean([f.of(one, other) for f in self.forecasts], axis=0))
+        return self.met(*paired(rows))
 
-    def expectation(self, chosen: NDArray[np.int64], each: int, purpose: int) -> tuple[list[Means], NDArray[np.bool_]]:
-        """Mean forecasts of each outcome for teams with the chosen traits, from ``each`` pairings per trait; and the
-        traits for which hardly any pairing satisfies the rules. Raises Cancelled."""
-        groups = np.repeat(np.arange(len(chosen)), each)
-        lost, expected = np.zeros(len(chosen), np.bool_), [Means.none(len(chosen)) for _ in OUTCOMES]
-        for at in range(0, len(groups), PART):
-            own = groups[at : at + PART]
-            numbers = combine64(chosen[own].astype(np.uint64), (at + np.arange(len(own))).astype(np.uint64))
-            rows, found = draw(
-                self.rules, self._keys(purpose, numbers), *self.traits.asked(chosen[own]), stopped=self.stopped
-            )
-            forecast = self.forecast(rows[found])
-            more = [by_group(forecast[:, j], own[found], len(chosen)) for j in OUTCOMES]
-            expected = [a.plus(b) for a, b in zip(expected, more, strict=True)]
-            lost[own[~found]] = True
-        return expected, lost
-
-    def forecast_at(self, chosen: NDArray[np.int64], dearer: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Forecasts of the WIN of a team with each of the chosen traits at a price changed by ``dearer``; and which of
-        these teams could be drawn."""
-        expected, whole = np.zeros(len(chosen)), np.zeros(len(chosen), np.bool_)
-        for at in range(0, len(chosen), PART):
-            own = slice(at, at + PART)
-            keys = self._keys(3, np.arange(at, at + len(chosen[own]), dtype=np.uint64))
-            rows, found = draw(self.rules, keys, *self.traits.asked(chosen[own]), dearer[own], stopped=self.stopped)
-            whole[own] = found
-            expected[at + np.flatnonzero(found)] = self.forecast(rows[found])[:, WIN]
-        return expected, whole
-
-    def _keys(self, purpose: int, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Seeds of pairings that are not played."""
-        return combine64(combine64(combine64(self.seed & 0xFFFFFFFFFFFFFFFF, _EXPECTED), purpose), numbers)
+    def met(self, rows: Ints, first: Index, second: Index) -> Floats:
+        """Forecasts [n, 2] for meetings of teams int32[t, slots], by index."""
+        teams = Teams.of(self.rules, rows)
+        return np.asarray(self.trust * np.mean([f.of(teams, first, second) for f in self.forecasts], axis=0))
 
     def range(self, trait: int, error: float) -> Range:
         """Range of the mean of a trait's ``rest``, for one look: the screen is analysed once, when it is complete."""
@@ -172,26 +141,16 @@ class Screen:
 
     def _fitted(self, rows: Ints, outcome: Floats) -> tuple[list[Forecast], Floats]:
         """Two forecasts, each fitted to one half of the battles, and the prediction of each for the other half."""
-        one, other = (Teams.of(self.rules, rows[:, side]) for side in (0, 1))
-        fold, forecasts, expected = np.arange(len(rows)) % 2, [], np.zeros_like(outcome)
+        both, first, second = paired(rows)
+        teams, fold, forecasts, expected = Teams.of(self.rules, both), first % 2, [], np.zeros_like(outcome)
         for k in (0, 1):
             seen, unseen = np.flatnonzero(fold == k)[: LEARNED // 2], np.flatnonzero(fold != k)
-            teams, facing = one.take(seen), other.take(seen)
-            made = fitted(self.traits.pieces, teams, facing, outcome[seen], self.seed + k, self.stopped)
-            expected[unseen] = made.of(one.take(unseen), other.take(unseen))
+            made = fitted(
+                self.traits.pieces, teams, first[seen], second[seen], outcome[seen], self.seed + k, self.stopped
+            )
+            expected[unseen] = made.of(teams, first[unseen], second[unseen])
             forecasts.append(made)
         return forecasts, expected
-
-    def _draw(self, many: int) -> None:
-        """Mean forecasts by trait, over so many reference pairings that are not played."""
-        for at in range(0, many, PART):
-            numbers = np.arange(at, min(at + PART, many), dtype=np.uint64)
-            nothing = np.full((len(numbers), 1), -1, np.int32)
-            rows, whole = draw(self.rules, self._keys(0, numbers), nothing, nothing, stopped=self.stopped)
-            held, own = _held(self.traits, rows[whole]), _both(self.forecast(rows[whole]))
-            self.expected = [a.plus(b) for a, b in zip(self.expected, by_traits(held, own), strict=True)]
-            more = Slopes.of(held, self._apart(rows[whole]), own[:, WIN])
-            self._slopes = self._slopes[0], self._slopes[1].plus(more)
 
 
 def _held(traits: Traits, rows: Ints) -> sparse.csr_matrix:

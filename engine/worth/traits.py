@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from engine.lineups.pairings import amounts
+from engine.lineups.drawing import jit
 from engine.lineups.rules import FREE, CompiledRules
 
 Ints = NDArray[np.int32]
@@ -46,9 +47,22 @@ class Traits:
 
     def held(self, rows: Ints) -> sparse.csr_matrix:
         """The traits of teams int32[n, slots], without pairs: 1.0 in [n, singles and amounts] where a team has one."""
-        many = amounts(self.rules, rows, self.pieces)
-        columns = [many[:, t.pieces[0]] >= t.least for t in (*self.single, *self.amounts)]
-        return sparse.csr_matrix(np.stack(columns, axis=1).astype(np.float64))
+        ends, columns = _held(rows, self.rules.is_count, self.rules.partner, *self._columns)
+        shape = len(rows), len(self.single) + len(self.amounts)
+        return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape)
+
+    @cached_property
+    def _columns(self) -> tuple[Ints, Ints, Ints]:
+        """Of each piece, the column of the piece (-1: it fits nowhere), that of two or more of it, and the largest
+        amount that has a column."""
+        single, more, most = (np.full(self.pieces, start, np.int32) for start in (-1, 0, 1))
+        for i, trait in enumerate([*self.single, *self.amounts]):
+            (piece,) = trait.pieces
+            if trait.least == 1:
+                single[piece] = i
+            else:
+                more[piece], most[piece] = i - trait.least + 2, trait.least
+        return single, more, most
 
     def asked(self, chosen: NDArray[np.int64]) -> tuple[Ints, Ints]:
         """Arguments of ``pairings.draw`` for teams that have these traits (-1: any team): pieces and least amounts,
@@ -58,3 +72,43 @@ class Traits:
             rows, trait = chosen == i, self.all[i]
             pieces[rows, : len(trait.pieces)], least[rows, 0] = trait.pieces, trait.least
         return pieces, least
+
+
+@jit
+def _pieces(row: Any, is_count: Any, partner: Any, piece: Any, amount: Any) -> Any:
+    """Write the pieces of a team and the amount of each; returns how many."""
+    many = 0
+    for s in range(len(row)):
+        if is_count[s] or row[s] < 0:
+            continue
+        at = 0
+        while at < many and piece[at] != row[s]:
+            at += 1
+        if at == many:
+            piece[at], amount[at] = row[s], 0
+            many += 1
+        amount[at] += row[partner[s]] if partner[s] >= 0 else 1
+    return many
+
+
+@jit
+def _held(rows: Any, is_count: Any, partner: Any, single: Any, more: Any, most: Any) -> Any:
+    """Row ends and columns of a sparse matrix; counts them first, then writes them."""
+    piece, amount = np.empty(rows.shape[1], np.int32), np.empty(rows.shape[1], np.int32)
+    ends, columns = np.zeros(len(rows) + 1, np.int64), np.empty(0, np.int32)
+    for write in (False, True):
+        if write:
+            columns = np.empty(ends[-1], np.int32)
+        for i in range(len(rows)):
+            at = ends[i]
+            for k in range(_pieces(rows[i], is_count, partner, piece, amount)):
+                p = piece[k]
+                if single[p] < 0 or amount[k] < 1:
+                    continue
+                if write:
+                    columns[at] = single[p]
+                    for j in range(2, min(amount[k], most[p]) + 1):
+                        columns[at + j - 1] = more[p] + j - 2
+                at += min(amount[k], most[p])
+            ends[i + 1] = at
+    return ends, columns

@@ -33,9 +33,9 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study.gate import Words
 from engine.verdicts import Goals, Sample
+from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
-from engine.worth import screen as screens
 from tests.engine.broken_rules import violations
 from tests.engine.sample_simulators import SPEC
 
@@ -87,7 +87,7 @@ def store(tmp_path: Path) -> FolderStore:
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, and fewer steps of learning."""
     monkeypatch.setattr(forecasts, "STEPS", (20, 40))
-    monkeypatch.setattr(screens, "EXPECTED", 20_000)
+    monkeypatch.setattr(expectations, "EXPECTED", 20_000)
     monkeypatch.setattr(readings, "EXPECTED", (20_000, 2_000))
     for name in ("CLOSELY", "ROUGHLY", "TURNS"):
         monkeypatch.setattr(readings, name, 200)

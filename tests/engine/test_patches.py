@@ -16,9 +16,10 @@ from engine.catalog import STUDIES
 from engine.config.patch import PatchConfig
 from engine.errors import Cancelled, ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
+from engine.lineups.drawing import costs
 from engine.lineups.named import unknown
 from engine.lineups.pairing_evaluator import PairingEvaluator
-from engine.lineups.pairings import PairingSpace, costs
+from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import compile_rules
 from engine.patches import course as courses
 from engine.patches import proposals, trials
@@ -33,9 +34,9 @@ from engine.simulators.contract import Battles
 from engine.simulators.contract import Patch as Changes
 from engine.store import FolderStore
 from engine.studies import load
+from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
-from engine.worth import screen as screens
 from tests.engine.sample_simulators import SPEC
 from tests.engine.test_worth import CHARM, HERO, SOLDIER, Fair
 
@@ -72,7 +73,7 @@ BATTLES = 30_000
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, fewer steps of learning, shorter searches."""
     monkeypatch.setattr(forecasts, "STEPS", (100, 300))
-    monkeypatch.setattr(screens, "EXPECTED", 60_000)
+    monkeypatch.setattr(expectations, "EXPECTED", 60_000)
     monkeypatch.setattr(readings, "EXPECTED", (60_000, 10_000))
     monkeypatch.setattr(readings, "CLOSELY", 3_000)
     monkeypatch.setattr(readings, "TURNS", 10_000)

@@ -23,9 +23,9 @@ from engine.problem import Request
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import worth
+from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
-from engine.worth import screen as screens
 from engine.worth.experiment import BLOCK, Experiment
 from engine.worth.prices import cost_bounds
 from engine.worth.table import FINE, TOO_GOOD, TOO_WEAK, UNTESTED, tabled
@@ -48,7 +48,7 @@ class Crowds(Fair):
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, and fewer steps of learning."""
     monkeypatch.setattr(forecasts, "STEPS", (100, 400))
-    monkeypatch.setattr(screens, "EXPECTED", 60_000)
+    monkeypatch.setattr(expectations, "EXPECTED", 60_000)
     monkeypatch.setattr(readings, "EXPECTED", (60_000, 10_000))
     monkeypatch.setattr(readings, "CLOSELY", 3_000)
     monkeypatch.setattr(readings, "TURNS", 10_000)
