@@ -82,17 +82,13 @@ def _data(args: argparse.Namespace) -> dict[str, Any]:
     from engine.errors import below
     from engine.gate.numbers import read_numbers
     from engine.lineups.schema import merged_patch
-    from engine.simulators.loaders import load
+    from engine.simulators.loaders import opened
 
     said = data.get("game")
     with below("game"):
         game = parse(GameConfig, said if isinstance(said, dict) else {})
-    simulator = load(game.simulator)
-    try:
+    with opened(game.simulator) as simulator:
         spec = simulator.describe()
-    finally:
-        if close := getattr(simulator, "close", None):
-            close()
     try:
         content = args.data.read_bytes()
     except OSError as error:

@@ -5,7 +5,7 @@ that are recommended, how many make that piece weaker (stronger), and how many c
 independent experiment with another seed then names nothing in; and whether a search confirms more unfair lineups than
 in the game without a planted piece. ``manual``: beside it, on the same games, the paper's step: of a search's
 strongest teams the most used piece is weakened by a tenth (Lamarckian, V-B). ``pair``: two pieces that are too good
-only together, and what each way of mending that does to its halves.
+only together, named as the suspect, and what each way of mending that does to its halves.
 """
 
 from __future__ import annotations
@@ -201,8 +201,8 @@ def _pair(seeds: range) -> Iterator[dict[str, Any]]:
     works, lines = 0, list[str]()
     for seed in seeds:
         game = HeroBattle(planted_seed=seed, only=PAIR)
-        made = found(game, seed)
         pair, told = set(planted_pieces(seed)[1]), list[str]()
+        made = found(game, seed, suspects=[{"pieces": sorted(pair)}])
         for patch in made.every:
             if patch["verdict"] != "unproved":
                 told.append(f"{'; '.join(patch['words'])}: {_left(patch, made.watched)} ({patch['verdict']})")

@@ -76,8 +76,8 @@ class Replay:
 
     def __init__(self, asked: Asked, settled: Callable[[Played], NDArray[np.bool_]]) -> None:
         self.asked, self.settled = asked, settled
-        self.n, self.look, self.tick, self.battles, self.cached = asked.rows.shape[1], 0, 0, 0, 0
-        self.played = Played.nothing(self.n, asked.looks[-1], asked.width)
+        self.n, self.look, self.tick, self.played, self.cached = asked.rows.shape[1], 0, 0, 0, 0
+        self.outcomes = Played.nothing(self.n, asked.looks[-1], asked.width)
         self.anchors = np.stack([asked.anchors, np.full_like(asked.anchors, -1)])
         self.wanted = asked.playable.copy()
         self.told = np.zeros_like(self.wanted)
@@ -91,7 +91,7 @@ class Replay:
     @property
     def fresh(self) -> bool:
         """Whether fresh battles have told something."""
-        return bool(self.played.samples.any())
+        return bool(self.outcomes.samples.any())
 
     def ask(self, room: int) -> list[Request]:
         """``room`` requests at most, of the present look; both versions of a lineup in a row."""
@@ -107,31 +107,31 @@ class Replay:
             raise KeyError(evaluation.id)
         parts = self._parts
         self.told[version, i] = True
-        self.battles, self.cached = self.battles + evaluation.cost, self.cached + evaluation.cached
+        self.played, self.cached = self.played + evaluation.cost, self.cached + evaluation.cached
         if evaluation.status != "ok":
-            self.played.failed[version, i] = True
+            self.outcomes.failed[version, i] = True
         elif look:
             self._take(version, i, evaluation)
         else:
-            self.played.first[version, i] = evaluation.objectives
-            self.played.first_error[version, i] = np.sqrt(np.diagonal(evaluation.covariance))
+            self.outcomes.first[version, i] = evaluation.objectives
+            self.outcomes.first_error[version, i] = np.sqrt(np.diagonal(evaluation.covariance))
             self.anchors[version, i] = of_kind(evaluation.context, LineupContext).anchors
         return self._closed(parts)
 
     def state(self) -> Parts:
         """Where it is and what was played."""
-        meta = {"look": self.look, "tick": self.tick, "battles": self.battles, "cached": self.cached}
+        meta = {"look": self.look, "tick": self.tick, "battles": self.played, "cached": self.cached}
         own = {"anchors": self.anchors, "wanted": self.wanted, "told": self.told}
-        return {"replay": Bundle(meta, {**own, **self.played._asdict()})}
+        return {"replay": Bundle(meta, {**own, **self.outcomes._asdict()})}
 
     def load(self, parts: Parts) -> None:
         """Go on from a state."""
         meta, arrays = parts["replay"]
-        self.look, self.tick, self.battles, self.cached = (meta[k] for k in ("look", "tick", "battles", "cached"))
+        self.look, self.tick, self.played, self.cached = (meta[k] for k in ("look", "tick", "battles", "cached"))
         self.anchors = arrays["anchors"].copy()
         self.wanted, self.told = (arrays[name].astype(np.bool_) for name in ("wanted", "told"))
         self._out = np.zeros_like(self.wanted)
-        self.played = Played(**{name: arrays[name].copy() for name in Played._fields})._replace(
+        self.outcomes = Played(**{name: arrays[name].copy() for name in Played._fields})._replace(
             failed=arrays["failed"].astype(np.bool_)
         )
 
@@ -147,7 +147,7 @@ class Replay:
 
     def _take(self, version: int, i: int, evaluation: Evaluation) -> None:
         """Add the replicates of a look to those before."""
-        p, at = self.played, (version, i)
+        p, at = self.outcomes, (version, i)
         before, own = int(p.samples[at]), evaluation.samples
         total = before + own
         error = np.sqrt(np.diagonal(evaluation.covariance))
@@ -180,8 +180,8 @@ class Replay:
         return [Progress(self.tick)]
 
     def _next_look(self) -> None:
-        over = self.settled(self.played) if self.look else np.zeros(self.n, np.bool_)
+        over = self.settled(self.outcomes) if self.look else np.zeros(self.n, np.bool_)
         self.look += 1
-        over |= self.played.failed.any(axis=0) | (self.look > len(self.asked.looks))
+        over |= self.outcomes.failed.any(axis=0) | (self.look > len(self.asked.looks))
         self.wanted = self.wanted & ~over
         self.told, self._out = np.zeros_like(self.wanted), np.zeros_like(self.wanted)

@@ -18,3 +18,8 @@ class PoolConfig(Config):
     address: str = Field(
         "", max_length=200, title="Ray address", description="Empty: EQUIPOISE_RAY_ADDRESS, or a Ray of its own."
     )
+
+    @property
+    def processes(self) -> int:
+        """In how many processes evaluations run."""
+        return self.workers if self.kind == "ray" else 1

@@ -150,9 +150,10 @@ def heed(simulator: LineupSimulator, should_stop: ShouldStop) -> None:
 
 
 @contextlib.contextmanager
-def opened(reference: str, *, limits: Limits | None = None) -> Iterator[LineupSimulator]:
-    """``load`` as a context manager that ends everything it started."""
-    simulator = load(reference, limits=limits)
+def opened(reference: str, should_stop: ShouldStop = lambda: False) -> Iterator[LineupSimulator]:
+    """``load`` and ``heed`` as a context manager that ends everything it started."""
+    simulator = load(reference)
+    heed(simulator, should_stop)
     try:
         yield simulator
     finally:

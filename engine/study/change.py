@@ -3,34 +3,30 @@ a table of what they say."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from engine.arrays import Bundle, pack
-from engine.catalog import EVALUATORS
 from engine.change.both_versions import Fitted, baselines, fitted, replaced
 from engine.change.reading import FINDINGS, FITS, OPEN, REFITTED, UNFIT, Reading, Version
 from engine.change.replay import AFTER, BEFORE, FIRST, Asked, Replay
 from engine.config.study import ChangeConfig
-from engine.errors import Cancelled, EngineError
-from engine.events import AnyEvent, Counters, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.events import AnyEvent, Counters, Started
+from engine.evolution.algorithm import Parts
 from engine.lineups.baselines import BaselineTeams, resolve
 from engine.lineups.schema import battles_of_replicate, team_name, team_parts
 from engine.lineups.version_evaluator import Versions, checked_change
-from engine.runtime.pool import Pool, open_pool
 from engine.simulators.contract import GameSpec, LineupSimulator, Parameter
-from engine.simulators.loaders import heed, load
+from engine.simulators.loaders import opened
 from engine.store import Store
-from engine.study import checkpoint
 from engine.study.checkpoint import Checkpoint
-from engine.study.control import Command, Control
-from engine.study.drive import finished
-from engine.study.failures import not_begun, with_failure
-from engine.study.progress_throttle import ProgressThrottle
+from engine.study.control import Control
+from engine.study.failures import with_failure
+from engine.study.scheduled import Scheduled
+from engine.study.session import Plan
 
 
 def change(config: ChangeConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -38,60 +34,42 @@ def change(config: ChangeConfig, store: Store, resume: str, control: Control) ->
     return with_failure(_Change(config, store, control).events(resume))
 
 
-class _Change:
+class _Change(Scheduled):
+    evaluator = "versions"
+
     versions: tuple[Version, Version]
     fitted: Fitted
     reading: Reading
-    replay: Replay
+    schedule: Replay
 
     def __init__(self, config: ChangeConfig, store: Store, control: Control) -> None:
-        self.config, self.store, self.control = config, store, control
-        self.throttle, self.before_s, self.began = ProgressThrottle(), 0.0, time.monotonic()
-        self.metrics = dict[str, float]()
+        super().__init__(config, store, control)
+        self.config, self.counts = config, dict[str, float]()
 
-    def events(self, resume: str) -> Iterator[AnyEvent]:
-        config, stopped = self.config, lambda: bool(self.control())
-        saved = checkpoint.read(config, resume, self.store) if resume else None
-        try:
-            self._prepare(saved)
-        except Cancelled:
-            yield not_begun(self.control, resume)
-            return
-        payload = msgspec.json.encode(Versions.of(config, *(version.baselines for version in self.versions)))
-        with open_pool(config.pool, EVALUATORS["versions"], payload, should_stop=stopped) as pool:
-            workers = config.pool.workers if config.pool.kind == "ray" else 1
-            yield self._say(Started, workers=workers, pool=config.pool.kind, ticks=config.ticks,
-                            battles=self._planned, resumed=bool(resume))  # fmt: skip
-            try:
-                command = yield from self._drive(pool)
-            except EngineError:
-                yield from self._troubles(pool)
-                raise
-        if command == "pause":
-            yield self._say(Paused, artifacts={"checkpoint": self._checkpoint()})
-        elif command == "stop":
-            yield self._say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary={})
-        else:
-            yield self._say(Finished, artifacts=self._results(), summary=self.metrics)
-
-    def _prepare(self, saved: Checkpoint | None) -> None:
-        """The replay as it begins, or as it was left. Raises ConfigError, SimulatorError, StoreError, Cancelled."""
-        config, simulator = self.config, load(self.config.game.simulator)
-        heed(simulator, lambda: bool(self.control()))
-        try:
+    def prepare(self, saved: Checkpoint | None) -> None:
+        config = self.config
+        with opened(config.game.simulator, self.stopped) as simulator:
             specs = checked_change(config, simulator)
             self.fitted = fitted(config, *specs)
             teams = _loaded(saved) if saved else self._resolved(simulator, *specs)
-        finally:
-            if close := getattr(simulator, "close", None):
-                close()
         before, after = (Version(*each) for each in zip(specs, self.fitted.rows, teams, strict=True))
         self.versions = before, after
         self.reading = Reading(config, self.versions, self.fitted.fit)
-        self.replay = Replay(self._asked(), self.reading.settled)
-        if saved:
-            self.replay.load(saved.parts)
-            self.before_s = saved.parts["time"].meta["seconds"]
+        self.schedule = Replay(self._asked(), self.reading.settled)
+
+    def payload(self) -> bytes:
+        return msgspec.json.encode(Versions.of(self.config, *(version.baselines for version in self.versions)))
+
+    def plan(self) -> Plan:
+        return Plan(self.config.ticks, self._planned)
+
+    def parts(self) -> Parts:
+        """The baseline teams of both versions."""
+        return {"baselines": Bundle({"teams": [version.baselines.state() for version in self.versions]}, {})}
+
+    @property
+    def cached(self) -> int:
+        return self.schedule.cached
 
     def _resolved(
         self, simulator: LineupSimulator, before: GameSpec, after: GameSpec
@@ -110,31 +88,16 @@ class _Change:
         width = self.reading.width
         return Asked(self.fitted.rows, playable, anchors, c.looks, c.parts, width, c.seed, c.game.fidelity)
 
-    def _drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
-        """Until all is told or played. Returns the command that ended it before."""
-        while not self.replay.done:
-            if command := self.control():
-                return command
-            if requests := self.replay.ask(pool.room):
-                pool.submit(requests)
-            for evaluation in finished(pool, self.control):
-                for _ in self.replay.tell(evaluation):
-                    self.throttle.restart()
-                    artifacts = self._results()
-                    yield self._say(Progressed, metrics=self.metrics, artifacts=artifacts)
-            if self.throttle.due():
-                yield self._say(Logged, message="")
-            yield from self._troubles(pool)
-        return ""
-
-    def _results(self) -> dict[str, str]:
-        """The table so far, and where to go on from."""
-        columns = self.reading.columns(self.replay.played)
+    def results(self, last: bool) -> dict[str, str]:
+        """The table so far."""
+        columns = self.reading.columns(self.schedule.outcomes)
         told = [FINDINGS[number] for number in columns["verdict_after"].tolist()]
-        self.metrics = {name: float(told.count(name)) for name in ("confirmed", "refuted", "weak", "more", "close")}
-        self.metrics["refitted"] = float((self.fitted.fit == REFITTED).sum())
-        table = self.store.put(pack(self._meta(), columns))
-        return {"table": table, "checkpoint": self._checkpoint()}
+        self.counts = {name: float(told.count(name)) for name in ("confirmed", "refuted", "weak", "more", "close")}
+        self.counts["refitted"] = float((self.fitted.fit == REFITTED).sum())
+        return {"table": self.store.put(pack(self._meta(), columns))}
+
+    def metrics(self) -> dict[str, float]:
+        return self.counts
 
     def _meta(self) -> dict[str, Any]:
         """What the rows and columns are."""
@@ -150,8 +113,8 @@ class _Change:
             "changes": [each for each in changes if each["before"] != each["after"]],
             "battles_each": self._each,
             "planned": self._planned,
-            "fresh": self.replay.fresh,
-            "over": self.replay.done,
+            "fresh": self.schedule.fresh,
+            "over": self.schedule.done,
             "baselines": [{"value": v.baselines.median, "error": v.baselines.error} for v in self.versions],
         }
 
@@ -162,7 +125,7 @@ class _Change:
         return {
             "name": self.config.replayed[i].name or name,
             "teams": [team_parts(before.spec, row) for row in before.rows[i]],
-            "anchors": self.replay.anchors[:, i].tolist(),
+            "anchors": self.schedule.anchors[:, i].tolist(),
             "refitted": replaced(after.spec, rows[BEFORE, i], rows[AFTER, i]) if self.fitted.fit[i] == REFITTED else [],
         }
 
@@ -174,25 +137,7 @@ class _Change:
     @property
     def _planned(self) -> int:
         """Battles of all looks, for every lineup."""
-        return int(self.replay.asked.playable.sum()) * (FIRST + self.config.looks[-1]) * self._each
-
-    def _checkpoint(self) -> str:
-        teams = Bundle({"teams": [version.baselines.state() for version in self.versions]}, {})
-        parts = {**self.replay.state(), "baselines": teams, "time": Bundle({"seconds": self._seconds}, {})}
-        return checkpoint.write(self.config, self.replay.tick, parts, self.store)
-
-    @property
-    def _seconds(self) -> float:
-        return self.before_s + time.monotonic() - self.began
-
-    def _troubles(self, pool: Pool) -> Iterator[AnyEvent]:
-        for trouble in pool.incidents():
-            yield self._say(Incident, what=trouble.what, message=trouble.message)
-
-    def _say(self, kind: Any, **fields: Any) -> AnyEvent:
-        counters = Counters(battles=self.replay.battles, cached=self.replay.cached, seconds=self._seconds)
-        event: AnyEvent = kind(tick=self.replay.tick, at=time.time(), counters=counters, **fields)
-        return event
+        return int(self.schedule.asked.playable.sum()) * (FIRST + self.config.looks[-1]) * self._each
 
 
 def _loaded(saved: Checkpoint) -> tuple[BaselineTeams, BaselineTeams]:

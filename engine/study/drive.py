@@ -5,51 +5,37 @@ A study supplies the evaluator, the algorithm, and the record of the results.
 
 from __future__ import annotations
 
-import time
-from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 from engine.arrays import Bundle
-from engine.catalog import ALGORITHMS, EVALUATORS
+from engine.catalog import ALGORITHMS
 from engine.config.algorithms import SearchAlgorithm
 from engine.config.evolve import EvolveConfig
 from engine.config.noise import NoiseConfig
 from engine.config.study import FURTHER, BalanceStudy
-from engine.errors import ActorLost, Cancelled, EngineError
-from engine.events import AnyEvent, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Stopped
 from engine.evolution.algorithm import Algorithm, Individual, Parts, Progress
 from engine.evolution.fair import FairQueue
 from engine.evolution.noise import Resampling
 from engine.evolution.record import Record
 from engine.problem import AnyContext, Evaluation, Problem, Request
-from engine.runtime.answering import ALLOWED
-from engine.runtime.pool import Pool, open_pool
+from engine.runtime.pool import Pool
 from engine.store import Store
 from engine.study import checkpoint
 from engine.study.algorithm_views import off_the_edge, remapped
 from engine.study.checkpoint import Checkpoint, named
 from engine.study.control import Command, Control
-from engine.study.failures import not_begun
-from engine.study.progress_throttle import ProgressThrottle
+from engine.study.session import PoolSession
 
 FRESH = 1_000_000
 """Searches never use replicates from here on, so a re-evaluation has fresh seeds."""
-_POLL_S = 0.2
 
 
-class Plan(NamedTuple):
-    """Totals of a whole study, without the fresh replicates of the final front."""
+class Drive(PoolSession):
+    """One execution of such a study. ``prepare`` sets ``record`` and ``algorithm``."""
 
-    ticks: int
-    battles: int
-
-
-class Drive(ABC):
-    """One execution of a study. ``prepare`` sets ``record`` and ``algorithm``."""
-
-    evaluator: ClassVar[str]
-    """Its key in ``engine.catalog.EVALUATORS``."""
+    study: BalanceStudy | EvolveConfig
     role: str = "archive"
     """Role of the artifact that holds everything evaluated."""
     name: str = "list"
@@ -58,25 +44,10 @@ class Drive(ABC):
     algorithm: Algorithm
 
     def __init__(self, config: BalanceStudy | EvolveConfig, store: Store, control: Control) -> None:
-        self.study, self.store, self.control = config, store, control
+        super().__init__(config, config.pool, store, control)
         self.requests: dict[int, Request] = {}
-        self.throttle = ProgressThrottle()
-        self.tick, self.saved = 0, ""
+        self.tick = 0
         self.settled: dict[str, float] = {}
-        self.allowed: Sequence[str] = ALLOWED
-
-    @abstractmethod
-    def prepare(self, saved: Checkpoint | None) -> None:
-        """Make the record and the algorithm in their initial state. Raises ConfigError with every problem, and
-        Cancelled when a command to end came meanwhile."""
-
-    @abstractmethod
-    def payload(self) -> bytes:
-        """The payload from which workers build their evaluator, as JSON."""
-
-    @abstractmethod
-    def plan(self) -> Plan:
-        """The planned totals."""
 
     def learn(self, evaluation: Evaluation) -> list[Progress]:
         """Tell the algorithm an evaluation."""
@@ -98,34 +69,12 @@ class Drive(ABC):
         """Final artifacts beyond those of every study."""
         return {}
 
-    def events(self, resume: str) -> Iterator[AnyEvent]:
-        """The whole study; ``resume``: hash of the checkpoint to continue from."""
-        saved = checkpoint.read(self.study, resume, self.store) if resume else None
-        try:
-            self.prepare(saved)
-        except Cancelled:
-            yield not_begun(self.control, resume)
-            return
-        if saved:
-            self.algorithm.load(saved.below(f"algorithm/{self.name}"))
-            self.record.load(saved.parts["record"].meta)
-            self.tick, self.saved = saved.tick, resume
-        pool, stopped = self.study.pool, lambda: bool(self.control())
-        evaluator, before = EVALUATORS[self.evaluator], self.record.succeeded
-        with open_pool(
-            pool, evaluator, self.payload(), should_stop=stopped, allowed=self.allowed, succeeded=before
-        ) as opened:
-            workers = pool.workers if pool.kind == "ray" else 1
-            yield self.say(Started, workers=workers, pool=pool.kind, resumed=bool(saved), **self.plan()._asdict())
-            self.throttle.restart()
-            try:
-                command = yield from self._drive(opened)
-                yield from self._end(opened, command)
-            except EngineError:
-                yield from self._troubles(opened)
-                raise
+    def load(self, saved: Checkpoint) -> None:
+        self.algorithm.load(saved.below(f"algorithm/{self.name}"))
+        self.record.load(saved.parts["record"].meta)
+        self.tick, self.succeeded = saved.tick, self.record.succeeded
 
-    def _end(self, pool: Pool, command: Command) -> Iterator[AnyEvent]:
+    def end(self, pool: Pool, command: Command) -> Iterator[AnyEvent]:
         if command == "pause":
             yield self.say(Paused, artifacts={"checkpoint": self.saved})
             return
@@ -138,9 +87,9 @@ class Drive(ABC):
         fresh = yield from self._fresh(pool)
         yield self.say(Finished, artifacts=self._results() | fresh, summary=self._summary())
 
-    def _drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
+    def drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
         """The one loop. Returns the command that ended it, or nothing when the algorithm is done."""
-        while not self.algorithm.done and not self._stopped():
+        while not self.algorithm.done and not self._ended():
             if command := self.control():
                 yield from self.put_aside()
                 return command
@@ -154,18 +103,14 @@ class Drive(ABC):
                         self._hand_out(pool)  # workers continue while this round is written
                     yield self.progressed()
                     self.throttle.restart()
-                if self._stopped():
+                if self._ended():
                     break  # evaluations after the last tick do not belong to the search
             if finished and self.throttle.due():
                 yield from self.halfway()
-            yield from self._troubles(pool)
+            yield from self.troubles(pool)
         return ""
 
-    def finished(self, pool: Pool) -> list[Evaluation]:
-        """The evaluations that the pool has finished."""
-        return finished(pool, self.control)
-
-    def _stopped(self) -> bool:
+    def _ended(self) -> bool:
         """Whether a rule has ended the search."""
         return bool(self.record.termination.reason)
 
@@ -179,10 +124,6 @@ class Drive(ABC):
         self.requests.update((r.id, r) for r in requests)
         if requests:
             pool.submit(requests)
-
-    def _troubles(self, pool: Pool) -> Iterator[AnyEvent]:
-        for trouble in pool.incidents():
-            yield self.say(Incident, what=trouble.what, message=trouble.message)
 
     def progressed(self) -> AnyEvent:
         """A tick is complete: write the chunk and the checkpoint."""
@@ -250,7 +191,7 @@ class Drive(ABC):
                 self.record.totals["cached"] += e.cached
             if finished and self.throttle.due():
                 yield self.say(Logged, message="")
-            yield from self._troubles(pool)
+            yield from self.troubles(pool)
         return [found[i] for i in asked]
 
     def _results(self) -> dict[str, str]:
@@ -263,21 +204,8 @@ class Drive(ABC):
         front = self.algorithm.front()
         return {f"{unit}_per_second": speed, **self.record.metrics(front), **self.extras(front)[0], **self.settled}
 
-    def say(self, kind: Any, **fields: Any) -> AnyEvent:
-        """An event with the study's present tick and counters."""
-        event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=self.record.counters(), **fields)
-        return event
-
-
-def finished(pool: Pool, control: Control) -> list[Evaluation]:
-    """The evaluations that a pool has finished. If the pool dies after a command to end, that is no error: the command
-    reached its workers, too."""
-    try:
-        return pool.finished(_POLL_S)
-    except ActorLost:
-        if control():
-            return []
-        raise
+    def reached(self) -> tuple[int, Counters]:
+        return self.tick, self.record.counters()
 
 
 def _many(count: int, noun: str) -> str:

@@ -31,8 +31,9 @@ from engine.store import Store
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
-from engine.study.drive import Drive, Plan, searching
+from engine.study.drive import Drive, searching
 from engine.study.failures import with_failure
+from engine.study.session import Plan
 
 
 def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -63,7 +64,7 @@ class _Evolve(Drive):
     def prepare(self, saved: Checkpoint | None) -> None:
         config = self.config
         with below("task"):
-            game = references.make_for_one(example(config.task).game, 1, lambda: bool(self.control()))
+            game = references.make_for_one(example(config.task).game, 1, self.stopped)
         try:
             if saved is None:
                 with below("task"):
@@ -98,8 +99,7 @@ class _Evolve(Drive):
 
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """Metrics of the best candidates and of the workers' load, and the algorithm's views."""
-        pool = self.config.pool
-        metrics = self.record.best(front) | self.record.times(pool.workers if pool.kind == "ray" else 1)
+        metrics = self.record.best(front) | self.record.times(self.config.pool.processes)
         more, artifacts = views_of(self.search, self.record.meta(), self.store, self.record.genes)
         return metrics | more, artifacts
 

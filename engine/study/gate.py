@@ -8,7 +8,6 @@ replay plays replicates that the search never does: an exploit that was found wi
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -32,13 +31,14 @@ from engine.lineups.rules import compile_rules
 from engine.lineups.schema import battles_of_replicate, team_name, team_row
 from engine.rng import combine64
 from engine.simulators.contract import GameSpec
-from engine.simulators.loaders import heed, load
+from engine.simulators.loaders import opened
 from engine.store import Store
 from engine.study import checkpoint, lineups
 from engine.study.checkpoint import named
 from engine.study.control import Control
 from engine.study.drive import FRESH
 from engine.study.failures import not_begun, with_failure
+from engine.study.session import Session
 
 LINEUPS, PIECES = 0x6A7E, 0x6A7F
 """What the seeds of a gate's parts are made of beside its own."""
@@ -83,9 +83,10 @@ def gate(config: GateConfig, store: Store, resume: str, control: Control) -> Ite
     return with_failure(_Gate(config, store, control).events(resume))
 
 
-class _Gate:
+class _Gate(Session):
     def __init__(self, config: GateConfig, store: Store, control: Control) -> None:
-        self.config, self.store, self.control = config, store, control
+        super().__init__(store, control)
+        self.config = config
         self.done, self.saved = Done(), ""
         self.names: list[str] = []
         self.barred: list[tuple[str, str]] = []
@@ -98,34 +99,29 @@ class _Gate:
             yield not_begun(self.control, resume)
             return
         goes_on = self._restored(resume) if resume else ""
-        workers = config.pool.workers if config.pool.kind == "ray" else 1
         ticks, battles = (sum(getattr(stage, name) for stage in self.stages) for name in ("ticks", "battles"))
-        yield self._say(Started, workers=workers, pool=config.pool.kind, ticks=ticks, battles=battles,
+        yield self.say(Started, workers=config.pool.processes, pool=config.pool.kind, ticks=ticks, battles=battles,
                         resumed=bool(resume))  # fmt: skip
         for name, why in () if resume else self.barred:
-            yield self._say(Logged, message=f"“{name}” may not be fielded any more: {why}.")
+            yield self.say(Logged, message=f"“{name}” may not be fielded any more: {why}.")
         while self.done.stage < len(self.stages):
             stage = self.stages[self.done.stage]
             if not goes_on:
-                yield self._say(Logged, message=SAID[stage.part])
+                yield self.say(Logged, message=SAID[stage.part])
             ended = yield from self._part(stage, goes_on)
             if not ended:
                 return
             goes_on = ""
         report = self.report()
-        yield self._say(Finished, artifacts=self._results(report), summary=_summary(report))
+        yield self.say(Finished, artifacts=self._results(report), summary=_summary(report))
 
     def _prepare(self) -> None:
         """The game, and the parts as studies. Raises ConfigError with all that is wrong, SimulatorError, Cancelled."""
-        config, simulator = self.config, load(self.config.game.simulator)
-        heed(simulator, lambda: bool(self.control()))
-        try:
+        config = self.config
+        with opened(config.game.simulator, self.stopped) as simulator:
             self.spec = checked(config, simulator).patched(config.game.patch)
             if config.screen:
                 pairing_evaluator.checked(config.screening(config.seed), simulator)
-        finally:
-            if close := getattr(simulator, "close", None):
-                close()
         made = {"replay": self._replay, "screen": self._screen, "search": self._search}
         self.stages = [stage for part in config.parts if (stage := made[part]()) is not None]
 
@@ -180,17 +176,17 @@ class _Gate:
                     self.done.tick, self.done.inner_tick = self.done.tick + 1, event.tick
                     kept = {role: digest for role, digest in event.artifacts.items() if role == "chunk"}
                     artifacts = {**kept, "checkpoint": self._checkpoint(stage, event.artifacts["checkpoint"])}
-                    yield self._say(Progressed, metrics=self._metrics(), artifacts=artifacts)
+                    yield self.say(Progressed, metrics=self._metrics(), artifacts=artifacts)
                 case Logged() | Incident():
                     yield self._said(event)
                 case Paused():
                     saved = self._checkpoint(stage, event.artifacts.get("checkpoint", ""))
-                    yield self._say(Paused, artifacts={"checkpoint": saved})
+                    yield self.say(Paused, artifacts={"checkpoint": saved})
                 case Stopped():
                     report = self.report()
                     self._checkpoint(stage, event.artifacts.get("checkpoint", ""))
                     left = self._results(report)
-                    yield self._say(Stopped, reason=event.reason, artifacts=left, summary=_summary(report))
+                    yield self.say(Stopped, reason=event.reason, artifacts=left, summary=_summary(report))
                 case Finished():
                     yield self._over(stage, event)
                     return True
@@ -211,7 +207,7 @@ class _Gate:
             self.config, done.tick, {"gate": Bundle(msgspec.to_builtins(done), {})}, self.store
         )
         report = self.report()
-        return self._say(Progressed, metrics=self._metrics(report), artifacts=left | self._results(report))
+        return self.say(Progressed, metrics=self._metrics(report), artifacts=left | self._results(report))
 
     def report(self) -> Report:
         """The verdict by the parts that are over."""
@@ -259,9 +255,8 @@ class _Gate:
     def _said(self, event: Logged | Incident) -> AnyEvent:
         return msgspec.structs.replace(event, tick=self.done.tick, counters=self._counters)
 
-    def _say(self, kind: Any, **fields: Any) -> AnyEvent:
-        event: AnyEvent = kind(tick=self.done.tick, at=time.time(), counters=self._counters, **fields)
-        return event
+    def reached(self) -> tuple[int, Counters]:
+        return self.done.tick, self._counters
 
 
 def _summary(report: Report) -> dict[str, Any]:

@@ -20,15 +20,16 @@ from engine.lineups.schema import battles_of_replicate
 from engine.problem import LineupContext, Problem, Request, ShouldStop
 from engine.rng import generator
 from engine.simulators.contract import GameSpec
-from engine.simulators.loaders import heed, load
+from engine.simulators.loaders import opened
 from engine.store import Store
 from engine.study.algorithm_views import views_of
 from engine.study.checkpoint import Checkpoint
 from engine.study.control import Control
-from engine.study.drive import Drive, Plan, searching
+from engine.study.drive import Drive, searching
 from engine.study.failures import with_failure
 from engine.study.fixed_list import FixedList
 from engine.study.lineup_record import LineupRecord
+from engine.study.session import Plan
 
 _TICKS_OF_A_LIST = 20
 
@@ -64,7 +65,7 @@ class _Lineups(Drive):
 
     def prepare(self, saved: Checkpoint | None) -> None:
         baselines = BaselineTeams.load(saved.parts["record"].meta["baselines"]) if saved else None
-        problem, self.baselines, spec = _prepare(self.config, baselines, lambda: bool(self.control()))
+        problem, self.baselines, spec = _prepare(self.config, baselines, self.stopped)
         self.record = LineupRecord(problem, self.config.objectives, self.baselines, self.store, spec, self.listed)
         self.algorithm = self.chosen(problem, LineupContext(self.config.game.fidelity))
 
@@ -181,17 +182,12 @@ def _prepare(
 ) -> tuple[Problem, BaselineTeams, GameSpec]:
     """The problem for the driver, the baselines, resolved once for all workers, and the game as it is played. Raises
     Cancelled."""
-    simulator = load(config.game.simulator)
-    heed(simulator, should_stop)
-    try:
+    game = config.game
+    with opened(game.simulator, should_stop) as simulator:
         checked(config, simulator)
-        found = baselines or resolve(simulator, config.lineups, config.game.patch, config.seed, config.game.fidelity)
-        setup = Setup(config.model_dump(mode="json"), found.state())
-        evaluator = LineupEvaluator(setup, simulator)
+        found = baselines or resolve(simulator, config.lineups, game.patch, config.seed, game.fidelity)
+        evaluator = LineupEvaluator(Setup(config.model_dump(mode="json"), found.state()), simulator)
         return evaluator.describe(), found, evaluator.spec
-    finally:
-        if close := getattr(simulator, "close", None):
-            close()
 
 
 def planned(config: SearchConfig, baselines: int) -> int:

@@ -3,7 +3,6 @@ what they say."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
@@ -11,12 +10,12 @@ import msgspec
 import numpy as np
 
 from engine.arrays import Bundle, pack
-from engine.catalog import EVALUATORS
 from engine.columns import Arrays
 from engine.config.patterns import Pattern
 from engine.config.removal import RemovalConfig, SuspectConfig
-from engine.errors import Cancelled, ConfigError, EngineError, SimulatorError
-from engine.events import AnyEvent, Counters, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.errors import Cancelled, ConfigError, SimulatorError
+from engine.events import AnyEvent, Counters, Incident, Started
+from engine.evolution.algorithm import Parts
 from engine.lineups.baselines import BaselineTeams, resolve
 from engine.lineups.encoding import team_keys
 from engine.lineups.evaluator import LineupEvaluator, Setup, checked
@@ -24,17 +23,17 @@ from engine.lineups.patterns import Patterns, strangers
 from engine.lineups.schema import team_name
 from engine.removal.example import Example, recorded
 from engine.rng import battle_seeds, combine64
-from engine.runtime.pool import Pool, open_pool
 from engine.simulators.contract import GameSpec
-from engine.simulators.loaders import heed, load
+from engine.simulators.loaders import opened
 from engine.store import Store
-from engine.study import checkpoint
-from engine.study.control import Command, Control
-from engine.study.drive import FRESH, finished
-from engine.study.failures import not_begun, with_failure
-from engine.study.progress_throttle import ProgressThrottle
+from engine.study.checkpoint import Checkpoint
+from engine.study.control import Control
+from engine.study.drive import FRESH
+from engine.study.failures import with_failure
 from engine.study.removal_course import EVERYTHING, Course
 from engine.study.removal_reading import Yardstick
+from engine.study.scheduled import Scheduled
+from engine.study.session import Plan
 
 
 def removal(config: RemovalConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -42,112 +41,71 @@ def removal(config: RemovalConfig, store: Store, resume: str, control: Control) 
     return with_failure(_Removal(config, store, control).events(resume))
 
 
-class _Removal:
+class _Removal(Scheduled):
+    evaluator = "swaps"
+
+    schedule: Course
+
     def __init__(self, config: RemovalConfig, store: Store, control: Control) -> None:
-        self.config, self.store, self.control = config, store, control
-        self.throttle, self.before_s, self.began = ProgressThrottle(), 0.0, time.monotonic()
+        super().__init__(config, store, control)
+        self.config = config
 
-    def events(self, resume: str) -> Iterator[AnyEvent]:
-        config = self.config
-        try:
-            self._prepare(resume)
-        except Cancelled:
-            yield not_begun(self.control, resume)
-            return
-        payload = msgspec.json.encode(Setup(config.yardstick.model_dump(mode="json"), self.baselines.state()))
-        with open_pool(config.pool, EVALUATORS["swaps"], payload, should_stop=self._stopped) as pool:
-            workers = config.pool.workers if config.pool.kind == "ray" else 1
-            course = self.course
-            yield self._say(Started, workers=workers, pool=config.pool.kind, ticks=len(course.stages),
-                            battles=course.battles, resumed=bool(resume))  # fmt: skip
-            try:
-                command = yield from self._drive(pool)
-            except EngineError:
-                yield from self._troubles(pool)
-                raise
-        if command == "pause":
-            yield self._say(Paused, artifacts={"checkpoint": self._checkpoint()})
-        elif command == "stop":
-            yield self._say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary={})
-        else:
-            examples, trouble = self._examples()
-            if trouble:
-                yield self._say(Incident, what="lost-simulator", message=trouble)
-            yield self._say(Finished, artifacts=self._results() | examples, summary=self._metrics())
-
-    def _stopped(self) -> bool:
-        return bool(self.control())
-
-    def _prepare(self, resume: str) -> None:
-        """The course as it begins, or as it was left. Raises ConfigError, SimulatorError, StoreError, Cancelled."""
-        config, simulator = self.config, load(self.config.game.simulator)
-        heed(simulator, self._stopped)
-        saved = checkpoint.read(config, resume, self.store) if resume else None
-        try:
-            spec = checked(config, simulator).patched(config.game.patch)
+    def prepare(self, saved: Checkpoint | None) -> None:
+        config, game = self.config, self.config.game
+        with opened(game.simulator, self.stopped) as simulator:
+            self.spec = spec = checked(config, simulator).patched(game.patch)
             fit(config, spec)
             if saved:
                 self.baselines = BaselineTeams.load(saved.parts["baselines"].meta)
             else:
-                game = config.game
                 self.baselines = resolve(simulator, config.lineups, game.patch, config.seed, game.fidelity)
-            setup = Setup(config.yardstick.model_dump(mode="json"), self.baselines.state())
-            problem = LineupEvaluator(setup, simulator).describe()
-        finally:
-            if close := getattr(simulator, "close", None):
-                close()
-        self.spec = spec
+            problem = LineupEvaluator(self._setup(), simulator).describe()
         told = Yardstick(config, problem, self.baselines, spec, self.store)
-        self.course = Course(config, problem, self.baselines, spec, told)
-        if saved:
-            self.course.load(saved.parts)
-            self.before_s = saved.parts["time"].meta["seconds"]
+        self.schedule = Course(config, problem, self.baselines, spec, told)
 
-    def _drive(self, pool: Pool) -> Generator[AnyEvent, None, Command]:
-        """Until every stage is over. Returns the command that ended it before."""
-        course = self.course
-        while not course.done:
-            if command := self.control():
-                return command
-            if requests := course.ask(pool.room):
-                pool.submit(requests)
-            for evaluation in finished(pool, self.control):
-                if course.tell(evaluation):
-                    self.throttle.restart()
-                    yield self._say(Progressed, metrics=self._metrics(), artifacts=self._results())
-            if self.throttle.due():
-                yield self._say(Logged, message="")
-            yield from self._troubles(pool)
-        return ""
+    def _setup(self) -> Setup:
+        return Setup(self.config.yardstick.model_dump(mode="json"), self.baselines.state())
 
-    def _results(self) -> dict[str, str]:
-        """The table by all stages that are over, and where to go on from."""
-        return {"table": self.store.put(pack(tabled(self.course), {})), "checkpoint": self._checkpoint()}
+    def payload(self) -> bytes:
+        return msgspec.json.encode(self._setup())
 
-    def _metrics(self) -> dict[str, float]:
+    def plan(self) -> Plan:
+        return Plan(len(self.schedule.stages), self.schedule.battles)
+
+    def parts(self) -> Parts:
+        """The baseline teams."""
+        return {"baselines": Bundle(msgspec.to_builtins(self.baselines.state()), {})}
+
+    @property
+    def cached(self) -> int:
+        return self.schedule.cached
+
+    def conclude(self) -> Generator[AnyEvent, None, dict[str, str]]:
+        examples, trouble = self._examples()
+        if trouble:
+            yield self.say(Incident, what="lost-simulator", message=trouble)
+        return examples
+
+    def results(self, last: bool) -> dict[str, str]:
+        """The table by all stages that are over."""
+        return {"table": self.store.put(pack(tabled(self.schedule), {}))}
+
+    def metrics(self) -> dict[str, float]:
         """How many suspects were tested in full by now."""
         results = range(len(self.config.suspects))
-        exchanged = sum(self.course.result("swap", i) is not None for i in results)
-        banned = sum(self.course.result("replay", i) is not None for i in results)
+        exchanged = sum(self.schedule.result("swap", i) is not None for i in results)
+        banned = sum(self.schedule.result("replay", i) is not None for i in results)
         return {"exchanged": float(exchanged), "banned": float(banned)}
-
-    def _checkpoint(self) -> str:
-        own = {"baselines": Bundle(msgspec.to_builtins(self.baselines.state()), {}),
-               "time": Bundle({"seconds": self._seconds}, {})}  # fmt: skip
-        return checkpoint.write(self.config, self.course.tick, {**self.course.state(), **own}, self.store)
 
     def _examples(self) -> tuple[dict[str, str], str]:
         """A battle to watch of each suspect, and what kept the game from showing one."""
-        simulator, found, trouble = load(self.config.game.simulator), list[Example | None](), ""
-        heed(simulator, self._stopped)
+        found, trouble = list[Example | None](), ""
         try:
-            for suspect in self.config.suspects:
-                found.append(self._example(simulator, suspect))
+            with opened(self.config.game.simulator, self.stopped) as simulator:
+                for suspect in self.config.suspects:
+                    found.append(self._example(simulator, suspect))
         except (SimulatorError, Cancelled) as error:
             trouble = f"No battle could be recorded to be watched: {error}"
-        finally:
-            if close := getattr(simulator, "close", None):
-                close()
         told = {
             str(i): {**each.told(), "names": _names(self.spec, self.config.suspects[i])}
             for i, each in enumerate(found)
@@ -164,19 +122,6 @@ class _Removal:
         keys = team_keys(teams)
         seed = battle_seeds(self.config.seed, combine64(keys[:1], keys[1:]), FRESH, FRESH + 1)[0, 0]
         return recorded(simulator.replay(teams[0], teams[1], int(seed), self.config.game.patch))
-
-    @property
-    def _seconds(self) -> float:
-        return self.before_s + time.monotonic() - self.began
-
-    def _troubles(self, pool: Pool) -> Iterator[AnyEvent]:
-        for trouble in pool.incidents():
-            yield self._say(Incident, what=trouble.what, message=trouble.message)
-
-    def _say(self, kind: Any, **fields: Any) -> AnyEvent:
-        counters = Counters(battles=self.course.played, cached=self.course.cached, seconds=self._seconds)
-        event: AnyEvent = kind(tick=self.course.tick, at=time.time(), counters=counters, **fields)
-        return event
 
 
 def fit(config: RemovalConfig, spec: GameSpec) -> None:

@@ -27,7 +27,7 @@ from engine.config.algorithms import NSGA2Config
 from engine.config.noise import NoiseConfig
 from engine.config.patterns import Pattern
 from engine.config.removal import REPLAYED, SEARCHED, RemovalConfig
-from engine.evolution.algorithm import Algorithm, Individual, Parts
+from engine.evolution.algorithm import Algorithm, Individual, Parts, Progress
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.evaluator import MEANT
@@ -98,8 +98,8 @@ class Course:
         """Requests of the stage under way."""
         return [] if self.done else self.algorithm.ask(room)
 
-    def tell(self, evaluation: Evaluation) -> bool:
-        """Take in an evaluation; whether that ends stages."""
+    def tell(self, evaluation: Evaluation) -> list[Progress]:
+        """Take in an evaluation, which may end one stage or several."""
         self.played, self.cached = self.played + evaluation.cost, self.cached + evaluation.cached
         stage, before = self.stages[self.tick], self.tick
         if stage.what == "search":
@@ -108,7 +108,7 @@ class Course:
         if self.algorithm.done:
             self.results.append(self._result(stage))
             self._open()
-        return self.tick > before
+        return [Progress(self.tick)] if self.tick > before else []
 
     def state(self) -> Parts:
         """Results, and how far the stage under way is."""

@@ -34,7 +34,7 @@ from engine.study import checkpoint
 from engine.study.casting import player_of
 from engine.study.control import Control
 from engine.study.failures import not_begun, with_failure
-from engine.study.progress_throttle import ProgressThrottle
+from engine.study.session import Session
 
 Floats = NDArray[np.float64]
 EVALUATION = 0xE7A4
@@ -50,16 +50,17 @@ def evaluate(config: EvaluateConfig, store: Store, resume: str, control: Control
     return with_failure(_RoundRobin(config, store, control).events(resume))
 
 
-class _RoundRobin:
+class _RoundRobin(Session):
     """``shares`` [rounds, seeds]: share of wins of the first policy of each pair so far; ``drawn``: share of draws."""
 
     def __init__(self, config: EvaluateConfig, store: Store, control: Control) -> None:
-        self.config, self.store, self.control = config, store, control
+        super().__init__(store, control)
+        self.config = config
         self.seeds = config.episodes // 2
         self.shares: Floats = np.empty((0, self.seeds))
         self.drawn: Floats = np.empty((0, self.seeds))
         self.moves, self.saved, self.before_s = 0, "", 0.0
-        self.began, self.throttle = time.monotonic(), ProgressThrottle()
+        self.began = time.monotonic()
 
     @property
     def tick(self) -> int:
@@ -69,24 +70,24 @@ class _RoundRobin:
         if resume:
             self._restore(resume)
         try:
-            made = references.make(self.config.game, min(BATCH, self.seeds), self._stopped)
+            made = references.make(self.config.game, min(BATCH, self.seeds), self.stopped)
         except Cancelled:
             yield not_begun(self.control, resume)
             return
         with contextlib.closing(made) as game:
             players = self._players(game)
             battles = self.config.ticks * self.config.episodes
-            yield self._say(Started, workers=1, pool="local", ticks=self.config.ticks, battles=battles,
+            yield self.say(Started, workers=1, pool="local", ticks=self.config.ticks, battles=battles,
                             resumed=bool(resume))  # fmt: skip
             while self.tick < self.config.ticks and not self.control():
                 yield from self._pair(*self.config.pairs[self.tick], game, players)
         command = self.control() if self.tick < self.config.ticks else ""
         if command == "pause":
-            yield self._say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
+            yield self.say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
         elif command == "stop":
-            yield self._say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary={})
+            yield self.say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary={})
         else:
-            yield self._say(Finished, artifacts=self._results(), summary={})
+            yield self.say(Finished, artifacts=self._results(), summary={})
 
     def _players(self, game: Game) -> dict[str, Player]:
         """All players. Raises ConfigError where the game does not have two equal seats, or a policy cannot play it."""
@@ -112,7 +113,7 @@ class _RoundRobin:
                 found[i, at : at + BATCH] = won if i == 0 else won[:, ::-1]
                 moves += moved
             if self.throttle.due():
-                yield self._say(Logged, message="")
+                yield self.say(Logged, message="")
         self.moves += moves
         self.shares = np.concatenate([self.shares, found[:, :, 0].mean(axis=0)[None]])
         self.drawn = np.concatenate([self.drawn, (found[:, :, 0] == 0.5).mean(axis=0)[None]])
@@ -126,31 +127,28 @@ class _RoundRobin:
         won, moves = np.empty((len(seeds), 2)), 0
         if in_turns(game):
             table = Table(game, seeds, cast, {}, players.__getitem__, episodes=1)
-            for slot, _, results, played in first_in_turns(table, self._stopped):
+            for slot, _, results, played in first_in_turns(table, self.stopped):
                 win, score = (np.array([[getattr(result, what) for result in results]]) for what in ("win", "score"))
                 won[slot.place] = _shares(win, score)[0]
                 moves += sum(own.decisions for own in played)
             return won, moves
         seats = Seats(game.spec, cast, {name: players[name] for name in seated}, nobody_else)
-        for battles, ended, rows in first_episodes(game, seats, seeds, self._stopped):
+        for battles, ended, rows in first_episodes(game, seats, seeds, self.stopped):
             won[battles] = _shares(ended.win[rows], ended.score[rows])
             moves += int(ended.lengths[rows].sum())
         return won, moves
-
-    def _stopped(self) -> bool:
-        return bool(self.control())
 
     def _close_round(self, first: str, second: str) -> Iterator[AnyEvent]:
         """A pair is complete: report the result, and write the table and the checkpoint."""
         share, ends = float(self.shares[-1].mean()), range_of(self.shares[-1], 0.0, 1.0, DOUBT)
         percent = f"{100 * share:.0f} % ({100 * ends.low:.0f} to {100 * ends.high:.0f} %)"
         told = f"{self._title(first)} won {percent} of {self.config.episodes:,} episodes against {self._title(second)}."
-        yield self._say(Logged, message=told)
+        yield self.say(Logged, message=told)
         state = {"shares": self.shares, "drawn": self.drawn}
         counted = {"moves": self.moves, "seconds": self._seconds}
         self.saved = checkpoint.write(self.config, self.tick, {"table": Bundle(counted, state)}, self.store)
         metrics = {"share": share, "low": ends.low, "high": ends.high, "drawn": float(self.drawn[-1].mean())}
-        yield self._say(Progressed, metrics=metrics, artifacts=self._results())
+        yield self.say(Progressed, metrics=metrics, artifacts=self._results())
 
     def _title(self, name: str) -> str:
         return f"“{self.config.policies[name].title or name}”"
@@ -175,10 +173,8 @@ class _RoundRobin:
     def _seconds(self) -> float:
         return self.before_s + time.monotonic() - self.began
 
-    def _say(self, kind: Any, **fields: Any) -> AnyEvent:
-        counters = Counters(battles=self.tick * self.config.episodes, steps=self.moves, seconds=self._seconds)
-        event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=counters, **fields)
-        return event
+    def reached(self) -> tuple[int, Counters]:
+        return self.tick, Counters(battles=self.tick * self.config.episodes, steps=self.moves, seconds=self._seconds)
 
 
 def _shares(win: Floats, score: Floats) -> Floats:

@@ -9,15 +9,13 @@ a lost sampler is replaced while the others play on.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any
 
 from engine.arrays import Bundle
 from engine.channel import Weights
 from engine.config.train import TrainConfig
 from engine.errors import ActorLost, Cancelled, ConfigError, EngineError, SimulatorError
-from engine.events import AnyEvent, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
+from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
 from engine.rl.collector import Arrival
 from engine.rl.learner import Metrics, on_threads
 from engine.rl.onnx import exported
@@ -29,8 +27,8 @@ from engine.study.curve import nothing_to_learn, too_short
 from engine.study.evaluation import Measured, evaluate
 from engine.study.failures import not_begun, with_failure
 from engine.study.learner_factory import make_learners
-from engine.study.progress_throttle import ProgressThrottle
 from engine.study.sampler_pool import SamplerPool, open_samplers
+from engine.study.session import Session
 
 _POLL_S = 0.2
 _LAST = 1_000_000
@@ -48,11 +46,11 @@ def train(config: TrainConfig, store: Store, resume: str, control: Control) -> I
     return with_failure(_Train(config, store, control).events(resume))
 
 
-class _Train:
+class _Train(Session):
     def __init__(self, config: TrainConfig, store: Store, control: Control) -> None:
-        self.config, self.store, self.control = config, store, control
+        super().__init__(store, control)
+        self.config = config
         self.waiting = config.sampling == "synchronous"
-        self.throttle = ProgressThrottle()
         self.tick, self.epoch, self.losses = 0, 0, 0
         self.saved, self.kept = "", 0
         self.over = self.warned = False
@@ -61,36 +59,33 @@ class _Train:
     def events(self, resume: str) -> Iterator[AnyEvent]:
         config = self.config
         try:
-            made = make_learners(config, self.store, begun=bool(resume), should_stop=self._stopped)
+            made = make_learners(config, self.store, begun=bool(resume), should_stop=self.stopped)
             self.policies, self.curve, self.longest = made
             if resume:
                 self._restore(resume)
-            opened = open_samplers(config, self.store, self.tick, should_stop=self._stopped)
+            opened = open_samplers(config, self.store, self.tick, should_stop=self.stopped)
         except Cancelled:
             yield not_begun(self.control, resume)
             return
         with on_threads(config.threads), opened as samplers:
-            yield self._say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
+            yield self.say(Started, workers=config.samplers, pool=config.pool.kind, ticks=config.ticks, battles=0,
                             resumed=bool(resume))  # fmt: skip
             self.saved = self.saved or self._checkpoint()
             try:
                 command = yield from self._drive(samplers)
             except EngineError:
-                yield from self._troubles(samplers)
+                yield from self.troubles(samplers)
                 raise
         if command:
             yield from self._kept(command)
         if command == "pause":
-            yield self._say(Paused, artifacts={"checkpoint": self.saved})
+            yield self.say(Paused, artifacts={"checkpoint": self.saved})
         elif command == "stop":
-            yield self._say(
+            yield self.say(
                 Stopped, reason="Stopped by request.", artifacts=self._results(), summary=self.curve.summary(self.steps)
             )
         else:
-            yield self._say(Finished, artifacts=self._results(), summary=self.curve.summary(self.steps))
-
-    def _stopped(self) -> bool:
-        return bool(self.control())
+            yield self.say(Finished, artifacts=self._results(), summary=self.curve.summary(self.steps))
 
     @property
     def steps(self) -> int:
@@ -109,11 +104,11 @@ class _Train:
             told = (
                 f"The agent has learned from all of it; whoever goes on begins {since:,} moves earlier, with the round."
             )
-            yield self._say(Logged, message=told)
+            yield self.say(Logged, message=told)
         else:
             self._restore(self.saved)
             told = f"In step a training goes on from its last round: the {since:,} moves since then are played again."
-            yield self._say(Logged, message=told)
+            yield self.say(Logged, message=told)
 
     def _drive(self, samplers: SamplerPool) -> Generator[AnyEvent, None, Command]:
         """Train until all steps are done or the time is up. Returns the command that ended it early."""
@@ -132,9 +127,9 @@ class _Train:
                 self._lost(samplers, reason)
             elif batches := self._batches():
                 yield from self._update(samplers, batches)
-            yield from self._troubles(samplers)
+            yield from self.troubles(samplers)
             if self.throttle.due():
-                yield self._say(Logged, message="")
+                yield self.say(Logged, message="")
         return self.control() if self.pending else ""
 
     def _gathered(self, samplers: SamplerPool, missing: int) -> list[Arrival]:
@@ -171,7 +166,7 @@ class _Train:
         if not self.over:
             self._publish(samplers, self.policies if self.waiting or ended else batches)  # samplers play meanwhile
         for message in said:
-            yield self._say(Logged, message=message)
+            yield self.say(Logged, message=message)
         if ended:
             yield from self._progressed(round_before)
 
@@ -223,17 +218,13 @@ class _Train:
         self.epoch += 1
         self._publish(samplers, self.policies)
 
-    def _troubles(self, samplers: SamplerPool) -> Iterator[AnyEvent]:
-        for trouble in samplers.incidents():
-            yield self._say(Incident, what=trouble.what, message=trouble.message)
-
     def _progressed(self, before: int) -> Iterator[AnyEvent]:
         """Close a round; ``before`` is the one before it. Evaluates the policies when that is due, and writes the
         checkpoint."""
         every = self.config.evaluate_every
         if self.waiting and not (self.curve.ended or self.warned):
             self.warned = True
-            yield self._say(Logged, message=too_short(self.config, self.curve.steps, self.longest))
+            yield self.say(Logged, message=too_short(self.config, self.curve.steps, self.longest))
         metrics = self.curve.metrics()
         self.curve.restart()
         self.losses = 0
@@ -253,7 +244,7 @@ class _Train:
             tensors, description = self._stored(policy.learner.policy())
             artifacts |= {self._role("policy", name): tensors, self._role("policy_description", name): description}
         self.saved = artifacts["checkpoint"] = self._checkpoint()
-        yield self._say(Progressed, metrics=metrics, artifacts=artifacts)
+        yield self.say(Progressed, metrics=metrics, artifacts=artifacts)
         self.throttle.restart()
 
     def _role(self, role: str, policy: str) -> str:
@@ -299,6 +290,5 @@ class _Train:
             kept |= {self._role(role, name): digest for role, digest in found.items()}
         return kept | {"checkpoint": self.saved}
 
-    def _say(self, kind: Any, **fields: Any) -> AnyEvent:
-        event: AnyEvent = kind(tick=self.tick, at=time.time(), counters=self.curve.counters(self.steps), **fields)
-        return event
+    def reached(self) -> tuple[int, Counters]:
+        return self.tick, self.curve.counters(self.steps)

@@ -279,7 +279,7 @@ def table(store: FolderStore, event: Any) -> Bundle:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Battles of studies are played in this process."""
     monkeypatch.setattr("engine.lineups.pairing_evaluator.load", lambda reference: STRONG)
-    monkeypatch.setattr("engine.study.patch.load", lambda reference: STRONG)
+    monkeypatch.setattr("engine.simulators.loaders.load", lambda reference: STRONG)
 
 
 @pytest.mark.usefixtures("here")

@@ -104,7 +104,7 @@ def test_workers_that_die_after_the_command_were_asked_to_end_with_the_study(
 ) -> None:
     """Whoever stops a service sends the signal to all its processes."""
     monkeypatch.setattr("engine.study.train.open_samplers", Dying)
-    monkeypatch.setattr("engine.study.drive.open_pool", DyingPool)
+    monkeypatch.setattr("engine.study.session.open_pool", DyingPool)
     config = study() if kind == "train" else load(STUDY)
     found, interrupted = told(config, store, control=control(command, 2))
     assert [type(event) for event in found] == [Started, end]
@@ -117,7 +117,7 @@ def test_workers_that_die_after_the_command_were_asked_to_end_with_the_study(
 def test_what_befell_candidates_is_told_before_a_search_ends_for_it(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.study.drive.open_pool", HopelessPool)
+    monkeypatch.setattr("engine.study.session.open_pool", HopelessPool)
     found, _ = told(load(STUDY), store)
     assert [type(event) for event in found] == [Started, Incident, Failed]
 

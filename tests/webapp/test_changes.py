@@ -168,8 +168,8 @@ def test_the_table_goes_out_as_csv_and_through_the_api(team: Studio, search: Job
     job = tried(search)
     content = signed_in(team.producer).get(reverse("studies:results", args=["herobattle", job.pk])).content.decode()
     rows = list(csv.DictReader(io.StringIO(content)))
-    assert [row["Lineup"] for row in rows] == [each["name"] for each in job.config["replayed"]]
-    assert all(float(r["After, 95 % from"]) <= float(r["After"]) <= float(r["After, 95 % to"]) for r in rows)
+    assert [row["lineup"] for row in rows] == [each["name"] for each in job.config["replayed"]]
+    assert all(float(r["after_low"]) <= float(r["after"]) <= float(r["after_high"]) for r in rows)
     script = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
     told = script.get(f"/api/v1/projects/herobattle/jobs/{job.pk}/results").json()
     assert {"lineup", "before", "after_low", "difference", "verdict"} <= set(told["rows"][0])

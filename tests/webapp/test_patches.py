@@ -178,7 +178,7 @@ def test_the_changes_are_taken_away_as_rows_and_as_csv(team: Studio, found: Job)
     assert rows[0]["patch"] == {"warhorn.cost": 120.0}
     assert rows[1]["apart"] == [["frost-captain", "warhorn"]]
     lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
-    assert [line["Verdict"] for line in lines] == ["Works", "Does not work", "Not proved", ""]
+    assert [line["verdict"] for line in lines] == ["Works", "Does not work", "Not proved", ""]
 
 
 @pytest.mark.django_db

@@ -186,8 +186,8 @@ def test_a_job_of_its_own_has_a_page_and_rows(team: Studio, search: Job) -> None
     assert "What is left without each suspect" in page
     text = signed_in(team.producer).get(reverse("studies:results", args=["herobattle", job.pk])).content.decode()
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert [row["Test"] for row in rows][:2] == ["As it is", "Warhorn → Drum of Haste"]
-    assert [row["Confirmed"] for row in rows if row["Test"] == "Without it"] == ["0"]
+    assert [row["test"] for row in rows][:2] == ["As it is", "Warhorn → Drum of Haste"]
+    assert [row["confirmed"] for row in rows if row["test"] == "Without it"] == ["0"]
 
 
 def test_stopping_a_search_stops_tests_that_wait(search: Job) -> None:

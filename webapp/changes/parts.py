@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
@@ -13,11 +10,17 @@ from django.shortcuts import render
 from webapp.accounts.models import User
 from webapp.changes.asking import ChangeIntake
 from webapp.changes.card import shown
-from webapp.changes.reading import Replayed, read
+from webapp.changes.reading import read
 from webapp.changes.telling import fixed, head
-from webapp.studies.explore_export import safe
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
+from webapp.studies.table_rows import TableRows
+
+HEADS = (
+    "lineup", "before", "before_low", "before_high", "after", "after_low", "after_high", "difference", "difference_low",
+    "difference_high", "verdict", "refitted", "battles",
+)  # fmt: skip
+"""Columns for programs."""
 
 
 class Trying(Parts):
@@ -46,38 +49,5 @@ class Trying(Parts):
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each lineup."""
-        return Lines(read(job))
-
-
-class Lines:
-    """The lineups as rows for programs."""
-
-    HEADS: ClassVar[Mapping[str, str]] = {
-        "lineup": "Lineup",
-        **{
-            f"{name}{end}": f"{title}{words}"
-            for name, title in (("before", "Before"), ("after", "After"), ("difference", "Difference"))
-            for end, words in (("", ""), ("_low", ", 95 % from"), ("_high", ", 95 % to"))
-        },
-        "verdict": "Verdict",
-        "refitted": "Refitted",
-        "battles": "Fresh battles",
-    }
-
-    def __init__(self, found: Replayed | None) -> None:
-        self.rows = list(found.rows()) if found is not None else []
-        self.count = len(self.rows)
-
-    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
-        """Some of the rows."""
-        return self.rows[offset : offset + limit]
-
-    def csv(self) -> bytes:
-        """A line for each."""
-        out = io.StringIO(newline="")
-        writer = csv.writer(out)
-        writer.writerow(self.HEADS.values())
-        writer.writerows(
-            [safe(v) if isinstance(v := row[head], str) else v for head in self.HEADS] for row in self.rows
-        )
-        return out.getvalue().encode()
+        found = read(job)
+        return TableRows(HEADS, list(found.rows()) if found is not None else [])

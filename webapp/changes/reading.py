@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from engine.arrays import Bundle, unpack
+from engine.arrays import Bundle
 from engine.config import ObjectiveConfig
-from engine.errors import StoreError
 from engine.verdicts import Finding
 from webapp.lib.figures import column_digits, in_unit, telling, with_unit
-from webapp.lib.storage import store
 from webapp.lib.words import lower_first, number
 from webapp.studies import explore_source as source
 from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import latest
 from webapp.studies.verdict_words import Words
 
 MARKS: Mapping[str, str] = {"confirmed": "strong", "refuted": "fair", "measured": ""}
@@ -282,14 +281,8 @@ def _refit(told: Mapping[str, Any]) -> str:
 
 def read(job: Job) -> Replayed | None:
     """What the table of a replay says by now; None before there is one, and where it was lost."""
-    digest = job.artifacts.get("table", "")
-    if not digest:
-        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
-        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
-    try:
-        return Replayed(job, unpack(store().get(digest))) if digest else None
-    except StoreError:
-        return None
+    bundle = latest(job)
+    return None if bundle is None else Replayed(job, bundle)
 
 
 def latest_of(search: Job) -> Replayed | None:

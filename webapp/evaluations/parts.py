@@ -8,15 +8,13 @@ from typing import Any, ClassVar, NamedTuple
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from engine.arrays import Bundle, unpack
-from engine.errors import StoreError
+from engine.arrays import Bundle
 from webapp.accounts.models import User
 from webapp.evaluations.asking import EvaluationForm, EvaluationIntake
-from webapp.lib.storage import store
 from webapp.lib.words import percent
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
-from webapp.studies.table_rows import TableRows
+from webapp.studies.table_rows import TableRows, latest
 from webapp.training.games import title_of
 
 HEADS = ("first", "second", "verdict", "share", "low", "high", "drawn", "episodes")
@@ -76,18 +74,6 @@ class Evaluating(Parts):
         """A line for each pair."""
         bundle = latest(job)
         return TableRows(HEADS, pairs(bundle) if bundle is not None else [])
-
-
-def latest(job: Job) -> Bundle | None:
-    """The table as far as it is; None before the first pair, and where it was lost."""
-    digest = job.artifacts.get("table", "")
-    if not digest:
-        told = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True).first() or {}
-        digest = told.get("artifacts", {}).get("table", "")
-    try:
-        return unpack(store().get(digest)) if digest else None
-    except StoreError:
-        return None
 
 
 def standings(bundle: Bundle) -> list[Standing]:

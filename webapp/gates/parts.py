@@ -8,14 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from engine.arrays import unpack
 from engine.config import LineupConfig
-from engine.errors import StoreError
 from engine.gate.junit import broken, to_junit
 from engine.gate.report import EXIT_CODES, HEADS, WORDS, Report, Row, cells, decoded
 from webapp.accounts.models import User
 from webapp.gates.asking import GateForm, GateIntake
-from webapp.lib.storage import store
+from webapp.studies import table_rows
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
 from webapp.studies.plans import battles_each
@@ -94,11 +92,8 @@ def verdict_of(job: Job) -> str:
 
 def latest(job: Job) -> Report | None:
     """What the gate says by now; None before its first part is over, and where that was lost."""
-    digest = job.artifacts.get("table", "")
-    try:
-        return decoded(unpack(store().get(digest)).meta) if digest else None
-    except StoreError:
-        return None
+    bundle = table_rows.latest(job)
+    return None if bundle is None else decoded(bundle.meta)
 
 
 def listed(jobs: Any) -> list[dict[str, Any]]:

@@ -6,63 +6,36 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django import forms
-from django.conf import settings
 
 from engine.catalog import STUDIES
-from engine.config import Study
 from engine.config.metagame import MetagameConfig
 from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import team_row
-from engine.simulators.contract import GameSpec
 from webapp.games.fields import NumberField
 from webapp.lib.words import plural
 from webapp.metagame.teams import MOST, shortlisted, teams_of
 from webapp.projects.models import Project
-from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job
-from webapp.studies.pins import Pins, pins_of, pins_of_job
+from webapp.studies.pinned_intake import PinnedIntake
+from webapp.studies.pins import Pins
 
 BATTLES = 200
 LATEST = 30
 """Searches that are offered."""
 
 
-class MetagameIntake(Intake):
+class MetagameIntake(PinnedIntake):
     """How the site starts round robins: with game data of the project."""
 
     beside: ClassVar[frozenset[str]] = frozenset({"game_version"})
 
-    def first(self, body: Body) -> tuple[Study, Refers]:
-        """With what the project has now."""
-        return _met(body, pins_of(body))
-
-    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
-        """With what the other one rested on."""
-        return _met(body, pins_of_job(job, body.user))
-
-
-def _met(body: Body, pins: Pins) -> tuple[Study, Refers]:
-    """A round robin on the project's game data, and the rows it rests on."""
-    filled = pins.filled({"name": STUDIES["metagame"].label, **body.config})
-    for name in {"lineups", "objectives"} - set(body.config):
-        del filled[name]
-    data = body.table(filled)
-    pins.named(data["game"], body)
-    study, wrong = body.loaded(data, settings.CPUS)
-    if isinstance(study, MetagameConfig):
-        wrong += [*pins.changed(study), *_unfit(study, pins.spec)]
-    body.refuse(wrong)
-    assert study is not None
-    return study, {"game_version": pins.version, "template": "metagame"}
-
-
-def _unfit(study: MetagameConfig, spec: GameSpec) -> Iterator[tuple[str, str]]:
-    """What is wrong with its teams."""
-    for i, team in enumerate(study.teams):
-        try:
-            team_row(spec, team, f"teams.{i}.slots.")
-        except ConfigError as error:
-            yield from error.problems
+    def unfit(self, study: MetagameConfig, pins: Pins) -> Iterator[tuple[str, str]]:
+        """What is wrong with its teams."""
+        for i, team in enumerate(study.teams):
+            try:
+                team_row(pins.spec, team, f"teams.{i}.slots.")
+            except ConfigError as error:
+                yield from error.problems
 
 
 class MetagameForm(forms.Form):

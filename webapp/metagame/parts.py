@@ -7,15 +7,12 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from engine.arrays import Bundle, unpack
-from engine.errors import StoreError
 from webapp.accounts.models import User
-from webapp.lib.storage import store
 from webapp.metagame.asking import MetagameForm, MetagameIntake
 from webapp.metagame.reading import Reading
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
-from webapp.studies.table_rows import TableRows
+from webapp.studies.table_rows import TableRows, latest
 
 HEADS = ("first", "second", "verdict", "share", "low", "high", "battles")
 """Columns of the pairs for programs."""
@@ -54,15 +51,3 @@ class Meeting(Parts):
         """A line for each pair."""
         bundle = latest(job)
         return TableRows(HEADS, Reading(bundle).rows() if bundle is not None else [])
-
-
-def latest(job: Job) -> Bundle | None:
-    """The table as far as it is; None before the first one, and where it was lost."""
-    digest = job.artifacts.get("table", "")
-    if not digest:
-        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
-        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
-    try:
-        return unpack(store().get(digest)) if digest else None
-    except StoreError:
-        return None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django import forms
-from django.conf import settings
 
-from engine.catalog import STUDIES
-from engine.config import Study
 from engine.config.patch import PatchConfig
 from engine.errors import ConfigError
 from engine.lineups.named import unknown
@@ -19,9 +17,8 @@ from webapp.games.versions import current
 from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies import checks
-from webapp.studies.intake import Body, Intake, Refers
-from webapp.studies.models import Job
-from webapp.studies.pins import Pins, pins_of, pins_of_job
+from webapp.studies.pinned_intake import PinnedIntake
+from webapp.studies.pins import Pins
 from webapp.worth.asking import pace
 
 BATTLES, MATTERS, MOST, LIMIT, LARGEST = 400_000, 3, 3, 8, 50
@@ -29,33 +26,13 @@ BOTH = "cost,attributes"
 MAY = [(BOTH, "Prices and what pieces do"), ("cost", "Prices alone"), ("attributes", "What pieces do alone")]
 
 
-class PatchIntake(Intake):
+class PatchIntake(PinnedIntake):
     """How the site starts searches for changes."""
 
-    beside: ClassVar[frozenset[str]] = frozenset({"game_version", "lineup_rules"})
-
-    def first(self, body: Body) -> tuple[Study, Refers]:
-        """With what the project has now."""
-        return _searched(body, pins_of(body))
-
-    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
-        """With what the other one rested on."""
-        return _searched(body, pins_of_job(job, body.user))
-
-
-def _searched(body: Body, pins: Pins) -> tuple[Study, Refers]:
-    """A search for changes of the project's game data, and the rows it rests on."""
-    filled = pins.filled({"name": STUDIES["patch"].label, **body.config})
-    if "objectives" not in body.config:
-        del filled["objectives"]
-    data = body.table(filled)
-    pins.named(data["game"], body)
-    study, wrong = body.loaded(data, settings.CPUS)
-    if isinstance(study, PatchConfig):
-        wrong += [*pins.changed(study), *checks.lineups(study.pairings, pins.spec), *unknown(study, pins.spec)]
-    body.refuse(wrong)
-    assert study is not None
-    return study, {"game_version": pins.version, "lineup_rules": pins.rules, "template": "patch"}
+    def unfit(self, study: PatchConfig, pins: Pins) -> Iterator[tuple[str, str]]:
+        """What is wrong with its rules, and with the pieces that it names."""
+        yield from checks.lineups(study.pairings, pins.spec)
+        yield from unknown(study, pins.spec)
 
 
 class PatchForm(forms.Form):

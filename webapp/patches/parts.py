@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from engine.arrays import Bundle, unpack
-from engine.errors import StoreError
 from webapp.accounts.models import User
-from webapp.lib.storage import store
 from webapp.lib.words import plural
 from webapp.patches.asking import PatchForm, PatchIntake
-from webapp.patches.reading import Reading
-from webapp.studies.explore_export import safe
+from webapp.patches.reading import Reading, Row
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
+from webapp.studies.table_rows import TableRows, latest
+
+HEADS = ("change", "way", "verdict", "changes", "size", "worst", "low", "high", "battles")
+"""Columns for programs."""
 
 
 class Patching(Parts):
@@ -53,58 +50,14 @@ class Patching(Parts):
 
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each patch."""
-        return Lines(latest(job))
+        bundle = latest(job)
+        return TableRows(HEADS, [_row(row) for row in Reading(bundle).rows] if bundle is not None else [])
 
 
-def latest(job: Job) -> Bundle | None:
-    """The table as far as it is; None before there is one, and where it was lost."""
-    digest = job.artifacts.get("table", "")
-    if not digest:
-        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
-        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
-    try:
-        return unpack(store().get(digest)) if digest else None
-    except StoreError:
-        return None
-
-
-class Lines:
-    """The patches as rows for programs."""
-
-    HEADS: ClassVar[Mapping[str, str]] = {
-        "change": "Change",
-        "way": "Way",
-        "verdict": "Verdict",
-        "changes": "Changes",
-        "size": "Size (% of ranges)",
-        "worst": "Farthest from fair (points)",
-        "low": "95 % from",
-        "high": "95 % to",
-        "battles": "Battles",
-    }
-
-    def __init__(self, bundle: Bundle | None) -> None:
-        rows = Reading(bundle).rows if bundle is not None else []
-        self.rows = [
-            {
-                "change": row.title, "way": row.called, "verdict": row.said, "changes": row.changes, "size": row.size,
-                "worst": row.worst, "low": row.low, "high": row.high, "battles": row.battles,
-                "patch": {each["path"]: each["after"] for each in row.table["changes"]}, "apart": row.table["apart"],
-            }
-            for row in rows
-        ]  # fmt: skip
-        self.count = len(self.rows)
-
-    def page(self, offset: int, limit: int) -> list[dict[str, Any]]:
-        """Some of the rows."""
-        return self.rows[offset : offset + limit]
-
-    def csv(self) -> bytes:
-        """A line for each."""
-        out = io.StringIO(newline="")
-        writer = csv.writer(out)
-        writer.writerow(self.HEADS.values())
-        writer.writerows(
-            [safe(v) if isinstance(v := row[head], str) else v for head in self.HEADS] for row in self.rows
-        )
-        return out.getvalue().encode()
+def _row(row: Row) -> dict[str, Any]:
+    """A patch for programs."""
+    return {
+        "change": row.title, "way": row.called, "verdict": row.said, "changes": row.changes, "size": row.size,
+        "worst": row.worst, "low": row.low, "high": row.high, "battles": row.battles,
+        "patch": {each["path"]: each["after"] for each in row.table["changes"]}, "apart": row.table["apart"],
+    }  # fmt: skip

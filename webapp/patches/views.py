@@ -18,10 +18,10 @@ from webapp.games import versions
 from webapp.games.specs import version_spec
 from webapp.lib.posts import posts_only
 from webapp.lib.whole import whole
-from webapp.patches.parts import latest
 from webapp.patches.reading import Reading, Row
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
+from webapp.studies.table_rows import latest
 
 LONGEST_NOTE = 2000
 

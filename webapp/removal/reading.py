@@ -7,26 +7,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from engine.arrays import Bundle, unpack
-from engine.errors import StoreError
 from webapp.lib.figures import in_unit, least_digits
-from webapp.lib.storage import store
 from webapp.lib.words import number, plural
 from webapp.studies.models import Job
+from webapp.studies.table_rows import latest
 
 Told = Mapping[str, Any]
-
-
-def latest(job: Job) -> Bundle | None:
-    """The table as far as it is; None before the first part is over, and where it was lost."""
-    digest = job.artifacts.get("table", "")
-    if not digest:
-        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
-        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
-    try:
-        return unpack(store().get(digest)) if digest else None
-    except StoreError:
-        return None
 
 
 class Row(NamedTuple):

@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple
 from webapp.lib.words import number
 from webapp.studies import companion
 from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import latest
 from webapp.suspects import decisions
 from webapp.suspects.models import Decision
 from webapp.suspects.reading import Suspect, read
-from webapp.worth.parts import OPEN, UNTESTED, Line, latest, lines_of
+from webapp.worth.parts import OPEN, UNTESTED, Line, lines_of
 
 State = Literal["measured", "going", "ended early", "lost", "none"]
 

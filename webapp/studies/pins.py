@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from engine.config import BalanceStudy, LineupConfig, ObjectiveSetConfig
-from engine.config.metagame import MetagameConfig
-from engine.config.patch import PatchConfig
-from engine.config.worth import WorthConfig
+from engine.config.study import GameConfig
 from engine.errors import ConfigError
 from engine.simulators.contract import GameSpec
 from webapp.accounts.models import User
@@ -30,6 +28,15 @@ BESIDE = frozenset({"game_version", "lineup_rules", "objective_set", "question"}
 """What the body of a search may say beside its settings."""
 USUAL_QUESTION, OWN = "unfair", "own"
 GAME_DATA = "leave it out, and save changes as a new version under Game data"
+
+
+class OfGame(Protocol):
+    """A study of a game."""
+
+    @property
+    def game(self) -> GameConfig:
+        """Which one, with which numbers."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ class Pins:
 
     def changed(
         self,
-        config: BalanceStudy | WorthConfig | MetagameConfig | PatchConfig,
+        config: OfGame,
         patch: Mapping[str, float] | None = None,
     ) -> list[tuple[str, str]]:
         """Where a study plays another game or other numbers than the version's (or than those of ``patch``, which was

@@ -1,4 +1,4 @@
-"""A table of what a job found, for programs: as JSON page by page, and as CSV whose first row are machine names."""
+"""The table of what a job found: as the study has it, and as rows for programs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,33 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from engine.arrays import Bundle, unpack
+from engine.errors import StoreError
+from webapp.lib.storage import store
 from webapp.studies.explore_export import safe
+from webapp.studies.models import Job
+
+
+def newest(job: Job, role: str) -> str:
+    """The hash of what the last round that left anything in a role left there; empty where none did."""
+    rounds = job.events.filter(kind="progressed", **{f"body__artifacts__{role}__isnull": False})
+    body = rounds.order_by("-tick").values_list("body", flat=True).first()
+    return str(body["artifacts"][role]) if body else ""
+
+
+def latest(job: Job) -> Bundle | None:
+    """A job's table as far as it is; None before there is one, and where it was lost."""
+    kept = job.artifacts.get("table", "")
+    digest = kept if kept and not job.active else newest(job, "table") or kept
+    try:
+        return unpack(store().get(digest)) if digest else None
+    except StoreError:
+        return None
 
 
 class TableRows:
-    """Rows by their names; ``heads``: those that the CSV has, in this order."""
+    """Rows by their names, as JSON page by page and as CSV; ``heads``: the columns of the CSV in this order. Its first
+    row are these names."""
 
     def __init__(self, heads: Sequence[str], rows: list[dict[str, Any]]) -> None:
         self.heads, self.rows, self.count = heads, rows, len(rows)

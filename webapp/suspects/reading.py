@@ -10,8 +10,9 @@ from engine.config.patterns import Pattern
 from webapp.lib.words import lower_first
 from webapp.studies import companion, patterns
 from webapp.studies.models import Job
+from webapp.studies.table_rows import latest
 from webapp.suspects.nearly import Near, nearly
-from webapp.worth.parts import FINE, OPEN, UNTESTED, Line, largest, latest, lines_of
+from webapp.worth.parts import FINE, OPEN, UNTESTED, Line, largest, lines_of
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 

@@ -15,6 +15,7 @@ from webapp.lib.storage import store
 from webapp.studies.explore_export import safe
 from webapp.studies.models import Job
 from webapp.studies.result_rows import range_shown
+from webapp.studies.table_rows import newest
 
 
 class Players:
@@ -64,12 +65,6 @@ def players(job: Job, of: str) -> Players:
     """The players of the ``front``, measured on fresh episodes where the search has ended, or of the ``archive``: of
     the last round while the search runs. Raises StoreError."""
     fresh = of == "front" and "fresh" in job.artifacts
-    digest = job.artifacts.get("fresh" if fresh else of) or _newest(job, "front" if of == "front" else "chunk")
+    digest = job.artifacts.get("fresh" if fresh else of) or newest(job, "front" if of == "front" else "chunk")
     goals = [goal["measure"] for goal in job.config["objectives"]]
     return Players(unpack(store().get(digest)) if digest else None, goals, fresh)
-
-
-def _newest(job: Job, role: str) -> str:
-    """The artifact of the last round that left one."""
-    found = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True).first() or {}
-    return str(found.get("artifacts", {}).get(role, ""))

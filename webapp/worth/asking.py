@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django import forms
-from django.conf import settings
 
-from engine.catalog import STUDIES
-from engine.config import Study
 from engine.config.worth import WorthConfig
 from webapp.games.fields import NumberField
 from webapp.lib import words
 from webapp.lib.text import seen
 from webapp.projects.models import Project
 from webapp.studies import checks
-from webapp.studies.intake import Body, Intake, Refers
-from webapp.studies.models import Job
-from webapp.studies.pins import Pins, pins_of, pins_of_job
+from webapp.studies.pinned_intake import PinnedIntake
+from webapp.studies.pins import Pins
 
 BATTLES, MATTERS = 400_000, 3
 
 
-class WorthIntake(Intake):
+class WorthIntake(PinnedIntake):
     """How the site starts experiments."""
 
-    beside: ClassVar[frozenset[str]] = frozenset({"game_version", "lineup_rules"})
-
-    def first(self, body: Body) -> tuple[Study, Refers]:
-        """With what the project has now."""
-        return _measured(body, pins_of(body))
-
-    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
-        """With what the other one rested on."""
-        return _measured(body, pins_of_job(job, body.user))
-
-
-def _measured(body: Body, pins: Pins) -> tuple[Study, Refers]:
-    """An experiment on the project's game data, and the rows it rests on."""
-    filled = pins.filled({"name": STUDIES["worth"].label, **body.config})
-    if "objectives" not in body.config:
-        del filled["objectives"]
-    data = body.table(filled)
-    pins.named(data["game"], body)
-    study, wrong = body.loaded(data, settings.CPUS)
-    if isinstance(study, WorthConfig):
-        wrong += [*pins.changed(study), *checks.lineups(study.pairings, pins.spec)]
-    body.refuse(wrong)
-    assert study is not None
-    return study, {"game_version": pins.version, "lineup_rules": pins.rules, "template": "worth"}
+    def unfit(self, study: WorthConfig, pins: Pins) -> Iterator[tuple[str, str]]:
+        """What is wrong with its rules."""
+        return checks.lineups(study.pairings, pins.spec)
 
 
 class WorthForm(forms.Form):

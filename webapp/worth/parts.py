@@ -10,15 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from engine.arrays import Bundle, unpack
-from engine.errors import StoreError
+from engine.arrays import Bundle
 from webapp.accounts.models import User
 from webapp.lib.figures import exact_digits, price_digits
-from webapp.lib.storage import store
 from webapp.studies import patterns
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
-from webapp.studies.table_rows import TableRows
+from webapp.studies.table_rows import TableRows, latest
 from webapp.worth.asking import WorthForm, WorthIntake
 
 UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
@@ -144,18 +142,6 @@ class Measuring(Parts):
     def table(self, job: Job, of: str, user: User) -> Rows:
         """A line for each."""
         return rows_of(latest(job))
-
-
-def latest(job: Job) -> Bundle | None:
-    """The table as far as it is; None before the first stage is over, and where it was lost."""
-    digest = job.artifacts.get("table", "")
-    if not digest:
-        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
-        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
-    try:
-        return unpack(store().get(digest)) if digest else None
-    except StoreError:
-        return None
 
 
 def lines_of(bundle: Bundle) -> list[Line]:
