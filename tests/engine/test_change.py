@@ -23,6 +23,7 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study.change import Words
 from engine.verdicts import Goals, Sample
+from tests.engine.sample_simulators import SPEC as TUG_OF_WAR
 
 TUG = "python:tests.engine.sample_simulators:TugOfWar"
 UNFAIR = {
@@ -194,7 +195,7 @@ def test_a_dearer_piece_makes_teams_illegal_and_they_are_refitted(store: FolderS
 
 
 def test_a_refit_is_told_by_pieces_with_their_counts() -> None:
-    spec = TugOfWar().spec
+    spec = TUG_OF_WAR
     row = {slot.id: s for s, slot in enumerate(spec.slots)}
     before = np.zeros((2, len(spec.slots)), np.int32)
     after = before.copy()
