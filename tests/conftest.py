@@ -51,8 +51,9 @@ SLOW_FILES = {
 
 LONGEST = (
     "workers/test_full_disk", "workers/test_whole_site_kills", "browser/test_job_page", "browser/test_explore",
-    "engine/test_lineups", "browser/test_explore_hands", "browser/test_data_pages", "engine/test_train_ray",
-    "engine/test_pool_ray", "browser/test_frame", "engine/test_rl_learners", "workers/test_kills",
+    "engine/test_patches", "engine/test_lineups", "engine/test_verdicts", "browser/test_explore_hands",
+    "browser/test_data_pages", "engine/test_train_ray", "engine/test_pool_ray", "browser/test_frame",
+    "engine/test_rl_learners", "workers/test_kills",
 )  # fmt: skip
 """Those that took a minute and more, the longest first: of several processes, nobody begins one when all others end."""
 
