@@ -9,10 +9,13 @@ import re
 from html import unescape
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.config.lineups import TeamRow
+from engine.lineups.schema import team_row
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import DUKE, experiment
 from tests.webapp.replays import CHANGE, finished, shortlist, tried
@@ -20,10 +23,13 @@ from webapp.api import tokens
 from webapp.changes import starting
 from webapp.changes.picking import lineups
 from webapp.changes.reading import latest_of, read
+from webapp.changes.standing import standing
 from webapp.changes.telling import fixed, head, rest
 from webapp.games import arrivals, versions
 from webapp.games.specs import version_spec
 from webapp.studies import companion
+from webapp.studies import explore_source as source
+from webapp.studies.explore_build import explored
 from webapp.studies.models import Job, Status
 from webapp.suspects.reading import read as suspects_of
 
@@ -87,6 +93,20 @@ def test_a_suspect_has_sliders_with_the_games_range_and_its_fair_price(team: Stu
     assert "fair price 385 (352 to 431)" in page
     assert "the game’s range" in page
     assert "Try it on 5 lineups" in page
+
+
+def test_until_a_change_is_tried_the_lineups_are_drawn_as_they_are(team: Studio, search: Job) -> None:
+    shortlist(search)
+    replayed = lineups(search)
+    found, now, spec = explored(search), standing(search, replayed), source.spec(search)
+    assert now is not None
+    assert [each.name for each in now.lineups] == [each["name"] for each in replayed]
+    for each, given in zip(now.lineups, replayed, strict=True):
+        genome = np.stack([team_row(spec, TeamRow(**given_team)) for given_team in given["teams"]])
+        (row,) = np.flatnonzero((found.genome == genome).all(axis=(1, 2)))[:1]
+        assert each.before.value == pytest.approx(float(found.core["value"][0, row]))
+        assert now.shown(each.before.value) in shown(team.designer, address(search))
+    assert standing(search, []) is None
 
 
 def test_lineups_that_stand_for_a_suspect_hold_it_in_their_strongest_team(search: Job) -> None:

@@ -14,6 +14,7 @@ from engine.simulators.contract import GameSpec
 from webapp.accounts.people import signed_in
 from webapp.changes import numbers, picking, starting
 from webapp.changes.reading import read
+from webapp.changes.standing import standing
 from webapp.games import versions
 from webapp.games.edits import PREFIX
 from webapp.games.numbers import field_text
@@ -77,6 +78,7 @@ def about(request: HttpRequest, search: Job, typed: Typed, trial: Job | None = N
         "replayed": len(replayed),
         "changed": [each for each in sliders if each.changed and not each.problem],
         "trial": shown(trial) if trial else None,
+        "standing": None if trial else standing(search, replayed),
         "may_try": allowed(role_in(signed_in(request), search.project), "write"),
         "change_obstacle": playable.obstacle(search),
     }

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.changes import telling
 from webapp.changes.reading import Measured, Replayed
+from webapp.changes.standing import Standing
 from webapp.lib.figures import with_unit
 
 register = template.Library()
@@ -38,7 +39,7 @@ class Axis(NamedTuple):
 
 
 @register.filter
-def axis(replayed: Replayed) -> Axis:
+def axis(replayed: Replayed | Standing) -> Axis:
     """An axis for all lineups of a replay."""
     even = EVEN.get(replayed.objective.unit, 0.0)
     known = [m for each in replayed.lineups for m in (each.before, each.after) if m.value is not None]
@@ -105,13 +106,13 @@ def _step(rough: float) -> float:
 
 
 @register.simple_tag
-def shown(found: Replayed, measured: Measured) -> str:
+def shown(found: Replayed | Standing, measured: Measured) -> str:
     """A value with its unit."""
     return found.shown(measured.value, (measured.low, measured.high))
 
 
 @register.simple_tag
-def ends(found: Replayed, measured: Measured) -> str:
+def ends(found: Replayed | Standing, measured: Measured) -> str:
     """The ends of its range."""
     both = measured.low, measured.high
     return " to ".join(found.shown(end, both) for end in both)

@@ -1,0 +1,78 @@
+"""How the lineups that would be replayed stand now, by what their search knows of them: the card's bars before a change
+is tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config import ObjectiveConfig
+from engine.config.lineups import TeamRow
+from engine.errors import ConfigError, StoreError
+from engine.lineups.schema import team_row
+from webapp.changes.picking import Lineups
+from webapp.changes.reading import Measured
+from webapp.lib.figures import column_digits, in_unit, telling
+from webapp.lib.words import number
+from webapp.studies import explore_source as source
+from webapp.studies.explore_build import Explored, explored
+from webapp.studies.models import Job
+
+
+class Now(NamedTuple):
+    """A lineup before any change; ``fresh``: by fresh battles."""
+
+    name: str
+    before: Measured
+    fresh: bool
+    after: Measured = Measured(None)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """``lineups`` that are known, in the ``objective`` that has the line."""
+
+    objective: ObjectiveConfig
+    lineups: list[Now]
+
+    @property
+    def line(self) -> float | None:
+        """Its line."""
+        return self.objective.threshold
+
+    def shown(self, value: float | None, ends: tuple[float | None, float | None] | None = None) -> str:
+        """A value with its unit, with so many digits that it stands on its side of the line."""
+        if value is None:
+            return "–"
+        unit, lines = self.objective.unit, [] if self.line is None else [self.line]
+        digits = column_digits((each.before.value for each in self.lineups), unit)
+        known = None if ends is None or None in ends else (float(ends[0] or 0.0), float(ends[1] or 0.0))
+        return in_unit(number(value, telling(value, known, digits, lines)), unit)
+
+
+def standing(search: Job, replayed: Lineups) -> Standing | None:
+    """The lineups of a search that are given as a study has them; None where none of them is known any more."""
+    try:
+        found, spec = explored(search), source.spec(search)
+    except (StoreError, ConfigError):
+        return None
+    objectives = source.objectives(search).objectives
+    measure = next((j for j, o in enumerate(objectives) if o.threshold is not None), 0)
+    if not found.core:
+        return None
+    genomes = [np.stack([team_row(spec, TeamRow(**team)) for team in each["teams"]]) for each in replayed]
+    known = [_now(found, measure, each["name"], genome) for each, genome in zip(replayed, genomes, strict=True)]
+    lineups = [each for each in known if each is not None]
+    return Standing(objectives[measure], lineups) if lineups else None
+
+
+def _now(found: Explored, measure: int, name: str, genome: NDArray[np.int32]) -> Now | None:
+    rows = np.flatnonzero((found.genome == genome).all(axis=(1, 2)))
+    if not len(rows):
+        return None
+    value, half = (float(found.core[column][measure, rows[0]]) for column in ("value", "half"))
+    ends = (value - half, value + half) if np.isfinite(half) else (None, None)
+    return Now(name, Measured(value, *ends), int(found.core["id"][rows[0]]) in found.fresh)
