@@ -30,6 +30,7 @@ from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.removal import RemovalConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
+from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
 from engine.config.train import TrainConfig
 from engine.config.worth import WorthConfig
@@ -259,6 +260,7 @@ EVALUATORS: dict[str, str] = {
     "patched": "engine.lineups.pairing_evaluator:build_patched",
     "versions": "engine.lineups.version_evaluator:build",
     "swaps": "engine.lineups.swap_evaluator:build",
+    "plantings": "engine.sensitivity.evaluator:build",
 }
 SAMPLERS: dict[str, str] = {"train": "engine.study.sampler_factory:build"}
 STUDIES: dict[str, StudyKind] = {
@@ -308,5 +310,9 @@ STUDIES: dict[str, StudyKind] = {
     "removal": StudyKind(
         "What is left without it", "removal test", RemovalConfig, "engine.study.removal:removal",
         "engine.study.removal:Words", "battles", "table", tick="part", gained="measured",
+    ),
+    "sensitivity": StudyKind(
+        "How hard did we look", "sensitivity", SensitivityConfig, "engine.study.sensitivity:sensitivity",
+        "engine.study.sensitivity:Words", "battles", "table", tick="planting", gained="counted",
     ),
 }  # fmt: skip

@@ -36,6 +36,8 @@ FAMILIES: dict[str, set[str]] = {
     "patches": LEAVES | {"problem", "columns", "evolution", "lineups", "worth", "simulators.contract", "patches"},
     "change": LEAVES | {"problem", "evolution.algorithm", "lineups", "simulators.contract", "change"},
     "removal": LEAVES | {"lineups", "removal", "simulators.contract"},
+    "sensitivity": LEAVES
+    | {"problem", "columns", "evolution.algorithm", "lineups", "rl.learner", "sensitivity", "simulators", "worth"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
     "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},
@@ -56,6 +58,7 @@ FAMILIES: dict[str, set[str]] = {
         "metagame",
         "patches",
         "removal",
+        "sensitivity",
         "study",
         "worth",
     },

@@ -1,0 +1,147 @@
+"""The course of a sensitivity: all plantings, then the effects of what experiments confirmed beside what was planted.
+
+Whatever holds none of the planted pieces and was confirmed is either unfair in the game as it is, or innocent. So its
+effect there is measured, on battles of its own, and it is called innocent where that is smaller than what matters or
+goes the other way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle
+from engine.config.sensitivity import SensitivityConfig
+from engine.evolution.algorithm import Parts, Progress
+from engine.problem import Evaluation, Request
+from engine.rng import combine64
+from engine.sensitivity.evaluator import METRICS, TOLD, Asked
+from engine.sensitivity.plan import Planting
+
+_MEASURED = 0x5E48
+WAITS, DONE, FAILED = range(3)
+
+
+class Named(NamedTuple):
+    """A trait that an experiment confirmed, as too good (1) or too weak (-1)."""
+
+    pieces: tuple[int, ...]
+    least: int
+    sign: int
+
+
+class Course:
+    """Requests plantings and collects what came of them, as an ``Algorithm`` does. ``metrics`` float64[n, METRICS] and
+    ``told`` by planting; ``effects``: of each ``Named`` beside, its effect in the game as it is."""
+
+    def __init__(self, config: SensitivityConfig, plantings: list[Planting]) -> None:
+        self.config, self.plantings = config, plantings
+        self.status = np.full(len(plantings), WAITS, np.uint8)
+        self.metrics = np.full((len(plantings), len(METRICS)), np.nan)
+        self.told: dict[int, list[Named]] = {}
+        self.effects: dict[Named, tuple[float, float, float]] = {}
+        self.battles, self._asked = 0, set[int]()
+
+    @property
+    def tick(self) -> int:
+        """Plantings that are over."""
+        return int((self.status != WAITS).sum())
+
+    @property
+    def planted(self) -> bool:
+        """Whether all of them are."""
+        return self.tick == len(self.plantings)
+
+    @property
+    def beside(self) -> list[Named]:
+        """All that was confirmed beside what was planted: it holds none of the pieces of the break."""
+        found = {n for i, told in self.told.items() for n in told if not set(n.pieces) & set(self.plantings[i].pieces)}
+        return sorted(found)
+
+    @property
+    def done(self) -> bool:
+        """Whether everything is told."""
+        return self.planted and len(self.effects) == len(self.beside)
+
+    def ask(self, room: int) -> list[Request]:
+        """At most so many requests of what was neither asked for nor told."""
+        waiting = self._measuring() if self.planted else self._planting()
+        found = [request for request in waiting if request.id not in self._asked][: max(room, 0)]
+        self._asked |= {request.id for request in found}
+        return found
+
+    def tell(self, evaluation: Evaluation) -> list[Progress]:
+        """Take in an answer. Raises KeyError for one that is not outstanding."""
+        self._asked.remove(evaluation.id)
+        self.battles += evaluation.cost
+        i = evaluation.id
+        if i >= len(self.plantings):
+            effect = tuple(evaluation.metrics[:3].tolist())
+            self.effects[self.beside[i - len(self.plantings)]] = effect
+            return []
+        self.status[i] = DONE if evaluation.status == "ok" else FAILED
+        if evaluation.status == "ok":
+            self.metrics[i] = evaluation.metrics
+            self.told[i] = _named(evaluation.values)
+        return [Progress(self.tick)]
+
+    def state(self) -> Parts:
+        """All that is told."""
+        rows = [(i, *_row(named)) for i, told in sorted(self.told.items()) for named in told]
+        beside = [(*_row(named), *effect) for named, effect in self.effects.items()]
+        arrays = {
+            "status": self.status, "metrics": self.metrics, "battles": np.array([self.battles], np.int64),
+            "told": np.array(rows, np.int32).reshape(-1, 1 + len(TOLD)),
+            "effects": np.array(beside, np.float64).reshape(-1, len(TOLD) + 3),
+        }  # fmt: skip
+        return {"course": Bundle({}, arrays)}
+
+    def load(self, parts: Parts) -> None:
+        """Continue from a state."""
+        arrays = parts["course"].arrays
+        self.status, self.metrics = np.array(arrays["status"]), np.array(arrays["metrics"])
+        self.battles = int(arrays["battles"][0])
+        self.told = {i: [] for i in np.flatnonzero(self.status == DONE).tolist()}
+        for i, *row in arrays["told"].tolist():
+            self.told[i].append(_name(row))
+        self.effects = {_name(row[:4]): (row[4], row[5], row[6]) for row in arrays["effects"].tolist()}
+
+    def _planting(self) -> list[Request]:
+        return [
+            Request(p.number, Asked(p.pieces, 1, p.target, p.sign).genome(), 0, 1, p.seed)
+            for p in self.plantings
+            if self.status[p.number] == WAITS
+        ]
+
+    def _measuring(self) -> list[Request]:
+        found = []
+        for j, named in enumerate(self.beside):
+            if named not in self.effects:
+                key = combine64(combine64(self.config.seed, _MEASURED), hash_of(named))
+                asked = Asked(named.pieces, named.least, 0.0, named.sign)
+                found.append(Request(len(self.plantings) + j, asked.genome(), 0, 1, int(key) >> 1))
+        return found
+
+
+def hash_of(named: Named) -> int:
+    """A number that is the same for equal traits."""
+    key = named.least * 2 + (named.sign > 0)
+    for piece in named.pieces:
+        key = int(combine64(key, piece))
+    return key
+
+
+def _named(values: NDArray[np.float64] | None) -> list[Named]:
+    return [] if values is None else [_name(row) for row in values.tolist()]
+
+
+def _name(row: list[float]) -> Named:
+    first, second, least, sign = (int(each) for each in row)
+    return Named((first,) if second < 0 else (first, second), least, sign)
+
+
+def _row(named: Named) -> tuple[int, int, int, int]:
+    first, second = (*named.pieces, -1)[:2]
+    return first, second, named.least, named.sign

@@ -1,0 +1,173 @@
+"""Plays plantings: a break is made and measured, and an experiment is run on the game that has it.
+
+A request is a planting, or a pattern whose effect in the game as it is is to be measured. Its answer depends on the
+study and the request alone, so plantings are spread over workers, each a whole experiment.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config.sensitivity import HELD, SensitivityConfig
+from engine.errors import Cancelled, ConfigError
+from engine.lineups.pairing_evaluator import PairingEvaluator, checked
+from engine.lineups.rules import compile_rules
+from engine.problem import Capabilities, Evaluation, Objective, Problem, Request, ShouldStop
+from engine.rl.learner import on_threads
+from engine.sensitivity.effects import Ground, Pace
+from engine.sensitivity.plan import ALONG, Planting
+from engine.sensitivity.planted import Break
+from engine.sensitivity.tuning import Tuning
+from engine.simulators.contract import LineupSimulator
+from engine.simulators.loaders import heed, load
+from engine.worth.experiment import BLOCK, Experiment
+from engine.worth.prices import cost_bounds
+from engine.worth.reading import PRICES
+
+Genome = NDArray[np.int32]
+METRICS = ("effect", "low", "high", "chance", "place", "value")
+"""Of a planting: the effect that was planted and its range; the chance with which outcomes are turned; the number that
+was changed and what it is now (``engine.sensitivity.tuning.Tuned``)."""
+TOLD = ("first", "second", "least", "sign")
+"""Columns of an answer's ``values``: a row for each trait that the experiment confirmed."""
+HUNDREDTHS = 10_000
+_AFTER = 100
+"""What is added to a planting's seed for the battles that measure its break."""
+
+
+class Asked(NamedTuple):
+    """A genome in words: the pattern, and the target (0: its effect is measured, in the direction of ``sign``)."""
+
+    pieces: tuple[int, ...]
+    least: int
+    target: float
+    sign: int
+
+    @classmethod
+    def of(cls, genome: Genome) -> Asked:
+        """From int32[ALONG + 3]."""
+        *pieces, least, hundredths, sign = genome.tolist()
+        return cls(tuple(p for p in pieces if p >= 0), least, hundredths / HUNDREDTHS, sign)
+
+    def genome(self) -> Genome:
+        """The inverse."""
+        pieces = (*self.pieces, -1, -1, -1)[:ALONG]
+        return np.array([*pieces, self.least, round(self.target * HUNDREDTHS), self.sign], np.int32)
+
+
+class PatternSpace:
+    """A space of single genomes, which are given."""
+
+    can = Capabilities()
+
+    def sample(self, rng: np.random.Generator, n: int) -> Genome:
+        """Empty patterns."""
+        return np.stack([Asked((), 1, 0.0, 1).genome()] * n)
+
+    def keys(self, genomes: Genome) -> NDArray[np.uint64]:
+        """Their first numbers; nothing is remembered by them."""
+        return genomes[:, 0].astype(np.uint64)
+
+
+class PlantingEvaluator:
+    """Holds a simulator, but no state on which a result depends."""
+
+    def __init__(self, config: SensitivityConfig, simulator: LineupSimulator) -> None:
+        self.config, self.simulator = config, simulator
+        self.spec = checked(config.experiment(0), simulator)
+        self.rules = compile_rules(self.spec, config.pairings)
+        self.bounds = cost_bounds(self.spec)
+
+    def close(self) -> None:
+        """Release the simulator."""
+        if close := getattr(self.simulator, "close", None):
+            close()
+
+    def describe(self) -> Problem:
+        return Problem(PatternSpace(), (Objective("effect", "Effect"),), METRICS, noun="planting")
+
+    def initialize(self, rng: np.random.Generator) -> Genome:
+        return np.asarray(PatternSpace().sample(rng, 1)[0])
+
+    def evaluate(self, requests: Sequence[Request], should_stop: ShouldStop) -> Iterator[Evaluation]:
+        """One after the other, on one thread."""
+        heed(self.simulator, should_stop)
+        for request in requests:
+            asked = Asked.of(request.genome)
+            try:
+                with on_threads(1):
+                    answer = self._planted if asked.target else self._measured
+                    found = answer(request, asked, should_stop)
+            except Cancelled:
+                return
+            yield found
+
+    def _measured(self, request: Request, asked: Asked, should_stop: ShouldStop) -> Evaluation:
+        """The effect of a pattern in the game as it is."""
+        ground = Ground(self.config.experiment(request.seed), self.simulator, self.rules)
+        many = 2 * self.config.precise
+        effect = ground.effect(
+            asked.pieces, asked.least, asked.sign, Break(asked.pieces), many, request.seed, should_stop
+        )
+        return _answer(request, np.array([*effect, 0.0, -1, np.nan]), np.zeros((0, len(TOLD))), ground.played)
+
+    def _planted(self, request: Request, asked: Asked, should_stop: ShouldStop) -> Evaluation:
+        """A planting, and what an experiment says of the game that has it."""
+        ground = Ground(self.config.experiment(request.seed), self.simulator, self.rules)
+        kind = next(kind for kind, many in HELD.items() if many == len(asked.pieces))
+        planting = Planting(request.id, kind, asked.pieces, asked.sign, abs(asked.target), request.seed)
+        tuned = Tuning(self.config, self.spec, ground).tuned(planting, should_stop)
+        many, seed = self.config.precise, request.seed + _AFTER
+        effect = ground.effect(asked.pieces, 1, asked.sign, tuned.broken, many, seed, should_stop)
+        x = self._experiment(ground.player(tuned.broken), request.seed, should_stop)
+        metrics = np.array([*effect, tuned.broken.chance, tuned.place, tuned.value])
+        return _answer(request, metrics, _told(x), ground.played + x.played)
+
+    def _experiment(self, player: PairingEvaluator, seed: int, should_stop: ShouldStop) -> Experiment:
+        """An experiment, played to the end of its proof: prices confirm nothing. Raises Cancelled."""
+        config, pace = self.config, Pace()
+        x = Experiment(self.rules, config.battles, config.matters, seed, self.bounds, should_stop)
+        while True:
+            if should_stop():
+                raise Cancelled("The experiment was asked to stop")
+            asked, began = x.ask(max(pace.many // BLOCK, 1)), time.monotonic()
+            if x.done or x.stage.name == PRICES:
+                return x
+            for answer in player.evaluate(asked, should_stop):
+                x.tell(answer)
+            pace.took(BLOCK * max(len(asked), 1), time.monotonic() - began)
+
+
+def _told(x: Experiment) -> NDArray[np.float64]:
+    """The traits that an experiment confirmed, as TOLD [n, 4]."""
+    rows = []
+    for finding in x.reading.findings:
+        if finding.told:
+            trait = x.traits.all[finding.trait]
+            first, second = (*trait.pieces, -1)[:2]
+            rows.append((first, second, trait.least, 1 if finding.worth > 0 else -1))
+    return np.array(rows, np.float64).reshape(-1, len(TOLD))
+
+
+def _answer(request: Request, metrics: NDArray[np.float64], told: NDArray[np.float64], battles: int) -> Evaluation:
+    return Evaluation(
+        request.id, metrics[:1], np.zeros((1, 1)), 1, metrics, cost=battles, context=request.context, values=told
+    )
+
+
+def build(payload: bytes) -> PlantingEvaluator:
+    """The evaluator for a study given as JSON; loads the simulator. Raises ConfigError, SimulatorError."""
+    config = SensitivityConfig.model_validate(msgspec.json.decode(payload))
+    simulator = load(config.game.simulator)
+    try:
+        return PlantingEvaluator(config, simulator)
+    except ConfigError:
+        if close := getattr(simulator, "close", None):
+            close()
+        raise
