@@ -36,8 +36,8 @@ SLOW_FILES = {
         "gate_command", "herobattle", "lineups", "match_memory",
         "mdp_external", "mdp_paths", "metagame", "metagame_study", "new_pieces", "objectives", "pairings", "pbt",
         "peers", "piping", "pool_ray", "pool_ray_lost", "racing", "racing_lineups", "rl_learners", "shared_learner",
-        "sensitivity", "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study", "study_troubles", "supervisor",
-        "termination", "train", "trust_finds_faults",
+        "sensitivity", "simulator_client", "simulator_conformance", "simulator_tcp", "stops", "study",
+        "study_troubles", "supervisor", "termination", "train", "trust_finds_faults",
         "train_policies", "train_ray", "turns", "verdicts", "wesnoth", "worth", "worth_prices",
     },
     "webapp": {

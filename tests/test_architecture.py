@@ -88,6 +88,7 @@ APPS = (
     "studies",
     "training",
     "evaluations",
+    "sensitivity",
     "worth",
     "metagame",
     "removal",

@@ -87,8 +87,8 @@ class Pace:
 
     def took(self, many: int, seconds: float) -> None:
         """A part took so long."""
-        fitting = int(many * SHORT_S / max(seconds, 1e-6))
-        self.many = min(max(fitting, FEW), 4 * self.many, LARGEST)
+        wanted = int(many * SHORT_S / max(seconds, 1e-6))
+        self.many = min(max(wanted, FEW), 4 * self.many, LARGEST)
 
 
 class Ground:

@@ -156,6 +156,7 @@ NAMING = {
     "a search, set": ("", {"kind": "search", "set": {"game.simulator": COMMAND}}),
     "who beats whom": ("", {"kind": "metagame", "config": {"game": {"simulator": COMMAND}}}),
     "who beats whom, set": ("", {"kind": "metagame", "set": {"game.simulator": COMMAND}}),
+    "a sensitivity": ("", {"kind": "sensitivity", "config": {"game": {"simulator": COMMAND}}}),
     "what pieces are worth, set": ("", {"kind": "worth", "set": {"game.simulator": COMMAND}}),
     "one like another": ("train", {"set": {"game.name": COMMAND}}),
     "a search like another": ("search", {"set": {"game.simulator": COMMAND}}),

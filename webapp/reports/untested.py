@@ -8,10 +8,12 @@ from webapp.lib.words import number, plural
 from webapp.reports.headline import STATES
 from webapp.reports.lineups import Judged
 from webapp.reports.pieces import Pieces
+from webapp.sensitivity.figures import measured, told
 from webapp.studies.explore_recheck import checking
 from webapp.studies.models import Job, Status
 from webapp.worth.parts import Line
 
+NOTHING = "Nothing found; sensitivity not measured. "
 NAMED = 6
 """Pieces that a sentence names before it counts the rest."""
 
@@ -37,10 +39,9 @@ def _of_pieces(pieces: Pieces) -> Iterator[str]:
     if pieces.open_pairs:
         yield f"Pairs that are not settled: {_names(pieces.open_pairs)}."
     yield "What only three pieces or more do together is not measured by the experiment."
-    yield (
-        f"Effects of less than {number(pieces.matters)} points were not looked for. How often an experiment of this "
-        "size finds a larger one was not measured."
-    )
+    yield f"Effects of less than {number(pieces.matters)} points were not looked for."
+    found = pieces.faults or pieces.intended or measured(pieces.experiment)
+    yield ("" if found else NOTHING) + " ".join(told(pieces.experiment))
 
 
 def _of_lineups(search: Job, lineups: Judged) -> Iterator[str]:

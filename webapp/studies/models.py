@@ -52,7 +52,7 @@ class Job(models.Model):
         STOP = "stop", "Stop and keep results"
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="jobs")
-    kind = models.CharField(max_length=10)
+    kind = models.CharField(max_length=20)
     template = models.CharField(max_length=40, blank=True)
     title = models.CharField(max_length=120)
     config = models.JSONField(help_text="The engine's StudyConfig, complete: what runs depends on nothing else.")

@@ -123,6 +123,7 @@ class Measuring(Parts):
             "cost_digits": exact_digits(line.cost for line in lines),
             "fair_digits": price_digits(median([line.cost for line in lines if line.cost is not None] or [0.0])),
             "untested": any(line.worth is None for line in lines),
+            "nothing": not any(line.stands_out for line in lines),
             "lost": bundle is None and bool(job.artifacts),
             "proved": job.status == Status.FINISHED or bool(bundle and bundle.meta["proved"]),
         }

@@ -1,0 +1,1 @@
+"""Sensitivity: how often experiments find breaks of known size."""

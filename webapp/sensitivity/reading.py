@@ -1,0 +1,191 @@
+"""What the table of a sensitivity says, in words and rows for pages."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from engine.arrays import Bundle, unpack
+from engine.errors import StoreError
+from webapp.lib.storage import store
+from webapp.lib.words import NBSP, number, percent
+from webapp.studies.models import Job
+
+POINTS = 100
+SIDES = {"either": "too strong or too weak", "strong": "too strong", "weak": "too weak"}
+WORDS = {"piece": "A piece", "pair": "A pair", "triple": "A part of a triple"}
+PLURALS = {"piece": "Pieces", "pair": "Pairs", "triple": "Triples"}
+TO_COME, DONE, LOST = range(3)
+TOP, BOTTOM, LEFT, RIGHT = 16.0, 220.0, 56.0, 616.0
+"""Where a chart's axes stand."""
+
+
+class Cell(NamedTuple):
+    """A kind and size of break: so many of those ``planted`` were ``found``, a ``share`` with its range; ``innocent``:
+    plantings where something innocent was confirmed (None: not known yet), with the range of that share; ``effect``:
+    what was planted on average, in points, with its range. ``lost``: could not be planted; ``by_numbers``: were planted
+    in the game's numbers."""
+
+    kind: str
+    size: float
+    side: str
+    planted: int
+    found: int
+    share: float
+    low: float
+    high: float
+    innocent: int | None
+    innocent_low: float
+    innocent_high: float
+    effect: float | None
+    effect_low: float | None
+    effect_high: float | None
+    lost: int
+    by_numbers: int
+
+    @property
+    def break_(self) -> str:
+        """ "A piece 5 points too strong"."""
+        return f"{WORDS[self.kind]} {number(self.size)} points {SIDES[self.side]}"
+
+    @property
+    def range_words(self) -> str:
+        """ "85 to 96 %"."""
+        first, last = (round(100 * end) for end in (self.low, self.high))
+        return f"{first} to {last}{NBSP}%"
+
+    @property
+    def sentence(self) -> str:
+        """ "A piece 5 points too strong is found in 92 of 100 plantings (85 to 96 %)."."""
+        plantings = "planting" if self.planted == 1 else "plantings"
+        return f"{self.break_} is found in {self.found:,} of {self.planted:,} {plantings} ({self.range_words})."
+
+    @property
+    def shown(self) -> str:
+        """Its share in words."""
+        return percent(self.share)
+
+
+class Dot(NamedTuple):
+    """A cell in a chart."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    kind: str
+
+
+class Named(NamedTuple):
+    """What was confirmed beside the breaks, so ``often``, with its effect in the game as it is."""
+
+    name: str
+    often: int
+    effect: float | None
+    low: float | None
+    high: float | None
+    innocent: bool | None
+
+
+def latest(job: Job) -> Bundle | None:
+    """The table as far as it is; None before the first planting is over, and where it was lost."""
+    digest = job.artifacts.get("table", "")
+    if not digest:
+        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
+        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
+    try:
+        return unpack(store().get(digest)) if digest else None
+    except StoreError:
+        return None
+
+
+def cells_of(bundle: Bundle) -> list[Cell]:
+    """By kind, the smallest first."""
+    found = []
+    for each in bundle.meta["cells"]:
+        given = {name: each[name] for name in Cell._fields if name in each and not name.startswith("effect")}
+        effects = {name: _points(each[name]) for name in ("effect", "effect_low", "effect_high")}
+        told = {**given, **effects, "side": bundle.meta["side"], "share": each["share"] or 0.0}
+        found.append(Cell(**told))
+    order = list(WORDS)
+    return sorted(found, key=lambda cell: (order.index(cell.kind), cell.size))
+
+
+def innocents(cells: list[Cell]) -> str:
+    """How often something innocent was confirmed, in a sentence; empty while that is not known."""
+    known = [cell for cell in cells if cell.planted]
+    if not known or any(cell.innocent is None for cell in known):
+        return ""
+    count, many = sum(cell.innocent or 0 for cell in known), sum(cell.planted for cell in known)
+    if not count:
+        return f"In none of {many:,} plantings was anything innocent confirmed."
+    return f"In {count:,} of {many:,} plantings something innocent was confirmed."
+
+
+def dots(cells: list[Cell]) -> tuple[list[Dot], float]:
+    """Size of break against how often it was found, and the largest size."""
+    widest = max((cell.size for cell in cells), default=1.0) * 1.1
+    kinds = list(dict.fromkeys(cell.kind for cell in cells))
+    found = []
+    for cell in cells:
+        if cell.planted:
+            aside = 9 * (kinds.index(cell.kind) - (len(kinds) - 1) / 2)
+            x = LEFT + (RIGHT - LEFT) * cell.size / widest + aside
+            found.append(Dot(x, _height(cell.share), _height(cell.low), _height(cell.high), cell.kind))
+    return found, widest
+
+
+def beside(bundle: Bundle) -> list[Named]:
+    """What else was confirmed, the most frequent first."""
+    pieces = bundle.meta["pieces"]
+    found = []
+    for each in bundle.meta["beside"]:
+        name = " + ".join(pieces[p]["name"] for p in each["pieces"])
+        if each["least"] > 1:
+            name = f"{name}, {each['least']} or more"
+        ends = (_points(each[key]) for key in ("effect", "low", "high"))
+        found.append(Named(name, each["times"], *ends, each["innocent"]))
+    return sorted(found, key=lambda named: (-named.often, named.name))
+
+
+def rows_of(bundle: Bundle | None) -> list[dict[str, Any]]:
+    """A row for each planting that is over."""
+    if bundle is None:
+        return []
+    meta, columns = bundle
+    rows = []
+    for i in range(len(columns["size"])):
+        if columns["status"][i] == TO_COME:
+            continue
+        pieces = [meta["pieces"][p] for p in columns["piece"][i].tolist() if p >= 0]
+        numbers = {name: _known(float(columns[name][i])) for name in ("effect", "low", "high", "chance", "value")}
+        points = {name: None if numbers[name] is None else POINTS * numbers[name] for name in ("effect", "low", "high")}
+        rows.append({
+            "planting": i + 1, "pieces": [piece["id"] for piece in pieces],
+            "name": " + ".join(piece["name"] for piece in pieces),
+            "wanted": POINTS * float(columns["size"][i]) * int(columns["sign"][i]), **points,
+            "planted": columns["status"][i] == DONE, "through": _through(meta["paths"][i], numbers["chance"]),
+            "number": meta["paths"][i], "value": numbers["value"], "chance": numbers["chance"],
+            "found": _judged(int(columns["found"][i])), "innocent": _judged(int(columns["innocent"][i])),
+        })  # fmt: skip
+    return rows
+
+
+def _through(path: str, chance: float | None) -> str:
+    return "numbers" if path else "outcomes" if chance is not None else ""
+
+
+def _judged(value: int) -> bool | None:
+    return None if value < 0 else bool(value)
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _points(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else POINTS * value
+
+
+def _height(share: float) -> float:
+    return BOTTOM - (BOTTOM - TOP) * share
