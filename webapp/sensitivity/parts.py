@@ -11,7 +11,7 @@ from engine.config.sensitivity import SensitivityConfig
 from webapp.accounts.models import User
 from webapp.lib.words import number
 from webapp.sensitivity.asking import SensitivityForm, SensitivityIntake
-from webapp.sensitivity.reading import PLURALS, SIDES, beside, cells_of, dots, innocents, latest, rows_of
+from webapp.sensitivity.reading import PLURALS, beside, cells_of, dots, innocents, latest, rows_of, sizes_along
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
 from webapp.studies.table_rows import TableRows
@@ -38,19 +38,17 @@ class Planting(Parts):
         """How many were found, as far as it is."""
         bundle, config = latest(job), SensitivityConfig.model_validate(job.config)
         cells = cells_of(bundle) if bundle else []
-        points, widest = dots(cells)
         own = {
             "cells": cells,
             "told": [cell for cell in cells if cell.planted],
             "innocents": innocents(cells),
             "beside": beside(bundle) if bundle else [],
-            "dots": points,
-            "widest": widest,
+            "dots": dots(cells),
+            "sizes": sizes_along(cells).items(),
             "kinds": [(kind, PLURALS[kind]) for kind in config.planted],
             "lost": bundle is None and bool(job.artifacts.get("table")),
             "plantings": config.many,
             "most": config.most,
-            "side": SIDES[config.side],
         }
         return render(request, "sensitivity/job.html", context | own)
 

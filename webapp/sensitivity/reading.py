@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from engine.arrays import Bundle, unpack
 from engine.errors import StoreError
+from engine.indicators import wilson
 from webapp.lib.storage import store
 from webapp.lib.words import NBSP, number, percent
 from webapp.studies.models import Job
@@ -117,22 +118,30 @@ def innocents(cells: list[Cell]) -> str:
     if not known or any(cell.innocent is None for cell in known):
         return ""
     count, many = sum(cell.innocent or 0 for cell in known), sum(cell.planted for cell in known)
+    low, high = wilson(count, many)
+    ends = f"{percent(low)} to {percent(high)}"
     if not count:
-        return f"In none of {many:,} plantings was anything innocent confirmed."
-    return f"In {count:,} of {many:,} plantings something innocent was confirmed."
+        return f"In none of {many:,} plantings was anything innocent confirmed ({ends})."
+    return f"In {count:,} of {many:,} plantings something innocent was confirmed ({ends})."
 
 
-def dots(cells: list[Cell]) -> tuple[list[Dot], float]:
-    """Size of break against how often it was found, and the largest size."""
+def sizes_along(cells: list[Cell]) -> dict[float, float]:
+    """Where each size stands in a chart."""
     widest = max((cell.size for cell in cells), default=1.0) * 1.1
+    return {cell.size: LEFT + (RIGHT - LEFT) * cell.size / widest for cell in cells}
+
+
+def dots(cells: list[Cell]) -> list[Dot]:
+    """Size of break against how often it was found; kinds stand side by side."""
+    along = sizes_along(cells)
     kinds = list(dict.fromkeys(cell.kind for cell in cells))
     found = []
     for cell in cells:
         if cell.planted:
             aside = 9 * (kinds.index(cell.kind) - (len(kinds) - 1) / 2)
-            x = LEFT + (RIGHT - LEFT) * cell.size / widest + aside
+            x = along[cell.size] + aside
             found.append(Dot(x, _height(cell.share), _height(cell.low), _height(cell.high), cell.kind))
-    return found, widest
+    return found
 
 
 def beside(bundle: Bundle) -> list[Named]:
