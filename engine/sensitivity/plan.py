@@ -110,7 +110,7 @@ def _apart(held: NDArray[np.bool_]) -> list[int]:
 def _triples(traits: Traits, held: NDArray[np.bool_], rng: np.random.Generator) -> Iterator[Pattern]:
     """Triples that stand in teams of the rules: one of each of some teams."""
     rich = np.flatnonzero(held.sum(axis=1) >= HELD["triple"])
-    found = {}
+    found: dict[Pattern, None] = {}
     for row in rng.permutation(rich)[: DRAWN // 10]:
         three = rng.choice(np.flatnonzero(held[row]), HELD["triple"], replace=False)
         found[tuple(sorted(traits.single[i].pieces[0] for i in three))] = None

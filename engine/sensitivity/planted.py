@@ -69,4 +69,4 @@ class PlantedGame:
 
     def _holds(self, teams: NDArray[np.int32]) -> NDArray[np.bool_]:
         own = teams[:, self.slots]
-        return np.logical_and.reduce([(own == piece).any(axis=1) for piece in self.broken.pieces])
+        return np.asarray(np.logical_and.reduce([(own == piece).any(axis=1) for piece in self.broken.pieces]))

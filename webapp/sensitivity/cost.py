@@ -33,7 +33,7 @@ def seconds(version: GameVersion, plantings: int, battles: int) -> Seconds | Non
     or by its experiments. A worker runs a planting by itself, so of what an experiment takes on all workers, battles
     are shared among as many as before, and what is worked out from them among more. None: nobody knows."""
     jobs = Job.objects.filter(game_version__spec_hash=version.spec_hash, counters__seconds__gt=0).order_by("-pk")
-    own = [each for job in jobs.filter(kind="sensitivity", tick__gt=0)[:LATEST] if (each := _planting(job, battles))]
+    own = [_planting(job, battles) for job in jobs.filter(kind="sensitivity", tick__gt=0)[:LATEST]]
     if own:
         return Seconds(0.8 * plantings * min(own), 1.3 * plantings * max(own))
     others = jobs.filter(kind="worth", status=Status.FINISHED, counters__battles__gt=0)[:LATEST]

@@ -152,8 +152,8 @@ def beside(bundle: Bundle) -> list[Named]:
         name = " + ".join(pieces[p]["name"] for p in each["pieces"])
         if each["least"] > 1:
             name = f"{name}, {each['least']} or more"
-        ends = (_points(each[key]) for key in ("effect", "low", "high"))
-        found.append(Named(name, each["times"], *ends, each["innocent"]))
+        effect, low, high = (_points(each[key]) for key in ("effect", "low", "high"))
+        found.append(Named(name, each["times"], effect, low, high, each["innocent"]))
     return sorted(found, key=lambda named: (-named.often, named.name))
 
 
@@ -168,7 +168,7 @@ def rows_of(bundle: Bundle | None) -> list[dict[str, Any]]:
             continue
         pieces = [meta["pieces"][p] for p in columns["piece"][i].tolist() if p >= 0]
         numbers = {name: _known(float(columns[name][i])) for name in ("effect", "low", "high", "chance", "value")}
-        points = {name: None if numbers[name] is None else POINTS * numbers[name] for name in ("effect", "low", "high")}
+        points = {name: _points(numbers[name]) for name in ("effect", "low", "high")}
         rows.append({
             "planting": i + 1, "pieces": [piece["id"] for piece in pieces],
             "name": " + ".join(piece["name"] for piece in pieces),
