@@ -64,6 +64,7 @@ def _planted(body: Body, pins: Pins) -> tuple[Study, Refers]:
 class SensitivityForm(forms.Form):
     """What is planted and how often. It says what that costs, and starts once somebody has agreed."""
 
+    folded: ClassVar[tuple[str, ...]] = "battles", "matters", "side", "through", "seed", "title"
     experiment = forms.ChoiceField(
         label="Of which experiment", required=False,
         help_text="Its game data, lineup rules, battles and smallest effect are those of every planting.",
@@ -90,7 +91,10 @@ class SensitivityForm(forms.Form):
         label="How pieces are planted", choices=THROUGH, required=False,
         help_text="Pairs and triples are always planted in outcomes: lost battles are turned into won ones.",
     )  # fmt: skip
-    plantings: Any = NumberField(label="Plantings of each size", whole=True, low=4, high=2_000, required=False)
+    plantings: Any = NumberField(
+        label="Plantings of each size", whole=True, low=4, high=2_000, required=False,
+        help_text=f"{PLANTINGS} where nothing is typed. Fewer make wider ranges.",
+    )  # fmt: skip
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     agreed = forms.BooleanField(
@@ -103,11 +107,16 @@ class SensitivityForm(forms.Form):
         self.experiments = {str(job.pk): job for job in _experiments(project)}
         field: Any = self.fields["experiment"]
         field.choices = [("", "None: as typed below"), *((key, _called(job)) for key, job in self.experiments.items())]
-        if self.version:
-            usual = SensitivityConfig.model_validate({"game": {"simulator": "builtin:herobattle"}})
-            takes = cost.words(self.version, usual)
-            said = f"{PLANTINGS} where nothing is typed: fewer make wider ranges. As usual, that is {takes}"
-            self.fields["plantings"].help_text = said
+
+    @property
+    def takes(self) -> str:
+        """What it takes if nothing is typed."""
+        chosen = self.experiments.get(str(self.initial.get("experiment", "")))
+        screen = Screen.of(chosen) if chosen else None
+        version = chosen.game_version if chosen else self.version
+        battles = screen.battles if screen else BATTLES
+        usual = SensitivityConfig.model_validate({"game": {"simulator": "-"}, "battles": battles})
+        return f"As usual, that is {cost.words(version, usual)}" if version else ""
 
     def clean_sizes(self) -> list[float]:
         """Each as a number."""
