@@ -32,6 +32,15 @@ class Named(NamedTuple):
     sign: int
 
 
+def found(planting: Planting, told: list[Named]) -> bool:
+    """Whether an experiment found what was planted."""
+    right = [named for named in told if named.sign == planting.sign]
+    own = set(planting.pieces)
+    if planting.kind == "triple":
+        return any(set(named.pieces) <= own for named in right)
+    return any(set(named.pieces) == own for named in right)
+
+
 class Course:
     """Requests plantings and collects what came of them, as an ``Algorithm`` does. ``metrics`` float64[n, METRICS] and
     ``told`` by planting; ``effects``: of each ``Named`` beside, its effect in the game as it is."""
@@ -42,12 +51,17 @@ class Course:
         self.metrics = np.full((len(plantings), len(METRICS)), np.nan)
         self.told: dict[int, list[Named]] = {}
         self.effects: dict[Named, tuple[float, float, float]] = {}
-        self.battles, self._asked = 0, set[int]()
+        self.played, self._asked = 0, set[int]()
 
     @property
     def tick(self) -> int:
         """Plantings that are over."""
         return int((self.status != WAITS).sum())
+
+    @property
+    def hits(self) -> list[bool]:
+        """Of each planting whose experiment is over, whether it found what was planted."""
+        return [found(self.plantings[i], told) for i, told in sorted(self.told.items())]
 
     @property
     def planted(self) -> bool:
@@ -75,7 +89,7 @@ class Course:
     def tell(self, evaluation: Evaluation) -> list[Progress]:
         """Take in an answer. Raises KeyError for one that is not outstanding."""
         self._asked.remove(evaluation.id)
-        self.battles += evaluation.cost
+        self.played += evaluation.cost
         i = evaluation.id
         if i >= len(self.plantings):
             effect = tuple(evaluation.metrics[:3].tolist())
@@ -92,7 +106,7 @@ class Course:
         rows = [(i, *_row(named)) for i, told in sorted(self.told.items()) for named in told]
         beside = [(*_row(named), *effect) for named, effect in self.effects.items()]
         arrays = {
-            "status": self.status, "metrics": self.metrics, "battles": np.array([self.battles], np.int64),
+            "status": self.status, "metrics": self.metrics, "battles": np.array([self.played], np.int64),
             "told": np.array(rows, np.int32).reshape(-1, 1 + len(TOLD)),
             "effects": np.array(beside, np.float64).reshape(-1, len(TOLD) + 3),
         }  # fmt: skip
@@ -102,7 +116,7 @@ class Course:
         """Continue from a state."""
         arrays = parts["course"].arrays
         self.status, self.metrics = np.array(arrays["status"]), np.array(arrays["metrics"])
-        self.battles = int(arrays["battles"][0])
+        self.played = int(arrays["battles"][0])
         self.told = {i: [] for i in np.flatnonzero(self.status == DONE).tolist()}
         for i, *row in arrays["told"].tolist():
             self.told[i].append(_name(row))

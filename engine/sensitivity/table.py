@@ -15,20 +15,11 @@ import numpy as np
 
 from engine.columns import Arrays
 from engine.indicators import wilson
-from engine.sensitivity.course import DONE, FAILED, Course, Named
+from engine.sensitivity.course import DONE, FAILED, Course, Named, found
 from engine.sensitivity.plan import ALONG, Planting
 from engine.simulators.contract import GameSpec
 
 UNKNOWN = -1
-
-
-def found(planting: Planting, told: list[Named]) -> bool:
-    """Whether an experiment found what was planted."""
-    right = [named for named in told if named.sign == planting.sign]
-    own = set(planting.pieces)
-    if planting.kind == "triple":
-        return any(set(named.pieces) <= own for named in right)
-    return any(set(named.pieces) == own for named in right)
 
 
 def tabled(course: Course, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:

@@ -1,5 +1,5 @@
 """The one loop that drives every study whose battles a schedule asks for: what pieces are worth, who beats whom, what a
-change does, what is left without a suspect, the smallest change that works."""
+change does, what is left without a suspect, the smallest change that works, how hard one looked."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Protocol
 from engine.arrays import Bundle
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
+from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import BalanceStudy
 from engine.config.worth import WorthConfig
 from engine.errors import Cancelled
@@ -46,7 +47,10 @@ class Scheduled(PoolSession):
     schedule: Schedule
 
     def __init__(
-        self, config: BalanceStudy | MetagameConfig | PatchConfig | WorthConfig, store: Store, control: Control
+        self,
+        config: BalanceStudy | MetagameConfig | PatchConfig | SensitivityConfig | WorthConfig,
+        store: Store,
+        control: Control,
     ) -> None:
         super().__init__(config, config.pool, store, control)
         self.began, self.before_s = time.monotonic(), 0.0

@@ -19,19 +19,19 @@ from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import compile_rules
 from engine.problem import Evaluation, Request
 from engine.sensitivity import evaluator as evaluators
-from engine.sensitivity.course import Course, Named
+from engine.sensitivity.course import Course, Named, found
 from engine.sensitivity.effects import Ground
 from engine.sensitivity.evaluator import TOLD, Asked, PlantingEvaluator
 from engine.sensitivity.plan import Planting, planned
 from engine.sensitivity.planted import Break, PlantedGame
-from engine.sensitivity.table import found, tabled
+from engine.sensitivity.table import tabled
 from engine.sensitivity.tuning import Tuning
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.sensitivity import Words
+from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
-from engine.worth import screen as screens
 from tests.engine.planted_games import CHARM, HERO, SOLDIER, Numbers
 from tests.engine.sample_simulators import SPEC
 
@@ -42,7 +42,7 @@ NUMBERS = "python:tests.engine.planted_games:Numbers"
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer pairings for what forecasts expect, and fewer steps of learning."""
     monkeypatch.setattr(forecasts, "STEPS", (20, 60))
-    monkeypatch.setattr(screens, "EXPECTED", 20_000)
+    monkeypatch.setattr(expectations, "EXPECTED", 20_000)
     monkeypatch.setattr(readings, "EXPECTED", (20_000, 5_000))
     for name in ("CLOSELY", "ROUGHLY", "TURNS"):
         monkeypatch.setattr(readings, name, 500)
@@ -292,7 +292,7 @@ def test_a_course_that_goes_on_from_its_state_asks_for_what_is_missing() -> None
     other.load(course.state())
     assert [request.id for request in other.ask(10)] == [4, 5]
     assert other.told == course.told
-    assert other.battles == course.battles
+    assert other.played == course.played
     with pytest.raises(KeyError):
         other.tell(answer(0, []))
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
-from django.conf import settings
 from django.db.models import Q
 
-from engine.catalog import STUDIES
-from engine.config import Study
 from engine.config.sensitivity import SensitivityConfig
 from webapp.games.fields import NumberField
 from webapp.games.versions import current
@@ -19,9 +16,9 @@ from webapp.projects.models import Project
 from webapp.sensitivity import cost
 from webapp.sensitivity.figures import Screen
 from webapp.studies import checks
-from webapp.studies.intake import Body, Intake, Refers
 from webapp.studies.models import Job, Status
-from webapp.studies.pins import Pins, pins_of, pins_of_job
+from webapp.studies.pinned_intake import PinnedIntake
+from webapp.studies.pins import Pins
 
 BATTLES, MATTERS, PLANTINGS = 400_000, 3, 100
 SIZES = "5, 8"
@@ -32,33 +29,12 @@ THROUGH = [("numbers", "In the game’s numbers, where they reach so far"), ("ou
 SIDES = [("either", "Too strong and too weak by turns"), ("strong", "Too strong"), ("weak", "Too weak")]
 
 
-class SensitivityIntake(Intake):
+class SensitivityIntake(PinnedIntake):
     """How the site starts sensitivities: with game data of the project."""
 
-    beside: ClassVar[frozenset[str]] = frozenset({"game_version", "lineup_rules"})
-
-    def first(self, body: Body) -> tuple[Study, Refers]:
-        """With what the project has now."""
-        return _planted(body, pins_of(body))
-
-    def again(self, body: Body, job: Job) -> tuple[Study, Refers]:
-        """With what the other one rested on."""
-        return _planted(body, pins_of_job(job, body.user))
-
-
-def _planted(body: Body, pins: Pins) -> tuple[Study, Refers]:
-    """A sensitivity on the project's game data, and the rows it rests on."""
-    filled = pins.filled({"name": STUDIES["sensitivity"].label, **body.config})
-    if "objectives" not in body.config:
-        del filled["objectives"]
-    data = body.table(filled)
-    pins.named(data["game"], body)
-    study, wrong = body.loaded(data, settings.CPUS)
-    if isinstance(study, SensitivityConfig):
-        wrong += [*pins.changed(study), *checks.lineups(study.pairings, pins.spec)]
-    body.refuse(wrong)
-    assert study is not None
-    return study, {"game_version": pins.version, "lineup_rules": pins.rules, "template": "sensitivity"}
+    def unfit(self, study: SensitivityConfig, pins: Pins) -> list[tuple[str, str]]:
+        """Where its rules do not fit the game."""
+        return [*checks.lineups(study.pairings, pins.spec)]
 
 
 class SensitivityForm(forms.Form):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from engine.config import LineupConfig
-from webapp.sensitivity.reading import Cell, cells_of, latest
+from webapp.sensitivity.reading import Cell, cells_of
 from webapp.studies.models import Job, Status
+from webapp.studies.table_rows import latest
 
 ENDED = (Status.FINISHED, Status.STOPPED)
 LATEST = 30

@@ -11,10 +11,10 @@ from engine.config.sensitivity import SensitivityConfig
 from webapp.accounts.models import User
 from webapp.lib.words import number
 from webapp.sensitivity.asking import SensitivityForm, SensitivityIntake
-from webapp.sensitivity.reading import PLURALS, beside, cells_of, dots, innocents, latest, rows_of, sizes_along
+from webapp.sensitivity.reading import PLURALS, beside, cells_of, dots, innocents, rows_of, sizes_along
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job
-from webapp.studies.table_rows import TableRows
+from webapp.studies.table_rows import TableRows, latest
 
 HEADS = (
     "planting", "pieces", "name", "wanted", "effect", "low", "high", "planted", "through", "number", "value", "chance",

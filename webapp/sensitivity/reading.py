@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from engine.arrays import Bundle, unpack
-from engine.errors import StoreError
+from engine.arrays import Bundle
 from engine.indicators import wilson
-from webapp.lib.storage import store
 from webapp.lib.words import NBSP, number, percent
-from webapp.studies.models import Job
 
 POINTS = 100
 SIDES = {"either": "too strong or too weak", "strong": "too strong", "weak": "too weak"}
@@ -86,18 +83,6 @@ class Named(NamedTuple):
     low: float | None
     high: float | None
     innocent: bool | None
-
-
-def latest(job: Job) -> Bundle | None:
-    """The table as far as it is; None before the first planting is over, and where it was lost."""
-    digest = job.artifacts.get("table", "")
-    if not digest:
-        bodies = job.events.filter(kind="progressed").order_by("-tick").values_list("body", flat=True)
-        digest = (bodies.first() or {}).get("artifacts", {}).get("table", "")
-    try:
-        return unpack(store().get(digest)) if digest else None
-    except StoreError:
-        return None
 
 
 def cells_of(bundle: Bundle) -> list[Cell]:
