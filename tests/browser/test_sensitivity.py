@@ -24,7 +24,7 @@ def test_a_sensitivity_is_asked_for_from_suspects_and_read_at_any_width(enter: E
     expect(page.get_by_text("Nothing found; sensitivity not measured.")).to_be_visible()
     page.get_by_role("link", name="Measure the sensitivity").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="New sensitivity")).to_be_visible()
+    expect(page.get_by_role("heading", name="How hard did we look?", level=1)).to_be_visible()
     page.wait_for_load_state()
     plantings = page.get_by_label("Plantings of each size")
     page.get_by_label("Pairs").check()
