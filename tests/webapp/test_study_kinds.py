@@ -95,7 +95,7 @@ def test_it_has_a_page_for_its_team_and_for_nobody_else(team: Studio, job: Job) 
 def test_it_is_started_from_a_form_of_its_settings(team: Studio, client: Client) -> None:
     client.force_login(team.designer)
     address = reverse("studies:ask", args=[team.project.slug, "count"])
-    assert f'href="{address}"' in client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert f'href="{address}"' in client.get(reverse("studies:new", args=[team.project.slug])).content.decode()
     assert 'placeholder="3"' in client.get(address).content.decode()
     wrong = client.post(address, {"ticks": "200"})
     assert wrong.status_code == 422
