@@ -23,7 +23,6 @@ from engine.lineups.schema import check_patch
 from engine.simulators.contract import GameSpec, Piece
 
 MOST_BYTES = 5 * 2**20
-MOST_PROBLEMS = 200
 DELIMITERS = (",", ";", "\t")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _TOLD = ("name", "text", "setting", "lowest", "highest", "unit")
@@ -38,7 +37,7 @@ def read_numbers(content: bytes, spec: GameSpec) -> dict[str, float]:
     places, values = reader(text, spec, wrong)
     wrong += [(places.get(path, f"data.{path}"), message) for path, message in check_patch(spec, values)]
     if wrong:
-        raise ConfigError(wrong[:MOST_PROBLEMS])
+        raise ConfigError(wrong)
     return values
 
 

@@ -143,8 +143,15 @@ def tested(program: str) -> Simulator:
 def test_a_program_that_describes_too_much_is_told_how_much_and_what_the_most_is() -> None:
     said = tested("long_spec").message
     assert re.search(
-        r"description of the game is wrong: it has 12,\d\d\d,\d\d\d bytes, and the most is 4,194,304", said
+        r"description of the game is wrong: it has 10,\d\d\d,\d\d\d bytes, and the most is 4,194,304", said
     )
+
+
+def test_of_many_faults_a_person_is_told_the_first_fifty_and_how_many_more_there_are() -> None:
+    row = tested("many_faults")
+    assert row.message.startswith("Its description of the game is wrong: spec.pieces[0].cost: piece")
+    assert row.message.endswith("At least 50 more faults beside this one.")
+    assert (len(row.findings), row.findings[-1]["message"]) == (51, "and 953 more")
 
 
 @pytest.mark.parametrize(
