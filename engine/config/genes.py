@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from engine.config.base import SEARCHED, Config, KeyPath, M, parse
 from engine.config.field_paths import annotation_of, leaves
+from engine.config.kinds_apart import refuse_quoted
 from engine.errors import ConfigError
 from engine.text import figures
 
@@ -84,8 +85,10 @@ class Evolvable(NamedTuple):
         return low, high, value[2]
 
     def _number(self, value: Any, ranged: bool = False) -> float:
+        if isinstance(value, str):
+            refuse_quoted(value)
         try:
-            found = float("nan") if isinstance(value, bool) else float(value)
+            found = float("nan") if isinstance(value, bool | str) else float(value)
         except (TypeError, ValueError, OverflowError):
             found = float("nan")
         if found != found or (self.whole and not found.is_integer()):

@@ -14,16 +14,16 @@ import io
 import json
 import math
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from engine.errors import ConfigError
-from engine.lineups.schema import check_patch
+from engine.lineups.schema import check_patch, did_you_mean
 from engine.simulators.contract import GameSpec, Piece
 
 MOST_BYTES = 5 * 2**20
-MOST_PROBLEMS = 200
 DELIMITERS = (",", ";", "\t")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _TOLD = ("name", "text", "setting", "lowest", "highest", "unit")
@@ -38,7 +38,7 @@ def read_numbers(content: bytes, spec: GameSpec) -> dict[str, float]:
     places, values = reader(text, spec, wrong)
     wrong += [(places.get(path, f"data.{path}"), message) for path, message in check_patch(spec, values)]
     if wrong:
-        raise ConfigError(wrong[:MOST_PROBLEMS])
+        raise ConfigError(wrong)
     return values
 
 
@@ -68,7 +68,8 @@ def _of_json(text: str, spec: GameSpec, wrong: Wrong) -> Read:
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
-        twice.extend(name for name in found if sum(name == other for other, _ in pairs) > 1)
+        if len(found) < len(pairs):
+            twice.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         return found
 
     try:
@@ -78,7 +79,7 @@ def _of_json(text: str, spec: GameSpec, wrong: Wrong) -> Read:
     wrong += [(f"data.{name}", "stands twice in one table: leave one of the two out") for name in dict.fromkeys(twice)]
     values: dict[str, float] = {}
     for path, value in _flat(data):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
             wrong.append((f"data.{path}", f"must be a number, not {str(value)[:40]!r}"))
         elif path in values:
             wrong.append((f"data.{path}", "is said twice: leave one of the two out"))
@@ -140,10 +141,8 @@ def _of_table(heads: Sequence[str], body: Body, spec: GameSpec, wrong: Wrong) ->
         key = row[at].strip() if at < len(row) else ""
         piece = pieces.get(key)
         if piece is None:
-            near = get_close_matches(key, pieces, n=1)
-            wrong.append(
-                (_place(r, at), f"{key!r} is no piece of this game{f'; did you mean {near[0]}?' if near else ''}")
-            )
+            hint = did_you_mean(key, pieces, wrong)
+            wrong.append((_place(r, at), f"{key!r} is no piece of this game{hint}"))
             continue
         for c, name in numbers.items():
             cell = row[c].strip() if c < len(row) else ""
@@ -154,7 +153,7 @@ def _of_table(heads: Sequence[str], body: Body, spec: GameSpec, wrong: Wrong) ->
 
 def _attribute(spec: GameSpec, piece: Piece, head: str) -> str:
     """The number of a piece that a column with this name holds; empty where it has none."""
-    plain = re.sub(r"\s*\([^)]*\)$", "", head)
+    plain = head.rpartition("(")[0].rstrip() if head.endswith(")") else head
     known = {"cost": "cost"}
     for attribute in spec.category(piece.category).attributes:
         known |= {attribute.title.casefold(): attribute.id, attribute.id.casefold(): attribute.id}

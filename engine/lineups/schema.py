@@ -35,6 +35,10 @@ def spec_to_json(spec: GameSpec) -> dict[str, object]:
     return plain
 
 
+HINTED, LONGEST_HINTED = 10, 200
+"""Problems with a hint at a name that is alike, and characters of a name that gets one."""
+
+
 def check_patch(spec: GameSpec, patch: Mapping[str, float]) -> list[tuple[str, str]]:
     """Problems of a patch, as (path, sentence): unknown paths, values out of bounds, new pieces without a cost."""
     game = spec.extended(patch)
@@ -45,8 +49,7 @@ def check_patch(spec: GameSpec, patch: Mapping[str, float]) -> list[tuple[str, s
     for path, value in patch.items():
         parameter = tunables.get(path)
         if parameter is None:
-            near = get_close_matches(path, tunables, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(path, tunables, found)
             found.append((path, f"the game has no such number{hint}"))
         elif not parameter.low <= value <= parameter.high:
             unit = f" {parameter.unit}" if parameter.unit else ""
@@ -54,6 +57,15 @@ def check_patch(spec: GameSpec, patch: Mapping[str, float]) -> list[tuple[str, s
                 (path, f"{figures(value)} is outside {figures(parameter.low)} to {figures(parameter.high)}{unit}")
             )
     return found
+
+
+def did_you_mean(name: str, known: Iterable[str], problems: Sequence[object]) -> str:
+    """A hint behind the problem of an unknown name; empty where none is alike, or where ``problems`` has many already:
+    a comparison with every name takes long."""
+    if len(problems) >= HINTED or len(name) > LONGEST_HINTED:
+        return ""
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def merged_patch(spec: GameSpec, patch: Mapping[str, float], new: Mapping[str, float]) -> dict[str, float]:
@@ -117,8 +129,7 @@ def _piece(
 ) -> int:
     i = index.get(text, by_name.get(text.casefold().strip()))
     if i is None:
-        near = get_close_matches(text, [p.name for p in spec.pieces if p.category == category], n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(text, [p.name for p in spec.pieces if p.category == category], found)
         found.append((place, f"{text!r} is not a piece of this game{hint}"))
         return EMPTY
     if spec.pieces[i].category != category:

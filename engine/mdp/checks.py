@@ -25,10 +25,14 @@ from engine.mdp.interface import (
 )
 from engine.mdp.sizes import too_large
 from engine.mdp.vector import VectorStep
-from engine.text import TURNING, WIDTHLESS
+from engine.text import TURNING, WIDTHLESS, is_seen
 
 _HIDDEN = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{TURNING}{WIDTHLESS}]")
 """Control characters except tabs and line breaks, characters that turn text or have no width, and lone surrogates."""
+_BREAKS = re.compile(r"[\t\n\r]")
+_LONG = {"text", "help", "about"}
+"""Texts that may be long and have several lines; all others are ids, names and units, of one line."""
+LONGEST, LONGEST_NAME = 2_000, 80
 
 
 class Blame:
@@ -64,15 +68,14 @@ def game_problems(spec: MDPSpec) -> list[str]:
     return found
 
 
-def text_problems(told: object, place: str) -> Iterator[str]:
-    """Problems of texts in a description with invisible characters, which can make a page show something other than
-    what is written."""
+def text_problems(told: object, place: str, *, long: bool = False) -> Iterator[str]:
+    """Problems of texts in a description: those that are too ``long`` for pages and tables, and invisible characters,
+    which can make a page show something other than what is written."""
     if isinstance(told, str):
-        if found := _HIDDEN.search(told):
-            yield f"{place}: {told[:80]!r} holds the invisible character U+{ord(found[0]):04X}; leave it out"
+        yield from _text_problems(told, place, long)
     elif isinstance(told, msgspec.Struct):
         for name in told.__struct_fields__:
-            yield from text_problems(getattr(told, name), f"{place}.{name}")
+            yield from text_problems(getattr(told, name), f"{place}.{name}", long=name in _LONG)
     elif isinstance(told, Mapping):
         for key, value in told.items():
             yield from text_problems(key, place)
@@ -80,6 +83,19 @@ def text_problems(told: object, place: str) -> Iterator[str]:
     elif isinstance(told, tuple | list):
         for i, value in enumerate(told):
             yield from text_problems(value, f"{place}[{i}]")
+
+
+def _text_problems(told: str, place: str, long: bool) -> Iterator[str]:
+    shown = repr(told if len(told) <= LONGEST_NAME else f"{told[:LONGEST_NAME]}…")
+    most = LONGEST if long else LONGEST_NAME
+    if len(told) > most:
+        yield f"{place}: {shown} has {len(told):,} characters; {most:,} is the most"
+    if found := _HIDDEN.search(told):
+        yield f"{place}: {shown} holds the invisible character U+{ord(found[0]):04X}; leave it out"
+    elif not long and _BREAKS.search(told):
+        yield f"{place}: {shown} holds a tab or a line break; write it on one line"
+    elif told and not is_seen(told):
+        yield f"{place}: {shown} is nothing but blanks; write something that one can see, or nothing"
 
 
 def _seat_problems(seat: SeatSpec) -> Iterator[str]:

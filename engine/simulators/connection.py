@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import zmq
 
-from engine.errors import Cancelled, SimulatorError
+from engine.errors import Cancelled, SimulatorError, told
 from engine.mdp.checks import game_problems
 from engine.mdp.interface import MDPSpec
 from engine.simulators import checks, protocol
@@ -24,7 +24,6 @@ from engine.simulators.reading import certain
 from engine.text import printable
 
 MAX_HELLO_BYTES = 64 * 1024
-MOST_PROBLEMS = 100
 SAID = 600
 """Characters of a program's own words in an error."""
 
@@ -34,7 +33,7 @@ class OtherGame(SimulatorError):
 
 
 class WrongDescription(SimulatorError):
-    """The program describes an impossible game; ``problems`` has a sentence for each fault."""
+    """The program describes an impossible game; ``problems`` has a sentence for each fault that is ``told``."""
 
     def __init__(self, message: str, problems: Sequence[str]) -> None:
         super().__init__(message, permanent=True)
@@ -71,9 +70,8 @@ class Connection(Conversation):
     def _check_description(self, problems: Sequence[str]) -> None:
         if problems:
             self.kill()
-            more = len(problems) - MOST_PROBLEMS
-            told = [*problems[:MOST_PROBLEMS], f"and {more:,} more faults"] if more > 0 else problems
-            raise WrongDescription(f"{self.label} describes a game that cannot be: {'; '.join(told)}", told)
+            sentences = [fault.message for fault in told(("", problem) for problem in problems)]
+            raise WrongDescription(f"{self.label} describes a game that cannot be: {'; '.join(sentences)}", sentences)
 
     def _introduction(self, wanted: str, stopped: Callable[[], bool]) -> protocol.AnyMessage:
         wait = Wait(self._limits.handshake_s, "HELLO", "did not say HELLO", stopped)

@@ -175,9 +175,16 @@ def half_a_spec() -> None:
 
 
 def long_spec() -> None:
-    """A description of more than 12 MB, most of which is one text."""
-    piece = msgspec.structs.replace(SPEC.pieces[0], text="once upon a time " * 720_000)
-    play(Line(), times=1, spec=msgspec.structs.replace(SPEC, pieces=(piece, *SPEC.pieces[1:])))
+    """A description of more than 10 MB, most of which is texts."""
+    replace, text = msgspec.structs.replace, "once upon a time " * 117
+    pieces = tuple(replace(SPEC.pieces[i % len(SPEC.pieces)], id=f"piece-{i}", text=text) for i in range(5_000))
+    play(Line(), times=1, spec=replace(SPEC, pieces=pieces))
+
+
+def many_faults() -> None:
+    """More faults than anybody reads."""
+    pieces = tuple(msgspec.structs.replace(SPEC.pieces[0], id=f"piece-{i}", cost=-1.0) for i in range(1_000))
+    play(Line(), times=1, spec=msgspec.structs.replace(SPEC, pieces=pieces))
 
 
 def long_error() -> None:
@@ -404,8 +411,8 @@ PROGRAMS: dict[str, Callable[[], None]] = {
     for f in (
         silent, hang, heartless, leave, crash, wrong_key, wrong_version, wrong_protocol, impossible_spec, not_a_spec,
         hang_up, printer, junk_header, deep_header, junk_bytes, short_frame, objects, huge_frame, flood,
-        endless_message, daemon, moody, half_a_spec, long_spec, long_error, exit_134, exit_127, wrong_id, mute,
-        listener, speechless, hung_up_early, echo, plain, late, dials_first, twice, guesser,
+        endless_message, daemon, moody, half_a_spec, long_spec, many_faults, long_error, exit_134, exit_127, wrong_id,
+        mute, listener, speechless, hung_up_early, echo, plain, late, dials_first, twice, guesser,
         rude_beginning, rude_answer, rude_end,
     )
 } | {

@@ -139,6 +139,8 @@ def described(action: ActionSpec, **more: object) -> MDPSpec:
     [
         (MDPSpec("game", "1", ()), "it has no seats"),
         (MDPSpec("ga\u202eme", "1", ()), "spec.name: 'ga\\u202eme' holds the invisible character U+202E"),
+        (MDPSpec("g" * 81, "1", ()), "has 81 characters; 80 is the most"),
+        (described(Discrete(2), signals=("two\nlines",)), "'two\\nlines' holds a tab or a line break"),
         (described(Discrete(0)), "chooses among 0"),
         (described(Parameterised(())), "chooses among 0"),
         (described(Hybrid(())), "its action has no parts"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import process_time
 
 import pytest
 
@@ -100,3 +101,18 @@ def test_a_new_piece_is_taken_where_the_game_takes_new_ones() -> None:
 def test_numbers_lie_on_top_of_a_patch_and_what_is_the_game_s_own_again_leaves_it() -> None:
     own = next(piece.cost for piece in SPEC.pieces if piece.id == "warhorn")
     assert merged_patch(SPEC, {HORN: 1.0, DUKE: 600.0}, {HORN: own}) == {DUKE: 600.0}
+
+
+def test_of_a_large_file_of_unknown_numbers_only_the_first_ten_get_a_hint_and_it_is_read_at_once() -> None:
+    many = {f"{HORN}{number}": 1 for number in range(20_000)}
+    tables = "\n".join(("id,cost", *(f"warhorn{number},1" for number in range(20_000))))
+    before = process_time()
+    for text in (json.dumps(many), "path,value\n" + "\n".join(f"{path},1" for path in many), tables):
+        said = list(wrong(text).values())
+        assert len(said) == 20_000
+        assert ["did you mean" in each for each in said[:11]] == [True] * 10 + [False]
+    assert process_time() - before < 20  # seconds; with a hint each it would take many minutes
+
+
+def test_an_integer_of_four_hundred_digits_is_no_number_of_a_game() -> None:
+    assert "must be a number" in wrong(f'{{"{HORN}": {"9" * 400}}}')[f"data.{HORN}"]

@@ -153,6 +153,22 @@ def test_texts_with_characters_that_nobody_sees_are_refused_wherever_they_stand(
     ]
 
 
+def test_ids_and_names_are_short_and_on_one_line_and_what_explains_may_be_longer() -> None:
+    long = "x" * 81
+    hawk, owl, *others = SPEC.pieces
+    pieces = (msgspec.structs.replace(hawk, id=long), msgspec.structs.replace(owl, name="Ow\nl"), *others)
+    titled = msgspec.structs.replace(SPEC, pieces=pieces, version="1\t0", title=" \u3164 ", about="y" * 2_001)
+    assert [problem for problem in spec_problems(titled) if "must" not in problem] == [
+        "spec.title: ' \u3164 ' is nothing but blanks; write something that one can see, or nothing",
+        "spec.version: '1\\t0' holds a tab or a line break; write it on one line",
+        f"spec.pieces[0].id: '{'x' * 80}…' has 81 characters; 80 is the most",
+        "spec.pieces[1].name: 'Ow\\nl' holds a tab or a line break; write it on one line",
+        f"spec.about: '{'y' * 80}…' has 2,001 characters; 2,000 is the most",
+    ]
+    whole = msgspec.structs.replace(SPEC, title="x" * 80, about="y\n" * 1_000)
+    assert spec_problems(whole) == []
+
+
 def test_texts_of_any_script_and_of_several_lines_are_welcome() -> None:
     spec = msgspec.structs.replace(
         SPEC, title="משחק\u200f · 遊戲 👩\u200d🚀", about="Two lines,\r\n\tone of them moved in."

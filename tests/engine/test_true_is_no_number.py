@@ -1,4 +1,4 @@
-"""What somebody writes of a study is read as it stands: true is no number, and no number is true."""
+"""What somebody writes of a study is read as it stands: neither true nor a text is a number, and no number is true."""
 
 from __future__ import annotations
 
@@ -45,19 +45,25 @@ def _with(value: Any, path: Path, new: Any) -> Any:
 @pytest.mark.parametrize("kind", STUDIES)
 def test_true_stands_for_no_number_and_one_for_no_true_in_any_kind_of_study(kind: str) -> None:
     whole = load({"kind": kind, **STUDIES[kind]}).model_dump(mode="json")
-    taken = [path for path, _ in _leaves(whole) if _mixed_up(whole, path)]
+    taken = [path for path, held in _numbers(whole) if _takes(whole, path, 1 if isinstance(held, bool) else True)]
     assert taken == []
 
 
-def _mixed_up(whole: dict[str, Any], path: Path) -> bool:
-    """Whether true is taken at this place for the number there, or 1 for true."""
-    held = whole
-    for key in path:
-        held = held[key]  # type: ignore[index]
-    if not isinstance(held, bool | int | float):
-        return False
+@pytest.mark.parametrize("kind", STUDIES)
+def test_no_text_stands_for_a_number_in_any_kind_of_study(kind: str) -> None:
+    whole = load({"kind": kind, **STUDIES[kind]}).model_dump(mode="json")
+    taken = [path for path, held in _numbers(whole) if _takes(whole, path, str(held).lower())]
+    assert taken == []
+
+
+def _numbers(whole: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    return ((path, held) for path, held in _leaves(whole) if isinstance(held, bool | int | float))
+
+
+def _takes(whole: dict[str, Any], path: Path, value: Any) -> bool:
+    """Whether a study takes the value at this place, or says something else of it."""
     try:
-        load(_with(whole, path, 1 if isinstance(held, bool) else True))
+        load(_with(whole, path, value))
     except ConfigError as error:
         place = ".".join(map(str, path))
         return not any(place.startswith(problem.place) for problem in error.problems)
@@ -71,6 +77,13 @@ def _mixed_up(whole: dict[str, Any], path: Path) -> bool:
         ({"cache": 1}, "cache: must be true or false, not '1'"),
         ({"game": {**GAME, "patch": {"a.cost": False}}}, "game.patch.a.cost: must be a number, not 'false'"),
         ({"lineups": {"budget_low": True}}, "lineups.budget_low: must be a number, not 'true'"),
+        ({"ticks": "100"}, "ticks: must be a number, without quotation marks: 100"),
+        ({"ticks": "many"}, "ticks: must be a whole number, not 'many'"),
+        (
+            {"game": {**GAME, "patch": {"a.cost": " 5 "}}},
+            "game.patch.a.cost: must be a number, without quotation marks: 5",
+        ),
+        ({"lineups": {"budget_low": "1e3"}}, "lineups.budget_low: must be a number, without quotation marks: 1e3"),
     ],
 )
 def test_what_is_mixed_up_is_said_at_its_place(change: dict[str, Any], words: str) -> None:

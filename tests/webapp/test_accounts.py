@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from threading import Event, Thread
 from typing import Any
@@ -19,11 +20,13 @@ from django.test import AsyncRequestFactory, Client, override_settings
 
 from deploy.up.web import Protocol
 from tests.factories import PASSWORD, Clock, person
-from webapp.accounts import throttle
+from webapp.accounts import throttle, views
 from webapp.accounts.demo import DEMO_PASSWORD
+from webapp.accounts.forms import PersonForm
 from webapp.accounts.models import Attempts, User
 from webapp.api import tokens
 from webapp.lib.reach import came_from_outside
+from webapp.lib.taken import checked_again
 from webapp.lib.words import NBSP
 
 pytestmark = pytest.mark.django_db
@@ -510,3 +513,28 @@ def test_what_the_signed_in_see_is_kept_by_no_browser(client: Client) -> None:
     for address in ("/", "/help/", "/account/password/", "/nowhere/", "/p/nowhere/"):
         assert client.get(address)["Cache-Control"] == "private, no-store", address
     assert client.post("/sign-out/")["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    ("taken", "problem"),
+    [
+        ({"username": "ines"}, b"Somebody already has this user name"),
+        ({"email": "ines@studio.example"}, b"Somebody already has an account with this address"),
+    ],
+)
+def test_a_name_that_somebody_takes_while_an_account_is_saved_is_an_error_at_its_field(
+    client: Client, monkeypatch: pytest.MonkeyPatch, taken: dict[str, str], problem: bytes
+) -> None:
+    client.force_login(person("operator", is_staff=True))
+    other = person("other")
+
+    def late(form: PersonForm) -> AbstractContextManager[None]:
+        User.objects.filter(pk=other.pk).update(**taken)
+        return checked_again(form)
+
+    monkeypatch.setattr(views, "checked_again", late)
+    for place in ("new", str(person("third").pk)):
+        User.objects.filter(pk=other.pk).update(username="other", email="other@studio.example")
+        answer = client.post(f"/admin-tools/people/{place}/", NEW_PERSON)
+        assert answer.status_code == 422, place
+        assert problem in answer.content

@@ -234,3 +234,13 @@ def test_what_is_wrong_names_pieces_and_numbers_as_designers_do_all_at_once(desi
     assert "x is not a number. Type one from 0 to 1,000." in page
     told = teams.read("Name\tHero\tSoldiers\tHow many\nIce\t\t\t6\n", SPEC).problems
     assert [text for text in told if "Hero" in text] == ["Row 2, Hero is needed."]
+
+
+def test_two_clicks_on_save_make_one_set_of_rules_and_one_version(designer: Client, team: Studio) -> None:
+    places = {designer.post(f"{LINEUPS}new/", RULES)["Location"] for _ in range(2)}
+    first = rules(team)
+    assert places == {f"{LINEUPS}{first.pk}/"}
+    changed = {**RULES, "teams": "3", "base": first.pk}
+    answers = [designer.post(f"{LINEUPS}{first.pk}/", changed) for _ in range(2)]
+    assert {answer["Location"] for answer in answers} == {f"{LINEUPS}{rules(team).pk}/"}
+    assert LineupRules.objects.count() == 2

@@ -475,7 +475,7 @@ def test_players_have_the_ranges_that_the_search_left_and_none_where_it_left_non
     earlier = Bundle(bundle.meta, {name: arrays[name] for name in arrays if name not in ("low", "high")})
     assert players_of(earlier, [1.0, 1.0])[0]["half"] == [None, None]
     assert not np.isfinite(half_of(earlier.arrays)).any(), "nor on charts of the edge and in comparisons"
-    assert measured(21.0, 0.004) == "21.0 ± 0.1"
+    assert measured(21.0, 0.004, 1) == "21.0 ± 0.1"
 
 
 def test_what_only_papers_call_by_a_letter_stands_under_details(client: Client, team: Studio) -> None:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 
 import psutil
@@ -22,9 +23,12 @@ from tests.webapp.games_data import simulator
 from webapp.accounts import rights
 from webapp.games import handshake
 from webapp.games.called import called
+from webapp.games.forms import SimulatorForm
 from webapp.games.models import Simulator, SimulatorAudit
 from webapp.games.simulators import by_moves, ensure_builtin_simulators, registration, switch_off, with_data
 from webapp.games.specs import spec_of
+from webapp.games.views import simulators as views
+from webapp.lib.taken import checked_again
 from webapp.studies.models import Job
 from webapp.studies.playable import obstacle
 from webapp.training.games import title_of
@@ -419,3 +423,22 @@ def test_built_in_games_are_made_once_and_keep_their_program() -> None:
     client = signed_in(person("operator", is_staff=True))
     page = client.get(f"{LIST}{row.pk}/change/").content.decode()
     assert 'name="target"' not in page
+
+
+def test_a_name_that_somebody_takes_while_a_registration_is_saved_is_an_error_at_its_field(
+    engineer: Client, team: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = simulator(created_by=team.engineer)
+
+    def late(form: SimulatorForm) -> AbstractContextManager[None]:
+        Simulator.objects.create(name="Tug", kind="python", reference="python:x.y:z")
+        return checked_again(form)
+
+    monkeypatch.setattr(views, "checked_again", late)
+    for place in (f"{LIST}new/", f"{LIST}{row.pk}/change/"):
+        Simulator.objects.filter(name="Tug").delete()
+        answer = engineer.post(place, {"name": "Tug", "kind": "python", "target": "a.b:c"})
+        assert answer.status_code == 422, place
+        assert "Another simulator has this name" in answer.content.decode()
+    row.refresh_from_db()
+    assert row.name == "Skirmish"

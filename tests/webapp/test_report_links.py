@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.http import HttpResponse
@@ -20,6 +22,7 @@ from webapp.reports.judging import comment, judge
 from webapp.reports.models import Link, Report
 
 pytestmark = pytest.mark.django_db
+ADDRESS = re.compile(r"http://testserver(/r/[0-9a-f]{12}-[\w-]+/)")
 
 
 @pytest.fixture
@@ -165,3 +168,29 @@ def test_how_long_it_lasts_is_chosen_from_a_list_and_no_report_has_many(team: St
     full = browser.post(where, {"days": 1})
     assert full.status_code == 422
     assert "Take one back first" in full.content.decode()
+
+
+def test_two_clicks_make_one_link_and_both_are_told_its_address(team: Studio, made: Report) -> None:
+    client, place = signed_in(team.designer), reverse("reports:page", args=[team.project.slug, made.pk])
+    told = set()
+    for _ in range(2):
+        client.post(f"{place}links/", {"days": "14", "once": "a page"})
+        told.add(ADDRESS.findall(client.get(place).content.decode())[0])
+    link = Link.objects.get()
+    assert [Client().get(address).status_code for address in told] == [200]
+    links.revoke(link, team.designer)
+    client.post(f"{place}links/", {"days": "14", "once": "a page"})
+    anew = ADDRESS.findall(client.get(place).content.decode())[0]
+    assert anew not in told
+    assert Client().get(anew).status_code == 200
+    client.post(f"{place}links/", {"days": "14", "once": "another page"})
+    assert Link.objects.count() == 3
+
+
+def test_nobody_works_out_a_link_from_the_form_that_made_it(team: Studio, made: Report, settings: Any) -> None:
+    place = reverse("reports:page", args=[team.project.slug, made.pk])
+    for user in (team.designer, team.owner):
+        signed_in(user).post(f"{place}links/", {"days": "14", "once": "a page"})
+    settings.SECRET_KEY = "another site"
+    signed_in(team.designer).post(f"{place}links/", {"days": "14", "once": "a page"})
+    assert Link.objects.values("key").distinct().count() == 3

@@ -131,7 +131,7 @@ def test_the_site_s_own_sentences_lose_no_word_that_the_command_has_too() -> Non
     assert "[hidden]" not in page
 
 
-def tested(program: str) -> Simulator:
+def after_a_test(program: str) -> Simulator:
     row = simulator(kind="command", reference=f"command:{sys.executable} -m tests.engine.bad_simulators {program}")
     assert handshake.ask(row)
     assert handshake.run(row.pk)
@@ -141,10 +141,17 @@ def tested(program: str) -> Simulator:
 
 
 def test_a_program_that_describes_too_much_is_told_how_much_and_what_the_most_is() -> None:
-    said = tested("long_spec").message
+    said = after_a_test("long_spec").message
     assert re.search(
-        r"description of the game is wrong: it has 12,\d\d\d,\d\d\d bytes, and the most is 4,194,304", said
+        r"description of the game is wrong: it has 10,\d\d\d,\d\d\d bytes, and the most is 4,194,304", said
     )
+
+
+def test_of_many_faults_a_person_is_told_the_first_fifty_and_how_many_more_there_are() -> None:
+    row = after_a_test("many_faults")
+    assert row.message.startswith("Its description of the game is wrong: spec.pieces[0].cost: piece")
+    assert row.message.endswith("At least 50 more faults beside this one.")
+    assert (len(row.findings), row.findings[-1]["message"]) == (51, "and 953 more")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +168,7 @@ def test_a_program_that_describes_too_much_is_told_how_much_and_what_the_most_is
 def test_what_a_program_says_reaches_the_page_in_short_and_without_what_a_terminal_obeys(
     program: str, words: str
 ) -> None:
-    row = tested(program)
+    row = after_a_test(program)
     said = [row.message, *(found["message"] for found in row.findings)]
     assert any(re.search(words, each) for each in said), said
     assert not any(re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]", each) or len(each) > 1010 for each in said)

@@ -18,6 +18,7 @@ from webapp.accounts.demo import DEMO_NAMES, DEMO_PASSWORD, DEMO_PEOPLE, known_p
 from webapp.accounts.forms import PasswordForm, PersonForm, SignInForm
 from webapp.accounts.models import CodeRight, PersonAudit, User
 from webapp.accounts.people import signed_in
+from webapp.lib.taken import checked_again
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -74,10 +75,12 @@ def new_person(request: HttpRequest) -> HttpResponse:
     rights.operators_only(request.user)
     form = PersonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        person = form.save()
-        rights.record(person, "has an account", signed_in(request), "as a site operator" if person.is_staff else "")
-        messages.success(request, f"{person} can sign in as {person.username}.")
-        return redirect("accounts:people")
+        with checked_again(form):
+            person = form.save()
+            rights.record(person, "has an account", signed_in(request), "as a site operator" if person.is_staff else "")
+        if form.is_valid():
+            messages.success(request, f"{person} can sign in as {person.username}.")
+            return redirect("accounts:people")
     return render(request, "accounts/person.html", {"form": form}, status=422 if form.errors else 200)
 
 
@@ -91,10 +94,11 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
         if somebody.pk == request.user.pk and not kept:
             form.add_error(None, "You cannot take these rights from yourself. Ask another operator.")
         else:
-            changed = form.save()
-            rights.record_changes(changed, before, signed_in(request))
-            messages.success(request, f"Saved what changed about {changed}.")
-            return redirect("accounts:people")
+            with checked_again(form):
+                rights.record_changes(form.save(), before, signed_in(request))
+            if form.is_valid():
+                messages.success(request, f"Saved what changed about {somebody}.")
+                return redirect("accounts:people")
     context = {
         "form": form,
         "person": before,

@@ -17,6 +17,7 @@ from webapp.api import reference, tokens
 from webapp.api.forms import TokenForm
 from webapp.api.models import Token, TokenAudit
 from webapp.gates import snippets
+from webapp.lib.once import secret_of_form
 from webapp.lib.posts import posts_only
 from webapp.projects.models import WRITERS, Project
 
@@ -34,7 +35,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
         typed = form.cleaned_data
-        made, text = tokens.make(user, typed["name"], typed["project"], typed["days"])
+        made, text = tokens.make(user, typed["name"], typed["project"], typed["days"], secret_of_form(request))
         request.session[MADE] = {"name": str(made), "text": text}
         return redirect("api:tokens")
     fresh = request.session.pop(MADE, None) if request.method == "GET" else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from datetime import timedelta
 
 import structlog
@@ -16,13 +15,13 @@ from webapp.accounts import throttle
 from webapp.accounts.models import User
 from webapp.api.models import Token, TokenAudit
 from webapp.lib import disk
+from webapp.lib.once import KEY_BYTES, Secret, new_secret
 from webapp.lib.words import duration, plural, when
 from webapp.projects.models import Project
 
 log = structlog.get_logger(__name__)
 
 PREFIX = "eqp"
-KEY_BYTES, SECRET_BYTES = 6, 32
 USED_EVERY = timedelta(minutes=1)
 """How exactly the last use is known: a script that asks every second writes no row every second."""
 MOST = 50
@@ -41,10 +40,17 @@ class TooMany(Denied):
         super().__init__(f"Too many wrong tokens. Wait {duration(seconds)}, then try again; a right one is let in.")
 
 
-def make(user: User, name: str, project: Project | None, days: int) -> tuple[Token, str]:
-    """A new token, and its whole text, which can be shown only now."""
-    key, secret = secrets.token_hex(KEY_BYTES), secrets.token_urlsafe(SECRET_BYTES)
+def make(user: User, name: str, project: Project | None, days: int, given: Secret | None = None) -> tuple[Token, str]:
+    """A new token, and its whole text, which can be shown only now. ``given``: of the form that asks for it; sent
+    twice, it makes one token."""
+    key, secret = given or new_secret()
     with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        made = user.tokens.filter(key=key, digest=_digest(secret)).first()
+        if made is not None and made.works:
+            return made, f"{PREFIX}_{key}_{secret}"
+        if made is not None:
+            key, secret = new_secret()
         token = Token.objects.create(
             user=user, name=name, project=project, key=key, digest=_digest(secret),
             expires_at=timezone.now() + timedelta(days=days),

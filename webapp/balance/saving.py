@@ -29,16 +29,20 @@ class Replaced(Exception):
 def save(
     model: type[Row], project: Project, name: str, config: dict[str, Any], user: User | None, old: Row | None = None
 ) -> Row:
-    """A new row, in place of ``old`` where there is one; ``old`` itself when nothing differs. Raises Replaced."""
+    """A new row, in place of ``old`` where there is one; the row that is there already where nothing differs from it,
+    so that a form that is sent twice makes one. Raises Replaced."""
     digest = content_hash(config)
     with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        same = model.objects.filter(project=project, name=name, content_hash=digest, replaced_by=None)
         if old is not None:
             # The row alone: what was joined to it would be as it was before somebody else let go of it.
-            kept = model.objects.select_for_update().get(pk=old.pk)
-            if kept.replaced_by is not None:
-                raise Replaced(newest(kept))
-            if (kept.name, kept.content_hash) == (name, digest):
-                return kept
+            stands = newest(model.objects.get(pk=old.pk))
+            same = same.filter(pk=stands.pk)
+        if there := same.first():
+            return there
+        if old is not None and stands.pk != old.pk:
+            raise Replaced(stands)
         new = model.objects.create(project=project, name=name, config=config, content_hash=digest, created_by=user)
         if old is not None:
             model.objects.filter(pk=old.pk).update(replaced_by=new)

@@ -22,7 +22,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from engine.errors import ConfigError
+from engine.errors import MOST_FAULTS, ConfigError
 from engine.lineups.schema import spec_from_json
 from engine.simulators.contract import GameSpec
 from engine.text import printable
@@ -185,7 +185,8 @@ def _summary(errors: list[dict[str, str]]) -> str:
     said = first["message"]
     if first["check"] == "description":
         said = f"Its description of the game is wrong: {said}"
-    return f"{said.rstrip('.')}. {more} more {'fault' if more == 1 else 'faults'} beside this one." if more else said
+    many = f"At least {more}" if len(errors) > MOST_FAULTS else f"{more}"
+    return f"{said.rstrip('.')}. {many} more {'fault' if more == 1 else 'faults'} beside this one." if more else said
 
 
 def _by_moves(game: dict[str, Any], findings: list[dict[str, str]]) -> dict[str, Any]:

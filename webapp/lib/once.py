@@ -4,14 +4,17 @@ key of a person once."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import secrets
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
 
 M = TypeVar("M", bound=Model)
 J = TypeVar("J")
@@ -52,6 +55,33 @@ def once_by_form(request: HttpRequest, earlier: QuerySet[M], begin: Callable[[Ke
     body = {name: values for name, values in request.POST.lists() if name != _TOKEN}
     key = f"form:{_hash(request, body)}" if request.POST.get(FIELD) else ""
     return once(request, earlier, key, body, begin)
+
+
+class Secret(NamedTuple):
+    """What a link or a token is made of: the key, which finds its row, and the secret, which is kept nowhere."""
+
+    key: str
+    secret: str
+
+
+KEY_BYTES, SECRET_BYTES = 6, 32
+
+
+def new_secret() -> Secret:
+    """One that nobody has seen."""
+    return Secret(secrets.token_hex(KEY_BYTES), secrets.token_urlsafe(SECRET_BYTES))
+
+
+def secret_of_form(request: HttpRequest) -> Secret:
+    """The same one however often this form comes, so that both clicks on a button can be told the same secret; another
+    one for every other form. From the form alone, without the site's own key, nobody can work it out."""
+    body = {name: values for name, values in request.POST.lists() if name != _TOKEN}
+    if not request.POST.get(FIELD):
+        return new_secret()
+    told = f"{request.user.pk} {_hash(request, body)}"
+    made = salted_hmac("webapp.lib.once.secret_of_form", told, algorithm="sha512").digest()
+    secret = base64.urlsafe_b64encode(made[KEY_BYTES : KEY_BYTES + SECRET_BYTES]).decode().rstrip("=")
+    return Secret(made[:KEY_BYTES].hex(), secret)
 
 
 def _hash(request: HttpRequest, body: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import secrets
 from datetime import timedelta
 
 import structlog
@@ -16,11 +15,11 @@ from django.utils.crypto import constant_time_compare
 from webapp.accounts import throttle
 from webapp.accounts.models import User
 from webapp.lib import disk
+from webapp.lib.once import KEY_BYTES, Secret, new_secret
 from webapp.reports.models import Link, Report
 
 log = structlog.get_logger(__name__)
 
-KEY_BYTES, SECRET_BYTES = 6, 32
 DAYS = ((1, "A day"), (7, "A week"), (14, "14 days"), (30, "30 days"), (90, "90 days"))
 USUAL_DAYS = 14
 MOST = 20
@@ -40,11 +39,17 @@ class Closed(Exception):
         super().__init__("This link opens nothing.")
 
 
-def make(report: Report, user: User, days: int) -> tuple[Link, str]:
-    """A new link, and the text of its address, which can be shown only now. Raises TooManyLinks."""
-    key, secret = secrets.token_hex(KEY_BYTES), secrets.token_urlsafe(SECRET_BYTES)
+def make(report: Report, user: User, days: int, given: Secret | None = None) -> tuple[Link, str]:
+    """A new link, and the text of its address, which can be shown only now. ``given``: of the form that asks for it;
+    sent twice, it makes one link. Raises TooManyLinks."""
+    key, secret = given or new_secret()
     with transaction.atomic():
         Report.objects.select_for_update().get(pk=report.pk)
+        made = report.links.filter(key=key, digest=_digest(secret)).first()
+        if made is not None and made.works:
+            return made, f"{key}-{secret}"
+        if made is not None:
+            key, secret = new_secret()
         if report.links.working().count() >= MOST:
             raise TooManyLinks(f"{MOST} links to this report work. Take one back first.")
         link = Link.objects.create(

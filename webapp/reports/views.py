@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.people import signed_in
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.once import secret_of_form
 from webapp.lib.posts import posts_only
 from webapp.projects.access import Need, allowed, project_for, role_in
 from webapp.reports import files, judging, links, pdf
@@ -110,7 +111,7 @@ def share(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if not form.is_valid():
         return _shown(request, report, link_refused="Choose for how long the link opens the report.")
     try:
-        link, text = links.make(report, signed_in(request), form.cleaned_data["days"])
+        link, text = links.make(report, signed_in(request), form.cleaned_data["days"], secret_of_form(request))
     except links.TooManyLinks as full:
         return _shown(request, report, link_refused=str(full))
     address = request.build_absolute_uri(reverse("reports:shared", args=[text]))

@@ -11,7 +11,7 @@ from django import forms
 from engine.config import TrainConfig
 from engine.config.rl import ConvConfig, NetworkConfig
 from webapp.balance.forms import sentence
-from webapp.games.numbers import field_text, value_of
+from webapp.games.numbers import Mark, field_text, value_of
 from webapp.studies.setting_fields import Setting, choices_of, settings_of, typed_of, values_typed
 from webapp.training.games import Offer
 from webapp.training.methods import Preset
@@ -168,7 +168,8 @@ def _engine_value(setting: Setting, value: Any) -> Any:
     if isinstance(value, str) and setting.name in (REWARDS, GAME):
         return value  # it could not be read: the engine says the same of it
     if setting.name == REWARDS:
-        return {name: dict(zip(("weight", "discount", "trace"), v, strict=False)) for name, v in value.items()}
+        numbers = {name: [_number_or(v, ".") for v in values] for name, values in value.items()}
+        return {name: dict(zip(("weight", "discount", "trace"), v, strict=False)) for name, v in numbers.items()}
     if setting.name == GAME:
         return {name: _plain(name, v) for name, v in value.items()}
     if isinstance(setting.default, bool):
@@ -176,9 +177,15 @@ def _engine_value(setting: Setting, value: Any) -> Any:
     return value
 
 
+def _number_or(value: Any, mark: Mark | None) -> Any:
+    """The number that a text stands for; anything else as it is, so that the engine says what is wrong with it."""
+    number = value_of(value, mark) if isinstance(value, str) else None
+    return value if number is None else number
+
+
 def _plain(name: str, values: list[str]) -> Any:
     """A game's setting as the value it stands for: a range where it says “1 to 5”. Rewards are always a list."""
-    found = [number if (number := value_of(text, None, "")) is not None else text for text in values]
+    found = [_number_or(text, None) for text in values]
     whole = [int(v) if isinstance(v, float) and v == int(v) else v for v in found]
     if len(whole) > 2 and whole[1] == "to":
         return (whole[0], *whole[2:])

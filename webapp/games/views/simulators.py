@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -19,6 +18,7 @@ from webapp.games import handshake, simulators
 from webapp.games.forms import SimulatorForm
 from webapp.games.models import Simulator, SimulatorAudit
 from webapp.lib.posts import one_of, posts_only
+from webapp.lib.taken import checked_again
 
 
 def _registrar(request: HttpRequest) -> User:
@@ -52,19 +52,26 @@ def register(request: HttpRequest) -> HttpResponse:
     user = _registrar(request)
     form = SimulatorForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
-            simulator = Simulator.objects.create(
-                name=form.cleaned_data["name"],
-                kind=form.cleaned_data["kind"],
-                reference=form.cleaned_data["reference"],
-                everybody=form.cleaned_data.get("everybody", False),
-                created_by=user,
-            )
-            simulator.projects.set(form.cleaned_data["projects"])
-            simulators.record(simulator, "registered", user, simulator.reference)
-        handshake.ask_a_worker(simulator, signed_in(request))
-        return redirect("games:simulator", simulator.pk)
+        with checked_again(form):
+            made = _registered(form, user)
+        if form.is_valid():
+            handshake.ask_a_worker(made, user)
+            return redirect("games:simulator", made.pk)
     return render(request, "games/simulator_form.html", {"form": form}, status=422 if form.errors else 200)
+
+
+def _registered(form: SimulatorForm, user: User) -> Simulator:
+    typed = form.cleaned_data
+    made = Simulator.objects.create(
+        name=typed["name"],
+        kind=typed["kind"],
+        reference=typed["reference"],
+        everybody=typed.get("everybody", False),
+        created_by=user,
+    )
+    made.projects.set(typed["projects"])
+    simulators.record(made, "registered", user, made.reference)
+    return made
 
 
 @require_safe
@@ -107,34 +114,35 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
         raise PermissionDenied("Only who registered this simulator, or a site operator, can change it.")
     form = SimulatorForm(request.POST or None, user=user, simulator=found)
     if request.method == "POST" and form.is_valid():
-        _changed(form, found, user)
-        messages.success(request, f"{found} is changed.")
-        return redirect("games:simulator", found.pk)
+        with checked_again(form):
+            _changed(form, found, user)
+        if form.is_valid():
+            messages.success(request, f"{found} is changed.")
+            return redirect("games:simulator", found.pk)
     context = {"form": form, "simulator": found}
     return render(request, "games/simulator_form.html", context, status=422 if form.errors else 200)
 
 
 def _changed(form: SimulatorForm, found: Simulator, user: User) -> None:
     data = form.cleaned_data
-    with transaction.atomic():
-        reference = data.get("reference", found.reference)
-        if reference != found.reference:
-            simulators.record(found, "changed program", user, f"{found.reference} → {reference}")
-            found.reference, found.kind = reference, data["kind"]
-            if found.status != Simulator.Status.OFF:
-                found.status, found.findings, found.message = Simulator.Status.UNTESTED, [], ""
-            found.by_moves = False
-        if data["name"] != found.name:
-            simulators.record(found, "renamed", user, f"{found.name} → {data['name']}")
-        found.name = data["name"]
-        found.everybody = data.get("everybody", found.everybody)
-        found.save()
-        # Who is no operator sees only some projects: grants to the others stay as they are.
-        offered = form.fields["projects"].queryset  # type: ignore[attr-defined]  # a model choice field
-        hidden = found.projects.exclude(pk__in=offered)
-        found.projects.set([*hidden, *data["projects"]])
-        granted = "every project" if found.everybody else ", ".join(p.name for p in found.projects.all()) or "nobody"
-        simulators.record(found, "granted", user, granted)
+    reference = data.get("reference", found.reference)
+    if reference != found.reference:
+        simulators.record(found, "changed program", user, f"{found.reference} → {reference}")
+        found.reference, found.kind = reference, data["kind"]
+        if found.status != Simulator.Status.OFF:
+            found.status, found.findings, found.message = Simulator.Status.UNTESTED, [], ""
+        found.by_moves = False
+    if data["name"] != found.name:
+        simulators.record(found, "renamed", user, f"{found.name} → {data['name']}")
+    found.name = data["name"]
+    found.everybody = data.get("everybody", found.everybody)
+    found.save()
+    # Who is no operator sees only some projects: grants to the others stay as they are.
+    offered = form.fields["projects"].queryset  # type: ignore[attr-defined]  # a model choice field
+    hidden = found.projects.exclude(pk__in=offered)
+    found.projects.set([*hidden, *data["projects"]])
+    granted = "every project" if found.everybody else ", ".join(p.name for p in found.projects.all()) or "nobody"
+    simulators.record(found, "granted", user, granted)
 
 
 @posts_only("games:simulator", "pk")
