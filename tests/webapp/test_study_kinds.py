@@ -17,7 +17,7 @@ from engine.catalog import STUDIES
 from engine.errors import ConfigError
 from engine.studies import load
 from tests.engine.counting import KIND, CountConfig
-from tests.factories import Studio, studio
+from tests.factories import Studio, game_version, studio
 from webapp.api import tokens
 from webapp.studies import actions, kinds, overview, progress
 from webapp.studies.journal import Entry, append
@@ -94,6 +94,7 @@ def test_it_has_a_page_for_its_team_and_for_nobody_else(team: Studio, job: Job) 
 
 def test_it_is_started_from_a_form_of_its_settings(team: Studio, client: Client) -> None:
     client.force_login(team.designer)
+    game_version(team.project)
     address = reverse("studies:ask", args=[team.project.slug, "count"])
     assert f'href="{address}"' in client.get(reverse("studies:new", args=[team.project.slug])).content.decode()
     assert 'placeholder="3"' in client.get(address).content.decode()
