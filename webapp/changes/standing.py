@@ -43,14 +43,15 @@ class Standing:
         """Its line."""
         return self.objective.threshold
 
-    def shown(self, value: float | None, ends: tuple[float | None, float | None] | None = None) -> str:
-        """A value with its unit, with so many digits that it stands on its side of the line."""
-        if value is None:
+    def value_of(self, measured: Measured) -> str:
+        """A value with its unit, with so many digits that it stands on its side of the line; a dash where there is
+        none."""
+        if measured.value is None:
             return "–"
         unit, lines = self.objective.unit, [] if self.line is None else [self.line]
         digits = column_digits((each.before.value for each in self.lineups), unit)
-        known = None if ends is None or None in ends else (float(ends[0] or 0.0), float(ends[1] or 0.0))
-        return in_unit(number(value, telling(value, known, digits, lines)), unit)
+        known = None if measured.low is None or measured.high is None else (measured.low, measured.high)
+        return in_unit(number(measured.value, telling(measured.value, known, digits, lines)), unit)
 
 
 def standing(search: Job, replayed: Lineups) -> Standing | None:
