@@ -107,7 +107,7 @@ def test_until_a_change_is_tried_the_lineups_are_drawn_as_they_are(team: Studio,
         genome = np.stack([team_row(spec, TeamRow(**given_team)) for given_team in given["teams"]])
         (row,) = np.flatnonzero((found.genome == genome).all(axis=(1, 2)))[:1]
         assert each.before.value == pytest.approx(float(found.core["value"][0, row]))
-        assert now.shown(each.before.value) in shown(team.designer, address(search))
+        assert now.value_of(each.before) in shown(team.designer, address(search))
     assert standing(search, []) is None
 
 
