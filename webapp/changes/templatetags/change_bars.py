@@ -113,7 +113,7 @@ def shown(found: Replayed | Standing, measured: Measured, missing: str = "not kn
 
 
 @register.simple_tag
-def ends(found: Replayed, measured: Measured) -> str:
+def ends(found: Replayed | Standing, measured: Measured) -> str:
     """The ends of its range; empty where there is none."""
     return found.ends_of(measured)
 
