@@ -29,7 +29,7 @@ DOTTED = """() => {
     const [red, light] = [rgb("--over"), rgb("--surface")];
     return [...document.querySelectorAll("canvas")].filter((one) => one.checkVisibility() && one.width).some((one) => {
         const { data } = one.getContext("2d").getImageData(0, 0, one.width, one.height);
-        const is = (at, [r, g, b]) => data[at + 3] > 250 && Math.abs(data[at] - r) < 40 && Math.abs(data[at + 1] - g) < 40 && Math.abs(data[at + 2] - b) < 40;
+        const is = (at, colour) => data[at + 3] > 250 && colour.every((part, k) => Math.abs(data[at + k] - part) < 40);
         const across = [[9, 0], [0, 9], [6, 6], [6, -6]].flatMap(([x, y]) => [[x, y], [-x, -y]]);
         const around = across.map(([x, y]) => 4 * (x + y * one.width));
         for (let at = 0; at < data.length; at += 4) {
