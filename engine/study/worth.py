@@ -21,7 +21,7 @@ from engine.study.scheduled import Scheduled
 from engine.study.session import Plan
 from engine.worth.experiment import TICKS, Experiment
 from engine.worth.prices import cost_bounds
-from engine.worth.reading import PRICES
+from engine.worth.reading import PRICES, PROOFS
 from engine.worth.table import tabled
 from engine.worth.traits import Trait
 
@@ -32,6 +32,14 @@ SAID = {
     PRICES: "Pieces are played at other prices, to see what a price does.",
 }
 """Log messages at the end of each stage; for the last one, at its beginning."""
+WORKED_OUT = {
+    "screen": "What the first battles say",
+    "narrow": "What the second look at pairs says",
+    "closer": "What the closer look says",
+    **{name: f"What part {i} of {len(PROOFS)} of the proof says" for i, name in enumerate(PROOFS, 1)},
+    PRICES: "What battles at other prices say",
+}
+"""What is worked out when the battles of a stage are over."""
 
 
 def worth(config: WorthConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
@@ -67,7 +75,7 @@ class _Worth(Scheduled):
         """Also says when a stage is over."""
         x, stage = self.schedule, self.schedule.stage
         if x.told.all():
-            yield self.say(Logged, message="What these battles say is being worked out.")
+            yield self.say(Logged, message=f"{WORKED_OUT[stage.name]} is being worked out.")
         yield from super().hand_out(pool)
         if x.stage != stage and not x.done:
             yield self.say(Logged, message=SAID.get(PRICES if x.stage.name == PRICES else stage.name, ""))

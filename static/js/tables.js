@@ -2,11 +2,16 @@
 import { make } from "./elements.js";
 
 const NUMBER = /^[−-]?[\d,.]+(\D|$)/;
+const NONE = "not measured";
 const UNKNOWN = new Set(["–", "not known", "exact"]);
 
 /** Which columns hold numbers, or nothing.
  * @param {string[][]} rows */
 const numeric = (rows) => (rows[0] ?? []).map((_, k) => rows.some((row) => NUMBER.test(row[k])) && rows.every((row) => NUMBER.test(row[k]) || UNKNOWN.has(row[k])));
+
+/** What stands in a cell; a dash says that nothing was measured, to who points at it or listens.
+ * @param {string} text */
+const shown = (text) => (text === "–" ? make("span", { class: "muted", title: NONE }, make("span", { "aria-hidden": "true" }, text), make("span", { class: "visually-hidden" }, NONE)) : text);
 
 /** @param {boolean} number */
 const css = (number) => ({ class: number ? "number" : null });
@@ -16,5 +21,5 @@ const css = (number) => ({ class: number ? "number" : null });
 export function fillTable(head, body, heads, rows, named = false) {
   const numbers = numeric(rows);
   head.replaceChildren(make("tr", {}, ...heads.map((text, k) => make("th", { scope: "col", ...css(numbers[k]) }, text))));
-  body.replaceChildren(...rows.map((row) => make("tr", {}, ...row.map((text, k) => (named && !k ? make("th", { scope: "row" }, text) : make("td", css(numbers[k]), text))))));
+  body.replaceChildren(...rows.map((row) => make("tr", {}, ...row.map((text, k) => (named && !k ? make("th", { scope: "row" }, text) : make("td", css(numbers[k]), shown(text)))))));
 }

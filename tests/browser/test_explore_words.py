@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.looking import DRAWN
 from tests.browser.test_explore import ROWS, count, drawn, rows_of
 from tests.browser.test_explore_hands import line_box
 from tests.factories import Studio, archive, boundless, bundle, search_job
@@ -22,6 +23,23 @@ from webapp.studies.journal import Entry
 from webapp.studies.models import Job, ShortlistEntry, Status
 
 Enter = Callable[..., Page]
+DOTTED = """() => {
+    const styles = getComputedStyle(document.documentElement);
+    const rgb = (name) => styles.getPropertyValue(name).trim().match(/\\w\\w/g).map((pair) => parseInt(pair, 16));
+    const [red, light] = [rgb("--over"), rgb("--surface")];
+    return [...document.querySelectorAll("canvas")].filter((one) => one.checkVisibility() && one.width).some((one) => {
+        const { data } = one.getContext("2d").getImageData(0, 0, one.width, one.height);
+        const is = (at, colour) => data[at + 3] > 250 && colour.every((part, k) => Math.abs(data[at + k] - part) < 40);
+        const across = [[9, 0], [0, 9], [6, 6], [6, -6]].flatMap(([x, y]) => [[x, y], [-x, -y]]);
+        const around = across.map(([x, y]) => 4 * (x + y * one.width));
+        for (let at = 0; at < data.length; at += 4) {
+            if (is(at, light) && around.every((by) => is(at + by, red))) return true;
+        }
+        return false;
+    });
+}"""  # fmt: skip
+"""Whether a mark in a picture, four pixels to a CSS pixel, is a filled one in the colour of what is over the line, with
+a light dot inside."""
 OPEN = "?show=under,unsure,strong"
 
 
@@ -180,13 +198,21 @@ def test_every_confirmed_lineup_has_a_mark_of_its_own_in_the_picture(enter: Ente
     job = search_job(team.project, rows=ROWS)
     fresh(job, [5, 6, 7], [2.6, 50.0, 28.0], [0.02, 1.0, 1.0])
     page = explorer(enter, team, job)
+    sharp = {"width": 1280, "height": 800, "deviceScaleFactor": 4, "mobile": False}
+    page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", sharp)
     key = page.locator("[data-confirmed]")
     expect(key).to_have_text("Confirmed 3")
-    page.get_by_role("button", name="Parallel lines").click()
-    expect(key).to_be_hidden()
+    for view in ("Pairs", "3-D", "Parallel lines"):
+        page.get_by_role("button", name=view).click()
+        page.wait_for_function(DOTTED)
+        expect(key).to_have_text("Confirmed 3")
     page.goto(page.url.partition("?")[0] + "?line-advantage=2.9")
     drawn(page)
     expect(key).to_be_hidden()
+    for view in ("Pairs", "3-D", "Parallel lines"):
+        page.get_by_role("button", name=view).click()
+        page.evaluate(DRAWN)
+        assert not page.evaluate(DOTTED), view
 
 
 def test_why_neighbours_have_ranges_of_unlike_width_is_said(enter: Enter, team: Studio) -> None:

@@ -14,7 +14,7 @@ from engine.catalog import STUDIES
 from engine.config import LineupConfig
 from engine.config.worth import WorthConfig
 from engine.errors import Cancelled, ConfigError
-from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Stopped
+from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
 from engine.lineups import pairing_evaluator
 from engine.lineups.pairing_evaluator import PairingEvaluator
 from engine.lineups.pairings import PairingSpace
@@ -235,6 +235,9 @@ def test_the_study_ends_with_a_table_and_says_how_far_it_is(tmp_path: Path) -> N
     assert ticks == sorted(set(ticks))
     assert end.counters.battles <= 2_000
     assert len(table(store, end).arrays["worth"]) >= 13
+    said = [event.message for event in events if isinstance(event, Logged) and event.message]
+    assert any("worked out" in words for words in said)
+    assert len(said) == len(set(said)), "each says what it is about"
 
 
 def test_a_paused_study_goes_on_to_the_same_table(tmp_path: Path) -> None:

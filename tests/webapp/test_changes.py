@@ -14,6 +14,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.arrays import pack, unpack
 from engine.config.lineups import TeamRow
 from engine.lineups.schema import team_row
 from tests.factories import Studio, search_job, signed_in, studio
@@ -22,11 +23,12 @@ from tests.webapp.replays import CHANGE, finished, shortlist, tried
 from webapp.api import tokens
 from webapp.changes import starting
 from webapp.changes.picking import lineups
-from webapp.changes.reading import latest_of, read
+from webapp.changes.reading import Measured, latest_of, read
 from webapp.changes.standing import standing
 from webapp.changes.telling import fixed, head, rest
 from webapp.games import arrivals, versions
 from webapp.games.specs import version_spec
+from webapp.lib.storage import store
 from webapp.studies import companion
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import explored
@@ -105,7 +107,7 @@ def test_until_a_change_is_tried_the_lineups_are_drawn_as_they_are(team: Studio,
         genome = np.stack([team_row(spec, TeamRow(**given_team)) for given_team in given["teams"]])
         (row,) = np.flatnonzero((found.genome == genome).all(axis=(1, 2)))[:1]
         assert each.before.value == pytest.approx(float(found.core["value"][0, row]))
-        assert now.shown(each.before.value) in shown(team.designer, address(search))
+        assert now.value_of(each.before) in shown(team.designer, address(search))
     assert standing(search, []) is None
 
 
@@ -162,6 +164,28 @@ def test_a_replay_says_what_the_change_does(team: Studio, search: Job) -> None:
         assert plain(each.words) in page
     assert "Save as a new data version" not in page, "producers read"
     assert "Save as a new data version" in shown(team.designer, address(search))
+
+
+def test_a_difference_has_as_many_digits_as_its_column_however_close_to_the_line_it_is(search: Job) -> None:
+    shortlist(search)
+    found = read(tried(search))
+    assert found is not None
+    assert found.line is not None
+    near = Measured(found.line - 0.0004, found.line - 0.0007, found.line - 0.0001)
+    assert len(found.value_of(near).partition(".")[2]) > found.digits + 1
+    difference = near._replace(difference=True)
+    told = [found.value_of(difference), *found.ends_of(difference).split(" to ")]
+    assert {len(words.rstrip("×").partition(".")[2]) for words in told} == {found.change_digits}
+    assert all(each.change.difference for each in found.lineups)
+
+
+def test_a_number_that_is_missing_says_why(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    body = unpack(store().get(job.artifacts["table"]))
+    none = {name: np.full_like(column, np.nan) for name, column in body.arrays.items() if column.dtype.kind == "f"}
+    Job.objects.filter(pk=job.pk).update(artifacts={"table": store().put(pack(body.meta, {**body.arrays, **none}))})
+    assert "– not played yet" in shown(team.producer, reverse("studies:job", args=["herobattle", job.pk]))
 
 
 def test_while_it_is_played_the_first_numbers_show_and_it_asks_anew(team: Studio, search: Job) -> None:

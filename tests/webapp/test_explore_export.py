@@ -15,6 +15,7 @@ from django.urls import reverse
 from openpyxl import load_workbook
 
 from tests.factories import Studio, archive, bundle, search_job
+from tests.webapp.test_explore_shortlist import finished_recheck
 from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies.explore_export import safe
@@ -155,6 +156,19 @@ def test_a_range_that_is_not_known_is_no_number_on_the_offline_page(team: Studio
     payload = json.loads(page.partition('id="payload">')[2].partition("</script>")[0])
     for packed in payload["half"]:
         assert np.isnan(np.frombuffer(base64.b64decode(packed), "<f4")).all()
+
+
+def test_the_offline_page_marks_what_fresh_battles_confirm(team: Studio) -> None:
+    job = search_job(team.project, rows=200)
+    finished_recheck(job, [3], [2.6, 50.0, 28.0], [0.02, 1.0, 1.0])
+
+    def payload(query: str) -> Any:
+        page = fetch(team, job, "html", query).content.decode()
+        return json.loads(page.partition('id="payload">')[2].partition("</script>")[0])
+
+    told = payload("?rows=7,3")
+    assert [told["rows"][i][0] for i in told["confirmed"]] == [3]
+    assert payload("?rows=7,3&line-advantage=0.5")["confirmed"] == []
 
 
 def test_nothing_chosen_is_an_empty_table_not_an_error(team: Studio, job: Job) -> None:

@@ -156,6 +156,7 @@ def test_its_page_tells_its_team_who_beats_whom_and_nobody_else(team: Studio, me
             assert "<b>Warhorn</b>" not in content
             assert "If everybody picked as well as can be" in content
             assert content.count("surely beats</span>") == 3
+            assert content.count('<span class="visually-hidden">the same team</span>') == 3
             assert not {"nash", "hodge", "antisymmetric", "equilibrium", "cyclic"} & set(content.lower().split())
 
 

@@ -61,12 +61,13 @@ class Number(NamedTuple):
 
 class Measured(NamedTuple):
     """A value and its 95 % range; None where there is none. ``first``: by the few battles before the fresh ones, which
-    have no range."""
+    have no range. ``difference``: of two values, so that it lies on no side of the line."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
     first: bool = False
+    difference: bool = False
 
 
 class Lineup(NamedTuple):
@@ -96,6 +97,11 @@ class Lineup(NamedTuple):
     def both(self) -> tuple[Measured, Measured, Measured]:
         """Before, after and the difference."""
         return self.before, self.after, self.change
+
+    @property
+    def missing(self) -> str:
+        """Why a number of it is not there."""
+        return "not allowed any more" if self.unfit else "could not be played" if self.failed else "not played yet"
 
 
 @dataclass(frozen=True)
@@ -176,26 +182,43 @@ class Replayed:
                 "battles": each.battles,
             }
 
-    def shown(self, value: float | None, ends: tuple[float | None, float | None] | None = None) -> str:
-        """A value of the objective with its unit, with so many digits that it stands on its side of the line."""
-        if value is None:
-            return "–"
-        return in_unit(number(value, self._digits(value, ends)), self.objective.unit)
+    def value_of(self, measured: Measured) -> str:
+        """A value of the objective with its unit; a dash where there is none. A difference has as many digits as all
+        differences, any other value so many that it stands on its side of the line."""
+        return "–" if measured.value is None else self._told(measured.value, measured)
 
-    def _digits(self, value: float, ends: tuple[float | None, float | None] | None) -> int:
-        known = None if ends is None or None in ends else (float(ends[0] or 0.0), float(ends[1] or 0.0))
-        return telling(value, known, self.digits, [] if self.line is None else [self.line])
+    def ends_of(self, measured: Measured) -> str:
+        """The ends of its range, "1.8× to 2.1×"; empty where there is none."""
+        ends = measured.low, measured.high
+        return " to ".join(self._told(end, measured) for end in ends if end is not None) if None not in ends else ""
+
+    def _told(self, n: float, of: Measured) -> str:
+        return in_unit(number(n, self._digits(of)), self.objective.unit)
+
+    def _digits(self, of: Measured) -> int:
+        if of.difference:
+            return self.change_digits
+        known = None if of.low is None or of.high is None else (of.low, of.high)
+        return telling(of.value or 0.0, known, self.digits, [] if self.line is None else [self.line])
 
     @property
     def finer(self) -> bool:
         """Whether a value has more digits than the others, as it is close to the line."""
-        measured = [(m, m.value) for each in self.lineups for m in each.both]
-        return any(v is not None and self._digits(v, (m.low, m.high)) > self.digits for m, v in measured)
+        return any(m.value is not None and self._digits(m) > self.digits for m in self._values)
 
     @cached_property
     def digits(self) -> int:
         """After the point, of all of its values but those close to the line."""
-        return column_digits((m.value for each in self.lineups for m in each.both), self.objective.unit)
+        return column_digits((m.value for m in self._values), self.objective.unit)
+
+    @cached_property
+    def change_digits(self) -> int:
+        """After the point, of all differences."""
+        return column_digits((each.change.value for each in self.lineups), self.objective.unit)
+
+    @property
+    def _values(self) -> Iterator[Measured]:
+        return (measured for each in self.lineups for measured in (each.before, each.after))
 
     def _lineup(self, i: int) -> Lineup:
         told, columns = self.meta["lineups"][i], self.bundle.arrays
@@ -207,7 +230,7 @@ class Replayed:
             [", ".join(parts) for parts in told["teams"]],
             self._measured("before", i),
             self._measured("after", i),
-            self._ranged("change", i),
+            self._ranged("change", i)._replace(difference=True),
             UNFIT if unfit else FAILED if columns["failed"][i] else fresh.sentence(self.words) if fresh else "",
             "Not allowed any more" if unfit else "Failed" if columns["failed"][i] else
             fresh.short(self.words) if fresh else "",

@@ -43,14 +43,21 @@ class Standing:
         """Its line."""
         return self.objective.threshold
 
-    def shown(self, value: float | None, ends: tuple[float | None, float | None] | None = None) -> str:
-        """A value with its unit, with so many digits that it stands on its side of the line."""
-        if value is None:
-            return "–"
+    def value_of(self, measured: Measured) -> str:
+        """A value with its unit, with so many digits that it stands on its side of the line; a dash where there is
+        none."""
+        return "–" if measured.value is None else self._told(measured.value, measured)
+
+    def ends_of(self, measured: Measured) -> str:
+        """The ends of its range; empty where there is none."""
+        ends = measured.low, measured.high
+        return " to ".join(self._told(end, measured) for end in ends if end is not None) if None not in ends else ""
+
+    def _told(self, n: float, of: Measured) -> str:
         unit, lines = self.objective.unit, [] if self.line is None else [self.line]
         digits = column_digits((each.before.value for each in self.lineups), unit)
-        known = None if ends is None or None in ends else (float(ends[0] or 0.0), float(ends[1] or 0.0))
-        return in_unit(number(value, telling(value, known, digits, lines)), unit)
+        known = None if of.low is None or of.high is None else (of.low, of.high)
+        return in_unit(number(n, telling(of.value or 0.0, known, digits, lines)), unit)
 
 
 def standing(search: Job, replayed: Lineups) -> Standing | None:

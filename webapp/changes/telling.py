@@ -87,12 +87,8 @@ def _named(replayed: Replayed, lineups: Sequence[Lineup], what: str) -> str:
 
 
 def _range(replayed: Replayed, lineup: Lineup) -> str:
-    after = lineup.after
-    if after.value is None or after.low is None or after.high is None:
-        return ""
-    ends = after.low, after.high
-    low, high = (replayed.shown(end, ends) for end in ends)
-    return f" ({replayed.shown(after.value, ends)}, {low} to {high})"
+    ends = replayed.ends_of(lineup.after)
+    return f" ({replayed.value_of(lineup.after)}, {ends})" if ends else ""
 
 
 def _left(lineups: Sequence[Lineup]) -> str:

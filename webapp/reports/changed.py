@@ -6,7 +6,7 @@ from typing import Any
 
 from webapp.changes import telling
 from webapp.changes.reading import Lineup, Measured, Replayed, latest_of
-from webapp.changes.templatetags.change_bars import axis, ends, shown
+from webapp.changes.templatetags.change_bars import axis
 from webapp.lib.figures import with_unit
 from webapp.studies.models import Job
 
@@ -51,6 +51,5 @@ def _row(found: Replayed, each: Lineup) -> dict[str, Any]:
 
 def _measured(found: Replayed, measured: Measured) -> dict[str, Any]:
     """A value with its range, as numbers and in words."""
-    known = measured.low is not None and measured.high is not None
-    words = {"value_words": shown(found, measured), "range_words": ends(found, measured) if known else ""}
+    words = {"value_words": found.value_of(measured), "range_words": found.ends_of(measured)}
     return {**measured._asdict(), **words}

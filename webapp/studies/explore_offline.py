@@ -40,6 +40,7 @@ def to_html(taken: Taken) -> bytes:
         "digits": _digits(taken),
         "finer": _finer(taken, rows),
         "ranges": RANGES,
+        "confirmed": _confirmed(taken),
         **_columns(taken),
     }
     context = {
@@ -60,6 +61,16 @@ def _lines(taken: Taken) -> list[str | None]:
     objectives = taken.explored.meta["objectives"]
     at = [(o["threshold"], o["unit"], o["digits"]) for o in objectives]
     return [None if line is None else with_unit(line, unit, digits) for line, unit, digits in at]
+
+
+def _confirmed(taken: Taken) -> list[int]:
+    """Places among the rows of what fresh battles confirm by the job's own line; none where the line is moved."""
+    core = taken.explored.core
+    if not core or taken.explored.meta.get("moved"):
+        return []
+    found = {lineup for lineup, fresh in taken.fresh.items() if fresh.finding == "confirmed"}
+    strong = SHOWN.index("strong")
+    return [i for i, row in enumerate(taken.rows) if int(core["id"][row]) in found and core["verdict"][row] == strong]
 
 
 def _digits(taken: Taken) -> list[int | None]:

@@ -238,7 +238,8 @@ function stamped(frame, store, theme, sizes, marks) {
   return image;
 }
 
-/** What fresh battles confirm stands on top, at full size whatever the crowd, with a dot inside.
+/** What fresh battles confirm stands on top, at full size whatever the crowd, with a dot inside; in the open ring of those
+ * without a family the dot has the ring's colour.
  * @param {Drawn} store
  * @param {Sizes} sizes
  * @param {Theme} theme
@@ -248,8 +249,10 @@ function confirmed(store, sizes, theme, ratio, put) {
   const rows = store.lineups.confirmed.filter((row) => store.match[row]);
   if (!rows.length) return;
   const draw = pictures(store, theme, sizes, 1, ratio, 1);
-  const dot = picture(DISC, sizes.strong * DOT_INSIDE, ratio, { fill: theme.surface, stroke: theme.surface, line: 0.1 });
-  for (const row of rows) for (const drawn of [draw(row), dot]) put(row, drawn);
+  const dotOf = (/** @type {string} */ colour) => picture(DISC, sizes.strong * DOT_INSIDE, ratio, { fill: colour, stroke: colour, line: 0.1 });
+  const [light, dark] = [dotOf(theme.surface), dotOf(theme.muted)];
+  const open = (/** @type {number} */ row) => store.state.colour === "family" && store.lineups.family[row] === 0;
+  for (const row of rows) for (const drawn of [draw(row), open(row) ? dark : light]) put(row, drawn);
 }
 
 /** @param {CanvasRenderingContext2D} c

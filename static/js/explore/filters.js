@@ -37,7 +37,7 @@ export class Filters {
     this.shown = findAll(column, "[name=show]", HTMLInputElement);
     for (const box of this.shown) box.addEventListener("change", () => this.toggleShow(Number(box.value)));
     this.sheet();
-    store.on("filter data colour view", () => this.draw());
+    store.on("filter data colour", () => this.draw());
     this.draw();
   }
 
@@ -98,7 +98,7 @@ export class Filters {
     const key = findOptional(document, "[data-confirmed]");
     if (key) {
       const { length } = lineups.confirmed;
-      key.hidden = !length || state.view !== "pairs";
+      key.hidden = !length;
       find(key, "b").textContent = whole(length);
     }
     for (const box of this.shown) {

@@ -7,15 +7,16 @@ import { faded, tokens } from "../charts/theme.js";
 import { PAD } from "./cloud.js";
 import { drawable } from "./dom.js";
 import { BEST, STRONG, UNDER, UNSURE } from "./lineups.js";
-import { spread } from "./three_d.js";
+import { sprites } from "./sprites.js";
+import { spread, spreadWith } from "./three_d.js";
 /** @import { Chart, HoverCard } from "./hover.js" */
 /** @import { Rows } from "./order.js" */
 /** @import { Point } from "./panel.js" */
 /** @import { Store } from "./store.js" */
 /** @import { Open } from "./three_d.js" */
 
-/** Some of what does not match, and of each kind `all` rows and those that are drawn.
- * @typedef {{ behind: Rows, groups: { kind: number, all: Rows, rows: Rows }[] }} Drawn */
+/** Some of what does not match, of each kind `all` rows and those that are drawn, and which of these are confirmed.
+ * @typedef {{ behind: Rows, groups: { kind: number, all: Rows, rows: Rows }[], confirmed: number[] }} Drawn */
 
 const MOST = 160; // lines of one verdict: more would be a solid area
 const MOST_BEHIND = 240; // faint lines of what does not match
@@ -73,7 +74,12 @@ export class Parallel {
     const of = (/** @type {number} */ kind) => order.filter((row) => lineups.kind[row] === kind);
     const groups = [UNDER, BEST, UNSURE, STRONG].map((kind) => ({ kind, all: of(kind) })).filter(({ all }) => all.length);
     const rest = this.store.every.filter((row) => !match[row]);
-    return { behind: spread(rest, MOST_BEHIND), groups: groups.map(({ kind, all }) => ({ kind, all, rows: spread(all, MOST) })) };
+    const sure = new Set(lineups.confirmed);
+    return {
+      behind: spread(rest, MOST_BEHIND),
+      groups: groups.map(({ kind, all }) => ({ kind, all, rows: spreadWith(all, MOST, sure) })),
+      confirmed: [...sure].filter((row) => match[row]),
+    };
   }
 
   get wanted() {
@@ -139,7 +145,7 @@ export class Parallel {
   }
 
   /** @param {Drawn} drawn */
-  paint({ groups, behind }) {
+  paint({ groups, behind, confirmed }) {
     const { theme } = this;
     const c = this.blank(this.canvas);
     for (const row of behind) this.stroke(c, row, faded(theme["context-mark"], 0.12), 1);
@@ -148,6 +154,21 @@ export class Parallel {
     for (const { kind, rows } of groups) {
       const opacity = Math.min(0.9, Math.max(0.2, Math.sqrt(SOLID / rows.length) * (kind === STRONG || kind === BEST ? 0.8 : 0.6)));
       for (const row of rows) this.stroke(c, row, faded(colours[kind], opacity), 1.2);
+    }
+    this.confirmed(c, confirmed);
+  }
+
+  /** What fresh battles confirm: a line at full strength, and its mark on the first axis.
+   * @param {CanvasRenderingContext2D} c @param {number[]} rows */
+  confirmed(c, rows) {
+    const { lineups, state } = this.store;
+    for (const row of rows) this.stroke(c, row, this.theme.over, 1.6);
+    const how = { ratio: window.devicePixelRatio || 1, many: rows.length, confirmed: new Set(rows) };
+    const image = sprites({ lineups, state: { ...state, colour: "verdict" } }, this.theme, how);
+    for (const row of rows) {
+      const { canvas, size } = image(row);
+      const [x, y] = this.points(row)[0];
+      c.drawImage(canvas, x - size / 2, y - size / 2, size, size);
     }
   }
 

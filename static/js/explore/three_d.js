@@ -1,5 +1,5 @@
 // Three objectives as a cloud that turns. Made when it is first asked for; draws what is over the line and a sample.
-// What is over the line and strong lies on top, whatever stands before it. Drag, buttons or arrow keys turn it; up and
+// What is over the line and strong lies on top, whatever stands before it, and of that what fresh battles confirm. Drag, buttons or arrow keys turn it; up and
 // down walk through the matching lineups, Enter opens one.
 import { axisTitle, decimals, plural, titleLines, whole } from "../charts/format.js";
 import { tokens } from "../charts/theme.js";
@@ -35,7 +35,16 @@ export function spread(rows, most) {
   return Uint32Array.from({ length: most }, (_, i) => rows[Math.floor(i * step)]);
 }
 
-/** The rows that are drawn. @typedef {{ marks: Rows, dots: Rows }} Shown */
+/** At most about `most` of `rows`, evenly spread, and of these all that are `wanted`.
+ * @param {Rows} rows @param {number} most @param {Set<number>} wanted @returns {Rows} */
+export function spreadWith(rows, most, wanted) {
+  const some = spread(rows, most);
+  if (some.length === rows.length) return rows;
+  const drawn = new Set(some);
+  return Uint32Array.from([...some, ...rows.filter((row) => wanted.has(row) && !drawn.has(row))]);
+}
+
+/** The rows that are drawn; of the marks `confirmed` by fresh battles. @typedef {{ marks: Rows, dots: Rows, confirmed: Set<number> }} Shown */
 
 /** What arrow keys do. @type {Record<string, number>} */
 const TURNS = { ArrowLeft: TURN, ArrowRight: -TURN };
@@ -97,7 +106,8 @@ export class ThreeD {
     const { lineups, match } = this.store;
     const { marks } = split(this.store);
     const rest = Uint32Array.from(match.keys()).filter((i) => !(match[i] && lineups.kind[i] !== UNDER));
-    const shown = { marks: spread(marks, MOST_MARKS), dots: spread(rest, MOST_DOTS) };
+    const confirmed = new Set(lineups.confirmed);
+    const shown = { marks: spreadWith(marks, MOST_MARKS, confirmed), dots: spread(rest, MOST_DOTS), confirmed };
     this.rows = Uint32Array.from([...shown.dots, ...shown.marks]);
     const what = `${plural(marks.length, "matching lineup")} ${lineups.hasLine ? `that ${this.store.claim(marks.length)}` : "at the edge"}`;
     this.note.textContent = `Drawn: ${whole(shown.marks.length)} of ${what}, and a sample of ${whole(shown.dots.length)} of the ${whole(rest.length)} others.`;
@@ -245,7 +255,7 @@ export class ThreeD {
   /** @param {CanvasRenderingContext2D} c @param {number} ratio @param {Shown} shown */
   marks(c, ratio, shown) {
     const { lineups, match, state } = this.store;
-    const image = sprites(this.store, this.theme, { ratio, many: shown.marks.length });
+    const image = sprites(this.store, this.theme, { ratio, many: shown.marks.length, confirmed: shown.confirmed });
     const put = (/** @type {number} */ row) => {
       const [x, y] = this.at(row);
       const { canvas, size } = image(row);
@@ -259,8 +269,9 @@ export class ThreeD {
     }
     c.globalAlpha = 1;
     const away = new Map(Array.from(shown.marks, (row) => [row, this.at(row)[2]]));
+    const over = (/** @type {number} */ row) => lineups.kind[row] + 4 * Number(shown.confirmed.has(row));
     /** @param {number} a @param {number} b */
-    const far = (a, b) => lineups.kind[a] - lineups.kind[b] || (away.get(b) ?? 0) - (away.get(a) ?? 0);
+    const far = (a, b) => over(a) - over(b) || (away.get(b) ?? 0) - (away.get(a) ?? 0);
     for (const row of Array.from(shown.marks).sort(far)) put(row); // by verdict, so that none hides a worse one
     for (const id of state.rows) if (lineups.row(id) >= 0) this.ring(c, lineups.row(id), 6, this.theme.accent);
     if (this.active >= 0) this.ring(c, this.active, 9, this.theme.accent);

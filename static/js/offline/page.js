@@ -2,7 +2,8 @@
 (() => {
   "use strict";
   /** What the file holds (webapp/studies/explore_offline.py): packed columns of each objective, and the table's cells. `digits`:
-   * decimals of a column; `finer`: more of them, by row and column; `ranges`: the column of the first objective's mean.
+   * decimals of a column; `finer`: more of them, by row and column; `ranges`: the column of the first objective's mean;
+   * `confirmed`: rows that fresh battles confirm.
    * @typedef {object} Payload
    * @property {{ title: string, unit: string, toward: string, direction: string, threshold: number | null, strength: boolean }[]} objectives
    * @property {{ value: number } | null} median
@@ -13,6 +14,7 @@
    * @property {(number | null)[]} digits
    * @property {Record<number, Record<number, number>>} finer
    * @property {number} ranges
+   * @property {number[]} confirmed
    * @property {string[]} value
    * @property {string[]} half
    * @property {string[]} behind
@@ -78,18 +80,25 @@
     const few = (/** @type {number[]} */ list) => list.length <= MOST_WHISKERS;
     /** @param {number} j @param {number[]} list @returns {Plotly.ErrorBar} */
     const bar = (j, list) => (few(list) ? { type: "data", array: of(half, j, list).map((length) => (Number.isNaN(length) ? null : length)), thickness: 1, width: 0, color: `${token("over")}59` } : { visible: false });
+    /** @param {number[]} list @param {string} name @returns {Plotly.Trace} */
+    const points = (list, name) => ({
+      type: "scattergl", mode: "markers", x: of(value, x, list), y: of(value, y, list), name,
+      text: list.map((i) => [plain(String(data.rows[i][1])), measured(i, y), measured(i, x)].join("<br>")), hovertemplate: "%{text}<extra></extra>",
+    });
     return [
       { type: "scattergl", mode: "markers", x: behind[x], y: behind[y], hoverinfo: "skip", marker: { size: 3.6, color: token("context-mark"), opacity: 0.42 } },
       // All on one canvas, for Plotly lays that over what it draws as SVG: the worst are to lie on top.
       ...MARKS.map(({ symbol, colour }, kind) => {
         const list = rows(kind);
         return {
-          type: "scattergl", mode: "markers", x: of(value, x, list), y: of(value, y, list), name: data.verdicts[kind],
-          text: list.map((i) => [plain(String(data.rows[i][1])), measured(i, y), measured(i, x)].join("<br>")), hovertemplate: "%{text}<extra></extra>",
+          ...points(list, data.verdicts[kind]),
           marker: { symbol, size: sizes[kind], color: token(colour), line: kind === 2 ? { color: token("surface"), width: crowded ? 0 : 1 } : { width: crowded ? 1.1 : 1.6 } },
           ...(kind === 2 ? { error_x: bar(x, list), error_y: bar(y, list) } : {}),
         };
       }),
+      // What fresh battles confirm stands on top, at full size, with a dot inside.
+      { ...points(data.confirmed, "Confirmed"), marker: { symbol: "diamond", size: 9, color: token("over"), line: { color: token("surface"), width: 1 } } },
+      { ...points(data.confirmed, "Confirmed"), text: "", hovertemplate: "", hoverinfo: "skip", marker: { symbol: "circle", size: 3, color: token("surface") } },
     ];
   }
 
@@ -121,20 +130,39 @@
     return found;
   }
 
-  /** Names of the lines that `lines` draws.
+  /** Where `place` lies between the least and the largest value of an objective, from 0 to 1.
+   * @param {number} j @param {number} place */
+  function along(j, place) {
+    let [low, high] = [place, place];
+    for (const column of [value[j], behind[j]]) for (const n of column) if (Number.isFinite(n)) [low, high] = [Math.min(low, n), Math.max(high, n)];
+    return (place - low) / (high - low || 1);
+  }
+
+  /** Names of the lines across axis `j`, by rising place; each with the side of its line on which it stands, so that they
+   * stay on the page and leave each other room.
+   * @param {number} j */
+  function named(j) {
+    const { threshold, strength } = data.objectives[j];
+    const found = [
+      ...(threshold === null ? [] : [{ place: threshold, text: ["The line:", plain(data.lines[j] ?? "")] }]),
+      ...(strength && data.median ? [{ place: data.median.value, text: ["Median", "baseline", "team"] }] : []),
+    ].sort((a, b) => a.place - b.place);
+    const own = (/** @type {number} */ at) => (at < 0.25 ? "after" : at > 0.75 ? "before" : "middle");
+    return found.map((one, i) => ({ ...one, side: found.length > 1 ? ["before", "after"][i] : own(along(j, one.place)) }));
+  }
+
+  /** Names of the lines that `lines` draws: above the picture and at its right, where they cover no mark.
    * @param {Pair} pair @returns {Plotly.Annotation[]} */
   function lineNames([x, y]) {
-    const look = { font: { size: 11, color: token("ink") }, bgcolor: `${token("surface")}d9`, showarrow: false };
-    return (/** @type {const} */ ([["x", x], ["y", y]])).flatMap(([axis, j]) => {
-      const { threshold, strength } = data.objectives[j];
-      const named = [
-        ...(threshold === null ? [] : [{ place: threshold, text: plain(`The line: ${data.lines[j] ?? ""}`) }]),
-        ...(strength && data.median ? [{ place: data.median.value, text: "Median baseline team" }] : []),
-      ];
-      return named.map(({ place, text }) => (axis === "x"
-        ? { ...look, text, x: place, yref: "paper", y: 1, xanchor: "left", yanchor: "top", textangle: 90 }
-        : { ...look, text, y: place, xref: "paper", x: 1, xanchor: "right", yanchor: "bottom" }));
-    });
+    const look = { font: { size: 11, color: token("ink") }, showarrow: false };
+    /** @type {Record<string, string>} */
+    const across = { before: "right", middle: "center", after: "left" };
+    /** @type {Record<string, string>} */
+    const up = { before: "top", middle: "middle", after: "bottom" };
+    return [
+      ...named(x).map(({ place, text, side }) => ({ ...look, text: text.join(" "), x: place, yref: "paper", y: 1, xanchor: across[side], yanchor: "bottom", yshift: 1 })),
+      ...named(y).map(({ place, text, side }) => ({ ...look, text: text.join("<br>"), y: place, xref: "paper", x: 1, xanchor: "left", yanchor: up[side], align: "left", xshift: 3 })),
+    ];
   }
 
   function placeFor() {
@@ -150,15 +178,15 @@
     const axis = (j) => ({ title: { text: plain(title(data.objectives[j])), font: { size: 12 } }, gridcolor: token("grid"), linecolor: token("control-edge"),
       zeroline: false, showline: true, tickfont: { size: 12, color: token("muted") } });
     /** @type {Plotly.Layout} */
-    const layout = { margin: { l: 60, r: 12, t: 12, b: 48 }, showlegend: false, hovermode: "closest", dragmode: "zoom",
+    const layout = { margin: { l: 60, r: named(pair[1]).length ? 58 : 12, t: named(pair[0]).length ? 22 : 12, b: 48 }, showlegend: false, hovermode: "closest", dragmode: "zoom",
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: "Inter, system-ui, sans-serif", color: token("ink") },
       xaxis: axis(pair[0]), yaxis: axis(pair[1]), shapes: lines(pair), annotations: lineNames(pair) };
     window.Plotly?.newPlot(element, traces(pair), layout, { displayModeBar: false, responsive: true });
   }
 
-  /** The mark of a verdict as an element, in its colour.
-   * @param {number} kind */
-  function mark(kind) {
+  /** The mark of a verdict as an element, in its colour; with a dot inside where fresh battles confirm it.
+   * @param {number} kind @param {boolean} [confirmed] */
+  function mark(kind, confirmed = false) {
     const { path, colour, open } = MARKS[kind];
     const drawing = document.createElementNS(SVG, "svg");
     for (const [name, set] of [["viewBox", "0 0 16 16"], ["width", "14"], ["height", "14"], ["aria-hidden", "true"]]) drawing.setAttribute(name, set);
@@ -167,12 +195,17 @@
     shape.setAttribute("fill", open ? "none" : token(colour));
     if (open) [["stroke", token(colour)], ["stroke-width", "2"]].forEach(([name, set]) => shape.setAttribute(name, set));
     drawing.append(shape);
+    if (!confirmed) return drawing;
+    const dot = document.createElementNS(SVG, "circle");
+    for (const [name, set] of [["cx", "8"], ["cy", "8"], ["r", "2.3"], ["fill", token("surface")]]) dot.setAttribute(name, set);
+    drawing.append(dot);
     return drawing;
   }
 
   const SURE = 2; // the column that says how sure
   const hasLine = data.objectives.some((o) => o.threshold !== null);
   const every = [...data.rows.keys()];
+  const confirmed = new Set(data.confirmed);
   const [back, on] = [at("back"), at("on")];
   let place = 0;
   let found = every;
@@ -191,7 +224,7 @@
     const made = document.createElement("td");
     made.textContent = words(cell, column, row);
     if (typeof cell === "number") made.className = "number";
-    if (column === SURE && hasLine) made.prepend(mark(verdict[row]), " ");
+    if (column === SURE && hasLine) made.prepend(mark(verdict[row], confirmed.has(row)), " ");
     return made;
   }
 
@@ -211,12 +244,14 @@
 
   function legend() {
     const counts = [0, 1, 2].map((kind) => verdict.filter((other) => other === kind).length);
-    const entries = hasLine ? [2, 1, 0].filter((kind) => counts[kind]).map((kind) => {
-      const entry = document.createElement("span");
-      const count = counts[kind];
-      entry.append(mark(kind), ` ${data.verdicts[kind]} `, Object.assign(document.createElement("b"), { textContent: count.toLocaleString("en-GB") }));
-      return entry;
-    }) : [];
+    /** @param {SVGElement} drawing @param {string} words @param {number} count */
+    const entry = (drawing, words, count) => {
+      const made = document.createElement("span");
+      made.append(drawing, ` ${words} `, Object.assign(document.createElement("b"), { textContent: count.toLocaleString("en-GB") }));
+      return made;
+    };
+    const entries = hasLine ? [2, 1, 0].filter((kind) => counts[kind]).map((kind) => entry(mark(kind), data.verdicts[kind], counts[kind])) : [];
+    if (confirmed.size) entries.push(entry(mark(2, true), "Confirmed", confirmed.size));
     const note = document.createElement("span");
     note.textContent = hasLine && counts[2] && counts[2] <= MOST_WHISKERS ? "Whiskers are the 95 % range." : "";
     at("legend").replaceChildren(...entries, note);

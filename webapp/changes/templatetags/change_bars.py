@@ -13,6 +13,7 @@ from webapp.changes import telling
 from webapp.changes.reading import Measured, Replayed
 from webapp.changes.standing import Standing
 from webapp.lib.figures import with_unit
+from webapp.projects.templatetags.equipoise import none
 
 register = template.Library()
 
@@ -106,16 +107,15 @@ def _step(rough: float) -> float:
 
 
 @register.simple_tag
-def shown(found: Replayed | Standing, measured: Measured) -> str:
-    """A value with its unit."""
-    return found.shown(measured.value, (measured.low, measured.high))
+def shown(found: Replayed | Standing, measured: Measured, missing: str = "not known") -> str:
+    """A value with its unit, or ``missing``, why there is none."""
+    return none(missing) if measured.value is None else found.value_of(measured)
 
 
 @register.simple_tag
 def ends(found: Replayed | Standing, measured: Measured) -> str:
-    """The ends of its range."""
-    both = measured.low, measured.high
-    return " to ".join(found.shown(end, both) for end in both)
+    """The ends of its range; empty where there is none."""
+    return found.ends_of(measured)
 
 
 register.filter("told", telling.head)

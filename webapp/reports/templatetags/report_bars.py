@@ -19,7 +19,7 @@ def _axis(change: Mapping[str, Any]) -> Axis:
 
 
 def _measured(kept: Mapping[str, Any]) -> Measured:
-    return Measured(*(kept[name] for name in Measured._fields))
+    return Measured(**{name: kept[name] for name in Measured._fields if name in kept})
 
 
 @register.simple_tag
