@@ -29,6 +29,8 @@ from engine.problem import Capabilities, ShouldStop
 from engine.rng import combine64
 
 Rows = NDArray[np.int32]
+ROUNDING = 1e-9
+"""A share of the budget by which sums of costs may differ, added up in another order."""
 LOOK_S = 0.25
 """Seconds of drawing between two checks whether to stop."""
 
@@ -130,6 +132,26 @@ def _pairing(
 
 
 @jit
+def _affordable(rules: Any, inside: Any, price: Any, piece: int) -> bool:
+    """Whether the cheapest team with a piece, repetitions aside, keeps within the budget: where it does not, ``TRIES``
+    draws would find as much."""
+    total, own = 0.0, np.inf
+    for s in range(len(rules.is_count)):
+        if rules.is_count[s]:
+            continue
+        mate = rules.partner[s]
+        low, high = (rules.low[mate], rules.high[mate]) if mate >= 0 else (1, 1)
+        least = 0.0 if rules.optional[s] or not rules.pool_size[s] else np.inf
+        for k in range(rules.pool_size[s]):
+            each = price[rules.pool[s, k]]
+            least = min(least, each * low, each * high)
+        total += least
+        if inside[s, piece]:
+            own = min(own, min(price[piece] * low, price[piece] * high) - least)
+    return bool(total + own <= rules.budget[1] * (1 + ROUNDING))
+
+
+@jit
 def _drawn(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside: Any, dearer: Any) -> Any:
     n, slots = len(seeds), len(rules.is_count)
     out = np.full((n, 2, slots), -1, dtype=np.int32)
@@ -142,7 +164,8 @@ def _drawn(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside:
         state[0] = seeds[i]
         if dearer[i] != 0:
             price[pieces[i, 0]] += dearer[i]
-        found[i] = _pairing(state, out[i], rules, pieces[i], least[i], nothing, shares, inside, price, cost)
+        if dearer[i] == 0 or _affordable(rules, inside, price, pieces[i, 0]):
+            found[i] = _pairing(state, out[i], rules, pieces[i], least[i], nothing, shares, inside, price, cost)
         if dearer[i] != 0:
             price[pieces[i, 0]] = rules.price[pieces[i, 0]]
         for t in range(2 if found[i] else 0):

@@ -85,11 +85,17 @@ class Trials:
         """So many pairings with a trait (-1: any) for a purpose, the same ones under patches that field the same."""
         key = (self.fields(patch), trait, purpose)
         if key not in self._drawn or len(self._drawn[key].found) < many:
-            keys = self.keys(trait, many, purpose)
-            asked = self.traits.asked(np.full(many, trait, np.int64))
-            self._drawn[key] = Drawn(*draw(self.ruled(patch), keys, *asked, stopped=self.stopped))
+            self._drawn[key] = self._draw(patch, trait, self.keys(trait, many, purpose))
         drawn = self._drawn[key]
         return Drawn(drawn.rows[:many], drawn.found[:many])
+
+    def _draw(self, patch: Patch, trait: int, keys: NDArray[np.uint64]) -> Drawn:
+        """A pairing for each key; none where the first cannot be drawn, since looking for each takes long."""
+        rules, (pieces, least) = self.ruled(patch), self.traits.asked(np.full(len(keys), trait, np.int64))
+        first = draw(rules, keys[:1], pieces[:1], least[:1], stopped=self.stopped)
+        if not first.found.all():
+            return Drawn(np.full((len(keys), 2, len(rules.is_count)), -1, np.int32), np.zeros(len(keys), np.bool_))
+        return Drawn(*draw(rules, keys, pieces, least, stopped=self.stopped))
 
     def keys(self, trait: int, many: int, purpose: int) -> NDArray[np.uint64]:
         """Of the pairings of a trait."""

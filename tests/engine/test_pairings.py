@@ -109,6 +109,18 @@ def test_pairings_come_with_the_chances_of_their_draws_whatever_the_first_team_i
     assert squares < len(common) + 5 * np.sqrt(2 * len(common))
 
 
+@pytest.mark.parametrize(("piece", "most"), [(1, 9.0), (3, 11.0), (5, 11.0), (6, 8.0)])
+def test_a_piece_may_be_as_dear_as_its_cheapest_team_can_pay_and_is_not_looked_for_beyond(
+    piece: int, most: float
+) -> None:
+    """Thousands at a price that nobody can pay would take minutes if each was looked for."""
+    pieces = np.full((4_000, 1), piece, np.int32)
+    for dearer, may in ((most, True), (most + 0.01, False)):
+        changes = np.full(4_000, dearer)
+        _, found = draw(RULES, keys(4_000), pieces, np.ones_like(pieces), changes)
+        assert found.all() == found.any() == may
+
+
 def test_each_pairing_depends_on_its_own_seed_alone() -> None:
     rows, _ = drawn({5: 1}, 200)
     pieces = np.array([[5, NOTHING]], np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -29,6 +29,7 @@ from engine.patches.numbers import Number, numbers
 from engine.patches.response import Response, Watched
 from engine.patches.space import FREE, Patch, PatchSpace
 from engine.patches.table import tabled
+from engine.patches.trials import Trials
 from engine.problem import PatchedContext
 from engine.simulators.contract import Battles
 from engine.simulators.contract import Patch as Changes
@@ -37,6 +38,8 @@ from engine.studies import load
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
+from engine.worth.screen import Screen
+from engine.worth.traits import Traits
 from tests.engine.sample_simulators import SPEC
 from tests.engine.test_worth import CHARM, HERO, SOLDIER, Fair
 
@@ -253,6 +256,18 @@ def test_a_searched_team_meets_only_teams_of_about_its_cost_that_share_no_piece_
     mine, theirs = costs(rules, rows[:, :, 0].reshape(-1, 5)), costs(rules, rows[:, :, 1].reshape(-1, 5))
     assert (np.maximum(mine, theirs) <= np.minimum(mine, theirs) * 1.2 + 1e-9).all()
     assert (rows[:, :, 0, 0] != rows[:, :, 1, 0]).all()
+
+
+def test_of_what_nobody_can_pay_no_pairing_is_drawn() -> None:
+    """Thousands would take minutes if each was looked for."""
+    rules = compile_rules(SPEC, config().pairings)
+    price, made = Number("hero-1.cost", HERO + 1, "cost", "Cost", "", 11.0, 1.0, -11, 60, 20.0), dict[int, Any]()
+    for level in (30, 60):
+        drawing = Trials(rules, Traits(rules), cast(Screen, None), [price], 1, lambda: False)
+        made[level] = drawing.draw(Patch(((0, level),)), HERO + 1, 4_000, 1)
+    assert made[30].whole
+    assert not made[60].found.any()
+    assert len(made[60].rows) == 4_000
 
 
 def test_a_battle_with_a_change_is_the_one_without_where_the_change_is_none() -> None:
