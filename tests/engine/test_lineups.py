@@ -43,13 +43,16 @@ def space(config: LineupConfig) -> LineupSpace:
     return LineupSpace(compile_rules(spec(), config))
 
 
-@pytest.mark.parametrize("config", VARIED, ids=range(len(VARIED)))
-def test_a_million_operator_calls_give_no_invalid_lineup(config: LineupConfig) -> None:
-    """The seven configurations together make 1,000,000 calls of crossover with mutation, chained over generations."""
+@pytest.mark.parametrize(
+    ("config", "generations"), [*zip(VARIED, (85, 85, 20, 85, 20, 85, 20), strict=True)], ids=range(len(VARIED))
+)
+def test_a_million_operator_calls_give_no_invalid_lineup(config: LineupConfig, generations: int) -> None:
+    """The seven configurations together make 1,000,000 calls of crossover with mutation, chained over generations;
+    those whose lineups take ten times as long to mend make fewer of them."""
     lineups, rng = space(config), np.random.default_rng(7)
-    parents = lineups.sample(rng, 8_500)
+    parents = lineups.sample(rng, 2_500)
     assert not violations(parents, lineups.rules).any()
-    for _ in range(20):
+    for _ in range(generations):
         mothers, fathers = rng.permutation(len(parents)), rng.permutation(len(parents))
         children = lineups.offspring(rng, parents[mothers], parents[fathers])
         assert not violations(children, lineups.rules).any()
