@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import unpack
 from engine.bench.row import row
-from engine.bench.worth import played, signs
+from engine.bench.worth_experiments import played, signs
 from engine.config.patch import PatchConfig
 from engine.config.study import SearchConfig
 from engine.config.worth import WorthConfig

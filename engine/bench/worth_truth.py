@@ -1,0 +1,73 @@
+"""Whether what an experiment tells is true: its effects, measured anew with battles of their own.
+
+What a finding is compared with is measured anew, too: for a piece or an amount, teams with as many of any piece of its
+category; for a pair, teams with each half. Battles are played in steps until every claim of the finding is clearly
+beyond what it needs, or one of them clearly is not, or no more may be played.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.bench.worth_experiments import wins
+from engine.games.herobattle import HeroBattle
+from engine.worth.experiment import Experiment
+from engine.worth.reading import Finalist, Finding
+from engine.worth.screen import WIN
+
+STEP = 50_000
+"""Battles of each kind of team at a time."""
+CLEARLY = 4.0
+"""Standard errors."""
+Index = NDArray[np.int64]
+
+
+class Measured(NamedTuple):
+    """The effect of a trait beyond its line and its standard error, as win probabilities; whether every claim of the
+    finding is ``true``, as far as so many ``battles`` tell."""
+
+    effect: float
+    error: float
+    true: bool
+    battles: int
+
+
+def measured(game: HeroBattle, x: Experiment, finding: Finding, most: int, step: int = STEP) -> Measured:
+    """What is true of a finding, by at most so many battles."""
+    finalist = next(f for f in x.reading.finalists if f.trait == finding.trait)
+    teams = [np.array([finding.trait]), *_beside(x, finding.trait)]
+    won, played, sign = np.zeros(len(teams)), 0, 1 if finding.worth > 0 else -1
+    while True:
+        each = min(step, (most - played) // len(teams))
+        mean = [_won(game, x, of, each, played) for of in teams]
+        won, played = won + each * np.array(mean), played + each * len(teams)
+        found = _claims(finalist, won * len(teams) / played, 0.25 * len(teams) / played)
+        far = min((sign * effect - more * x.reading.matters) / error for effect, error, more in found)
+        if abs(far) >= CLEARLY or most - played < step * len(teams):
+            return Measured(*found[0][:2], far > 0, played)
+
+
+def _beside(x: Experiment, trait: int) -> list[Index]:
+    """The teams that a trait is compared with: those with any of these traits, of a pair two such sets."""
+    one, every = x.traits.all[trait], [*x.traits.single, *x.traits.amounts]
+    if len(one.pieces) > 1:
+        return [np.array([i for i, t in enumerate(x.traits.single) if t.pieces == (p,)]) for p in one.pieces]
+    kind, met = x.rules.category, x.reading.screen.rest[WIN].many > 1
+    alike = (kind[t.pieces[0]] == kind[one.pieces[0]] and t.least == one.least for t in every)
+    return [np.flatnonzero(np.fromiter(alike, np.bool_, len(every)) & met)]
+
+
+def _won(game: HeroBattle, x: Experiment, traits: Index, battles: int, first: int) -> float:
+    return wins(game, x.rules, *x.traits.asked(np.resize(traits, battles)), first=first)
+
+
+def _claims(finalist: Finalist, won: NDArray[np.float64], variance: float) -> list[tuple[float, float, int]]:
+    """Effects with their standard errors, and whether they have to matter (1) or only to be there (0)."""
+    beyond = float(won[0] - won[1:].sum()), math.sqrt(variance * len(won))
+    if math.isnan(finalist.halves):
+        return [(*beyond, 1)]
+    return [(float(won[0]), math.sqrt(variance), 1), (*beyond, 0)]

@@ -1,0 +1,111 @@
+"""The benchmark of experiments knows what is true, and plants breaks of the size it says."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from engine.bench import worth, worth_weak_spots
+from engine.bench.worth_experiments import Ids, ids, wins
+from engine.bench.worth_truth import measured
+from engine.bench.worth_weak_spots import KINDS, Break, BrokenGame, planted
+from engine.confidence import Range
+from engine.config.worth import WorthConfig
+from engine.games.herobattle import HeroBattle
+from engine.games.herobattle.planted import planted_pieces
+from engine.lineups.rules import compile_rules
+from engine.worth.experiment import Experiment
+from engine.worth.prices import cost_bounds
+from engine.worth.reading import Finalist, Finding
+
+STEP = 8_000
+
+
+@pytest.fixture(scope="module")
+def experiment() -> Experiment:
+    """One that has not begun, with a screen that met every trait."""
+    spec = HeroBattle().describe()
+    rules = compile_rules(spec, WorthConfig.model_validate({"game": {"simulator": "builtin:herobattle"}}).pairings)
+    x = Experiment(rules, 2_000, 3.0, 1, cost_bounds(spec))
+    met = SimpleNamespace(many=np.full(len(x.traits.single) + len(x.traits.amounts), 9.0))
+    x.reading.__dict__["screen"] = SimpleNamespace(rest=[met, met])
+    return x
+
+
+def trait(x: Experiment, of: Ids) -> int:
+    return next(i for i in range(len(x.traits.all)) if ids(x, HeroBattle().describe(), i) == tuple(sorted(of)))
+
+
+def said(x: Experiment, monkeypatch: pytest.MonkeyPatch, of: Ids, worth: float, halves: float = np.nan) -> Finding:
+    """A finding that an experiment is made to tell."""
+    where = trait(x, of)
+    finalist = Finalist(where, worth, 1e-4, 0.0, 0.0, 0.0, halves)
+    monkeypatch.setitem(x.reading.__dict__, "finalists", [finalist])
+    return Finding(where, 1_000, worth, 0.25, Range(-1.0, 1.0), 9.0, told=True)
+
+
+def test_what_is_planted_is_true_and_its_sign_counts(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    singles, pair = planted_pieces(3)
+    game = HeroBattle(planted_seed=3, edge=0.1)
+    for of in ((singles[0],), pair):
+        true = measured(game, experiment, said(experiment, monkeypatch, of, 0.1), 200_000, STEP)
+        assert true.true
+        assert 0.05 < true.effect < 0.2
+        assert true.battles == STEP * (2 if len(of) == 1 else 3)
+        assert not measured(game, experiment, said(experiment, monkeypatch, of, -0.1), 200_000, STEP).true
+
+
+def test_an_even_piece_and_halves_that_explain_their_pair_are_false(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    singles, _ = planted_pieces(3)
+    even = measured(HeroBattle(), experiment, said(experiment, monkeypatch, (singles[0],), 0.1), 200_000, STEP)
+    assert not even.true
+    game = HeroBattle(planted_seed=3, edge=0.1)
+    both = said(experiment, monkeypatch, (singles[0], singles[2]), 0.1, halves=0.0)
+    found = measured(game, experiment, both, 6 * STEP, STEP)
+    assert found.effect > 0.1
+    assert found.battles <= 6 * STEP
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_each_kind_of_break_is_planted_in_the_size_it_says(name: str, experiment: Experiment) -> None:
+    kind, one = KINDS[name], planted(KINDS[name], 2)
+    assert one == planted(kind, 2)
+    assert len(one.pieces) == len(kind.categories)
+    pieces = np.full((20_000, 3), -1, np.int32)
+    pieces[:, : len(one.pieces)] = one.pieces
+    least = np.full_like(pieces, 1)
+    least[:, 0] = one.least
+    everywhere = one._replace(against=-1)
+    more = wins(BrokenGame(everywhere), experiment.rules, pieces, least) - wins(
+        HeroBattle(), experiment.rules, pieces, least
+    )
+    assert 100 * more == pytest.approx(kind.points, abs=2 + kind.points / 4)
+
+
+def test_a_break_holds_only_for_teams_that_have_it_and_against_those_it_is_for(experiment: Experiment) -> None:
+    rows = np.concatenate([request.genome for request in experiment.ask(50)])
+    teams, others = rows[:, 0], rows[:, 1]
+    soldier = int(teams[0, 4])
+    enough = BrokenGame(Break((soldier,), int(teams[0, 5]), -1, 0.1)).has(teams, others)
+    assert enough[0]
+    assert not BrokenGame(Break((soldier,), 10, -1, 0.1)).has(teams, others).any()
+    against = BrokenGame(Break((int(teams[0, 0]),), 1, int(others[0, 1]), 0.1)).has(teams, others)
+    expected = (teams[:, 0] == teams[0, 0]) & (others[:, 1] == others[0, 1])
+    np.testing.assert_array_equal(against, expected)
+
+
+def test_the_rows_count_what_was_told_with_a_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worth_weak_spots, "told", lambda kind, seed, battles: ([("anvil",)] * (seed == 1), [("boar",)]))
+    rows = list(worth.run("weak-spots", True))
+    assert [row["case"] for row in rows] == [f"weak-spots {name}" for name in KINDS]
+    assert all(row["value"] == 1 and "told: anvil; told beside them: boar" in row["detail"] for row in rows)
+    monkeypatch.setattr(worth, "played", lambda *_: None)
+    monkeypatch.setattr(worth, "_checked", lambda *_: (1, ["anvil 1.0 points, false", *["boar 5.0 points"] * 3]))
+    (row,) = worth.run("false", True)
+    assert row["value"] == 0.25
+    assert not row["meets"]
+    assert row["detail"].startswith("2 of 8 told (0.071 to 0.591)")
