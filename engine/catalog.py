@@ -300,7 +300,7 @@ STUDIES: dict[str, StudyKind] = {
         tick="part", gained="played",
     ),
     "patch": StudyKind(
-        "The smallest change that works", "search for changes", PatchConfig, "engine.study.patch:patch",
+        "What is the smallest change?", "search for changes", PatchConfig, "engine.study.patch:patch",
         "engine.study.patch:Words", "battles", "table", tick="part",
     ),
     "change": StudyKind(

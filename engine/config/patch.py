@@ -27,7 +27,7 @@ class PatchConfig(Study):
 
     no_ranges = "what may change is searched anyway; the rest says how"
     kind: Literal["patch"] = "patch"
-    name: Shown = Field("Find the smallest change that works", min_length=1, max_length=120, title="Name")
+    name: Shown = Field("What is the smallest change?", min_length=1, max_length=120, title="Name")
     seed: int = Field(1, ge=0, lt=2**63, title="Seed")
     game: GameConfig
     lineups: LineupConfig = Field(

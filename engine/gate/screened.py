@@ -81,8 +81,10 @@ def _row(bundle: Bundle, i: int, verdict: Any, words: str, limits: Limits, missi
 def _told(bundle: Bundle, i: int, limits: Limits) -> Row:
     worth = _points(bundle.arrays["worth"][i])
     what, way = ("too good", "more") if worth > 0 else ("too weak", "less")
-    return _row(bundle, i, "over", f"{what} for its price: teams that hold it win {abs(worth):.1f} points {way} often",
-                limits)  # fmt: skip
+    often = f"win {abs(worth):.1f} points {way} often"
+    if bundle.arrays["piece"][i][1] >= 0:
+        return _row(bundle, i, "over", f"{what} together: they {often} than what each brings alone explains", limits)
+    return _row(bundle, i, "over", f"{what} for its price: teams that hold it {often}", limits)
 
 
 def _suspected(bundle: Bundle, i: int, limits: Limits) -> Row:
@@ -91,9 +93,8 @@ def _suspected(bundle: Bundle, i: int, limits: Limits) -> Row:
     gap, half = abs(worth) - limits.matters, abs(_points(near) - worth)
     missing = rounded(((half / gap) ** 2 - 1) * columns["battles"][i]) if gap > DIGITS and half > gap else None
     said = "no number of battles may tell" if missing is None else f"about {missing:,} more battles with it would tell"
-    return _row(
-        bundle, i, "open", f"may be too {what} for its price by {abs(worth):.1f} points; {said}", limits, missing
-    )
+    where = "for its price" if columns["piece"][i][1] < 0 else "together"
+    return _row(bundle, i, "open", f"may be too {what} {where} by {abs(worth):.1f} points; {said}", limits, missing)
 
 
 def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limits: Limits) -> Row:
@@ -105,8 +106,11 @@ def _rest(bundle: Bundle, rest: Sequence[int], untested: int, others: bool, limi
         return Row("screen", name, "open", f"none could be tested{left}", missing=None)
     widest = max(reach, key=lambda i: reach[i])
     largest, worth = reach[widest], abs(_points(columns["worth"][widest]))
-    hidden = f"effects of up to {largest:.1f} points stay open, the largest of {_name(bundle, widest)}"
-    verdict, said, missing = "under", "none stands out", 0
+    hidden = (
+        f"effects of up to {largest:.1f} points stay open ({limits.leaves_open:g} are allowed to), the largest of "
+        f"{_name(bundle, widest)}"
+    )
+    verdict, said, missing = "under", "nothing stands out", 0
     if largest > limits.leaves_open:
         times = ((largest - worth) / max(limits.leaves_open - worth, DIGITS)) ** 2
         missing = rounded((times - 1) * limits.battles)

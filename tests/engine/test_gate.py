@@ -319,7 +319,8 @@ def test_the_screen_tells_what_stands_out_what_may_and_how_much_the_rest_leaves_
     ]  # fmt: skip
     assert tested == 4
     assert rows[1].missing
-    assert "effects of up to 5.0 points stay open, the largest of Piece 3" in rows[2].words
+    left = "nothing stands out; effects of up to 5.0 points stay open (8 are allowed to), the largest of Piece 3"
+    assert left in rows[2].words
     (rest,), _ = rows_of(Screened(table((0.01, -0.09, 0.11, none), (0, np.nan, np.nan, none)), [], []), [], limits)
     assert (rest.verdict, rest.name, rest.high) == ("open", "All pieces", pytest.approx(11.0))
     assert rest.missing

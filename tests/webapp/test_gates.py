@@ -36,7 +36,7 @@ HORN = "warhorn.cost"
 ROWS = (
     Row("replay", "Marrow Duke <i>", "over", "confirmed: 2.9 of 2", 2.9, 2.5, 3.3, 2.0, "×", 1500, 0, ("marrow-duke",)),
     Row("replay", "=Frost Captain", "under", "under the line", 1.2, 1.0, 1.4, 2.0, "×", 1500),
-    Row("screen", "All pieces", "under", "none stands out", 1.1, -4.0, 4.0, 8.0, "points", 9000),
+    Row("screen", "All pieces", "under", "nothing stands out", 1.1, -4.0, 4.0, 8.0, "points", 9000),
     Row("search", "Gale Lancer", "open", "needs about 800 more battles", 2.0, 1.8, 2.3, 2.0, "×", 700, 800),
 )
 

@@ -151,8 +151,8 @@ def test_its_page_tells_its_team_who_beats_whom_and_nobody_else(team: Studio, me
         if status == 200:
             content = answer.content.decode()
             assert "Mostly rock-paper-scissors: " in content
-            ring = "Frost Captain beats <b>Warhorn</b>, <b>Warhorn</b> beats =Bows, and =Bows beats Frost Captain."
-            assert escape(ring) in content
+            assert escape("(<b>Warhorn</b>) beats Team ") in content
+            assert "which is stronger on the whole; this closes 1 cycle of three." in content
             assert "<b>Warhorn</b>" not in content
             assert "If everybody picked as well as can be" in content
             assert content.count("surely beats</span>") == 3
@@ -209,6 +209,8 @@ def test_the_sentence_says_ladder_rings_and_when_it_is_too_early() -> None:
     assert steps.tiers[0][0].name == "A"
     assert not steps.rings
     assert any("is never needed" in line for line in steps.pointless)
+    assert steps.dominant == ["Team 1 (A) surely beats every other team."]
+    assert steps.teams[0].steady == "the same in at least 95 of 100 re-drawn round robins"
     even = np.full((3, 3), 0.5)
     assert Reading(bundle(even, 4)).sentence.startswith(("Nothing is told", "Too early"))
     two = np.array([[0.5, 0.9], [0.1, 0.5]])

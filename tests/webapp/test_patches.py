@@ -121,6 +121,16 @@ def test_its_page_tells_its_team_what_to_change_and_nobody_else(team: Studio, fo
             assert ("Save as a data version" in content) == (user == team.owner)
 
 
+def test_where_other_pieces_may_matter_more_than_the_goal_a_change_says_what_stays_open(
+    found: Job, designer: Client
+) -> None:
+    patches = [{**PATCHES[0], "largest": 0.068}, *PATCHES[1:]]
+    Job.objects.filter(pk=found.pk).update(artifacts={"table": table(patches)})
+    content = designer.get(page(found)).content.decode()
+    assert "Effects of up to 6.8 points of other pieces stay open, more than the 3 that matter." in content
+    assert "Finished" in content
+
+
 def test_the_list_of_jobs_says_whether_something_works(team: Studio, found: Job, designer: Client) -> None:
     listed = reverse("studies:jobs", args=[team.project.slug])
     assert "1 change works" in designer.get(listed).content.decode()
@@ -135,7 +145,8 @@ def test_where_nothing_is_told_yet_or_was_lost_the_page_says_so(found: Job, desi
         ({"table": table(NOTHING, [])}, Status.FINISHED, "Nothing stands out, so there is nothing to change."),
         ({"table": table(PATCHES[3:], WATCHED)}, Status.RUNNING, "To be mended: Warhorn, Frost Captain + Warhorn."),
         ({"table": table(PATCHES[2:])}, Status.RUNNING, "Nothing is told before it is proved"),
-        ({"table": table(PATCHES[1:])}, Status.FINISHED, "No change is proved to work yet."),
+        ({"table": table(PATCHES[1:])}, Status.FINISHED, "No change was proved to work with 399,000 battles."),
+        ({"table": table(PATCHES[1:])}, Status.RUNNING, "No change is proved to work yet."),
         ({"table": "0" * 64}, Status.FINISHED, "The table was lost"),
         ({}, Status.RUNNING, "two fifths of the battles"),
         ({}, Status.STOPPED, "It ended before anything was known."),

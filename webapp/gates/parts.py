@@ -21,6 +21,8 @@ from webapp.studies.table_rows import TableRows
 
 MARKS = {"over": "strong", "under": "fair", "open": "unsure", "barred": ""}
 SAID = {**WORDS, "barred": "Not fielded any more"}
+NO_SUSPECT = "Nothing stands out"
+"""Of all pieces that a screen does not name."""
 TITLES = {"replay": "Earlier exploits", "screen": "Pieces", "search": "Search"}
 EARLIER = 12
 """Other gates that the page of one lists."""
@@ -124,13 +126,19 @@ def _groups(report: Report) -> list[dict[str, Any]]:
     for part, title in TITLES.items():
         rows = sorted((row for row in report.rows if row.part == part), key=lambda row: order.index(row.verdict))
         if rows:
-            found.append({"title": title, "rows": [_shown(row) for row in rows]})
+            axes = {unit: _axis([row for row in rows if row.unit == unit]) for unit in {row.unit for row in rows}}
+            found.append({"part": part, "title": title, "rows": [_shown(row, axes[row.unit]) for row in rows]})
     return found
 
 
-def _shown(row: Row) -> dict[str, Any]:
-    reach = [abs(each) for each in (row.low, row.high, row.line, row.value) if each is not None]
+def _axis(rows: list[Row]) -> tuple[float, float]:
+    """Where the ranges of rows of one unit begin and end: they hold every range and every line."""
+    ends = [each for row in rows for each in (row.low, row.high, row.line, row.value) if each is not None]
+    return min([0.0, *ends]), 1.05 * max((abs(end) for end in ends), default=1.0)
+
+
+def _shown(row: Row, axis: tuple[float, float]) -> dict[str, Any]:
     ranged = row.low is not None and row.high is not None and row.value is not None and row.line is not None
-    least = min(0.0, *(each for each in (row.low, row.line) if each is not None)) if ranged else 0.0
-    return {"row": row, "words": SAID[row.verdict], "mark": MARKS[row.verdict], "ranged": ranged, "least": least,
-            "most": 1.05 * max(reach, default=1.0)}  # fmt: skip
+    words = NO_SUSPECT if (row.part, row.verdict) == ("screen", "under") else SAID[row.verdict]
+    return {"row": row, "words": words, "mark": MARKS[row.verdict], "ranged": ranged, "least": axis[0],
+            "most": axis[1]}  # fmt: skip

@@ -6,7 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
-from webapp.lib.words import NBSP, percent
+from engine.metagame.equilibrium import REDRAWN
+from webapp.lib.words import NBSP, percent, plural
 
 STEPS = 10
 """Shades of the map, from never to always."""
@@ -15,6 +16,8 @@ LADDER, MIXED, RINGS = 0.05, 0.3, 0.7
 UNSURE = 0.5
 """A range wider than this says nothing."""
 SHOWN = 8
+STEADY = 0.0005
+"""A share whose range is narrower than this reads the same at both ends."""
 
 
 class Cell(NamedTuple):
@@ -51,6 +54,13 @@ class Team(NamedTuple):
     answer: str
     cells: list[Cell | None]
 
+    @property
+    def steady(self) -> str:
+        """Of how many re-drawn tables its share when everybody picks well is the same; empty where it moves."""
+        if self.picked_high - self.picked_low >= STEADY:
+            return ""
+        return f"the same in at least {95 * REDRAWN // 100} of {REDRAWN} re-drawn round robins"
+
 
 class Reading:
     """``teams`` in the order of the map; ``tiers``: the teams of each, the best first."""
@@ -59,6 +69,7 @@ class Reading:
         self.meta, self.columns = bundle
         self.names = [team["name"] for team in self.meta["teams"]]
         self.order = self.columns["order"].tolist()
+        self.called = [f"Team {self.order.index(i) + 1} ({name})" for i, name in enumerate(self.names)]
         self.pairs = [tuple(pair) for pair in self.columns["counter"].tolist()]
         self.teams = [self._team(i) for i in self.order]
 
@@ -93,7 +104,7 @@ class Reading:
     @property
     def apart(self) -> list[str]:
         """The teams that met nobody, and so have no tier."""
-        return [team.name for team in self.teams if team.tier < 0]
+        return [f"Team {team.number} ({team.name})" for team in self.teams if team.tier < 0]
 
     @property
     def picked(self) -> list[Team]:
@@ -102,24 +113,39 @@ class Reading:
         return sorted(seen, key=lambda team: (-team.picked, -team.picked_high))
 
     @property
-    def rings(self) -> list[str]:
-        """ "A beats B, B beats C, and C beats A." """
-        rows = [[self.names[i] for i in ring] for ring in self.columns["ring"][:SHOWN].tolist()]
-        return [f"{a} beats {b}, {b} beats {c}, and {c} beats {a}." for a, b, c in rows]
+    def upsets(self) -> list[str]:
+        """Who beats a team that is stronger on the whole, and how many cycles of three sure wins that closes: the most
+        first."""
+        closing = {pair: self._closed(*pair) for pair in self._upset}
+        return [
+            f"{self.called[i]} beats {self.called[j]} ({self._share(i, j)}), which is stronger on the whole"
+            + (f"; this closes {plural(cycles, 'cycle')} of three." if cycles else ".")
+            for (i, j), cycles in sorted(closing.items(), key=lambda each: -each[1])
+        ]
 
     @property
-    def upsets(self) -> list[str]:
-        """Who beats a team that is stronger on the whole."""
-        told = [pair for pair, upset in zip(self.pairs, self.columns["upset"].tolist(), strict=True) if upset]
-        return [
-            f"{self.names[i]} beats {self.names[j]} ({self._share(i, j)}), which is the stronger one on the whole."
-            for i, j in told[:SHOWN]
+    def rings(self) -> list[str]:
+        """ "A beats B, B beats C, and C beats A": of those in which each is as strong as the next."""
+        upset = set(self._upset)
+        found = [
+            [self.called[i] for i in (a, b, c)]
+            for a, b, c in self.columns["ring"].tolist()
+            if not upset & {(a, b), (b, c), (c, a)}
         ]
+        return [f"{a} beats {b}, {b} beats {c}, and {c} beats {a}." for a, b, c in found[:SHOWN]]
+
+    @property
+    def _upset(self) -> list[tuple[int, int]]:
+        return [pair for pair, upset in zip(self.pairs, self.columns["upset"].tolist(), strict=True) if upset]
+
+    def _closed(self, i: int, j: int) -> int:
+        """How many teams the second surely beats that surely beat the first."""
+        return len({b for a, b in self.pairs if a == j} & {a for a, b in self.pairs if b == i})
 
     @property
     def dominant(self) -> list[str]:
         """Who has no match."""
-        return [f"{self.names[i]} surely beats every other team." for i in self._true("dominant")]
+        return [f"{self.called[i]} surely beats every other team." for i in self._true("dominant")]
 
     @property
     def pointless(self) -> list[str]:
@@ -130,8 +156,8 @@ class Reading:
             by = [i for i in self.order if better[i, j]]
             if by:
                 best = max(by, key=lambda i: share[i])
-                found.append(f"{self.names[j]} is never needed: {self.names[best]} does as well against everybody, and "
-                             "better against somebody.")  # fmt: skip
+                found.append(f"{self.called[j]} is never needed: {self.called[best]} does as well against everybody, "
+                             "and better against somebody.")  # fmt: skip
         return found
 
     def rows(self) -> list[dict[str, Any]]:
@@ -161,7 +187,7 @@ class Reading:
             self.order.index(i) + 1, told["name"], ", ".join(told["parts"]), told["cost"],
             None if math.isnan(share) else share, low, high, int(columns["tier"][i]), picked, least, most,
             sum(a == i for a, _ in self.pairs), len(answers),
-            "" if best is None else f"{self.names[best]} ({self._share(best, i)})",
+            "" if best is None else f"{self.called[best]}: {self._share(best, i)}",
             [self._cell(i, j) for j in self.order],
         )  # fmt: skip
 

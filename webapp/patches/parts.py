@@ -35,7 +35,9 @@ class Patching(Parts):
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The patches as they are found."""
         bundle = latest(job)
-        own = {"reading": Reading(bundle) if bundle else None, "lost": bundle is None and bool(job.artifacts)}
+        ended_after = int(job.counters.get("battles", 0)) if job.terminal else None
+        reading = Reading(bundle, ended_after) if bundle else None
+        own = {"reading": reading, "lost": bundle is None and bool(job.artifacts)}
         return render(request, "patches/job.html", context | own)
 
     def found(self, job: Job) -> Found | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
+from webapp.lib.words import plural
 
 POINTS = 100
 WAYS = {"prices": "Prices alone", "attributes": "What pieces do", "rules": "With a rule", "": "As it is"}
@@ -81,12 +82,16 @@ class Row(NamedTuple):
 
 
 class Reading:
-    """``rows``: the recommended patch first, the game as it is last."""
+    """``rows``: the recommended patch first, then the others by size, the game as it is last. ``ended_after``: so many
+    battles, where the search is over."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, ended_after: int | None = None) -> None:
         self.meta, self.columns = bundle
+        self.ended_after = ended_after
         self.matters = POINTS * float(self.meta["matters"])
-        self.rows = [self._row(i) for i in range(len(self.meta["patches"]))]
+        rows = [self._row(i) for i in range(len(self.meta["patches"]))]
+        best = next((row for row in rows if row.verdict == "works"), None)
+        self.rows = sorted(rows, key=lambda row: (row is not best, not row.changes, row.size))
 
     @property
     def best(self) -> Row | None:
@@ -112,11 +117,21 @@ class Reading:
         if self.best:
             changes = "One small change works" if self.best.changes == 1 else f"{self.best.changes} changes work"
             return f"{changes}: {self.best.title}."
+        if self.ended_after is not None:
+            return self._unproved_after(self.ended_after)
         if any(row.proved for row in self.rows):
             return "No change is proved to work yet. The best ones are below, with what is still wrong."
         if len(self.rows) > 1:
             return "Changes are being tried. Nothing is told before it is proved on fresh battles."
         return f"To be mended: {', '.join(suspects)}."
+
+    def _unproved_after(self, battles: int) -> str:
+        """That it ended without a proof, and what to do next."""
+        below = " The best ones are below, with what is still wrong." if len(self.rows) > 1 else ""
+        return (
+            f"No change was proved to work with {plural(battles, 'battle')}.{below} Start it again with more battles, "
+            "with more changes together or with larger ones."
+        )
 
     def of(self, number: int) -> Row | None:
         """The row of a number."""

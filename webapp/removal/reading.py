@@ -100,10 +100,15 @@ class Tests:
         return [(name, left) for name, left in pairs if left is not None]
 
     @property
+    def drawn(self) -> list[tuple[str, Left]]:
+        """The searches whose furthest lineups are drawn: none where fresh battles confirm nothing of either."""
+        return self.both if any(left.confirmed for _, left in self.both) else []
+
+    @property
     def reach(self) -> tuple[float, float]:
         """Where bars begin and end: they hold every range and the line."""
         ends = [end for row in self.rows for end in (row.low, row.high)]
-        ends += [end for left in (self.with_it, self.without) if left and left.furthest for end in left.furthest]
+        ends += [end for _, left in self.drawn if left.furthest for end in left.furthest]
         known = [end for end in ends if math.isfinite(end)] or [self.line]
         low, high = min(*known, self.line), max(*known, self.line)
         room = 0.06 * ((high - low) or 1.0)

@@ -63,6 +63,8 @@ def _unfair(pieces: Pieces, lineups: Judged) -> Headline:
     first = pieces.faults[0]
     count = len(pieces.faults)
     words = first.claim if count == 1 else f"{counted(count, 'suspect')} are confirmed."
+    if pieces.intended:
+        words += f" {counted(len(pieces.intended), 'more is', 'more are')} intended."
     more = [first.effect if count == 1 else f"{first.claim} {first.effect}"]
     if lineups.confirmed:
         more.append(f"{over} over the line on fresh battles.")

@@ -65,7 +65,7 @@ def pieces_of(search: Job) -> Pieces:
     if experiment is None:
         return Pieces(None, "none", [], [], decided, [], 0, 0.0, 0.0, 1.0)
     found, bundle = read(experiment), latest(experiment)
-    meant = {key for key, decision in decided.items() if decision.choice == Decision.Choice.INTENDED}
+    meant = decisions.intended(decided)
     return Pieces(
         experiment,
         _state(experiment, lost=found.lost, proved=found.proved and bundle is not None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -31,6 +32,11 @@ def latest(search: Job) -> dict[str, Decision]:
     """The decision that counts for each suspect, by its key; none where it was taken back."""
     found = {each.suspect: each for each in search.decisions.select_related("created_by", "asked")}
     return {key: each for key, each in found.items() if each.choice != Choice.NONE}
+
+
+def intended(decided: Mapping[str, Decision]) -> set[str]:
+    """The keys of the suspects that are decided to be meant so."""
+    return {key for key, decision in decided.items() if decision.choice == Choice.INTENDED}
 
 
 def decide(

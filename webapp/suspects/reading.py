@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from engine.arrays import Bundle
@@ -83,17 +83,21 @@ class Suspects(NamedTuple):
     near: tuple[Near, ...] = ()
     untested: int = 0
 
-    @property
-    def many(self) -> str:
-        """ "Five suspects"."""
-        count = len(self.named)
-        word = NUMBERS[count].capitalize() if count < len(NUMBERS) else f"{count:,}"
-        return f"{word} suspect{'' if count == 1 else 's'}"
+    def many(self, meant: Container[str]) -> str:
+        """ "Four suspects, one intended"; ``meant``: keys decided to be so. Empty where no other is left."""
+        count = sum(each.key not in meant for each in self.named)
+        intended = len(self.named) - count + len(self.intended)
+        rest = f", {_number(intended)} intended" if intended else ""
+        return f"{_number(count).capitalize()} suspect{'' if count == 1 else 's'}{rest}" if count else ""
 
     def of(self, key: str) -> Suspect | None:
         """The one that an address asks for; the first where it asks for none that there is."""
         every = [*self.named, *self.intended]
         return next((each for each in every if each.key == key), every[0] if every else None)
+
+
+def _number(count: int) -> str:
+    return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
 
 
 def seen(search: Job) -> bool:

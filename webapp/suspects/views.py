@@ -61,6 +61,7 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
         "experiment": experiment,
         "suspects": suspects,
         "rows": [(each, decided.get(each.key)) for each in suspects.named] if suspects else [],
+        "many": suspects.many(decisions.intended(decided)) if suspects else "",
         "mend": _mend(search, suspects, decided) if suspects else "",
         "tests_job": tests,
         "families": lineups.families(suspects.named) if suspects and suspects.named else [],
@@ -137,7 +138,7 @@ def _pieces(chosen: Suspect) -> str:
 
 def _mend(search: Job, suspects: Suspects, decided: dict[str, Decision]) -> str:
     """Where the smallest change is looked for that mends all suspects but the intended ones; "" where there is none."""
-    meant = {key for key, each in decided.items() if each.choice == Decision.Choice.INTENDED}
+    meant = decisions.intended(decided)
     names = {each.key: each.line.name if each.line.least == 1 else each.line.pieces[0] for each in suspects.named}
     wrong = [name for key, name in names.items() if key not in meant]
     form = reverse("studies:ask", args=[search.project.slug, "patch"])

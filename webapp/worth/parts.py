@@ -27,6 +27,8 @@ VERDICTS = {
     TOO_GOOD: "Too good for its price",
     TOO_WEAK: "Too weak for its price",
 }
+TOGETHER = {TOO_GOOD: "Too good together", TOO_WEAK: "Too weak together"}
+"""Of a pair, which has no price of its own."""
 MARKS = {TOO_GOOD: "strong", TOO_WEAK: "strong", OPEN: "unsure", FINE: "fair"}
 POINTS = 100
 SHOWN = 25
@@ -71,7 +73,7 @@ class Line(NamedTuple):
     @property
     def words(self) -> str:
         """Its verdict."""
-        return VERDICTS[self.verdict]
+        return (TOGETHER if len(self.pieces) > 1 else VERDICTS).get(self.verdict) or VERDICTS[self.verdict]
 
     @property
     def mark(self) -> str:
