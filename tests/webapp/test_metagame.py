@@ -212,7 +212,7 @@ def test_the_sentence_says_ladder_rings_and_when_it_is_too_early() -> None:
     best = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
     twice = Reading(bundle(best, names=("A", "A", "B")))
     assert twice.dominant == ["Team 1 (A) surely beats every other team."]
-    assert twice.picked[0].steady == "the same in at least 95 of 100 re-drawn round robins"
+    assert twice.picked[0].steady == "the same in at least 95\N{NO-BREAK SPACE}% of re-drawn round robins"
     even = np.full((3, 3), 0.5)
     assert Reading(bundle(even, 4)).sentence.startswith(("Nothing is told", "Too early"))
     two = np.array([[0.5, 0.9], [0.1, 0.5]])

@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
-from engine.metagame.equilibrium import REDRAWN
 from webapp.lib.words import NBSP, percent, plural
 
 STEPS = 10
@@ -56,10 +55,10 @@ class Team(NamedTuple):
 
     @property
     def steady(self) -> str:
-        """Of how many re-drawn tables its share when everybody picks well is the same; empty where it moves."""
+        """In how many re-drawn tables its share when everybody picks well is the same; empty where it moves."""
         if self.picked_high - self.picked_low >= STEADY:
             return ""
-        return f"the same in at least {95 * REDRAWN // 100} of {REDRAWN} re-drawn round robins"
+        return f"the same in at least 95{NBSP}% of re-drawn round robins"
 
 
 class Reading:
