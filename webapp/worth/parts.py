@@ -169,8 +169,8 @@ def lines_of(bundle: Bundle) -> list[Line]:
                 one["category"] if second < 0 else "pair",
                 float(one["cost"]) if second < 0 and least == 1 else None,
                 worth, low, high, int(columns["verdict"][i]), int(columns["battles"][i]),
-                tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least, *prices, matters,
-            )
+                tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least, *prices,
+            )._replace(matters=matters)
         )  # fmt: skip
     return sorted(found, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
 
