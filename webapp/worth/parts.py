@@ -52,7 +52,7 @@ class Line(NamedTuple):
     fair_low: float | None = None
     fair_high: float | None = None
     units: float | None = None
-    matters: float = 0.0
+    matters: float | None = None
 
     @property
     def key(self) -> str:
