@@ -29,6 +29,7 @@ from webapp.changes.telling import fixed, head, rest
 from webapp.games import arrivals, versions
 from webapp.games.specs import version_spec
 from webapp.lib.storage import store
+from webapp.lib.words import lower_first
 from webapp.studies import companion
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import explored
@@ -320,6 +321,24 @@ def test_compare_opens_with_whether_it_worked(team: Studio, search: Job) -> None
     assert f"Did it work? The replay in full {fixed(found)}" in page
     for each in found.lineups:
         assert plain(each.words) in page
+
+
+def test_home_and_the_older_version_s_suspects_tell_whether_it_worked(team: Studio, search: Job) -> None:
+    shortlist(search)
+    experiment(search)
+    version = arrive(team, CHANGE)
+    job = finished(starting.of_version(version))
+    found = read(job)
+    assert found is not None
+    suspects = shown(team.producer, reverse("suspects:page", args=["herobattle", search.pk]))
+    assert f"Version {version.number} : {lower_first(fixed(found))}" in suspects
+    markup = signed_in(team.producer).get("/").content.decode()
+    assert f"Did version {version.number} work?" in markup
+    assert fixed(found).rstrip(".") in shown(team.producer, "/")
+    assert reverse("studies:job", args=["herobattle", job.pk]) in markup
+    shown(team.producer, reverse("studies:job", args=["herobattle", job.pk]))
+    assert "Did version" not in shown(team.producer, "/"), "it was looked at"
+    assert "Did version" not in shown(team.stranger, "/")
 
 
 def test_reports_read_the_last_replay_of_a_search(search: Job) -> None:

@@ -324,6 +324,12 @@ def test_the_head_splits_what_is_confirmed_from_what_the_search_found_and_adds_u
     assert Side(1, job, "", None).found == rest
 
 
+def test_where_nothing_was_bred_there_are_no_random_lineups_to_compare_with(job: Job) -> None:
+    job.config["algorithm"] = {"kind": "random", "population": 200}
+    finished_recheck(job, [12], [2.6, 50.0, 28.0], [0.05, 1.0, 1.0])
+    assert list(plain_counts(job)["random"]) == [0, 0]
+
+
 @pytest.mark.parametrize("direction", ["max", "min"])
 def test_the_furthest_that_is_told_is_the_furthest_confirmed_and_its_range_allows_for_all_that_were_played_again(
     job: Job, direction: str

@@ -266,6 +266,12 @@ def plain(text: str) -> str:
     return text.replace("\u00a0", " ")
 
 
+def test_a_sample_that_ran_out_of_time_blames_no_game() -> None:
+    sample = Job(kind="sample", status=Status.FINISHED, config={"count": 200})
+    told = previews._played(sample, sample_with([1.0] * 111))
+    assert told == "111 of 200 random lineups in the time there was; the machine is busy or battles are slow"
+
+
 def test_a_sensible_line_is_called_so_with_its_interval() -> None:
     sample = sample_with([1.0] * 187 + [2.5] * 13)
     advice = random_lineups.advice(sample, MEASURE, 2.0)

@@ -15,6 +15,7 @@ from django.urls import reverse
 from engine.config.removal import RemovalConfig
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, experiment, removal, table
+from webapp.removal import reading
 from webapp.studies import actions, afterwards, companion
 from webapp.studies.models import Job, Status
 from webapp.suspects import removals
@@ -129,6 +130,14 @@ def test_the_page_shows_the_swaps_with_ranges_and_what_has_no_neighbour(team: St
     assert "Resource advantage of the same 25 lineups after the swap" in page
 
 
+def test_a_swap_whose_value_is_close_to_the_line_reads_on_its_side_of_it(search: Job) -> None:
+    experiment(search)
+    tests = reading.tests_of(removal(search), PAIR)
+    assert tests is not None
+    assert [tests.shown(value, 1.97, 1.7, 2.2) for value in (1.97, 1.7, 2.2)] == ["1.97×", "1.70×", "2.20×"]
+    assert tests.shown(tests.line) == "2.0×"
+
+
 def test_the_page_shows_what_a_ban_leaves(team: Studio, search: Job) -> None:
     experiment(search)
     removal(search)
@@ -177,6 +186,11 @@ def test_the_explorer_names_families_after_suspects(team: Studio, search: Job) -
     assert [family["name"] for family in after["families"]] == named
     page = signed_in(team.producer).get(reverse("studies:explore", args=["herobattle", search.pk])).content.decode()
     assert "by suspects" in page
+    assert "not proved to be the cause" not in page
+    experiment_of = Job.objects.get(accompanies=search)
+    Job.objects.filter(pk=experiment_of.pk).delete()
+    page = signed_in(team.producer).get(reverse("studies:explore", args=["herobattle", search.pk])).content.decode()
+    assert "Pieces these lineups share more often than others (not proved to be the cause)" in page
 
 
 def test_a_job_of_its_own_has_a_page_and_rows(team: Studio, search: Job) -> None:

@@ -117,6 +117,22 @@ def test_while_it_runs_the_page_says_how_far_it_is(team: Studio, search: Job) ->
     assert browser.get(**again)["HX-Refresh"] == "true"
 
 
+def test_home_and_jobs_say_that_the_experiment_beside_an_ended_search_goes_on(team: Studio, search: Job) -> None:
+    counters = {"battles": 75_000, "seconds": 60.0}
+    experiment(search, status=Status.RUNNING, artifacts={}, counters=counters, tick=20, ticks=40)
+    browser, told = signed_in(team.designer), "Measuring what each piece is worth, about 1 min left"
+    signed_in(team.designer).get(reverse("studies:job", args=["herobattle", search.pk]))  # nothing is left to review
+    for place in ("/", reverse("studies:jobs", args=["herobattle"])):
+        markup = browser.get(place).content.decode()
+        assert told in markup.replace("\xa0", " ")
+        assert f'href="{address(search)}"' in markup
+        assert "All quiet" not in markup
+        assert "Nothing is running" not in markup
+    assert told not in signed_in(team.stranger).get("/").content.decode().replace("\xa0", " ")
+    Job.objects.filter(pk=search.pk).update(status=Status.RUNNING)
+    assert "Measuring what" not in browser.get("/").content.decode(), "it waits, as its search is not over"
+
+
 def test_a_suspect_that_is_read_stays_as_it_is_while_the_experiment_goes_on(team: Studio, search: Job) -> None:
     found = experiment(search, status=Status.RUNNING)
     markup = signed_in(team.designer).get(address(search), {"suspect": PAIR}).content.decode()

@@ -219,10 +219,24 @@ def test_a_table_with_prices_shows_the_fair_one_and_what_one_of_many_is_worth(
     assert "Fair price" in text
     assert "135" in text
     assert "120 to 151" in text
+    assert "fair price 135" in text, "narrow screens have no column for it"
     assert "each)" in text
     lines = list(csv.DictReader(io.StringIO(designer.get(f"{page(measured)}results.csv").content.decode())))
     assert float(lines[0]["fair"]) == 134.6
     assert lines[1]["fair"] == ""
+
+
+def test_a_range_that_ends_beside_what_matters_reads_on_its_side_of_it(measured: Job, designer: Client) -> None:
+    table = unpack(store().get(measured.artifacts["table"]))
+    low, high = table.arrays["low"].copy(), table.arrays["high"].copy()
+    low[:2], high[:2] = (-0.0298, -0.0302), (-0.004, -0.014)
+    worth = np.where(np.arange(len(low)) < 2, -0.02, table.arrays["worth"])
+    columns = {**table.arrays, "low": low, "high": high, "worth": worth}
+    Job.objects.filter(pk=measured.pk).update(artifacts={"table": store().put(pack(table.meta, columns))})
+    markup = designer.get(page(measured)).content.decode()
+    assert "−2.98 to −0.40" in markup
+    assert "−3.02 to −1.40" in markup
+    assert "so that they read on their side of it" in markup
 
 
 def test_the_table_is_taken_away_as_rows_and_as_csv_without_formulas(team: Studio, measured: Job) -> None:

@@ -15,6 +15,7 @@ from webapp.accounts.people import signed_in
 from webapp.changes import numbers, picking, starting
 from webapp.changes.reading import read
 from webapp.changes.standing import standing
+from webapp.changes.worked import since
 from webapp.games import versions
 from webapp.games.edits import PREFIX
 from webapp.games.numbers import field_text
@@ -150,4 +151,6 @@ def trial_of(request: HttpRequest, search: Job) -> Job | None:
 
 def for_suspect(request: HttpRequest, search: Job, suspect: Suspect) -> dict[str, Any]:
     """The card on the page of a suspect."""
-    return about(request, search, Typed(suspect.key), trial_of(request, search))
+    newer = since(search)
+    told = {"newer_replay": newer, "newer_found": read(newer) if newer else None}
+    return about(request, search, Typed(suspect.key), trial_of(request, search)) | told

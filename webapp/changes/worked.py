@@ -21,6 +21,15 @@ def shown(project: Project) -> dict[str, Any]:
     return {"worked": {"job": job, "found": read(job), "version": newest, "before": _before(job)}}
 
 
+def since(search: Job) -> Job | None:
+    """The latest replay that came with a newer version than a search played."""
+    if search.game_version is None:
+        return None
+    jobs = Job.objects.filter(kind="change", project=search.project_id).exclude(accompanies=None)
+    newer = jobs.filter(game_version__number__gt=search.game_version.number)
+    return newer.select_related("project", "parent", "game_version__simulator").order_by("-pk").first()
+
+
 def _before(job: Job) -> GameVersion | None:
     """The version that the old shortlist was found on."""
     return job.parent.game_version if job.parent is not None else None

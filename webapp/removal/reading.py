@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from webapp.lib.figures import in_unit, least_digits
+from webapp.lib.figures import in_unit, least_digits, telling
 from webapp.lib.words import number, plural
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
@@ -135,10 +135,13 @@ class Tests:
             f"Fresh battles confirm {there} of what a short search finds without it; with everything allowed, {here}."
         )
 
-    def shown(self, value: float) -> str:
-        """A value of the objective with its unit."""
-        unit = self.objective["unit"]
-        return in_unit(number(value, max(1, least_digits(self.line, unit))), unit)
+    def shown(self, value: float, *beside: float) -> str:
+        """A value of the objective with its unit, in as many digits as tell it, and what stands ``beside`` it, from the
+        line."""
+        unit, every = self.objective["unit"], (value, *beside)
+        usual = max(1, least_digits(self.line, unit))
+        digits = max(telling(each, (min(every), max(every)), usual, [self.line]) for each in every)
+        return in_unit(number(value, digits), unit)
 
     def _row(self, told: Told, *, first: bool) -> Row:
         value, low, high = told["value"]

@@ -98,7 +98,7 @@ def _told(lineups: _Lineups, row: int, fresh: Fresh, intended: Sequence[Suspect]
     value, line, unit = fresh.mean[j], objective["threshold"], objective["unit"]
     low, high = _ends(objective, value, fresh.half[j])
     ends = None if low is None or high is None else (low, high)
-    digits = telling(value, ends, objective["digits"], [line])
+    digits = telling(value, ends, objective["worth"], [line])
     return {
         "name": lineups.name(row),
         "objective": objective["title"],
@@ -111,7 +111,7 @@ def _told(lineups: _Lineups, row: int, fresh: Fresh, intended: Sequence[Suspect]
         "high": high,
         "value_words": with_unit(round(value, digits), unit, digits),
         "range_words": f"{number(low, digits)} to {number(high, digits)}" if ends else "",
-        "finer": digits > objective["digits"],
+        "finer": digits > objective["worth"],
         "battles": fresh.battles,
         "beyond": beyond,
         "why": fresh.why,

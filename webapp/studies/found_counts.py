@@ -19,7 +19,8 @@ class Found(NamedTuple):
     """``by_search``: over the line and strong by the search's own battles, and not played again: of what was,
     fresh battles tell. ``over``: all that are marked as over the line or close to it. ``confirmed``: what fresh
     battles confirm; None where nothing was played again, or nothing can be. ``random``: of how many lineups that were
-    drawn, not bred, so many are over the line and strong by the search's own battles: how usual that is."""
+    drawn, not bred, so many are over the line and strong by the search's own battles: how usual that is. Of none where
+    nothing was bred: there is nothing to compare them with."""
 
     by_search: int
     over: int
@@ -91,5 +92,5 @@ def _counted(job: Job, confirmed: int) -> Found:
     over = np.count_nonzero(by_search != UNDER)
     over += sum(now.mark != UNDER for now in fresh.values())
     drawn = source.drawn_at_random(job, evaluated.columns)
-    usual = int(np.count_nonzero(verdict[drawn] == STRONG)), int(np.count_nonzero(drawn))
+    usual = (0, 0) if drawn.all() else (int(np.count_nonzero(verdict[drawn] == STRONG)), int(np.count_nonzero(drawn)))
     return Found(int(np.count_nonzero(by_search == STRONG)), int(over), confirmed, usual)

@@ -33,6 +33,10 @@ class Jobs(models.QuerySet["Job"]):
         """Those that stand in lists of jobs."""
         return self.placed().filter(accompanies=None)
 
+    def told(self) -> Jobs:
+        """Those that Home tells of: the listed ones, and what came with a new version of the game data."""
+        return self.placed().filter(models.Q(accompanies=None) | models.Q(kind="change"))
+
     def placed(self) -> Jobs:
         """Those that take a place while they run: all but samples and trials."""
         return self.exclude(kind=FOR_A_FORM)

@@ -15,6 +15,7 @@ from engine.catalog import STUDIES
 from webapp.accounts.models import User
 from webapp.lib.words import plural
 from webapp.studies import kinds
+from webapp.studies.alongside import Beside, going
 from webapp.studies.last_front import last_front
 from webapp.studies.looks import seen_by
 from webapp.studies.models import ACTIVE, TERMINAL, Job, ShortlistEntry, Status
@@ -35,13 +36,14 @@ class More(NamedTuple):
 class AtHand:
     """``running`` includes queued and paused jobs: somebody meant them to go on. ``sample``: what is played before the
     first search of a project. ``more``: the waiting ones beyond those. ``next_look``: the one of all that wait whose
-    lineups this person would look at next."""
+    lineups this person would look at next. ``beside``: what goes on beside searches that have ended."""
 
     running: list[Job]
     waiting: list[Job]
     sample: Job | None = None
     more: Sequence[More] = ()
     next_look: Job | None = None
+    beside: Sequence[Beside] = ()
 
     @property
     def wait(self) -> int:
@@ -101,7 +103,7 @@ def _first_sample(person: User) -> Job | None:
 
 
 def _visible(person: User) -> QuerySet[Job]:
-    jobs = Job.objects.listed().filter(project__members=person)
+    jobs = Job.objects.told().filter(project__members=person)
     return jobs.select_related("project", "created_by")
 
 
@@ -121,8 +123,8 @@ def jobs_at_hand(person: User) -> AtHand:
     running = _visible(person).filter(status__in=[*ACTIVE, Status.PAUSED])
     ended = _visible(person).filter(_still_shown(), status__in=TERMINAL)
     waiting = ended.filter(~Exists(shortlisted), ~Exists(followed), ~seen_by(person)).order_by("-finished_at")
-    listed = list(waiting[:MOST_WAITING])
-    return AtHand(list(running), listed, _first_sample(person), _more(waiting), _next_look(waiting))
+    listed, beside = list(waiting[:MOST_WAITING]), going(Job.objects.filter(project__members=person))
+    return AtHand(list(running), listed, _first_sample(person), _more(waiting), _next_look(waiting), beside)
 
 
 def _more(waiting: QuerySet[Job]) -> list[More]:

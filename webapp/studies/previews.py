@@ -148,7 +148,8 @@ def _played(job: Job, found: RandomLineups) -> str:
         return f"{plural(count, 'random valid lineup')}, then it ended: {job.message}"
     if count < wanted:
         return (
-            f"{plural(count, 'random valid lineup')} in the time there was, of {number(wanted)}: battles are slow here"
+            f"{number(count)} of {plural(wanted, 'random lineup')} in the time there was; the machine is busy or "
+            "battles are slow"
         )
     if found.whole:
         return f"We played all {number(count)} lineups that your rules leave, so you can see where the line falls"

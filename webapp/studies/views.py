@@ -17,7 +17,7 @@ from webapp.lib.page_json import PageJson
 from webapp.lib.posts import posts_only
 from webapp.lib.queries import choice
 from webapp.projects.access import allowed, project_for, role_in
-from webapp.studies import actions, kinds, lineup_parts, progress
+from webapp.studies import actions, alongside, kinds, lineup_parts, progress
 from webapp.studies.looks import looked
 from webapp.studies.models import ACTIVE, Job, Status
 from webapp.studies.pictures import job_for
@@ -34,7 +34,8 @@ def jobs(request: HttpRequest, slug: str) -> HttpResponse:
     rows = rows.select_related("game_version__simulator", "parent__game_version__simulator")
     going = rows.filter(status__in=[*ACTIVE, Status.PAUSED])
     ended = Paginator(rows.exclude(status__in=[*ACTIVE, Status.PAUSED]), A_PAGE).get_page(request.GET.get("page"))
-    context = {"project": project, "going": going, "ended": ended}
+    beside = alongside.going(Job.objects.filter(pk__in=[job.pk for job in ended]))
+    context = {"project": project, "going": going, "ended": ended, "beside": beside}
     by_htmx = request.headers.get("HX-Request") == "true"
     return render(request, "studies/partials/jobs_list.html" if by_htmx else "studies/jobs.html", context)
 

@@ -40,7 +40,8 @@ class Near(NamedTuple):
         """What these would settle."""
         worth = self.line.worth or 0.0
         side = "too good" if worth > 0 else "too weak"
-        seen = f"Teams that hold it {'won' if worth > 0 else 'lost'} {abs(worth):.1f} points more often than usual"
+        points = f"{abs(worth):.{self.line.digits}f} points"
+        seen = f"Teams that hold it {'won' if worth > 0 else 'lost'} {points} more often than usual"
         if not self.more:
             return f"{seen}, so near what matters that more battles would hardly tell."
         return f"{seen} in {number(self.line.battles)} battles: so many more with it would tell whether it is {side}."

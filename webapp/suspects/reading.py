@@ -53,7 +53,7 @@ class Suspect(NamedTuple):
     @property
     def effect(self) -> str:
         """How much, in a sentence."""
-        points = f"{self.line.sizes[0]:.1f} points {'more' if self.good else 'less'} often"
+        points = f"{self.line.sizes[0]:.{self.line.digits}f} points {'more' if self.good else 'less'} often"
         if self.alone_fine:
             return f"Alone, each is fine; together they win {points}."
         if self.halves:

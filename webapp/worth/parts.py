@@ -12,7 +12,7 @@ from django.shortcuts import render
 
 from engine.arrays import Bundle
 from webapp.accounts.models import User
-from webapp.lib.figures import exact_digits, price_digits
+from webapp.lib.figures import exact_digits, price_digits, telling
 from webapp.studies import patterns
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
@@ -38,7 +38,7 @@ SHOWN = 25
 class Line(NamedTuple):
     """A piece, an amount or a pair: what it is worth in points of the chance to win, with its range (None: none).
     ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
-    ``units``: how many of it teams hold that have any."""
+    ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does."""
 
     name: str
     category: str
@@ -54,6 +54,7 @@ class Line(NamedTuple):
     fair_low: float | None = None
     fair_high: float | None = None
     units: float | None = None
+    matters: float | None = None
 
     @property
     def key(self) -> str:
@@ -64,6 +65,13 @@ class Line(NamedTuple):
     def per_unit(self) -> float | None:
         """What one of a piece is worth that comes in amounts."""
         return self.worth / self.units if self.worth is not None and self.units and self.units > 1 else None
+
+    @property
+    def digits(self) -> int:
+        """Digits after the point of its points: one, or as many as tell its range from where effects matter."""
+        ends = None if self.low is None or self.high is None else (self.low, self.high)
+        lines = (-self.matters, self.matters) if self.matters and ends else ()
+        return telling(self.worth or 0.0, ends, 1, lines)
 
     @property
     def dearest(self) -> float:
@@ -121,6 +129,7 @@ class Measuring(Parts):
             "reach": (reach := max(reach, float(job.config["matters"]))),
             "minus": -reach,
             "largest": largest(lines),
+            "finer": any(line.digits > 1 for line in lines),
             "priced": any(line.fair is not None for line in lines),
             "cost_digits": exact_digits(line.cost for line in lines),
             "fair_digits": price_digits(median([line.cost for line in lines if line.cost is not None] or [0.0])),
@@ -150,7 +159,7 @@ class Measuring(Parts):
 def lines_of(bundle: Bundle) -> list[Line]:
     """What stands out first, then by how far from fair."""
     meta, columns = bundle
-    found = []
+    matters, found = POINTS * float(meta.get("matters", 0.0)), []
     for i, (first, second) in enumerate(columns["piece"].tolist()):
         one, least = meta["pieces"][first], int(columns["least"][i])
         name = one["name"] if second < 0 else f"{one['name']} + {meta['pieces'][second]['name']}"
@@ -163,7 +172,7 @@ def lines_of(bundle: Bundle) -> list[Line]:
                 float(one["cost"]) if second < 0 and least == 1 else None,
                 worth, low, high, int(columns["verdict"][i]), int(columns["battles"][i]),
                 tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least, *prices,
-            )
+            )._replace(matters=matters)
         )  # fmt: skip
     return sorted(found, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
 

@@ -100,7 +100,7 @@ export class LineControl {
     const { over, all } = this.store.random;
     if (!all || all === this.store.lineups.count) return "";
     const [low, high] = wilson(over, all).map((share) => decimals(100 * share, 0));
-    return `. Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)} ${this.store.lineups.words.over}, ${decimals((100 * over) / all, 1)}\u00a0% (${low} to ${high}\u00a0%)`;
+    return `. Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)} ${this.store.lineups.words.over} on average, strong or weak, ${decimals((100 * over) / all, 1)}\u00a0% (${low} to ${high}\u00a0%)`;
   }
 
   /** From the least to the most that was measured; the job's own line is always on it.
