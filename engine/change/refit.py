@@ -2,8 +2,8 @@
 
 The least change is the one in the fewest slots; of those the one that moves the least gold, counted slot by slot at the
 new prices. What was changed in price stays where it is, for that is what is tried; only where nothing else helps may it
-go as well. Nothing changed in price is put in anywhere: a lineup would hold what is tried only because it is. A slot is changed to another piece that the rules leave there, to nothing where it may be empty, or, of a
-count, to another number.
+go as well. It is put in nowhere: the lineup would hold what is tried only by being refitted. A slot is changed to
+another piece that the rules leave there, to nothing where it may be empty, or, of a count, to another number.
 
 One slot is looked for among all such changes. Two to ``MOST`` slots are looked for by beam search (Lowerre 1976): of
 what breaks the rules least so far, ``BEAM`` lineups are changed in one more slot each. So "in one slot" is exact, and a

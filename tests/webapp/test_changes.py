@@ -354,8 +354,8 @@ def test_what_a_change_refits_is_told_and_never_as_the_lineup_it_was(search: Job
     assert "Three are over the line, refitted." in many
     assert "3 of 4 lineups are not allowed any more as they were" in many
     fair = told(kept._replace(finding="refuted"), dearer._replace(finding="refuted"))
-    assert "all two are under the line, one of them refitted." in fair
-    assert "All two are under the line on this data, one of them refitted." in fair
+    assert "both are under the line, one of them refitted." in fair
+    assert "Both are under the line on this data, one of them refitted." in fair
 
 
 def test_who_may_not_change_the_project_tries_nothing(team: Studio, search: Job) -> None:

@@ -67,7 +67,7 @@ def _of(count: int, total: int) -> str:
     if total == 1:
         return "its one lineup is" if count else "its one lineup is not"
     if count == total:
-        return f"all {_word(total)} are"
+        return "both are" if total == 2 else f"all {_word(total)} are"
     return f"{_word(count)} of the {_word(total)} {'are' if count > 1 else 'is'}"
 
 
