@@ -34,12 +34,12 @@ def fitted(config: ChangeConfig, before: GameSpec, after: GameSpec) -> Fitted:
     ConfigError for slots that are wrong."""
     old, new = compile_rules(before, config.lineups), compile_rules(after, config.lineups)
     rows = np.stack([_rows(config, before, old), _rows(config, after, new)])
-    kept = dearer(before, after)
+    tried = repriced(before, after)
     fit = np.full(rows.shape[1], KEPT, np.uint8)
     for i in range(rows.shape[1]):
         if fits(new, rows[1, i]) or not fits(old, rows[0, i]):
             continue
-        found = refit(new, rows[1, i], kept)
+        found = refit(new, rows[1, i], tried)
         fit[i] = UNFIT if found is None else REFITTED
         rows[1, i] = rows[1, i] if found is None else _in_order(found, new)
     return Fitted(rows, fit)
@@ -55,13 +55,13 @@ def baselines(config: LineupConfig, found: BaselineTeams, before: GameSpec, afte
         slots = team_slots(before, row)
         own = team_row(after, TeamRow(slots=slots))[None]
         if fits(old, row[None]) and not fits(new, own):
-            other = refit(new, own, dearer(before, after))
+            other = refit(new, own, repriced(before, after))
             slots = team_slots(after, (own if other is None else _in_order(other, new))[0])
         teams.append(TeamRow(name=name, slots=slots))
     return config.model_copy(update={"baselines": PastedBaselines(teams=tuple(teams))})
 
 
-def dearer(before: GameSpec, after: GameSpec) -> frozenset[int]:
+def repriced(before: GameSpec, after: GameSpec) -> frozenset[int]:
     """The pieces whose price is another, by their places after the change."""
     cost = {piece.id: piece.cost for piece in before.pieces}
     return frozenset(i for i, p in enumerate(after.pieces) if p.cost != cost.get(p.id, p.cost))

@@ -2,8 +2,8 @@
 
 The least change is the one in the fewest slots; of those the one that moves the least gold, counted slot by slot at the
 new prices. What was changed in price stays where it is, for that is what is tried; only where nothing else helps may it
-go as well. A slot is changed to another piece that the rules leave there, to nothing where it may be empty, or, of a
-count, to another number.
+go as well. It is put in nowhere: the lineup would hold what is tried only by being refitted. A slot is changed to
+another piece that the rules leave there, to nothing where it may be empty, or, of a count, to another number.
 
 One slot is looked for among all such changes. Two to ``MOST`` slots are looked for by beam search (Lowerre 1976): of
 what breaks the rules least so far, ``BEAM`` lineups are changed in one more slot each. So "in one slot" is exact, and a
@@ -39,17 +39,18 @@ def fits(rules: CompiledRules, lineup: Lineup) -> bool:
     return in_pools and once and whole and not _broken(rules, lineup[None])[0]
 
 
-def refit(rules: CompiledRules, lineup: Lineup, kept: frozenset[int]) -> Lineup | None:
+def refit(rules: CompiledRules, lineup: Lineup, tried: frozenset[int]) -> Lineup | None:
     """A lineup int32[teams, slots] that keeps to the rules, as near to this one as can be; None where none was found
-    within ``MOST`` slots. ``kept``: the pieces that stay if they can, by their indices."""
-    found = _searched(rules, lineup, kept)
-    return found if found is not None or not kept else _searched(rules, lineup, frozenset())
+    within ``MOST`` slots. ``tried``: the pieces, by their indices, that stay if they can and are put in nowhere."""
+    found = _searched(rules, lineup, tried, tried)
+    return found if found is not None or not tried else _searched(rules, lineup, frozenset(), tried)
 
 
-def _searched(rules: CompiledRules, lineup: Lineup, kept: frozenset[int]) -> Lineup | None:
+def _searched(rules: CompiledRules, lineup: Lineup, kept: frozenset[int], out: frozenset[int]) -> Lineup | None:
+    """``kept`` pieces stay, and those that are ``out`` are not put in."""
     front = lineup[None]
     for _ in range(MOST):
-        tried = [others for one in front for others in _changed(rules, one, lineup, kept)]
+        tried = [lineups for one in front for lineups in _changed(rules, one, lineup, kept, out) if len(lineups)]
         if not tried:
             return None
         others = np.unique(np.concatenate(tried), axis=0)
@@ -61,7 +62,9 @@ def _searched(rules: CompiledRules, lineup: Lineup, kept: frozenset[int]) -> Lin
     return None
 
 
-def _changed(rules: CompiledRules, lineup: Lineup, first: Lineup, kept: frozenset[int]) -> Iterator[NDArray[np.int32]]:
+def _changed(
+    rules: CompiledRules, lineup: Lineup, first: Lineup, kept: frozenset[int], out: frozenset[int]
+) -> Iterator[NDArray[np.int32]]:
     """The lineup with one more slot unlike in ``first``, slot by slot, int32[k, teams, slots]."""
     fixed = {*kept, *rules.required.tolist()}
     for t, s in np.argwhere(lineup == first).tolist():
@@ -72,8 +75,7 @@ def _changed(rules: CompiledRules, lineup: Lineup, first: Lineup, kept: frozense
                 yield _with(lineup, t, s, counts[counts != here])
         elif here not in fixed:
             pool = rules.pool[s, : rules.pool_size[s]]
-            out = [here, *_taken(rules, lineup, t, s)]
-            pieces = pool[~np.isin(pool, out)]
+            pieces = pool[~np.isin(pool, [here, *out, *_taken(rules, lineup, t, s)])]
             if rules.optional[s] and here >= 0:
                 pieces = np.append(pieces, -1)
             others = _with(lineup, t, s, pieces)

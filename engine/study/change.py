@@ -170,4 +170,4 @@ class Words:
         over, under = int(metrics["confirmed"]), int(metrics["refuted"])
         left = int(metrics["more"] + metrics["close"])
         refitted = f", {int(metrics['refitted'])} refitted" if metrics["refitted"] else ""
-        return f"{over} still over the line, {under} under it, {left} open{refitted}"
+        return f"{over} over the line, {under} under it, {left} open{refitted}"

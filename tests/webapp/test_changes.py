@@ -23,7 +23,7 @@ from tests.webapp.replays import CHANGE, finished, shortlist, tried
 from webapp.api import tokens
 from webapp.changes import starting
 from webapp.changes.picking import lineups
-from webapp.changes.reading import Measured, latest_of, read
+from webapp.changes.reading import Lineup, Measured, latest_of, read
 from webapp.changes.standing import standing
 from webapp.changes.telling import fixed, head, rest
 from webapp.games import arrivals, versions
@@ -353,13 +353,28 @@ def test_reports_read_the_last_replay_of_a_search(search: Job) -> None:
     assert all(each.before.value is not None and each.after.low is not None for each in found.lineups)
 
 
-def test_what_a_change_refits_is_told(search: Job) -> None:
+def test_what_a_change_refits_is_told_and_never_as_the_lineup_it_was(search: Job) -> None:
     shortlist(search)
-    search.config["lineups"] |= {"budget_high": None}
-    found = read(tried(search, {COST: 900.0}))
+    found = read(tried(search))
     assert found is not None
-    if any(each.refitted for each in found.lineups):
-        assert any("refitted by the least change" in line for line in rest(found))
+    first = found.lineups[0]
+
+    def told(*lineups: Lineup) -> str:
+        found.__dict__["lineups"] = list(lineups)
+        return " ".join([head(found), fixed(found), *rest(found)])
+
+    kept = first._replace(name="Kept", finding="confirmed", refitted="", unfit=False)
+    dearer = kept._replace(name="Dearer", refitted="Bows ×3 → Pikes ×4")
+    said = told(kept, dearer)
+    assert re.search(r"Kept( \([^)]*\))? is still over the line\.", said)
+    assert re.search(r"Dearer, refitted( \([^)]*\))?, is over the line\.", said)
+    assert "Dearer is not allowed any more as it was: refitted by the least change (Bows ×3 → Pikes ×4), it was" in said
+    many = told(kept, *[dearer] * 3)
+    assert "Three are over the line, refitted." in many
+    assert "3 of 4 lineups are not allowed any more as they were" in many
+    fair = told(kept._replace(finding="refuted"), dearer._replace(finding="refuted"))
+    assert "both are under the line, one of them refitted." in fair
+    assert "Both are under the line on this data, one of them refitted." in fair
 
 
 def test_who_may_not_change_the_project_tries_nothing(team: Studio, search: Job) -> None:

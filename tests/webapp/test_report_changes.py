@@ -12,7 +12,9 @@ from tests.webapp.published import report
 from tests.webapp.replays import shortlist, tried
 from tests.webapp.test_reports import words_of
 from webapp.reports.content import content
+from webapp.reports.onefile import for_paper, one_file
 from webapp.reports.workbook import to_xlsx
+from webapp.studies.models import Job
 
 pytestmark = pytest.mark.django_db
 
@@ -34,4 +36,23 @@ def test_a_change_is_told_with_its_numbers_and_both_sides_of_every_lineup(team: 
         assert row["after"]["value_words"] in page
     assert f"job {job.pk}" in dict(map(tuple, made.content["provenance"]))["Change tried"]
     book = load_workbook(io.BytesIO(to_xlsx(made.content, made.content_hash)))
-    assert book["Change"].max_row == 1 + 1 + 3
+    heads, _, *rows = book["Proposed change"].iter_rows(values_only=True)
+    refitted = [row[heads.index("Refitted")] or "" for row in rows]
+    assert refitted == [row["refitted"] for row in change["rows"]]
+
+
+def test_a_change_that_came_as_a_version_is_not_called_proposed(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    shortlist(search)
+    Job.objects.filter(pk=tried(search).pk).update(accompanies=search)
+    made = report(search, team.designer)
+    assert search.game_version is not None
+    title = f"Changed since, in version {search.game_version.number}"
+    for page in (
+        words_of(signed_in(team.producer).get(made.get_absolute_url())),
+        one_file(made.content, made.content_hash),
+        for_paper(made.content, made.content_hash),
+    ):
+        assert title in page
+        assert "Proposed change" not in page
+    assert title in load_workbook(io.BytesIO(to_xlsx(made.content, made.content_hash))).sheetnames

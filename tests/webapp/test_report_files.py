@@ -74,8 +74,8 @@ def test_where_it_comes_from_and_its_hash_stand_in_the_page(team: Studio, made: 
 
 def test_a_workbook_has_all_of_it_and_no_formula(team: Studio, made: Report) -> None:
     book = load_workbook(io.BytesIO(taken(team, made, "xlsx").content))
-    assert book.sheetnames == ["Report", "Suspects", "Over the line", "Change", "Not settled", "Not tested",
-                               "Decisions", "Where it comes from"]  # fmt: skip
+    assert book.sheetnames == ["Report", "Suspects", "Over the line", "Proposed change", "Not settled", "Not tested",
+                               "Decisions", "Shortlist", "Where it comes from"]  # fmt: skip
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
     assert not [cell for cell in cells if cell.data_type == "f"]
     texts = [str(cell.value) for cell in cells]

@@ -158,17 +158,21 @@ def test_what_was_not_tested_follows_from_the_data(team: Studio, search: Job) ->
     assert "Pairs were not tested." in content(search)["untested"]
 
 
-def test_the_log_has_every_decision_with_who_made_it(team: Studio, search: Job) -> None:
+def test_decisions_and_the_shortlist_are_told_apart_with_who_made_them(team: Studio, search: Job) -> None:
     experiment(search)
     decisions.decide(search, PAIR, "Frost Captain + Warhorn", team.designer, "fix")
     decisions.decide(search, PAIR, "Frost Captain + Warhorn", team.owner, "none")
     ShortlistEntry.objects.create(
         job=search, individual=3, genome=[[0] * 8], reason="It never ends", created_by=team.engineer
     )
-    found = content(search)["decisions"]
-    assert (found["count"], found["people"]) == (3, 3)
-    said = [row["words"] for row in found["rows"]]
-    assert set(said) == {"Fix", "Taken back", "Shortlisted: “It never ends”"}
+    said = content(search)
+    made, listed = said["decisions"], said["shortlisted"]
+    assert (made["count"], made["people"]) == (2, 2)
+    assert {row["words"] for row in made["rows"]} == {"Fix", "Taken back"}
+    assert [row["words"] for row in listed["rows"]] == ["Shortlisted: “It never ends”"]
+    page = words_of(signed_in(team.designer).get(compose(search)))
+    assert "Decisions 2, by 2 people" in page
+    assert "Shortlist 1, by one person" in page
 
 
 def test_where_it_comes_from_is_told_whole(search: Job) -> None:

@@ -10,6 +10,8 @@ from webapp.changes.templatetags.change_bars import axis
 from webapp.lib.figures import with_unit
 from webapp.studies.models import Job
 
+PROPOSED = "Proposed change"
+
 
 def changed(search: Job) -> dict[str, Any] | None:
     """The last change that was tried on a search's lineups and told by fresh battles; None where there is none."""
@@ -18,6 +20,7 @@ def changed(search: Job) -> dict[str, Any] | None:
         return None
     objective, line, on = found.objective, found.line, axis(found)
     return {
+        "title": _title(found.job),
         "numbers": [{"title": n.title, "was": n.was, "value": n.value, "old": n.old, "new": n.new}
                     for n in found.numbers],
         "said": [telling.head(found), *telling.rest(found)],
@@ -34,6 +37,12 @@ def changed(search: Job) -> dict[str, Any] | None:
         "seed": found.job.config["seed"],
         "settings": found.job.config_hash,
     }  # fmt: skip
+
+
+def _title(job: Job) -> str:
+    """Of a change that somebody tried, or of one that came as a version of the game data."""
+    version = job.game_version
+    return f"Changed since, in version {version.number}" if job.accompanies_id and version else PROPOSED
 
 
 def _row(found: Replayed, each: Lineup) -> dict[str, Any]:

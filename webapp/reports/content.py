@@ -17,7 +17,7 @@ from webapp.lib.text import writable
 from webapp.lib.words import day, stamp
 from webapp.reports import lineups as judging
 from webapp.reports.changed import changed
-from webapp.reports.decided import decided
+from webapp.reports.decided import decided, shortlisted
 from webapp.reports.headline import headline
 from webapp.reports.pieces import pieces_of, told
 from webapp.reports.provenance import provenance
@@ -55,11 +55,12 @@ def content(search: Job) -> dict[str, Any]:
         "over_more": max(0, len(lineups.confirmed) - judging.KEPT),
         "meant": lineups.meant[: judging.KEPT],
         "meant_count": len(lineups.meant),
-        "open": lineups.open[: judging.OPEN_KEPT],
+        "open": lineups.open,
         "open_count": len(lineups.open),
         "change": change,
         "untested": untested(search, pieces, lineups),
         "decisions": decided(search),
+        "shortlisted": shortlisted(search),
         "provenance": [list(fact) for fact in provenance(search, pieces, lineups, change)],
     }
     plain: dict[str, Any] = finite(found)

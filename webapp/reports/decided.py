@@ -1,4 +1,4 @@
-"""The decision log of a report: what people decided about suspects, and why they shortlisted lineups."""
+"""The logs of a report: what people decided about suspects, and, apart from that, why they shortlisted lineups."""
 
 from __future__ import annotations
 
@@ -16,8 +16,16 @@ KEPT = 200
 
 
 def decided(search: Job) -> dict[str, Any]:
-    """``rows``, the newest first; ``count``: of all of them, by so many ``people``."""
-    rows = [*_of_suspects(search), *_of_lineups(search)]
+    """Decisions about suspects. ``rows``, the newest first; ``count``: of all of them, by so many ``people``."""
+    return _log(_of_suspects(search))
+
+
+def shortlisted(search: Job) -> dict[str, Any]:
+    """What was put on the shortlist and taken from it, in the same way."""
+    return _log(_of_lineups(search))
+
+
+def _log(rows: list[dict[str, str]]) -> dict[str, Any]:
     rows.sort(key=lambda row: row["at"], reverse=True)
     people = {row["by"] for row in rows}
     return {"rows": rows[:KEPT], "count": len(rows), "people": len(people)}

@@ -16,6 +16,7 @@ from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
 from webapp.lib.figures import telling, with_unit
 from webapp.lib.words import number
+from webapp.reports.lineup_names import told_apart
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
 from webapp.studies.fresh import Fresh
@@ -24,7 +25,8 @@ from webapp.suspects.reading import Suspect
 
 KEPT = 50
 """Confirmed lineups that a report keeps; more of them are counted."""
-OPEN_KEPT = 20
+SURE, WAITS = ("confirmed",), ("more", "close")
+"""What fresh battles find of lineups that are over the line, and of those that they leave open."""
 MARGIN = 0.06
 """How far beyond what it shows an axis goes, in parts of that."""
 
@@ -55,9 +57,9 @@ class _Lineups(NamedTuple):
     spec: GameSpec
     objectives: tuple[ObjectiveConfig, ...]
 
-    def name(self, row: int) -> str:
-        """A lineup by its teams."""
-        return " · ".join(schema.team_name(self.spec, team) for team in self.genome[row])
+    def teams(self, row: int) -> list[list[str]]:
+        """The pieces of each team of a lineup, in words."""
+        return [schema.team_parts(self.spec, team) or ["Empty team"] for team in self.genome[row]]
 
 
 def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
@@ -71,13 +73,15 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     lineups = _Lineups(found, found.genome, spec, source.objectives(search).objectives)
     rows = {int(lineup): row for row, lineup in enumerate(found.core["id"])}
     fresh = {rows[lineup]: said for lineup, said in found.fresh.items() if lineup in rows}
-    told = [_told(lineups, row, said, intended) for row, said in fresh.items() if said.finding == "confirmed"]
+    sure, open_ = ([row for row, said in fresh.items() if said.finding in told] for told in (SURE, WAITS))
+    names = dict(zip([*sure, *open_], told_apart([*map(lineups.teams, [*sure, *open_])]), strict=True))
+    told = [{"name": names[row], **_told(lineups, row, fresh[row], intended)} for row in sure]
     told.sort(key=lambda each: -each["beyond"])
     words = source.words(search)
     return Judged(
         [each for each in told if not each["holds"]],
         [each for each in told if each["holds"]],
-        [{"name": lineups.name(row), "words": said.sentence(words)} for row, said in fresh.items() if _waits(said)],
+        [{"name": names[row], "words": fresh[row].sentence(words)} for row in open_],
         len(fresh),
         sum(said.finding == "weak" for said in fresh.values()),
         max(0, int((found.core["verdict"] == STRONG).sum()) - len(told)),
@@ -85,10 +89,6 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
         sum(said.battles for said in fresh.values()),
         found.lined,
     )
-
-
-def _waits(fresh: Fresh) -> bool:
-    return fresh.finding in ("more", "close")
 
 
 def _told(lineups: _Lineups, row: int, fresh: Fresh, intended: Sequence[Suspect]) -> dict[str, Any]:
@@ -100,7 +100,6 @@ def _told(lineups: _Lineups, row: int, fresh: Fresh, intended: Sequence[Suspect]
     ends = None if low is None or high is None else (low, high)
     digits = telling(value, ends, objective["worth"], [line])
     return {
-        "name": lineups.name(row),
         "objective": objective["title"],
         "toward": objective["toward"],
         "unit": unit,

@@ -1,4 +1,4 @@
-"""A report as a workbook: its verdict, suspects, lineups, what was not tested, decisions, and where it comes from."""
+"""A report as a workbook: its verdict, suspects, lineups, what was not tested, the logs, and where it comes from."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from openpyxl import Workbook
 
+from webapp.reports.changed import PROPOSED
 from webapp.studies.explore_export import Cell, sheet
 
 SUSPECTS = ("Name", "What is wrong", "How much", "Worth (points)", "95 % from", "95 % to", "Fresh battles", "Cost",
@@ -17,7 +18,7 @@ LINEUPS = ("Teams compared together", "What is judged", "Value", "95 % from", "9
 
 CHANGE = ("Number, or teams compared together", "What is measured", "Before", "Before, 95 % from", "Before, 95 % to",
           "After", "After, 95 % from", "After, 95 % to", "Difference", "Difference, 95 % from", "Difference, 95 % to",
-          "Verdict after", "Fresh battles")  # fmt: skip
+          "Verdict after", "Refitted", "Fresh battles")  # fmt: skip
 
 
 def to_xlsx(content: Mapping[str, Any], content_hash: str) -> bytes:
@@ -26,11 +27,13 @@ def to_xlsx(content: Mapping[str, Any], content_hash: str) -> bytes:
     sheet(book, "Report", ["What", "Value"], _head(content), (24, 90))
     sheet(book, "Suspects", list(SUSPECTS), map(_suspect, [*content["suspects"], *content["intended"]]), (30, 40, 60))
     sheet(book, "Over the line", list(LINEUPS), _lineups(content), (60, 24))
-    sheet(book, "Change", list(CHANGE), _change(content), (60, 30))
+    sheet(book, (content["change"] or {}).get("title", PROPOSED), list(CHANGE), _change(content), (60, 30))
     sheet(book, "Not settled", ["Teams compared together", "What would tell"],
           ([row["name"], row["words"]] for row in content["open"]), (60, 80))  # fmt: skip
     sheet(book, "Not tested", ["What was not tested"], ([said] for said in content["untested"]), (110,))
-    sheet(book, "Decisions", ["When", "By", "About", "Decision"], _decisions(content), (26, 20, 40, 80))
+    for title, log in (("Decisions", content["decisions"]), ("Shortlist", content.get("shortlisted"))):
+        rows = ([row[key] for key in ("at", "by", "about", "words")] for row in (log or {"rows": []})["rows"])
+        sheet(book, title, ["When", "By", "About", "What"], rows, (26, 20, 40, 80))
     origin: list[list[Cell]] = [*content["provenance"], ["Hash of the report", content_hash]]
     sheet(book, "Where it comes from", ["What", "Value"], origin, (34, 90))
     buffer = io.BytesIO()
@@ -73,9 +76,4 @@ def _change(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
         yield [each["title"], "changed number", each["old"], "", "", each["new"]]
     for row in change["rows"] if change else ():
         three = [row[when][end] for when in ("before", "after", "change") for end in ("value", "low", "high")]
-        yield [row["name"], change["objective"], *three, row["words"], row["battles"]]
-
-
-def _decisions(content: Mapping[str, Any]) -> Iterator[list[Cell]]:
-    for row in content["decisions"]["rows"]:
-        yield [row["at"], row["by"], row["about"], row["words"]]
+        yield [row["name"], change["objective"], *three, row["words"], row["refitted"], row["battles"]]

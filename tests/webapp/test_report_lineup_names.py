@@ -1,0 +1,47 @@
+"""No two lineups of a report have the same name, and its workbook lists all that are not settled."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openpyxl import load_workbook
+
+from tests.factories import Studio, search_job
+from tests.webapp.published import UNSURE, played_again, report
+from webapp.reports.lineup_names import told_apart
+from webapp.reports.onefile import one_file
+from webapp.reports.workbook import to_xlsx
+
+TEAM = st.lists(st.sampled_from(["Duke", "Horn", "Pikes ×4"]), min_size=1, max_size=3)
+
+
+def test_pieces_that_not_all_hold_tell_lineups_of_a_name_apart_and_else_a_number() -> None:
+    horn, pikes = [["Duke", "Horn"], ["Captain"]], [["Duke", "Pikes ×4"], ["Captain"]]
+    alone = [["Quill Adept"], ["Duke"]]
+    assert told_apart([horn, pikes, alone, horn]) == [
+        "Duke · Captain (Horn)",
+        "Duke · Captain (Pikes ×4)",
+        "Quill Adept · Duke",
+        "Duke · Captain (Horn) (2)",
+    ]
+
+
+@given(st.lists(st.lists(TEAM, min_size=2, max_size=2), max_size=8))
+def test_no_name_is_given_twice(lineups: list[list[list[str]]]) -> None:
+    names = told_apart(lineups)
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.django_db
+def test_the_page_lists_twenty_that_are_not_settled_and_the_workbook_all(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    played_again(search, list(range(25)), UNSURE, 0.1)
+    made = report(search, team.designer)
+    page = one_file(made.content, made.content_hash)
+    assert "20 of 25 are listed. The Excel file lists all." in page
+    sheet = load_workbook(io.BytesIO(to_xlsx(made.content, made.content_hash)))["Not settled"]
+    names = [row[0] for row in sheet.iter_rows(min_row=2, values_only=True)]
+    assert len(names) == len(set(names)) == 25
