@@ -10,6 +10,8 @@ that error is fixed when it is first examined, so later lineups take nothing fro
 pays for the baseline: "strong" means above the baseline's upper 99 % bound.
 
 Each lineup's range has 95 % coverage over all looks; ``most_extreme`` corrects for picking the extreme one of many.
+"Under the line" is that range's verdict on its lineup alone: the list of such lineups is not corrected here
+(``engine.change.verdicts`` does it for the lineups of a change).
 
 Noise: replicates with few distinct values (wins, rare events, ties, all equal) get ranges that hold for any noise
 within the bounds that the game declares; without declared bounds they get none. Other replicates get ranges from their

@@ -2,8 +2,8 @@
 
 Balduzzi, Tuyls, Pérolat and Graepel (2018, "Re-evaluating evaluation") and Balduzzi et al. (2019, "Open-ended learning
 in symmetric zero-sum games") split the log odds of all match-ups, an antisymmetric matrix, into differences of ratings
-(transitive) and a remainder without sources or sinks (cyclic): the combinatorial Hodge split, by least squares with the
-counts of battles as weights (Jiang, Lim, Yao and Ye 2011, "Statistical ranking and combinatorial Hodge theory").
+(transitive) and a remainder without sources or sinks (cyclic): the combinatorial Hodge split, by least squares with a
+weight for each match-up (Jiang, Lim, Yao and Ye 2011, "Statistical ranking and combinatorial Hodge theory").
 
 Departures:
 
@@ -17,6 +17,9 @@ Departures:
    it would be negative.
 3. The range: all cyclic shares s for which "cyclic - s * total" does not differ significantly from 0 (Fieller 1954), by
    normal approximation with the errors of ``matchups``; all of [0, 1] where the total is not known to differ from 0.
+4. All match-ups that were played weigh alike, as in standings, and not by their counts of meetings: how many meetings
+   broke off must not change what is estimated. Each counts as the mean number of meetings in the fit of ratings, so
+   these are of maximum likelihood where counts are equal.
 """
 
 from __future__ import annotations
@@ -64,15 +67,14 @@ def split(found: Matchups) -> Split:
     edges = np.zeros((int(met.sum()), found.teams))
     at = np.arange(len(edges))
     edges[at, pairs.first[met]], edges[at, pairs.second[met]] = 1.0, -1.0
-    counts = found.meetings[pairs][met].astype(np.float64)
+    counts = np.full(len(edges), found.meetings[pairs][met].mean() if len(edges) else 0.0)
     even, variance, error = (table[pairs][met] for table in (found.payoff, found.variance, found.error))
     fit = _fitted(edges, counts, even)
     errors = np.sqrt((fit.rating_by**2 * error**2).sum(axis=1))
     if len(edges) < found.teams:
         nothing = not even.any()
         return Split(fit.ratings, errors, math.nan if nothing else 0.0, Range(0.0, 1.0 if nothing else 0.0))
-    weights = counts / counts.sum()
-    return Split(fit.ratings, errors, *_cyclic(fit, weights, even, variance, error))
+    return Split(fit.ratings, errors, *_cyclic(fit, even, variance, error))
 
 
 def expected(ratings: Floats) -> Floats:
@@ -99,16 +101,17 @@ def _fitted(edges: Floats, counts: Floats, even: Floats) -> _Fit:
     return _Fit(ratings, even + 0.5 - chance, rating_by, rest_by)
 
 
-def _cyclic(fit: _Fit, weights: Floats, even: Floats, variance: Floats, error: Floats) -> tuple[float, Range]:
-    """The cyclic share and its range; sums of squares are weighted by the counts of meetings."""
-    own = fit.rest_by.T * weights @ fit.rest_by
-    cyclic = float(weights @ fit.rest**2 - np.diag(own) @ variance)
-    total = float(weights @ even**2 - weights @ variance)
+def _cyclic(fit: _Fit, even: Floats, variance: Floats, error: Floats) -> tuple[float, Range]:
+    """The cyclic share and its range, from means of squares over the match-ups."""
+    many = len(even)
+    own = fit.rest_by.T @ fit.rest_by / many
+    cyclic = float((fit.rest**2).mean() - np.diag(own) @ variance)
+    total = float((even**2).mean() - variance.mean())
     s, z, noise = np.linspace(0, 1, _SHARES), float(ndtri(1 - DOUBT / 2)), error**2
-    slope = 2 * (fit.rest_by.T @ (weights * fit.rest) - s[:, None] * weights * even)
+    slope = 2 * (fit.rest_by.T @ fit.rest - s[:, None] * even) / many
     crossed = own**2 * noise[:, None] * noise
-    mixed = float((np.diag(own) * weights) @ noise**2)
-    bent = 2 * (crossed.sum() - 2 * s * mixed + s**2 * float(weights**2 @ noise**2))
+    mixed = float(np.diag(own) @ noise**2) / many
+    bent = 2 * (crossed.sum() - 2 * s * mixed + s**2 * float((noise**2).sum()) / many**2)
     spread = np.sqrt(np.maximum(slope**2 @ noise - bent, bent))
     possible = np.abs(cyclic - s * total) <= z * spread
     best = min(max(cyclic / total, 0.0), 1.0) if total > 0 else math.nan

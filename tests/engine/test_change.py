@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.arrays import Bundle, unpack
 from engine.catalog import STUDIES
@@ -19,6 +20,7 @@ from engine.config import ChangeConfig
 from engine.config.study import study_hash
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
+from engine.formula_terms import Apart, Parts
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.change import Words
@@ -289,6 +291,49 @@ def test_differences_of_the_same_replicates_hold_the_truth_for_sums() -> None:
         alone = sum(s.range(0).high - s.range(0).low for s in (before, after))
         assert ends.high - ends.low < alone, "what luck does to both versions is not in the difference"
     assert missed <= 9
+
+
+RATIO = Apart("strongest(resources) / max(weakest(resources), 50)", {"resources"}, set(), 2, 0.0, 4.0)
+
+
+def ratio(strongest: NDArray[np.float64], weakest: NDArray[np.float64]) -> Sample:
+    """A ratio kept between 0 and 4, of replicates with two battles that bring a team 1000 or nothing."""
+    own = [strongest if "strongest" in term.name else weakest for term in RATIO.terms]
+    parts = Parts.make(RATIO, np.stack(own, axis=1), np.zeros(len(own)), np.full(len(own), 1000.0))
+    no, ends, mean = np.array([False]), (np.array([0.0]), np.array([4.0])), np.array([parts.value])
+    values = np.full((len(strongest), 1), parts.value)
+    return Sample(mean, np.array([0.1]), len(values), values, *ends, no, no, np.array([2]), 1.0, (parts,))
+
+
+def test_differences_of_ratios_hold_the_truth_of_wins_that_are_rare() -> None:
+    rng, missed, widest = np.random.default_rng(24), 0, 0.0
+    for _ in range(100):
+        strongest, weakest = rng.random((2, 24, 2))
+        before, after = (
+            ratio(1000 * (strongest < 0.5).mean(axis=1), 1000 * (weakest < chance).mean(axis=1))
+            for chance in (0.05, 0.2)
+        )
+        ends = difference(before, after, 0)
+        missed += not ends.low <= 2.5 - 4.0 <= ends.high
+        widest = max(widest, ends.high - ends.low)
+    assert missed <= 9, "of 100 ranges of 95 %"
+    assert widest < 8, "something is known"
+
+
+def test_differences_of_gaps_are_of_pairs_of_replicates() -> None:
+    gap = Apart("strongest(resources) - weakest(resources)", {"resources"}, set(), 2)
+    rng = np.random.default_rng(5)
+    luck = rng.uniform(0, 500, 24)
+
+    def of(more: float) -> Sample:
+        values = luck + more - rng.uniform(0, 50, 24)
+        parts = Parts.make(gap, values[:, None], np.array([-1000.0]), np.array([1000.0]))
+        return sample(values, low=-1000.0, high=1000.0)._replace(plain=np.array([False]), parts=(parts,))
+
+    before, after = of(0.0), of(300.0)
+    ends = difference(before, after, 0)
+    assert ends.low < 300 < ends.high
+    assert ends.high - ends.low < sum(s.range(0).high - s.range(0).low for s in (before, after))
 
 
 def test_differences_of_ratios_hold_the_truth_of_many_more_battles(tmp_path: Path) -> None:

@@ -139,6 +139,35 @@ def test_the_range_of_the_cyclic_share_covers_it() -> None:
     assert abs(np.mean([parts.cyclic for parts in found]) - truth) < 0.03
 
 
+def _unequal(results: Floats, seed: int) -> Floats:
+    """Of each pair the first few meetings alone: of some a fifth, of some all."""
+    most = results.shape[1]
+    counts = np.random.default_rng(seed).integers(most // 5, most + 1, len(results))
+    return np.where(np.arange(most) < counts[:, None], results, np.nan)
+
+
+def test_how_many_meetings_ended_does_not_change_what_the_cyclic_share_is() -> None:
+    chances = expit(0.5 * (LADDER[:, None] - LADDER) + 0.7 * _antisymmetric(8, 3))
+    exact = quick(chances, 2)._replace(share=chances, variance=0 * chances, error=0 * chances + 1e-9)
+    counts = 10**6 * np.random.default_rng(4).integers(1, 20, (8, 8))
+    skewed = split(exact._replace(meetings=counts + counts.T))
+    alike = split(exact._replace(meetings=np.full((8, 8), 10**6)))
+    assert skewed.cyclic == pytest.approx(alike.cyclic, abs=1e-6)
+    assert np.allclose(skewed.ratings, alike.ratings, atol=1e-4)
+
+
+def test_the_range_of_the_cyclic_share_covers_it_where_counts_are_unequal() -> None:
+    chances = expit(0.5 * (LADDER[:, None] - LADDER) + 0.7 * _antisymmetric(8, 3))
+    exact = quick(chances, 2)._replace(share=chances, variance=0 * chances, error=0 * chances + 1e-9)
+    truth, held = split(exact._replace(meetings=np.full((8, 8), 10**6))).cyclic, 0
+    for seed in range(300):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tables, "range_of", lambda *_: (0.0, 1.0))
+            ends = split(matchups(8, _unequal(played(chances, 25, seed), seed))).range
+        held += ends.low <= truth <= ends.high
+    assert held >= 0.92 * 300
+
+
 def test_near_even_the_split_is_that_of_the_papers() -> None:
     small = 1e-4 * _antisymmetric(6, 2)
     counts = np.full((6, 6), 10**9)
