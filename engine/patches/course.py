@@ -21,7 +21,7 @@ from engine.lineups.rules import CompiledRules
 from engine.patches.adversary import MET, Adversary, Best, legal, pairings
 from engine.patches.candidates import Candidate, finals
 from engine.patches.plays import Play, blocks
-from engine.patches.proof import Proof, Strongest, judged, line_of, share_of
+from engine.patches.proof import Proof, Strongest, judged, met_by, share_of
 from engine.patches.proposals import proposed, ways
 from engine.patches.response import Response
 from engine.patches.space import Patch
@@ -30,6 +30,7 @@ from engine.patches.trials import Trials
 from engine.rng import combine64
 from engine.simulators.contract import GameSpec
 from engine.worth.experiment import BLOCK, Experiment
+from engine.worth.reading import ERROR
 from engine.worth.screen import LEAD, WIN
 
 Floats = NDArray[np.float64]
@@ -121,7 +122,7 @@ class Course:
         rest = rest[np.isfinite(rest)]
         if len(rest) > 1:
             mean, variance = self.trials.expectation(NOTHING, watched.trait)
-            base, own = line_of(self.trials, watched)
+            base, own = self.trials.base(watched.trait)
             worth = float(rest.mean()) + mean - base
             self.response.observed(i, worth, float(rest.var() / len(rest)) + variance + own)
 
@@ -225,10 +226,9 @@ class Course:
         proofs = []
         for c in chosen:
             closer = dict(outcomes[c.patch])
-            proofs.append(
-                judged(c, watched, self.trials, matters, closer.pop(-1), closer, SCREEN, LOOK, known.intended)
-            )
-        yield from self._anew([Candidate(NOTHING, "", 0), *chosen], [None, *proofs])
+            by = closer.pop(-1), closer, SCREEN, LOOK, known.intended, len(chosen)
+            proofs.append(judged(c, watched, self.trials, matters, *by))
+        yield from self._anew([Candidate(NOTHING, "", 0), *chosen], proofs)
 
     def _sizes(self, finals: int, known: Suspected) -> tuple[int, int]:
         """Battles of a final's screen: at random, and of each that is watched."""
@@ -245,9 +245,9 @@ class Course:
         own = [self.trials.draw(patch, known.watched[i].trait, each, LOOK).whole for i in self._fielded(patch)]
         return all(own) and self.trials.draw(patch, -1, many, SCREEN).whole
 
-    def _anew(self, chosen: Sequence[Candidate], proofs: Sequence[Proof | None]) -> Steps:
-        """An adversary that begins anew under each of the finals and in the game as it is; what it found is played
-        again."""
+    def _anew(self, chosen: Sequence[Candidate], proofs: Sequence[Proof]) -> Steps:
+        """An adversary that begins anew in the game as it is, the first that is chosen, and under each of the finals;
+        what it found is played again, and has its word in verdicts."""
         each, none = self._share("final") / len(chosen), np.empty((0, 0), np.int32)
         hunts = [self._adversary("nsga2", c.patch, each, none, ANEW) for c in chosen]
         yield from self._hunted(hunts, [c.patch for c in chosen], ANEW)
@@ -257,9 +257,7 @@ class Course:
             rows = pairings(hunt.rules, b.team[None], self._opponents(hunt.rules, AGAIN, LAST), AGAIN)[0]
             plays.append(Play(rows, np.arange(AGAIN) % 2 == 1, 10_000 * LAST, self.trials.changed(c.patch)))
         ahead = yield plays
-        for c, proof, b, own in zip(chosen, proofs, best, ahead, strict=True):
-            strongest = share_of(b, own[:, WIN])
-            if proof is None:
-                self.present = strongest
-            else:
-                self.proofs.append((c, proof._replace(strongest=strongest)))
+        found = [share_of(b, own[:, WIN], ERROR / len(chosen)) for b, own in zip(best, ahead, strict=True)]
+        self.present, matters = found[0], self.config.matters / 100
+        for c, proof, strongest in zip(chosen[1:], proofs, found[1:], strict=True):
+            self.proofs.append((c, met_by(proof, strongest, self.present, matters)))

@@ -1,14 +1,20 @@
 """What fresh battles say of a patch: an independent screen of every piece, and closer looks at what was to be mended.
 
 These battles had no part in finding the patch. A piece is *named* where it is beyond what matters with evidence that
-holds for all pieces together (e-BH, 4 %; 1 % pays for what worths are compared with); what is watched has ranges that
-hold together. Forecasts are those of the experiment: fitted to battles that are none of these.
+holds for all pieces together (e-BH, 4 %); what is watched has ranges that hold together (4 %). Worths are compared with
+the patched game (``compared``); 1 %, split over all of these comparisons, pays for the error of that. Where several
+finals are proved, one of them is recommended because it works, so they share both errors.
+
+An adversary that began anew has its word, too: a patch does not work under which the strongest team it found surely
+wins more than the one it found in the game as it is. Their ranges hold together with those of the other finals (5 %).
+Forecasts are those of the experiment: fitted to battles that are none of these.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Set
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +24,10 @@ from engine import confidence
 from engine.confidence import Range
 from engine.patches.adversary import Best
 from engine.patches.candidates import Candidate
+from engine.patches.compared import Others, others
 from engine.patches.response import Watched
 from engine.patches.trials import Trials
-from engine.worth.reading import ERROR, OFFSET, OFFSET_ERROR
+from engine.worth.reading import ERROR, OFFSET_ERROR
 from engine.worth.screen import SIDES, WIN
 
 Floats = NDArray[np.float64]
@@ -41,7 +48,7 @@ class Strongest(NamedTuple):
 class Proof(NamedTuple):
     """``worths`` of what is watched with their ranges (not a number: there is no such team any more), pieces by their
     trait that are ``named``, and the ``largest`` effect of another piece that is not excluded; all in chances to
-    win."""
+    win. ``stronger``: whether the ``strongest`` team surely wins more than that of the game as it is."""
 
     verdict: str
     worths: list[tuple[float, float, float]]
@@ -49,79 +56,113 @@ class Proof(NamedTuple):
     largest: float
     battles: int
     strongest: Strongest | None = None
+    stronger: bool = False
 
 
 def judged(
     candidate: Candidate, watched: list[Watched], trials: Trials, matters: float, any_team: Floats,
-    closer: dict[int, Floats], at_random: int, purpose: int, intended: Set[int] = frozenset(),
+    closer: dict[int, Floats], at_random: int, purpose: int, intended: Set[int] = frozenset(), finals: int = 1,
 ) -> Proof:  # fmt: skip
     """By the outcomes of random pairings and, by the place of what is watched, of pairings that hold it. ``at_random``
-    and ``purpose`` say which pairings these are (``Trials.draw``); traits that are ``intended`` are not named."""
-    rows = trials.draw(candidate.patch, -1, len(any_team), at_random).rows
-    rest = trials.screen.left(rows, any_team)[:, WIN]
-    held = trials.traits.held(np.concatenate([rows[:, 0], rows[:, 1]])).tocsc()
-    both, expected = np.concatenate([rest, -rest]), trials.reference(candidate.patch)
-    logs, ends = [], []
-    for trait in range(len(trials.traits.single)):
-        own = both[held.indices[held.indptr[trait] : held.indptr[trait + 1]]]
-        own = own[np.isfinite(own)]
-        line = float(trials.screen.base[trait]) - float(expected.mean[trait])
-        doubt = OFFSET * math.sqrt(float(expected.variance[trait] + trials.screen.base_variance[trait]))
-        tested = trait not in intended and len(own) >= FEWEST and math.isfinite(doubt)
-        logs.append(_evidence(own, line, matters + doubt) if tested else -math.inf)
-        ends.append(_within(own, line, doubt, ERROR - OFFSET_ERROR) if tested else Range(0.0, 0.0))
-    told = confidence.e_bh(np.array(logs), np.full(len(logs), 1 / len(logs)), ERROR - OFFSET_ERROR)
-    worths = [_watched(candidate, w, trials, closer.get(i), purpose, len(watched)) for i, w in enumerate(watched)]
-    named = np.flatnonzero(told).tolist()
+    and ``purpose`` say which pairings these are (``Trials.draw``); traits that are ``intended`` are not named. So many
+    ``finals`` share the error."""
+    values, compared = _at_random(candidate, trials, any_team, at_random)
+    expected, singles = trials.reference(candidate.patch), range(len(values))
+    known = np.isfinite(expected.variance) & (compared.share > 0)
+    tested = [t for t in singles if t not in intended and len(values[t]) >= FEWEST and known[t]]
+    errors = _errors(finals, len(tested), len(watched))
+    means, variances = expected.mean.tolist(), expected.variance.tolist()
+    lines = {t: _line(compared, t, (means[t], variances[t]), errors) for t in tested}
+    logs = np.array([_evidence(values[t], lines[t], matters) if t in lines else -math.inf for t in singles])
+    named = np.flatnonzero(confidence.e_bh(logs, np.full(len(logs), 1 / len(logs)), errors.one)).tolist()
+    worths = [_watched(candidate, w, trials, closer.get(i), purpose, compared, errors) for i, w in enumerate(watched)]
     seen = {w.trait for w in watched}
-    others = [max(abs(e.low), abs(e.high)) for i, e in enumerate(ends) if i not in seen]
+    ends = [_within(values[t], line, errors.one) for t, line in lines.items() if t not in seen]
+    largest = max((max(abs(low), abs(high)) for low, high in ends), default=0.0)
     battles = len(any_team) + sum(map(len, closer.values()))
-    return Proof(_verdict(worths, named, matters), worths, named, max(others, default=0.0), battles)
+    return Proof(_verdict(worths, named, matters), worths, named, largest, battles)
+
+
+def met_by(proof: Proof, strongest: Strongest, present: Strongest, matters: float) -> Proof:
+    """The proof with the ``strongest`` team of an adversary that began anew, against that of the ``present`` game: a
+    patch under which it is surely stronger does not work or, where that may be by less than what matters, is open."""
+    beyond = strongest.low - present.high
+    verdict = FAILS if beyond > matters else OPEN if beyond > 0 and proof.verdict == WORKS else proof.verdict
+    return proof._replace(verdict=verdict, strongest=strongest, stronger=beyond > 0)
+
+
+def share_of(best: Best, wins: Floats, error: float) -> Strongest:
+    """A team's share of wins by outcomes beyond even, against opponents drawn for this alone."""
+    good = wins[np.isfinite(wins)] + 0.5
+    ends = confidence.bounds_once(good, 0.0, 1.0, error)
+    return Strongest(best, float(good.mean()) if len(good) else math.nan, ends.low, ends.high)
+
+
+class _Errors(NamedTuple):
+    """``one``: the error of a list, or of a range by itself; ``each``: of the ranges that hold together; ``doubt``: so
+    many standard errors are allowed to each of what these are compared with."""
+
+    one: float
+    each: float
+    doubt: float
+
+
+class _Line(NamedTuple):
+    """What residuals are compared with: a worth is a ``share`` of their distance from ``at``, known up to ``doubt``."""
+
+    at: float
+    doubt: float
+    share: float
+
+
+def _errors(finals: int, tested: int, watched: int) -> _Errors:
+    one, lines = (ERROR - OFFSET_ERROR) / finals, finals * (tested + watched)
+    return _Errors(one, one / max(watched, 1), NormalDist().inv_cdf(1 - OFFSET_ERROR / (2 * max(lines, 1))))
+
+
+def _at_random(candidate: Candidate, trials: Trials, ahead: Floats, purpose: int) -> tuple[list[Floats], Others]:
+    """Of each piece the residuals of teams that hold it, in random battles, and what it is compared with."""
+    rows = trials.draw(candidate.patch, -1, len(ahead), purpose).rows
+    rest = trials.screen.left(rows, ahead)[:, WIN]
+    held = trials.traits.held(np.concatenate([rows[:, 0], rows[:, 1]]))
+    both, columns = np.concatenate([rest, -rest]), held[:, : len(trials.traits.single)].tocsc()
+    found = [both[own] for own in np.split(columns.indices, columns.indptr[1:-1])]
+    compared = others(trials.screen.group, held, rest, trials.reference(candidate.patch))
+    return [own[np.isfinite(own)] for own in found], compared
+
+
+def _line(compared: Others, trait: int, expected: tuple[float, float], errors: _Errors) -> _Line:
+    """For residuals of teams with a trait; ``expected``: what forecasts say of these, and the variance of that."""
+    mean, variance, share = compared.of(trait)
+    return _Line(mean - expected[0], errors.doubt * math.sqrt(variance + expected[1]), share)
 
 
 def _watched(
-    candidate: Candidate, watched: Watched, trials: Trials, ahead: Floats | None, purpose: int, many: int
-) -> tuple[float, float, float]:
+    candidate: Candidate, watched: Watched, trials: Trials, ahead: Floats | None, purpose: int, compared: Others,
+    errors: _Errors,
+) -> tuple[float, float, float]:  # fmt: skip
     """The worth of something that is watched, and a range that holds for all of these together."""
     if ahead is None:
         return math.nan, math.nan, math.nan
     rows = trials.draw(candidate.patch, watched.trait, len(ahead), purpose).rows
     rest = trials.screen.left(rows, ahead)[:, WIN]
     rest = rest[np.isfinite(rest)]
-    mean, variance = trials.expectation(candidate.patch, watched.trait)
-    base, own = line_of(trials, watched)
-    doubt = OFFSET * math.sqrt(variance + own)
-    ends = _within(rest, base - mean, doubt, (ERROR - OFFSET_ERROR) / many)
-    return float(rest.mean()) + mean - base if len(rest) else math.nan, ends.low, ends.high
+    line = _line(compared, watched.trait, trials.expectation(candidate.patch, watched.trait), errors)
+    ends = _within(rest, line, errors.each)
+    return line.share * (float(rest.mean()) - line.at) if len(rest) else math.nan, ends.low, ends.high
 
 
-def line_of(trials: Trials, watched: Watched) -> tuple[float, float]:
-    """What the outcome of something that is watched is compared with, and the variance of that: the average piece of
-    its category in that amount, and of a pair an even one."""
-    screen = trials.screen
-    if watched.trait >= len(screen.base):
-        return 0.0, 0.0
-    return float(screen.base[watched.trait]), float(screen.base_variance[watched.trait])
-
-
-def share_of(best: Best, wins: Floats) -> Strongest:
-    """A team's share of wins by outcomes beyond even, against opponents drawn for this alone."""
-    good = wins[np.isfinite(wins)] + 0.5
-    ends = confidence.bounds_once(good, 0.0, 1.0, ERROR)
-    return Strongest(best, float(good.mean()) if len(good) else math.nan, ends.low, ends.high)
-
-
-def _evidence(values: Floats, line: float, matters: float) -> float:
-    """Log of the evidence that a mean is further than ``matters`` from a line, above or below."""
-    low, high = SIDES
-    above = confidence.log_evidence(values, low, high, line + matters)
-    below = confidence.log_evidence(-values, -high, -low, matters - line)
+def _evidence(values: Floats, line: _Line, matters: float) -> float:
+    """Log of the evidence that a worth is further than ``matters`` from none, above or below."""
+    (low, high), far = SIDES, matters / line.share + line.doubt
+    above = confidence.log_evidence(values, low, high, line.at + far)
+    below = confidence.log_evidence(-values, -high, -low, far - line.at)
     return float(np.logaddexp(above, below)) - math.log(2)
 
 
-def _within(values: Floats, line: float, doubt: float, error: float) -> Range:
+def _within(values: Floats, line: _Line, error: float) -> Range:
     ends = confidence.bounds_once(values, *SIDES, error)
-    return Range(ends.low - line - doubt, ends.high - line + doubt)
+    return Range(line.share * (ends.low - line.at - line.doubt), line.share * (ends.high - line.at + line.doubt))
 
 
 def _verdict(worths: list[tuple[float, float, float]], named: list[int], matters: float) -> str:

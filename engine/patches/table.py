@@ -86,6 +86,7 @@ def _patch(course: Course, candidate: Candidate, proof: Proof | None) -> Json:
         "largest": proof.largest if proof else None,
         "excess": candidate.excess,
         "strongest": _strongest(course.spec, proof.strongest if proof else None),
+        "stronger": bool(proof and proof.stronger),
     }  # fmt: skip
 
 

@@ -6,6 +6,11 @@ The shift of the trait's outcome is the mean of d with the patch less d without 
 such pairings with the patch less without it, from pairings that nobody plays. Numbers that act in battle alone leave
 all pairings as they are, so both forecasts fall out; prices and rules change who can be fielded. Common random numbers
 leave little chance in these differences, and the battles without a patch are shared by all patches.
+
+A worth shifts by less where the average piece of the category moves along. The battles of a piece tell that, too: its
+numbers matter only where it is fielded, and what changes there counts in the outcome of every piece on either side, as
+often as the experiment's battles say that these meet. A price is taken to leave that average where it is, and so are
+the changes of other pieces; the proof measures it anew.
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ _DRAWN, _TURNED = 0x9A7C, 0x9A7D
 
 
 class Shift(NamedTuple):
-    """By how much a patch moves an outcome, and the variance of that."""
+    """By how much a patch moves a worth, and the variance of that."""
 
     size: float
     variance: float
@@ -107,12 +112,14 @@ class Trials:
         return (mix64(combine64(self.keys(trait, many, purpose), _TURNED)) & np.uint64(1)).astype(np.bool_)
 
     def shift(self, patch: Patch, trait: int, purpose: int, ahead: Floats, before: Floats, outcome: int) -> Shift:
-        """By the battles [n, 2] with a patch and those without."""
+        """Of a worth, by the battles [n, 2] with a patch and those without."""
         scale = self.screen.scale[outcome]
         rest = (ahead[:, outcome] - before[:, outcome]) * scale
         expected = Shift(0.0, 0.0)
-        if self.fields(patch):
-            many = len(ahead)
+        many = len(ahead)
+        if not self.fields(patch):
+            rest = rest * self._of_worth(trait, self.draw(patch, trait, many, purpose).rows)
+        else:
             with_it, without = (self.draw(p, trait, many, purpose).rows for p in (patch, Patch()))
             rest = rest - (self.screen.forecast(with_it) - self.screen.forecast(without))[:, outcome]
             apart = (self._forecast(patch, trait) - self._forecast(Patch(), trait))[:, outcome]
@@ -122,6 +129,18 @@ class Trials:
             return Shift(0.0, np.inf)
         return Shift(float(good.mean()) + expected.size, float(good.var() / len(good)) + expected.variance)
 
+    def _of_worth(self, trait: int, rows: Rows) -> Floats:
+        """How much the change of each battle of a piece counts in its worth: wholly in its outcome, less what it counts
+        in that of the average piece of its category. Where both teams hold it, it is met twice as often as others."""
+        many = self.screen.rest[WIN].many
+        if trait >= len(self.traits.single) or not many[trait]:
+            return np.ones(len(rows))
+        of = np.flatnonzero((self.screen.group == self.screen.group[trait]) & (many > 0))
+        one, other = (self.traits.held(rows[:, side]) for side in (0, 1))
+        twice = np.where(other[:, [trait]].toarray().ravel() > 0, 0.5, 1.0)
+        counts = (one[:, of] - other[:, of]) @ (many[trait] / many[of])
+        return np.asarray(1.0 - twice * counts / len(of))
+
     def expectation(self, patch: Patch, trait: int) -> tuple[float, float]:
         """What the forecast expects of the WIN of teams with a trait under a patch, and the variance of that."""
         if not self.fields(patch) and trait < len(self.screen.base):
@@ -130,8 +149,16 @@ class Trials:
         values = self._forecast(patch, trait)[:, WIN]
         return float(values.mean()), float(values.var() / len(values))
 
+    def base(self, trait: int) -> tuple[float, float]:
+        """What the outcome of teams with a trait is compared with in the game as it is, and the variance of that: the
+        average piece of its category in that amount, and of a pair an even battle."""
+        screen = self.screen
+        if trait >= len(screen.base):
+            return 0.0, 0.0
+        return float(screen.base[trait]), float(screen.base_variance[trait])
+
     def reference(self, patch: Patch) -> Means | Grouped:
-        """The same of every piece and amount."""
+        """What the forecast expects of every piece and amount under a patch."""
         if not self.fields(patch):
             return self.screen.expected[WIN]
         key = self.fields(patch)

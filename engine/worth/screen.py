@@ -73,16 +73,16 @@ class Screen:
         """By piece and amount, how much teams win beyond even with the average piece of the same category in the same
         amount, because many of any piece may be worse than few."""
         totals, many = self._by_group(self.outcome())
-        return np.asarray((totals / np.maximum(many, 1))[self._group])
+        return np.asarray((totals / np.maximum(many, 1))[self.group])
 
     @cached_property
     def base_variance(self) -> Floats:
         """The variance of ``base``."""
         totals, many = self._by_group(self.variance())
-        return np.asarray((totals / np.maximum(many, 1) ** 2)[self._group])
+        return np.asarray((totals / np.maximum(many, 1) ** 2)[self.group])
 
     @cached_property
-    def _group(self) -> NDArray[np.int64]:
+    def group(self) -> NDArray[np.int64]:
         """The comparison group of each trait: pieces of a category, in the same amount."""
         every = [*self.traits.single, *self.traits.amounts]
         of = np.array([(self.rules.category[t.pieces[0]], t.least) for t in every])
@@ -90,8 +90,8 @@ class Screen:
 
     def _by_group(self, values: Floats) -> tuple[Floats, Floats]:
         """By group, the sum of values over traits that occurred, and the number of these."""
-        met, groups = self.rest[WIN].many > 1, int(self._group.max()) + 1
-        own = self._group[met]
+        met, groups = self.rest[WIN].many > 1, int(self.group.max()) + 1
+        own = self.group[met]
         return np.bincount(own, values[met], groups).astype(np.float64), np.bincount(own, None, groups).astype(
             np.float64
         )

@@ -27,7 +27,7 @@ def patch(words: list[str], verdict: str, worths: list[Any], **more: Any) -> dic
     """One of the table's patches."""
     return {
         "words": words, "changes": [], "apart": [], "way": "prices", "verdict": verdict, "worths": worths, "named": [],
-        "largest": 0.028, "excess": 0.0, "strongest": STRONGEST, **more,
+        "largest": 0.028, "excess": 0.0, "strongest": STRONGEST, "stronger": False, **more,
     }  # fmt: skip
 
 
@@ -36,7 +36,7 @@ FAIR, BAD = [0.002, -0.01, 0.014], [0.067, 0.041, 0.09]
 PATCHES = [
     patch(["Warhorn costs 120 instead of 90"], "works", [FAIR, FAIR, FAIR], changes=[CHEAPER]),
     patch(["Frost Captain and Warhorn may not be in one team"], "fails", [FAIR, BAD, [None] * 3], way="rules",
-          apart=[["frost-captain", "warhorn"]], named=["Warhorn"]),
+          apart=[["frost-captain", "warhorn"]], named=["Warhorn"], stronger=True),
     patch(["Warhorn costs 110 instead of 90"], "unproved", [FAIR, BAD, FAIR], strongest=None, largest=None,
           changes=[{**CHEAPER, "after": 110.0}]),
     patch([], "unproved", [FAIR, BAD, BAD], strongest=None, largest=None, way=""),

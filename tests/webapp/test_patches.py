@@ -117,6 +117,7 @@ def test_its_page_tells_its_team_what_to_change_and_nobody_else(team: Studio, fo
             assert "One small change works: Warhorn costs 120 instead of 90." in content
             assert "in no team any more" in content
             assert "Fresh battles name Warhorn." in content
+            assert content.count("Under it an adversary found a team that surely wins more") == 1
             assert "The game as it is" in content
             assert ("Save as a data version" in content) == (user == team.owner)
 

@@ -1,0 +1,71 @@
+"""What a piece is compared with under a patch: the other pieces of its category, by random battles under that patch.
+
+A worth is an outcome less that of the average piece of the category in the same amount. That average is the patched
+game's: where teams may leave a slot empty, making one of two charms weaker moves what the average charm wins. The piece
+itself is one of the k + 1 that are averaged, so its worth is k / (k + 1) of its distance to the mean of the k others,
+and that mean is estimated apart from the battles that were drawn to hold the piece.
+
+Of each of the others the outcome is the mean of what forecasts left over plus what they expect (``engine.worth``). All
+of these means share battles, so their common variance is that of one sum over battles: sum of w^2 r^2, w being by how
+much a battle's residual r counts. Departure: where that is smaller, sum of w^2 times the mean of r^2, because few
+battles of a rare piece say little of their own spread.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from engine.worth.estimates import Grouped, Means
+
+Floats = NDArray[np.float64]
+
+
+class Others(NamedTuple):
+    """By piece and amount, ``mean``: how much teams with the average of the others win beyond even, the ``variance`` of
+    that, and which ``share`` of the distance to it is worth; 0 where there are no others."""
+
+    mean: Floats
+    variance: Floats
+    share: Floats
+
+    def of(self, trait: int) -> tuple[float, float, float]:
+        """Mean, variance and share of a trait; a pair is compared with an even battle."""
+        if trait >= len(self.mean):
+            return 0.0, 0.0, 1.0
+        return float(self.mean[trait]), float(self.variance[trait]), float(self.share[trait])
+
+
+def others(group: NDArray[np.int64], held: sparse.csr_matrix, rest: Floats, expected: Means | Grouped) -> Others:
+    """``group`` [traits]: what is compared with one another; ``held`` [2 n, traits]: traits of the first teams, then of
+    the second ones; ``rest`` [n]: residuals for the first teams, not a number where a battle was not finished."""
+    good = np.isfinite(rest)
+    held, rest = held[np.tile(good, 2)], rest[good]
+    many = np.asarray(held.sum(axis=0)).ravel()
+    met = (many > 0) & np.isfinite(expected.variance)
+    each = sparse.diags(np.where(met, 1 / np.maximum(many, 1), 0.0))
+    counts = ((held[: len(rest)] - held[len(rest) :]) @ each).tocsr()
+    outcome = np.asarray(counts.T @ rest) + np.where(met, expected.mean, 0.0)
+    own = np.where(met, expected.variance, 0.0)
+    k = _rest_of(group, met.astype(np.float64))
+    noise = np.maximum(_noise(group, counts, rest**2), _noise(group, counts, np.full(len(rest), np.mean(rest**2))))
+    divisor = np.maximum(k, 1)
+    return Others(_rest_of(group, outcome) / divisor, (noise + _rest_of(group, own)) / divisor**2, k / (k + 1))
+
+
+def _rest_of(group: NDArray[np.int64], values: Floats) -> Floats:
+    """Of each, the sum over the others of its group."""
+    return np.asarray(np.bincount(group, values)[group] - values)
+
+
+def _noise(group: NDArray[np.int64], counts: sparse.csr_matrix, squares: Floats) -> Floats:
+    """The variance of the sum over the others of each; ``counts`` [n, traits]: by how much a battle counts in a
+    trait's mean, ``squares`` [n]: the variance of its residual."""
+    together = counts @ sparse.csr_matrix((np.ones(len(group)), (np.arange(len(group)), group)))
+    whole = np.asarray(together.multiply(together).T @ squares)[group]
+    both = np.asarray(together[:, group].multiply(counts).T @ squares)
+    alone = np.asarray(counts.multiply(counts).T @ squares)
+    return np.asarray(np.maximum(whole - 2 * both + alone, 0.0))
