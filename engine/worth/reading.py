@@ -263,17 +263,17 @@ class Reading:
                 rest = rest.plus(by_group(values[good], own[good], len(pairs)))
         expected = self.screen.expectations.given(pairs, CLOSELY if self._looked("closer") else ROUGHLY, 1)
         mean, variance = rest.mean + expected[LEAD].mean, rest.variance + expected[LEAD].variance
-        base, own, of_halves, both = self._lines(pairs, LEAD)
-        return _Effects(mean - base, variance + own), _Effects(mean - of_halves, variance + both)
+        base, spread, of_halves, both = self._lines(pairs, LEAD)
+        return _Effects(mean - base, variance + spread), _Effects(mean - of_halves, variance + both)
 
     def _lines(self, pairs: Chosen, j: int) -> tuple[Floats, Floats, Floats, Floats]:
         """What pairs are compared with, and the variance of each: the average pair; and this with the halves, each as
         far as it is beyond the average piece."""
         screen, halves = self.screen, self._halves[pairs - self._first]
-        base, own = (each[pairs - self._first] for each in screen.pair_base(j))
+        base, spread = (each[pairs - self._first] for each in screen.pair_base(j))
         beyond, doubt = screen.outcome(j) - screen.average(j)[0], screen.variance(j) + screen.average(j)[1]
         beyond, doubt = (np.where(screen.compared, each, 0.0)[halves].sum(axis=1) for each in (beyond, doubt))
-        return base, own, base + beyond, own + doubt
+        return base, spread, base + beyond, spread + doubt
 
     @cached_property
     def finalists(self) -> list[Finalist]:
