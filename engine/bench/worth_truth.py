@@ -52,13 +52,25 @@ def measured(game: HeroBattle, x: Experiment, finding: Finding, most: int, step:
 
 
 def _beside(x: Experiment, trait: int) -> list[Index]:
-    """The teams that a trait is compared with: those with any of these traits, of a pair two such sets."""
+    """The teams that a trait is compared with: those with any of these traits, of a pair
+    the pairs of its kind, as often as teams hold each, then each half and the average piece for it."""
     one, every = x.traits.all[trait], [*x.traits.single, *x.traits.amounts]
     if len(one.pieces) > 1:
-        return [np.array([i for i, t in enumerate(x.traits.single) if t.pieces == (p,)]) for p in one.pieces]
+        halves = [next(i for i, t in enumerate(x.traits.single) if t.pieces == (p,)) for p in one.pieces]
+        return [_alike(x, trait), *(each for i in halves for each in (np.array([i]), *_beside(x, i)))]
     kind, met = x.rules.category, x.reading.screen.rest[WIN].many > 1
     alike = (kind[t.pieces[0]] == kind[one.pieces[0]] and t.least == one.least for t in every)
     return [np.flatnonzero(np.fromiter(alike, np.bool_, len(every)) & met)]
+
+
+def _alike(x: Experiment, pair: int) -> Index:
+    """Pairs of the same kind, in a random order, as often as teams on the screen hold each."""
+    kinds, first = x.traits.kinds, len(x.traits.all) - len(x.traits.pairs)
+    own = np.flatnonzero(kinds == kinds[pair - first])
+    single = {t.pieces[0]: i for i, t in enumerate(x.traits.single)}
+    halves = np.array([[single[p] for p in x.traits.pairs[i].pieces] for i in own])
+    many = x.reading.screen.pairs[0].many[halves[:, 0], halves[:, 1]].astype(np.int64)
+    return np.random.default_rng(0).permutation(np.repeat(own + first, many))
 
 
 def _won(game: HeroBattle, x: Experiment, traits: Index, battles: int, first: int) -> float:
@@ -67,7 +79,8 @@ def _won(game: HeroBattle, x: Experiment, traits: Index, battles: int, first: in
 
 def _claims(finalist: Finalist, won: NDArray[np.float64], variance: float) -> list[tuple[float, float, int]]:
     """Effects with their standard errors, and whether they have to matter (1) or only to be there (0)."""
-    beyond = float(won[0] - won[1:].sum()), math.sqrt(variance * len(won))
-    if math.isnan(finalist.halves):
-        return [(*beyond, 1)]
-    return [(float(won[0]), math.sqrt(variance), 1), (*beyond, 0)]
+    average = float(won[0] - won[1]), math.sqrt(variance * 2), 1
+    if math.isnan(finalist.other):
+        return [average]
+    beyond = float(won[0] - won[1] - won[2::2].sum() + won[3::2].sum()), math.sqrt(variance * len(won))
+    return [(*beyond, 1), average] if finalist.margin > 0 else [average, (*beyond, 0)]

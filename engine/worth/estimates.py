@@ -98,6 +98,15 @@ def by_traits(held: sparse.csr_matrix, values: Floats) -> list[Means]:
     return [Means(count[:, j], total[:, j], squares[:, j]) for j in range(values.shape[1])]
 
 
+def weighted(weights: sparse.csr_matrix, values: Floats) -> tuple[Floats, Floats]:
+    """The mean of ``values`` [n] with each column of ``weights`` [n, k], and its variance (infinite without weights):
+    that of a ratio of sums over independent rows."""
+    total, square = np.asarray(weights.sum(axis=0)).ravel(), weights.multiply(weights).T.tocsr()
+    mean = np.asarray(weights.T @ values) / np.maximum(total, 1)
+    spread = square @ values**2 - 2 * mean * (square @ values) + mean**2 * np.asarray(square.sum(axis=1)).ravel()
+    return mean, np.where(total > 1, np.maximum(spread, 0.0) / np.maximum(total, 1) ** 2, np.inf)
+
+
 def by_pair(held: sparse.csr_matrix, values: Floats) -> Means:
     """Means of ``values`` [n] by pairs of traits, [traits, traits]."""
     return Means(

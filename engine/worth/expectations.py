@@ -61,12 +61,12 @@ class Expectations:
         self.seed = seed & 0xFFFFFFFFFFFFFFFF
         self.size = size(self.rules, int(self._key(_PILOT)), stopped)
 
-    def reference(self, battles: int) -> tuple[list[Grouped], Slopes]:
-        """Of each outcome over the reference, by piece and amount, beside so many battles; and how the WIN changes with
-        the cost of what a team meets. Raises Cancelled."""
+    def reference(self, battles: int) -> tuple[list[Grouped], list[Grouped], Slopes]:
+        """Of each outcome over the reference, beside so many battles: by piece and amount, and by kind of pair; and how
+        the WIN changes with the cost of what a team meets. Raises Cancelled."""
         hosts = self.size.guests
         groups = self.size.groups(min(EXPECTED, max(EACH * battles, FEWEST)), hosts)
-        found, slopes = list[list[Grouped]](), list[Slopes]()
+        found, kinds, slopes = list[list[Grouped]](), list[list[Grouped]](), list[Slopes]()
         for part in self._parts(np.full(hosts, -1), groups, _REFERENCE):
             held, group = self.traits.held(part.rows), np.arange(len(part.rows)) // (2 * hosts)
             cost = costs(self.rules, part.rows)
@@ -74,9 +74,11 @@ class Expectations:
             many, dd = (_by_team(part, each, 1) for each in (np.ones_like(apart), apart**2))
             y = np.stack([_by_team(part, column, -1) for column in part.forecast.T], axis=1)
             found.append(by_groups(held, group, many, y))
+            kinds.append(by_groups(self.traits.pairs_held(held), group, many, y))
             dy = _by_team(part, apart * part.forecast[:, WIN], 1)
             slopes.append(Slopes(held, group, many, _by_team(part, apart, -1), y[:, WIN], dd, dy))
-        return [_together(each) for each in zip(*found, strict=True)], Slopes.together(slopes)
+        every, pairs = ([_together(each) for each in zip(*parts, strict=True)] for parts in (found, kinds))
+        return every, pairs, Slopes.together(slopes)
 
     def given(self, chosen: Index, each: int, purpose: int) -> list[Grouped]:
         """The same for teams with the chosen traits, from about ``each`` pairings per trait. Raises Cancelled."""

@@ -1,9 +1,11 @@
 """The analysis of an experiment: how much each trait is worth, how sure that is, and what to look at next.
 
 Effects are differences of win probability: 0.03 is three points. A piece's worth is how much more reference teams that
-hold it win than teams with the same amount of the average piece of its category. A pair's worth is how much more than
-even teams win that hold both; it is reported only if the pair is worth more than its pieces separately and, where one
-of these may matter by itself, only if that *extra* alone matters.
+hold it win than teams with the same amount of the average piece of its category. A pair's worth is how much more teams
+win that hold both than teams with the average pair of the same two categories; it is reported only if that matters and
+the pair is worth more than its pieces separately (each beyond the average piece, both added to the average pair) and,
+where one of these may matter by itself, only if that *extra* alone matters. What has nothing to be compared with, or is
+not to be told from another piece, is not tested (``Screen.tested``).
 
 Findings are proved by battles that had no part in selecting them: evidence that the effect exceeds what matters, above
 or below (``confidence.log_evidence``: any distribution, any look), in one list of which at most 5 % is expected to be
@@ -77,8 +79,8 @@ class Played(NamedTuple):
 
 class Finalist(NamedTuple):
     """A trait to be proved: its ``effect`` so far and the variance of that. ``expected``: the mean forecast of teams
-    with it. Claims about its outcome: beyond ``line`` by what matters, and in the same direction beyond ``halves``
-    (NaN: no such claim); each line is known up to its doubt, a distance."""
+    with it. Claims about its outcome: beyond ``line`` by what matters, and in the same direction beyond ``other``
+    (NaN: no such claim) by ``margin``; each line is known up to its doubt, a distance."""
 
     trait: int
     effect: float
@@ -86,8 +88,9 @@ class Finalist(NamedTuple):
     expected: float
     line: float
     doubt: float
-    halves: float = math.nan
-    halves_doubt: float = 0.0
+    other: float = math.nan
+    other_doubt: float = 0.0
+    margin: float = 0.0
 
 
 class Finding(NamedTuple):
@@ -223,7 +226,8 @@ class Reading:
         rest, pairs = self.screen.rest[LEAD], self.screen.pairs[LEAD].at(*self._halves.T)
         spread = float(rest.squares.sum() / max(rest.many.sum(), 1))
         extra = pairs.mean - rest.mean[self._halves].sum(axis=1)
-        variance = np.where(pairs.many >= RARE, spread / np.maximum(pairs.many, 1), np.inf)
+        good = (pairs.many >= RARE) & self.screen.tested[self._first :]
+        variance = np.where(good, spread / np.maximum(pairs.many, 1), np.inf)
         return self._leading(np.arange(len(extra)) + self._first, surprise(extra, variance, 2 * self.matters), most)
 
     def _closer(self, most: int) -> tuple[int, ...]:
@@ -246,8 +250,8 @@ class Reading:
         return next((p.stage.traits for p in self.played if p.stage.name == name), ())
 
     def _pairs(self, pairs: Chosen) -> tuple[_Effects, _Effects]:
-        """Effects of pairs on teams that hold both, and the part of these beyond their halves: from the screen and the
-        stages since. Measured by the lead, which suffices to see what is worth proving."""
+        """Effects of pairs on teams that hold both, beyond the average pair, and the part of these beyond their halves:
+        from the screen and the stages since. Measured by the lead, which suffices to see what is worth proving."""
         halves = self._halves[pairs - self._first]
         groups = np.full(len(self.traits.all), -1, np.int64)
         groups[pairs] = np.arange(len(pairs))
@@ -259,8 +263,17 @@ class Reading:
                 rest = rest.plus(by_group(values[good], own[good], len(pairs)))
         expected = self.screen.expectations.given(pairs, CLOSELY if self._looked("closer") else ROUGHLY, 1)
         mean, variance = rest.mean + expected[LEAD].mean, rest.variance + expected[LEAD].variance
-        of_halves = self.screen.outcome(LEAD)[halves].sum(axis=1), self.screen.variance(LEAD)[halves].sum(axis=1)
-        return _Effects(mean, variance), _Effects(mean - of_halves[0], variance + of_halves[1])
+        base, spread, of_halves, both = self._lines(pairs, LEAD)
+        return _Effects(mean - base, variance + spread), _Effects(mean - of_halves, variance + both)
+
+    def _lines(self, pairs: Chosen, j: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """What pairs are compared with, and the variance of each: the average pair; and this with the halves, each as
+        far as it is beyond the average piece."""
+        screen, halves = self.screen, self._halves[pairs - self._first]
+        base, spread = (each[pairs - self._first] for each in screen.pair_base(j))
+        beyond, doubt = screen.outcome(j) - screen.average(j)[0], screen.variance(j) + screen.average(j)[1]
+        beyond, doubt = (np.where(screen.compared, each, 0.0)[halves].sum(axis=1) for each in (beyond, doubt))
+        return base, spread, base + beyond, spread + doubt
 
     @cached_property
     def finalists(self) -> list[Finalist]:
@@ -284,7 +297,7 @@ class Reading:
         for i, (w, v) in enumerate(zip(worth.tolist(), variance.tolist(), strict=True)):
             piece, amount = self.traits.all[i].pieces[0], i >= len(self.traits.single)
             clearly = not amount or abs(w) > abs(float(worth[place[piece]])) + self.matters / 3
-            if clearly and (score := self._score(w, v)) > -NEAR:
+            if self.screen.tested[i] and clearly and (score := self._score(w, v)) > -NEAR:
                 found[piece, amount] = max(found.get((piece, amount), (-math.inf, _NONE)), (score, _Candidate(i, w, v)))
         return list(found.values())
 
@@ -297,7 +310,7 @@ class Reading:
         for k, trait in enumerate(looked.tolist()):
             own = extra if self._half_matters(trait) else worth
             candidate = _Candidate(trait, float(own.mean[k]), float(own.variance[k]))
-            both = np.sign(own.mean[k]) == np.sign(extra.mean[k])
+            both = np.sign(worth.mean[k]) == np.sign(extra.mean[k])
             if both and (score := self._score(candidate.effect, candidate.variance)) > -NEAR:
                 found.append((score, candidate))
         return found
@@ -307,23 +320,24 @@ class Reading:
         return (abs(effect) - self.matters) / math.sqrt(variance) if 0 < variance < math.inf else -math.inf
 
     def _half_matters(self, pair: int) -> bool:
-        """Whether a half of a pair may matter by itself."""
+        """Whether a half of a pair may matter by itself, as one may that has nothing to be compared with."""
         halves = self._halves[pair - self._first]
+        if not self.screen.compared[halves].all():
+            return True
         worth = np.abs(self.screen.outcome()[halves] - self.screen.base[halves])
         return bool((worth + 1.65 * np.sqrt(self.screen.variance()[halves]) > self.matters).any())
 
     def _finalist(self, candidate: _Candidate, expected: float, variance: float, errors: float) -> Finalist:
         """The finalist; ``errors``: standard errors, on each side, of the value its effect is compared with."""
-        trait, doubt = candidate.trait, errors * math.sqrt(variance)
+        trait = candidate.trait
         if trait < self._first:
             base, own = float(self.screen.base[trait]), float(self.screen.base_variance[trait])
             return Finalist(*candidate, expected, base, errors * math.sqrt(variance + own))
-        halves = self._halves[trait - self._first]
-        of_halves = float(self.screen.outcome()[halves].sum())
-        both = errors * math.sqrt(variance + float(self.screen.variance()[halves].sum()))
+        base, own, of_halves, both = (float(each[0]) for each in self._lines(np.array([trait]), WIN))
+        average, halves = (base, errors * math.sqrt(variance + own)), (of_halves, errors * math.sqrt(variance + both))
         if self._half_matters(trait):
-            return Finalist(*candidate, expected, of_halves, both)
-        return Finalist(*candidate, expected, 0.0, doubt, of_halves, both)
+            return Finalist(*candidate, expected, *halves, *average, self.matters)
+        return Finalist(*candidate, expected, *average, *halves)
 
     @property
     def findings(self) -> list[Finding]:
@@ -347,8 +361,8 @@ class Reading:
     def _finding(self, f: Finalist, rest: Floats) -> Finding:
         values, low, high = rest + f.expected, SIDES.low + f.expected, SIDES.high + f.expected
         ends = confidence.bounds(values, low, high, ERROR - OFFSET_ERROR)
-        over = [(f.line + self.matters + f.doubt), (f.halves + f.halves_doubt)]
-        under = [(f.line - self.matters - f.doubt), (f.halves - f.halves_doubt)]
+        over = [(f.line + self.matters + f.doubt), (f.other + f.margin + f.other_doubt)]
+        under = [(f.line - self.matters - f.doubt), (f.other - f.margin - f.other_doubt)]
         above = min(confidence.log_evidence(values, low, high, line) for line in over if not math.isnan(line))
         below = min(confidence.log_evidence(-values, -high, -low, -line) for line in under if not math.isnan(line))
         worth = float(values.mean()) - f.line if len(values) else math.nan

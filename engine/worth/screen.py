@@ -12,7 +12,7 @@ from scipy import sparse
 from engine import confidence
 from engine.confidence import Range
 from engine.lineups.drawing import costs
-from engine.worth.estimates import by_pair, by_traits, trust
+from engine.worth.estimates import by_pair, by_traits, trust, weighted
 from engine.worth.expectations import Expectations, paired
 from engine.worth.forecast import Forecast, Teams, fitted
 from engine.worth.prices import Slope, Slopes
@@ -58,7 +58,9 @@ class Screen:
         self.pairs = [by_pair(pieces, rest[:, j]) for j in OUTCOMES]
         self._played = self._slopes(held, rows, rest[:, WIN])
         self.expectations = Expectations(traits, self.met, seed, stopped)
-        self.expected, self._drawn = self.expectations.reference(len(rows))
+        kinds = traits.pairs_held(held)
+        self._kinds = [weighted(kinds, rest[:, j]) for j in OUTCOMES]
+        self.expected, self._expected_kinds, self._drawn = self.expectations.reference(len(rows))
 
     def outcome(self, j: int = WIN) -> Floats:
         """By trait, the outcome beyond even of teams with it."""
@@ -68,18 +70,62 @@ class Screen:
         """The variance of ``outcome``."""
         return self.rest[j].variance + self.expected[j].variance
 
-    @cached_property
+    @property
     def base(self) -> Floats:
         """By piece and amount, how much teams win beyond even with the average piece of the same category in the same
         amount, because many of any piece may be worse than few."""
-        totals, many = self._by_group(self.outcome())
-        return np.asarray((totals / np.maximum(many, 1))[self.group])
+        return self.average()[0]
 
-    @cached_property
+    @property
     def base_variance(self) -> Floats:
         """The variance of ``base``."""
-        totals, many = self._by_group(self.variance())
-        return np.asarray((totals / np.maximum(many, 1) ** 2)[self.group])
+        return self.average()[1]
+
+    def average(self, j: int = WIN) -> tuple[Floats, Floats]:
+        """``base`` and its variance, for each outcome."""
+        return self._averages[j]
+
+    @cached_property
+    def _averages(self) -> list[tuple[Floats, Floats]]:
+        found = []
+        for j in OUTCOMES:
+            (totals, many), (spread, _) = self._by_group(self.outcome(j)), self._by_group(self.variance(j))
+            many = np.maximum(many, 1)
+            found.append((np.asarray((totals / many)[self.group]), np.asarray((spread / many**2)[self.group])))
+        return found
+
+    def pair_base(self, j: int = WIN) -> tuple[Floats, Floats]:
+        """By pair, how much teams win beyond even with the average pair of the same two categories, as often as teams
+        hold each of these; and the variance of that."""
+        (mean, variance), expected, kinds = self._kinds[j], self._expected_kinds[j], self.traits.kinds
+        return (mean + expected.mean)[kinds], (variance + expected.variance)[kinds]
+
+    @cached_property
+    def compared(self) -> NDArray[np.bool_]:
+        """By piece and amount, whether there is something to compare it with: another piece of its category, in the
+        same amount."""
+        return np.asarray(self._by_group(self.outcome())[1][self.group] > 1)
+
+    @cached_property
+    def separable(self) -> NDArray[np.bool_]:
+        """By piece and amount, whether its effect can be told from all else: some teams do not have it, and no other
+        piece is in exactly the teams that have the piece."""
+        many, together = self.rest[WIN].many, self.pairs[WIN].many
+        mine = np.diag(together)
+        same = (together == mine[:, None]) & (mine[None, :] == mine[:, None])
+        place = {t.pieces: i for i, t in enumerate(self.traits.single)}
+        of = [place[t.pieces] for t in [*self.traits.single, *self.traits.amounts]]
+        return np.asarray((same.sum(axis=1) == 1)[of] & (many < 2 * self.battles))
+
+    @cached_property
+    def tested(self) -> NDArray[np.bool_]:
+        """By trait, whether it can be tested at all: a piece or an amount that is ``separable`` and ``compared``; a
+        pair of two separable pieces, if teams hold another pair of the same two categories."""
+        place = {t.pieces[0]: i for i, t in enumerate(self.traits.single)}
+        halves = np.array([[place[p] for p in t.pieces] for t in self.traits.pairs], np.int64).reshape(-1, 2)
+        met, kinds = self.pairs[WIN].many[halves[:, 0], halves[:, 1]] > 1, self.traits.kinds
+        several = np.bincount(kinds, met, int(kinds.max(initial=0)) + 1)[kinds] > 1
+        return np.concatenate([self.separable & self.compared, self.separable[halves].all(axis=1) & several])
 
     @cached_property
     def group(self) -> NDArray[np.int64]:

@@ -68,7 +68,7 @@ def _screened(reading: Reading, i: int) -> Row:
     """The row of a piece or an amount that was not worth proving, from random teams."""
     screen = reading.screen
     count = int(screen.rest[0].many[i])
-    if count < NEEDED or _always(reading, i):
+    if count < NEEDED or not screen.tested[i]:
         return _nothing(count)
     expected, base = float(screen.expected[0].mean[i]), float(screen.base[i])
     doubt = OFFSET * math.sqrt(float(screen.expected[0].variance[i] + screen.base_variance[i]))
@@ -87,18 +87,6 @@ def _fair(reading: Reading, i: int, row: Row) -> Fair:
     base, bounds = float(screen.base[i]), Range(*reading.bounds[piece].tolist())
     ends = Range(low + base, high + base)
     return fair(float(screen.rules.price[piece]), reach, bounds, worth + base, ends, curve, OFFSET)
-
-
-def _always(reading: Reading, i: int) -> bool:
-    """Whether every team has it, or exactly the teams that have another piece, so that its effect cannot be
-    isolated."""
-    pieces = len(reading.traits.single)
-    if i >= pieces:
-        return False
-    together = reading.screen.pairs[0].many
-    mine = together[i]
-    same = (mine == mine[i]) & (np.diag(together) == mine[i])
-    return bool(same.sum() > 1 or mine[i] == 2 * reading.screen.battles)
 
 
 def _nothing(count: int) -> Row:

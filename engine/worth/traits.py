@@ -52,6 +52,30 @@ class Traits:
         return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape)
 
     @cached_property
+    def kinds(self) -> NDArray[np.int64]:
+        """The kind of each pair, by number: the categories of its two pieces."""
+        of = np.sort(self.rules.category[np.array([t.pieces for t in self.pairs], np.int64).reshape(-1, 2)], axis=1)
+        return np.asarray(self._kind[of[:, 0], of[:, 1]], np.int64)
+
+    @cached_property
+    def _kind(self) -> NDArray[np.int64]:
+        """The number of the kind of a pair, by its two categories, the smaller first."""
+        many = int(self.rules.category.max(initial=0)) + 1
+        number = np.full((many, many), -1, np.int64)
+        number[np.triu_indices(many)] = np.arange(many * (many + 1) // 2)
+        return number
+
+    def pairs_held(self, held: sparse.csr_matrix) -> sparse.csr_matrix:
+        """How many pairs of each kind teams hold, [n, kinds]; ``held``: their traits."""
+        own = self.rules.category[[t.pieces[0] for t in self.single]]
+        of = sparse.csr_matrix((np.ones(len(own)), (np.arange(len(own)), own)), (len(own), len(self._kind)))
+        each = (held[:, : len(own)] @ of).toarray()
+        one, other = np.triu_indices(len(self._kind))
+        return sparse.csr_matrix(
+            np.where(one == other, each[:, one] * (each[:, one] - 1) / 2, each[:, one] * each[:, other])
+        )
+
+    @cached_property
     def _columns(self) -> tuple[Ints, Ints, Ints]:
         """Of each piece, the column of the piece (-1: it fits nowhere), that of two or more of it, and the largest
         amount that has a column."""

@@ -98,7 +98,7 @@ def test_means_over_groups_are_as_far_from_the_truth_as_their_variances_say() ->
     apart, given = [], []
     for seed in range(60):
         made = Expectations(traits, ring, seed, lambda: False)
-        (win, half), _ = made.reference(300)
+        (win, half), _, _ = made.reference(300)
         np.testing.assert_allclose(half.mean, win.mean / 2)
         apart.append((win.mean[:6] - truth) / np.sqrt(win.variance[:6]))
         own = made.given(np.array([1, 4]), 1_000, 2)[0]
@@ -118,7 +118,7 @@ def test_the_slope_of_what_is_expected_in_costs_is_as_far_from_the_truth_as_its_
         return np.stack([apart, apart], axis=1)
 
     soldiers = np.array([t.pieces[0] in range(6, 9) and t.least == 1 for t in (*traits.single, *traits.amounts)])
-    found = [Expectations(traits, met, seed, lambda: False).reference(1_000)[1].slope(soldiers) for seed in range(60)]
+    found = [Expectations(traits, met, seed, lambda: False).reference(1_000)[2].slope(soldiers) for seed in range(60)]
     middle = np.mean([slope.size for slope in found])
     assert middle == pytest.approx(0.004, abs=0.001)
     assert 0.6 < np.mean([(slope.size - middle) ** 2 / slope.variance for slope in found]) < 1.6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from engine.errors import Cancelled, ConfigError
 from engine.events import AnyEvent, Failed, Finished, Logged, Paused, Progressed, Stopped
 from engine.lineups import pairing_evaluator
 from engine.lineups.pairing_evaluator import PairingEvaluator
-from engine.lineups.pairings import PairingSpace
+from engine.lineups.pairings import PairingSpace, draw
 from engine.lineups.rules import compile_rules
 from engine.problem import Request
+from engine.simulators.contract import Category, Distinct, GameSpec, Piece, Rules, Slot
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import worth
@@ -28,12 +30,16 @@ from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.experiment import BLOCK, Experiment
 from engine.worth.prices import cost_bounds
+from engine.worth.reading import Played, Reading, Stage
 from engine.worth.table import FINE, TOO_GOOD, TOO_WEAK, UNTESTED, tabled
+from engine.worth.traits import Traits
 from tests.engine.sample_simulators import SPEC
 from tests.engine.tugs_of_war import Fair
 
 HERO, SOLDIER, CHARM = 0, 6, 9
 """The first of the pieces of each category."""
+CHARMS = 6
+"""The first charm of the game of charms."""
 RULES, BOUNDS = compile_rules(SPEC, LineupConfig(teams=2, cost_tolerance=None)), cost_bounds(SPEC)
 
 
@@ -119,6 +125,90 @@ def test_that_many_of_any_kind_are_worse_than_few_is_no_kinds_fault() -> None:
     assert (screen.outcome()[crowds] < -0.03).all()
     assert np.abs(screen.outcome()[crowds] - screen.base[crowds]).max() < 0.03
     assert not told(x)
+
+
+def charms(*, copies: int = 4, banners: int = 1) -> GameSpec:
+    """A hero, two charms or fewer, and a banner or none; pieces of a category cost the same."""
+    of = {"hero": 6, "charm": copies, "banner": banners}
+    return GameSpec(
+        name="charms", title="Charms", version="1",
+        categories=tuple(Category(c, c, c) for c in of),
+        pieces=tuple(Piece(f"{c}{i}", f"{c} {i}", c, 5.0) for c, many in of.items() for i in range(many)),
+        slots=(Slot("h", "h", category="hero"), Slot("c1", "c1", category="charm", optional=True, group="c"),
+               Slot("c2", "c2", category="charm", optional=True, group="c"),
+               Slot("b", "b", category="banner", optional=True)),
+        side_metrics=SPEC.side_metrics, rules=Rules(distinct=(Distinct("charm", "team"),)),
+    )  # fmt: skip
+
+
+def screened(spec: GameSpec, chance: Callable[[NDArray[np.int32]], NDArray[np.float64]], battles: int) -> Reading:
+    """What is read from a screen in which a team's chance to win is even, and as much more as it has more of this."""
+    rules = compile_rules(spec, LineupConfig(teams=2, cost_tolerance=None))
+    rng, none = np.random.default_rng(1), np.full((battles, 1), -1, np.int32)
+    rows = draw(rules, rng.integers(0, 2**63, battles, dtype=np.uint64), none, none).rows
+    lead = chance(rows[:, 0]) - chance(rows[:, 1])
+    ahead = np.stack([(rng.random(battles) < 0.5 + lead) - 0.5, lead + 0.01 * rng.normal(size=battles)], axis=1)
+    reading = Reading(Traits(rules), 0.03, 1, cost_bounds(spec))
+    no = np.full(battles, -1, np.int64)
+    reading.take(Played(Stage("screen", 0, battles), rows, no, np.zeros(battles), ahead))
+    return reading
+
+
+def test_a_pair_of_copies_is_no_better_than_the_average_pair_though_both_slots_filled_win_more() -> None:
+    reading = screened(charms(), lambda rows: 0.1 * (rows[:, 1:3] >= 0).all(axis=1), 6_000)
+    own = [i for i, t in enumerate(reading.traits.pairs) if min(t.pieces) >= CHARMS and max(t.pieces) < CHARMS + 4]
+    (base, variance), halves = reading.screen.pair_base(), reading._lines(np.array(own) + reading._first, 0)
+    true = 0.1 * (1 - together(reading))
+    assert np.abs(base[own] - true).max() < 0.03
+    assert np.sqrt(variance[own]).max() < 0.02
+    assert np.abs(halves[2] - true).max() < 0.06
+    assert reading.screen.tested[np.array(own) + reading._first].all()
+
+
+def together(reading: Reading) -> float:
+    """How many teams have two charms."""
+    pairs = reading.screen.pairs[0].many[6:10, 6:10]
+    return float((pairs.sum() - np.trace(pairs)) / 2 / (2 * reading.screen.battles))
+
+
+def test_a_planted_pair_is_beyond_the_average_pair_of_its_categories() -> None:
+    reading = screened(charms(), lambda rows: 0.2 * ((rows[:, 1:3] == 6) | (rows[:, 1:3] == 7)).all(axis=1), 6_000)
+    where = [t.pieces for t in reading.traits.pairs].index((6, 7))
+    worth, extra = reading._pairs(np.array([where + reading._first]))
+    assert worth.mean[0] > 0.1
+    assert extra.mean[0] > 0.05
+
+
+def test_the_only_piece_of_its_category_has_nothing_to_be_compared_with() -> None:
+    reading = screened(charms(), lambda rows: 0.1 * (rows[:, 3] >= 0), 2_000)
+    banner = next(i for i, t in enumerate(reading.traits.single) if t.pieces == (10,))
+    assert not reading.screen.tested[banner]
+    assert reading.screen.tested[:banner].all()
+    assert banner not in [candidate.trait for _, candidate in reading._single_candidates()]
+    pair = [t.pieces for t in reading.traits.pairs].index((6, 10)) + reading._first
+    assert reading.screen.tested[pair]
+    assert reading._half_matters(pair)
+
+
+def test_the_only_pair_of_its_two_categories_is_not_tested() -> None:
+    reading = screened(charms(copies=2), lambda rows: 0.1 * (rows[:, 1:3] >= 0).all(axis=1), 1_000)
+    pair = [t.pieces for t in reading.traits.pairs].index((6, 7)) + reading._first
+    assert not reading.screen.tested[pair]
+
+
+def test_two_pieces_that_the_rules_always_put_together_are_not_tested_nor_their_pairs() -> None:
+    of = {"hero": [50.0, 10.0, 10.0], "weapon": [50.0, 90.0, 90.0]}
+    spec = GameSpec(
+        name="tied", title="Tied", version="1", categories=tuple(Category(c, c, c) for c in of),
+        pieces=tuple(Piece(f"{c}{i}", f"{c} {i}", c, cost) for c, costs in of.items() for i, cost in enumerate(costs)),
+        slots=tuple(Slot(c, c, category=c) for c in of), side_metrics=SPEC.side_metrics,
+        rules=Rules(budget_low=100, budget_high=105),
+    )  # fmt: skip
+    reading = screened(spec, lambda rows: 0.2 * (rows[:, 0] == 0), 2_000)
+    tied, pairs = {0, 3}, [(i + reading._first, set(t.pieces)) for i, t in enumerate(reading.traits.pairs)]
+    assert [t.pieces[0] in tied for t in reading.traits.single] == (~reading.screen.tested[:6]).tolist()
+    assert not {reading.traits.all[c.trait].pieces[0] for _, c in reading._single_candidates()} & tied
+    assert not any(reading.screen.tested[i] for i, pieces in pairs if pieces & tied)
 
 
 def test_the_more_is_proved_the_more_is_allowed_for_what_effects_are_compared_with(

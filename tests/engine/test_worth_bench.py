@@ -30,7 +30,8 @@ def experiment() -> Experiment:
     rules = compile_rules(spec, WorthConfig.model_validate({"game": {"simulator": "builtin:herobattle"}}).pairings)
     x = Experiment(rules, 2_000, 3.0, 1, cost_bounds(spec))
     met = SimpleNamespace(many=np.full(len(x.traits.single) + len(x.traits.amounts), 9.0))
-    x.reading.__dict__["screen"] = SimpleNamespace(rest=[met, met])
+    together = SimpleNamespace(many=np.ones((len(x.traits.single),) * 2))
+    x.reading.__dict__["screen"] = SimpleNamespace(rest=[met, met], pairs=[together, together])
     return x
 
 
@@ -53,7 +54,7 @@ def test_what_is_planted_is_true_and_its_sign_counts(experiment: Experiment, mon
         true = measured(game, experiment, said(experiment, monkeypatch, of, 0.1), 200_000, STEP)
         assert true.true
         assert 0.05 < true.effect < 0.2
-        assert true.battles == STEP * (2 if len(of) == 1 else 3)
+        assert true.battles == STEP * (2 if len(of) == 1 else 6)
         assert not measured(game, experiment, said(experiment, monkeypatch, of, -0.1), 200_000, STEP).true
 
 
