@@ -50,6 +50,9 @@ function fillFields(found) {
     choice.value = found[choice.name] ?? choice.value;
     choice.dispatchEvent(new Event("change", { bubbles: true }));
   }
+  for (const fold of findAll(form, "details", HTMLDetailsElement)) {
+    if (findAll(fold, "input.form-control", HTMLInputElement).some((text) => text.value !== text.defaultValue)) fold.open = true;
+  }
   form.dispatchEvent(new Event("change")); // the verdict is about what the fields say now
 }
 

@@ -482,7 +482,7 @@ def test_a_slow_sample_shows_what_it_has_so_far_and_judges_nothing_by_a_few(clie
     assert "This takes about 45 h" in plain(own["before"]["long"])
     Job.objects.filter(pk=job.pk).update(status=Status.STOPPED, message="The time for it was up.")
     ended = client.post(address("preview", team), filled(team)).json()["sample"]
-    assert plain(ended["text"]).startswith("6 random valid lineups in the time there was, of 200")
+    assert plain(ended["text"]).startswith("6 of 200 random lineups in the time there was")
 
 
 def test_a_game_beside_the_engine_waits_for_its_speed_or_for_typed_numbers(client: Client, team: Studio) -> None:

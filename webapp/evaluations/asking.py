@@ -78,7 +78,7 @@ class Players(forms.CheckboxSelectMultiple):
 class EvaluationForm(forms.Form):
     """Which policies play each other, in which game, and how often."""
 
-    folded: ClassVar[tuple[str, ...]] = "title", "seed"
+    folded: ClassVar[tuple[str, ...]] = ("seed",)
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     game = forms.ChoiceField(label="Game")
     policies = forms.MultipleChoiceField(
