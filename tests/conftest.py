@@ -50,12 +50,16 @@ SLOW_FILES = {
 """Those that took some four seconds and more, all tests of a file together, or that start Ray."""
 
 LONGEST = (
-    "workers/test_full_disk", "workers/test_whole_site_kills", "browser/test_job_page", "browser/test_explore",
-    "engine/test_patches", "engine/test_lineups", "engine/test_verdicts", "browser/test_explore_hands",
-    "browser/test_data_pages", "engine/test_train_ray", "engine/test_pool_ray", "browser/test_frame",
-    "engine/test_rl_learners", "workers/test_kills",
+    "workers/test_whole_site_kills", "engine/test_train_ray", "engine/test_verdicts", "engine/test_patches",
+    "workers/test_supervisor", "engine/test_pool_ray", "engine/test_study", "browser/test_job_page",
+    "workers/test_full_disk", "workers/test_kills", "engine/test_train", "engine/test_piping",
+    "workers/test_postgresql", "engine/test_pool_ray_lost", "engine/test_worth", "browser/test_explore",
+    "browser/test_explore_hands", "webapp/test_pages_access", "webapp/test_old_site", "browser/test_data_pages",
+    "workers/test_private", "workers/test_trainings", "engine/test_sensitivity", "browser/test_frame",
+    "engine/test_rl_learners", "engine/test_lineups", "browser/test_training",
 )  # fmt: skip
-"""Those that took a minute and more, the longest first: of several processes, nobody begins one when all others end."""
+"""Those that took a minute and more, the longest first, those that mostly wait for others among those that mostly
+compute: of several processes, nobody begins a long one when all others end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -116,9 +116,15 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All parts of a file, walked through once for all tests."""
+    return tuple(ast.walk(tree(path)))
+
+
 def imports(path: Path) -> Iterator[str]:
     """Every module a file imports, at the top or later; ``from a import b`` counts as a.b and as a."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -130,44 +136,54 @@ def within(name: str, allowed: set[str]) -> bool:
     return any(name == a or name.startswith(f"{a}.") or a.startswith(f"{name}.") for a in allowed)
 
 
-@pytest.mark.parametrize(("name", "path"), [pytest.param(n, p, id=n) for n, p in modules("engine")])
-def test_an_engine_module_imports_only_what_its_family_may(name: str, path: Path) -> None:
+def of_engine(found: Iterable[str]) -> set[str]:
+    """The engine's modules among imported ones, without the engine's own name."""
+    return {each.removeprefix("engine.") for each in found if each.startswith("engine.")}
+
+
+def libraries(found: Iterable[str]) -> set[str]:
+    """The packages that imported modules belong to."""
+    return {each.split(".")[0] for each in found}
+
+
+def forbidden_of_engine(name: str, found: set[str]) -> set[str]:
+    """What an engine module imports that its family may not."""
     family = name.split(".")[1] if "." in name else ""
-    found = set(imports(path))
-    for banned in ("django", "celery", "redis", "webapp", "workers"):
-        assert not any(i.split(".")[0] == banned for i in found), f"{name} imports {banned}"
-    if family in FAMILIES:
-        mine = {i.removeprefix("engine.") for i in found if i.startswith("engine.")}
-        wrong = {i for i in mine if not within(i, FAMILIES[family])}
-        assert not wrong, f"{name} may not import {sorted(wrong)}"
+    banned = {"django", "celery", "redis", "webapp", "workers"}
     for library, places in ONLY_IN.items():
         if not name.startswith((*places, "engine.bench")):
-            assert not any(i.split(".")[0] == library for i in found), f"{name} imports {library}"
+            banned |= {library}
+    allowed = FAMILIES.get(family)
+    return libraries(found) & banned | {i for i in of_engine(found) if allowed and not within(i, allowed)}
 
 
-@pytest.mark.parametrize(("name", "path"), [pytest.param(n, p, id=n) for n, p in modules("webapp")])
-def test_the_site_imports_only_the_engine_s_light_part(name: str, path: Path) -> None:
-    found = set(imports(path))
-    mine = {i.removeprefix("engine.") for i in found if i.startswith("engine.")}
-    wrong = {i for i in mine if not within(i, WEBAPP)}
-    assert not wrong, f"{name} may not import engine's {sorted(wrong)}"
-    if ".management.commands." in name:
-        return  # commands are where the parts are put together
-    workers = {i for i in found if i.split(".")[0] == "workers"}
-    assert all(i in {"workers", "workers.app"} or i.startswith("workers.app.") for i in workers), sorted(workers)
+def test_an_engine_module_imports_only_what_its_family_may() -> None:
+    found = {name: forbidden_of_engine(name, set(imports(path))) for name, path in modules("engine")}
+    assert not {name: sorted(wrong) for name, wrong in found.items() if wrong}
 
 
-@pytest.mark.parametrize(("name", "path"), [pytest.param(n, p, id=n) for n, p in modules("workers")])
-def test_workers_import_no_view_and_spawn_the_engine(name: str, path: Path) -> None:
-    found = set(imports(path))
-    mine = {i.removeprefix("engine.") for i in found if i.startswith("engine.")}
-    assert not {i for i in mine if not within(i, WORKERS)}, sorted(mine)
-    assert not any("views" in i.split(".") for i in found)
+def test_the_site_imports_only_the_engine_s_light_part() -> None:
+    for name, path in modules("webapp"):
+        found = set(imports(path))
+        wrong = {i for i in of_engine(found) if not within(i, WEBAPP)}
+        assert not wrong, f"{name} may not import engine's {sorted(wrong)}"
+        if ".management.commands." not in name:  # commands are where the parts are put together
+            theirs = {i for i in found if i.split(".")[0] == "workers"}
+            own = {i for i in theirs if i in {"workers", "workers.app"} or i.startswith("workers.app.")}
+            assert theirs == own, f"{name} may not import {sorted(theirs - own)}"
+
+
+def test_workers_import_no_view_and_spawn_the_engine() -> None:
+    for name, path in modules("workers"):
+        found = set(imports(path))
+        wrong = {i for i in of_engine(found) if not within(i, WORKERS)}
+        wrong |= {i for i in found if "views" in i.split(".")}
+        assert not wrong, f"{name} may not import {sorted(wrong)}"
 
 
 def bare_next(path: Path) -> Iterator[int]:
     """Lines with a ``next`` that raises StopIteration where nothing is left."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "next"
         if called and len(node.args) == 1:
             yield node.lineno
@@ -178,38 +194,34 @@ def light_part() -> Iterator[tuple[str, Path]]:
     return ((name, path) for name, path in modules("engine") if within(name.removeprefix("engine."), WEBAPP))
 
 
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [pytest.param(n, p, id=n) for n, p in (*modules("webapp"), *modules("workers"), *light_part())],
-)
-def test_no_view_can_raise_stop_iteration_which_no_future_carries(name: str, path: Path) -> None:
-    assert not list(bare_next(path)), f"{name}: use webapp.lib.first.first, or give next a default"
+def test_no_view_can_raise_stop_iteration_which_no_future_carries() -> None:
+    parts = (*modules("webapp"), *modules("workers"), *light_part())
+    found = {name: lines for name, path in parts if (lines := list(bare_next(path)))}
+    assert not found, "use webapp.lib.first.first, or give next a default"
 
 
 def asked_of_texts(path: Path) -> set[str]:
     """The methods of texts with which a file asks whether something is a number."""
-    found = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
+    found = {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
     return found & {"isdigit", "isdecimal", "isnumeric"}
 
 
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [pytest.param(n, p, id=n) for package in PACKAGES for n, p in modules(package)],
-)
-def test_no_text_is_taken_for_a_number_that_int_refuses(name: str, path: Path) -> None:
-    if name == "webapp.lib.whole":
-        return  # it looks for plain digits and for how many
-    allowed = set() if name.startswith("webapp.") else {"isdecimal"}  # the site's texts come from anybody
-    assert asked_of_texts(path) <= allowed, f"{name}: use webapp.lib.whole.whole; elsewhere isdecimal, for ² is a digit"
+def test_no_text_is_taken_for_a_number_that_int_refuses() -> None:
+    wrong = {}
+    for name, path in (each for package in PACKAGES for each in modules(package)):
+        allowed = set() if name.startswith("webapp.") else {"isdecimal"}  # the site's texts come from anybody
+        if name != "webapp.lib.whole":  # it looks for plain digits and for how many
+            wrong[name] = asked_of_texts(path) - allowed
+    said = "use webapp.lib.whole.whole; elsewhere isdecimal, for ² is a digit"
+    assert not {name: found for name, found in wrong.items() if found}, said
 
 
-@pytest.mark.parametrize(
-    ("name", "path"), [pytest.param(n, p, id=n) for n, p in modules("engine") if n.startswith("engine.study.")]
-)
-def test_no_study_knows_one_of_the_algorithms_or_learners(name: str, path: Path) -> None:
+def test_no_study_knows_one_of_the_algorithms_or_learners() -> None:
     """It asks what they can do: a new one must not need a place here."""
     chosen = {entry.path.partition(":")[0] for entry in (*ALGORITHMS.values(), *LEARNERS.values())}
-    assert not set(imports(path)) & chosen
+    studies = [(name, path) for name, path in modules("engine") if name.startswith("engine.study.")]
+    assert studies
+    assert not {name: found for name, path in studies if (found := set(imports(path)) & chosen)}
 
 
 def test_the_celery_application_imports_no_model() -> None:

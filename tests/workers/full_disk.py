@@ -28,11 +28,16 @@ START = """
 import json, sys, django
 django.setup()
 from engine.studies import load
+from webapp.accounts.models import User
+from webapp.projects.models import Membership, Project, Role
 from webapp.studies import actions
-from webapp.studies.demo import make_demo
-made = make_demo()
-print(actions.submit(made.project, made.designer, load(json.load(sys.stdin)), title="Full disk").pk)
+project, new = Project.objects.get_or_create(slug="arena", defaults={"name": "Arena"})
+if new:
+    owner = User.objects.create_user("owner", "owner@studio.example", sys.argv[1])
+    Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+print(actions.submit(project, User.objects.get(), load(json.load(sys.stdin)), title="Full disk").pk)
 """
+PASSWORD = "correct horse"
 
 
 class Browser:
@@ -48,15 +53,15 @@ class Browser:
 
     def sign_in(self) -> None:
         token = self.get("sign-in/").split('csrfmiddlewaretoken" value="')[1].split('"')[0]
-        form = {"csrfmiddlewaretoken": token, "username": "designer", "password": "equipoise-demo"}
+        form = {"csrfmiddlewaretoken": token, "username": "owner", "password": PASSWORD}
         self.opener.open(f"{self.site.address}sign-in/", urllib.parse.urlencode(form).encode(), timeout=60)
         assert "Sign out" in self.get("")
 
 
 def start_search(site: WholeSite) -> int:
-    """A search of the demo project, which is made where it is missing; gives its number."""
+    """A search of a project, which is made where it is missing; gives its number."""
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "webapp.settings", "EQUIPOISE_VAR": str(site.layout.var)}
-    command, config = [sys.executable, "-c", START], SEARCH.model_dump_json()
+    command, config = [sys.executable, "-c", START, PASSWORD], SEARCH.model_dump_json()
     done = subprocess.run(command, env=environment, input=config, stdout=subprocess.PIPE, text=True, check=True)
     return int(done.stdout)
 
@@ -99,7 +104,7 @@ def full_and_free_again(site: WholeSite, filling: Path) -> None:
     until(lambda: job(site, disturbed)[1] >= 2, "the search to play two rounds")
     fill(filling)
     until(lambda: "full" in site.health()["parts"].get("disk", ""), "the health page to say that the disk is full")
-    for path in ("", f"p/herobattle/jobs/{disturbed}/", "p/herobattle/data/", "help/"):
+    for path in ("", f"p/arena/jobs/{disturbed}/", "p/arena/data/", "help/"):
         assert f"in {site.layout.var} and they go on by themselves." in browser.get(path), path
     assert "<b>The disk is full.</b>" in Browser(site).get("sign-in/")
     os.kill(site.pid("web"), 9)
