@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from engine.compiling import njit
 from engine.rng import GOLDEN, finalised
 
 _jit = njit(cache=True, nogil=True)

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiling import njit
 from engine.indicators import hypervolume
 
 Floats = NDArray[np.float64]

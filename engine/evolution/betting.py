@@ -18,8 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from engine.compiling import njit
 
 Floats = NDArray[np.float64]
 BETS = np.array([0.125, 0.25, 0.5, 1.0])

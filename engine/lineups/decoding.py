@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiling import njit
 from engine.lineups.mending import allowed, drawn, place_required, put_in_order, repair
 from engine.lineups.rules import CompiledRules
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiling import njit
 from engine.lineups.mending import next_number, stands
 from engine.lineups.rules import FREE, IN_LINEUP, CompiledRules
 

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiling import njit
 from engine.errors import ConfigError
 from engine.lineups import decoding, operators
 from engine.lineups.rules import CompiledRules

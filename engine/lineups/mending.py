@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from engine.compiling import njit
 from engine.lineups.rules import FREE, IN_LINEUP
 from engine.rng import GOLDEN
 from engine.splitmix import mix

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from engine.compiling import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiling import njit
 from engine.errors import ConfigError
 from engine.mdp.interface import Array, MDPSpec
 from engine.mdp.trajectory import Batch, Decision

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from engine.compiling import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 

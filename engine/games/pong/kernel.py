@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
 
+from engine.compiling import njit
 from engine.splitmix import combine
 
 F = TypeVar("F", bound=Callable[..., Any])

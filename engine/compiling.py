@@ -1,0 +1,45 @@
+"""Numba's compiler, with a cache on disk that never outlives what it was compiled from.
+
+Numba compiles a function anew when its own file has changed, but not when a function that it calls has, in another
+file: after an update the old code would run. So the cache of all of them is thrown away when one has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from numba import njit
+
+__all__ = ["ENGINE", "SOURCES", "forget_outdated", "njit"]
+
+ENGINE = Path(__file__).parent
+SOURCES = (
+    "bench/herobattle_teams.py", "evolution/archive.py", "evolution/betting.py", "games/herobattle/check.py",
+    "games/herobattle/jit.py", "games/herobattle/kernel.py", "games/pong/kernel.py", "lineups/decoding.py",
+    "lineups/drawing.py", "lineups/encoding.py", "lineups/mending.py", "rl/compiled.py", "rl/seats.py", "splitmix.py",
+)  # fmt: skip
+"""Every file with functions that are compiled."""
+_STAMP = "compiled-from"
+
+
+def forget_outdated(engine: Path) -> None:
+    """Remove the cached machine code of the files below ``engine`` unless all of them are as they were when it was
+    compiled. A folder that cannot be written is left alone."""
+    digest = hashlib.sha256()
+    for name in SOURCES:
+        digest.update(b"%b\0%b\0" % (name.encode(), (engine / name).read_bytes()))
+    stamp = engine / "__pycache__" / _STAMP
+    try:
+        if stamp.is_file() and stamp.read_text() == digest.hexdigest():
+            return
+        for name in SOURCES:
+            for cached in (engine / name).parent.glob("__pycache__/*.nb[ic]"):
+                cached.unlink(missing_ok=True)
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.write_text(digest.hexdigest())
+    except OSError:
+        return
+
+
+forget_outdated(ENGINE)
