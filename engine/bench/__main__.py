@@ -27,6 +27,7 @@ MODULES = (
     "evorl",
     "archive",
     "wesnoth_loop",
+    "wesnoth_worth",
     "explorer",
     "driver",
     "sampling_builtin",

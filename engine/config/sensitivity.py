@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from engine.config.base import Shown, Study, refuse
 from engine.config.lineups import LineupConfig
@@ -37,6 +37,10 @@ class SensitivityConfig(Study):
     matters: float = Field(
         3.0, gt=0, le=40, title="Smallest effect that matters", description="In points; that of the same experiment."
     )
+    pairs: bool = Field(
+        True, title="Pairs too", description="Whether the experiment looks at pairs; as in the same experiment.",
+        exclude_if=lambda pairs: pairs,  # a study that says nothing here stays the study it was
+    )  # fmt: skip
     planted: tuple[Kind, ...] = Field(("piece",), min_length=1, max_length=3, title="What is planted")
     sizes: tuple[float, ...] = Field(
         (3.0, 5.0, 8.0), min_length=1, max_length=8, title="Sizes of the breaks",
@@ -66,6 +70,14 @@ class SensitivityConfig(Study):
     def _sized(cls, sizes: tuple[float, ...]) -> tuple[float, ...]:
         refuse((str(i), "must be between 0.5 and 40 points") for i, size in enumerate(sizes) if not 0.5 <= size <= 40)
         return sizes
+
+    @field_validator("planted")
+    @classmethod
+    def _looked_for(cls, planted: tuple[Kind, ...], info: ValidationInfo) -> tuple[Kind, ...]:
+        pairs = info.data.get("pairs", True)
+        refuse((str(i), "the experiment looks at single pieces only") for i, kind in enumerate(planted)
+               if kind == "pair" and not pairs)  # fmt: skip
+        return planted
 
     @property
     def pairings(self) -> LineupConfig:
@@ -105,5 +117,5 @@ class SensitivityConfig(Study):
 
     def experiment(self, seed: int) -> WorthConfig:
         """The experiment of a planting as a study of its own."""
-        shared = {name: getattr(self, name) for name in ("game", "lineups", "battles", "matters", "pool")}
+        shared = {name: getattr(self, name) for name in ("game", "lineups", "battles", "matters", "pairs", "pool")}
         return WorthConfig(seed=seed, **shared)

@@ -29,6 +29,11 @@ class WorthConfig(Study):
         3.0, gt=0, le=40, title="Smallest effect that matters",
         description="In points of the chance to win: what is closer to even is fine.",
     )  # fmt: skip
+    pairs: bool = Field(
+        True, title="Pairs too",
+        description="Off: single pieces and amounts only; a fifth of the battles is theirs then.",
+        exclude_if=lambda pairs: pairs,  # a study that says nothing here stays the study it was
+    )  # fmt: skip
     intended: Intended = ()
     pool: PoolConfig = Field(default_factory=PoolConfig)
 

@@ -132,7 +132,7 @@ class PlantingEvaluator:
     def _experiment(self, player: PairingEvaluator, seed: int, should_stop: ShouldStop) -> Experiment:
         """An experiment, played to the end of its proof: prices confirm nothing. Raises Cancelled."""
         config, pace = self.config, Pace()
-        x = Experiment(self.rules, config.battles, config.matters, seed, self.bounds, should_stop)
+        x = Experiment(self.rules, config.battles, config.matters, seed, self.bounds, should_stop, config.pairs)
         while True:
             if should_stop():
                 raise Cancelled("The experiment was asked to stop")

@@ -16,7 +16,7 @@ from engine.errors import ConfigError
 from engine.lineups.pairings import PairingSpace
 from engine.lineups.rules import CompiledRules
 from engine.rng import combine64, generator
-from engine.worth.experiment import SHARES
+from engine.worth.experiment import shares
 from engine.worth.reading import RARE
 from engine.worth.table import NEEDED
 from engine.worth.traits import Traits
@@ -85,7 +85,7 @@ def _testable(config: SensitivityConfig, rules: CompiledRules, kind: Kind) -> It
     rows = PairingSpace(rules).sample(rng, DRAWN)
     teams = rows.reshape(-1, rows.shape[-1])
     held = traits.held(teams)[:, : len(traits.single)].toarray() > 0
-    each = 2 * SHARES["screen"] * config.battles / len(teams)
+    each = 2 * shares(config.pairs)["screen"] * config.battles / len(teams)
     if kind == "piece":
         yield from ((traits.single[i].pieces[0],) for i in _apart(held) if held[:, i].sum() * each >= NEEDED)
     elif kind == "pair":

@@ -32,6 +32,8 @@ SAID = {
     PRICES: "Pieces are played at other prices, to see what a price does.",
 }
 """Log messages at the end of each stage; for the last one, at its beginning."""
+SINGLES = "Random teams of equal cost have met. What may matter is proved next, on fresh battles."
+"""At the end of the screen, where no pairs are looked at."""
 WORKED_OUT = {
     "screen": "What the first battles say",
     "narrow": "What the second look at pairs says",
@@ -66,7 +68,9 @@ class _Worth(Scheduled):
         with opened(config.game.simulator, self.stopped) as simulator:
             self.spec = checked(config, simulator)
         rules, bounds = compile_rules(self.spec, config.pairings), cost_bounds(self.spec)
-        self.schedule = Experiment(rules, config.battles, config.matters, config.seed, bounds, self.stopped)
+        self.schedule = Experiment(
+            rules, config.battles, config.matters, config.seed, bounds, self.stopped, config.pairs
+        )
 
     def plan(self) -> Plan:
         return Plan(TICKS, self.config.battles)
@@ -78,7 +82,12 @@ class _Worth(Scheduled):
             yield self.say(Logged, message=f"{WORKED_OUT[stage.name]} is being worked out.")
         yield from super().hand_out(pool)
         if x.stage != stage and not x.done:
-            yield self.say(Logged, message=SAID.get(PRICES if x.stage.name == PRICES else stage.name, ""))
+            yield self.say(Logged, message=self._said(stage.name))
+
+    def _said(self, over: str) -> str:
+        if self.schedule.stage.name == PRICES:
+            return SAID[PRICES]
+        return SINGLES if over == "screen" and not self.config.pairs else SAID.get(over, "")
 
     def results(self, last: bool) -> dict[str, str]:
         """The table of all complete stages."""

@@ -35,7 +35,14 @@ BLOCK = 16
 TICKS = 40
 SHARES = {"screen": 0.4, "narrow": 0.1, "closer": 0.1, **dict.fromkeys(PROOFS, 0.1), PRICES: 0.1}
 """The stages in order, each with its share of the battles."""
+SINGLES = {"screen": 0.48, **dict.fromkeys(PROOFS, 0.13), PRICES: 0.13}
+"""The same without pairs."""
 _DRAWN, _TURNED, _DEARER = 0xD2A3, 0xD2A4, 0xD2A5
+
+
+def shares(pairs: bool) -> dict[str, float]:
+    """The stages of an experiment, which looks at ``pairs`` or does not, each with its share of the battles."""
+    return SHARES if pairs else SINGLES
 
 
 class Experiment:
@@ -50,9 +57,10 @@ class Experiment:
         seed: int,
         bounds: NDArray[np.float64],
         stopped: Callable[[], bool] = lambda: False,
+        pairs: bool = True,
     ) -> None:
         self.rules, self.battles, self.seed = rules, battles, seed
-        self.traits, self.stopped = Traits(rules), stopped
+        self.traits, self.stopped, self.shares = Traits(rules, pairs), stopped, shares(pairs)
         self.reading = Reading(self.traits, matters / 100, seed, bounds, stopped)
         self.tick, self.done = 0, False
         self._open(Stage("screen", 0, self._size("screen")))
@@ -112,7 +120,7 @@ class Experiment:
         self.tick, self.done = meta["tick"], meta["done"]
 
     def _size(self, name: str) -> int:
-        return max(int(SHARES[name] * self.battles) // BLOCK, 1) * BLOCK
+        return max(int(self.shares[name] * self.battles) // BLOCK, 1) * BLOCK
 
     def _open(self, stage: Stage) -> None:
         """Draw the pairings of a stage. Raises ConfigError where hardly any pairing satisfies the rules, and
@@ -156,7 +164,7 @@ class Experiment:
         self.done = later is None
 
     def _next_stage(self) -> Stage | None:
-        order, first = list(SHARES), self.stage.first + self.stage.battles
+        order, first = list(self.shares), self.stage.first + self.stage.battles
         for name in order[order.index(self.stage.name) + 1 :]:
             if chosen := self.reading.chosen(name, self._size(name)):
                 return Stage(name, first, self._size(name), chosen)

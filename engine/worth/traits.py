@@ -24,9 +24,10 @@ class Trait(NamedTuple):
 
 
 class Traits:
-    """Every trait that the rules allow: ``single`` ones first (a piece), then ``amounts``, then ``pairs``."""
+    """Every trait that the rules allow: ``single`` ones first (a piece), then ``amounts``, then ``pairs``, if any are
+    asked for."""
 
-    def __init__(self, rules: CompiledRules) -> None:
+    def __init__(self, rules: CompiledRules, pairs: bool = True) -> None:
         self.rules, self.pieces = rules, len(rules.price)
         places = [np.flatnonzero((rules.pool == p).any(axis=1)) for p in range(self.pieces)]
         usable = [p for p in range(self.pieces) if len(places[p])]
@@ -35,7 +36,7 @@ class Traits:
         apart = {frozenset(pair) for pair in rules.apart.tolist()}
         fit = ((a, b) for a, b in combinations(usable, 2) if len(np.union1d(places[a], places[b])) > 1)
         together = (pair for pair in fit if frozenset(pair) not in apart)
-        self.pairs = [Trait(pair) for pair in together]
+        self.pairs = [Trait(pair) for pair in together] if pairs else []
         self.all = [*self.single, *self.amounts, *self.pairs]
 
     def _most(self, piece: int, slots: NDArray[np.int64]) -> int:

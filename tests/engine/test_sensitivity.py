@@ -135,6 +135,7 @@ def test_what_no_experiment_can_test_is_refused_at_its_place() -> None:
         ({"plantings": 2}, "plantings"),
         ({"planted": []}, "planted"),
         ({"side": "both"}, "side"),
+        ({"planted": ["piece", "pair"], "pairs": False}, "planted.1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_at_their_places(more: dict[str, Any], place: str) -> None:

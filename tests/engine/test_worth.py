@@ -28,7 +28,7 @@ from engine.study import worth
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
-from engine.worth.experiment import BLOCK, Experiment
+from engine.worth.experiment import BLOCK, Experiment, shares
 from engine.worth.prices import cost_bounds
 from engine.worth.reading import Played, Reading, Stage
 from engine.worth.table import FINE, TOO_GOOD, TOO_WEAK, UNTESTED, tabled
@@ -111,6 +111,23 @@ def test_planted_pieces_and_pairs_are_named_too_strong_and_too_weak_alike_and_no
     assert found[HERO + 4, SOLDIER + 2] == 1
     # A half that is often in a broken pair is itself worth something.
     assert set(found) <= {(HERO + 1,), (CHARM + 3,), (HERO + 4, SOLDIER + 2), (HERO + 4,), (SOLDIER + 2,)}
+
+
+def test_without_pairs_single_pieces_get_their_battles_and_no_pair_is_looked_at() -> None:
+    game = Fair({(HERO + 1,): 15.0, (HERO + 4, SOLDIER + 2): 24.0})
+    evaluator, x = PairingEvaluator(config(16_000), game), Experiment(RULES, 16_000, 3.0, 1, BOUNDS, pairs=False)
+    while not x.done:
+        for answer in evaluator.evaluate(x.ask(10_000), lambda: False):
+            x.tell(answer)
+    assert told(x)[(HERO + 1,)] == 1
+    assert all(len(trait.pieces) == 1 for trait in x.traits.all)
+    assert [p.stage.name for p in x.reading.played][:2] == ["screen", "proof-1"]
+    assert x.reading.played[0].stage.battles == 0.48 * 16_000
+    assert (tabled(x.reading, SPEC)[1]["piece"][:, 1] == -1).all()
+
+
+def test_shares_of_the_battles_are_whole_with_and_without_pairs() -> None:
+    assert [sum(shares(pairs).values()) for pairs in (True, False)] == pytest.approx([1, 1])
 
 
 @pytest.mark.parametrize("seed", range(1, 5))

@@ -21,7 +21,7 @@ from tests.webapp.sensitivities import over
 from tests.webapp.test_gates import over as judged
 from webapp.api import tokens
 from webapp.reports.content import content
-from webapp.sensitivity.figures import UNMEASURED, measured
+from webapp.sensitivity.figures import UNMEASURED, Screen, measured
 from webapp.sensitivity.reading import rows_of
 from webapp.studies.models import Job, Status
 
@@ -110,6 +110,18 @@ def test_an_experiment_leads_to_the_form_with_its_battles_data_and_rules(team: S
     own = started(team, designer, experiment=job.pk).config
     assert (own["battles"], own["matters"], own["lineups"]) == (150_000, 3.0, job.config["lineups"])
     assert own["game"] == job.config["game"]
+
+
+def test_that_of_an_experiment_on_single_pieces_is_not_that_of_one_on_pairs_too(team: Studio, designer: Client) -> None:
+    ask = reverse("studies:ask", args=[team.project.slug, "worth"])
+    for typed in ({}, {"singles": "on"}):
+        designer.post(ask, {"battles": "2000", **typed})
+    pairs, singles = Job.objects.filter(kind="worth").order_by("pk")
+    job = started(team, designer, experiment=str(singles.pk))
+    assert job.config["pairs"] is False
+    found = [Screen.of(each) for each in (job, singles, pairs)]
+    assert all(found)
+    assert [found[0].same(each) for each in found[1:]] == [True, False]  # type: ignore[union-attr,arg-type]
 
 
 @pytest.mark.parametrize(

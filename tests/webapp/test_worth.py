@@ -111,6 +111,16 @@ def test_a_dash_says_what_it_means(designer: Client, measured: Job) -> None:
     assert content.count(">–<") == content.count('<span aria-hidden="true">–</span>')
 
 
+def test_single_pieces_only_is_a_tick_and_the_page_says_that_pairs_are_not_tested(
+    team: Studio, designer: Client, measured: Job
+) -> None:
+    assert "Pairs: not tested" not in designer.get(page(measured)).content.decode()
+    designer.post(form(team), {"battles": "2000", "singles": "on"})
+    job = Job.objects.filter(kind="worth").latest("pk")
+    assert job.config["pairs"] is False
+    assert "Pairs: not tested" in designer.get(page(job)).content.decode()
+
+
 def test_it_measures_the_game_data_and_the_rules_of_the_project(team: Studio, designer: Client) -> None:
     answer = designer.post(form(team), {"battles": "50000", "matters": "2.5", "title": "Whose fault?"})
     job = Job.objects.get(kind="worth")

@@ -140,7 +140,7 @@ class SensitivityForm(forms.Form):
         version, screen = chosen.game_version, Screen.of(chosen)
         assert screen is not None
         game = {"simulator": version.simulator.called, "patch": version.patch, "fidelity": screen.game["fidelity"]}
-        return {**table, "game": game, "lineups": screen.lineups}
+        return {**table, "game": game, "lineups": screen.lineups, "pairs": screen.pairs}
 
 
 def _experiments(project: Project) -> list[Job]:

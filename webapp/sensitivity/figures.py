@@ -21,6 +21,7 @@ class Screen(NamedTuple):
     lineups: dict[str, Any]
     battles: int
     matters: float
+    pairs: bool = True
 
     @classmethod
     def of(cls, job: Job) -> Screen | None:
@@ -29,14 +30,13 @@ class Screen(NamedTuple):
         if job.kind not in ("worth", "gate", "sensitivity") or not own:
             return None
         game = {name: value for name, value in config["game"].items() if name != "spec"}  # the game version tells it
-        return cls(game, config["lineups"], int(own["battles"]), float(own["matters"]))
+        return cls(game, config["lineups"], int(own["battles"]), float(own["matters"]), own.get("pairs", True))
 
     def same(self, other: Screen) -> bool:
         """Whether a sensitivity of the one is that of the other: baseline teams and the number of teams of a lineup do
         not matter where two teams meet."""
         mine, theirs = (_rules(each.lineups) for each in (self, other))
-        numbers = (self.game, self.battles, self.matters) == (other.game, other.battles, other.matters)
-        return numbers and mine == theirs
+        return self._replace(lineups={}) == other._replace(lineups={}) and mine == theirs
 
 
 def _rules(lineups: dict[str, Any]) -> LineupConfig:

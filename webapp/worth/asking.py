@@ -30,7 +30,7 @@ class WorthIntake(PinnedIntake):
 class WorthForm(forms.Form):
     """How long, and from where on an effect matters."""
 
-    folded: ClassVar[tuple[str, ...]] = "title", "seed"
+    folded: ClassVar[tuple[str, ...]] = "title", "singles", "seed"
     title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
     battles: Any = NumberField(
         label="Battles", whole=True, low=2_000, high=100_000_000, required=False,
@@ -39,6 +39,10 @@ class WorthForm(forms.Form):
     matters: Any = NumberField(
         label="Smallest effect that matters (points)", low=0.5, high=40, required=False,
         help_text="3 where nothing is typed: points of the chance to win, so 53 % instead of 50 % is worth a change.",
+    )  # fmt: skip
+    singles = forms.BooleanField(
+        label="Single pieces only", required=False,
+        help_text="Pairs are not tested then, and each piece gets more of the battles. For games that play slowly.",
     )  # fmt: skip
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same table.")
 
@@ -50,7 +54,8 @@ class WorthForm(forms.Form):
         """The study, as a body of the API would have it."""
         typed = self.cleaned_data
         told = {"name": typed["title"], **{name: typed[name] for name in ("battles", "matters", "seed")}}
-        return {key: value for key, value in told.items() if value not in (None, "")}
+        kept = {key: value for key, value in told.items() if value not in (None, "")}
+        return {**kept, "pairs": False} if typed["singles"] else kept
 
 
 def pace(project: Project, battles: int) -> str:
