@@ -12,10 +12,10 @@ const OF_THE_PAGE = new Set(["csrfmiddlewaretoken", "base", "once"]); // nobody 
 const refused = "refused" in form.dataset; // the page shows what was typed and could not be saved
 if (!refused) form.reset(); // a browser that goes back fills the fields by itself
 
-/** What the fields say; pieces that are ticked under one name stand on a line each. */
+/** What the fields say; pieces that are ticked under one name stand on a line each. Files cannot be kept. */
 function texts() {
   const data = new FormData(form);
-  const names = [...new Set(data.keys())].filter((name) => !OF_THE_PAGE.has(name));
+  const names = [...new Set(data.keys())].filter((name) => !OF_THE_PAGE.has(name) && typeof data.get(name) === "string");
   return Object.fromEntries(names.map((name) => [name, data.getAll(name).join("\n")]));
 }
 
@@ -44,7 +44,7 @@ function fillFields(found) {
     input.checked = (found[input.name] ?? "").split("\n").includes(input.value);
     input.dispatchEvent(new Event("change", { bubbles: true }));
   }
-  for (const text of findAll(form, "input:not([type=checkbox], [type=radio])", HTMLInputElement)) text.value = found[text.name] ?? text.value;
+  for (const text of findAll(form, "input:not([type=checkbox], [type=radio], [type=file])", HTMLInputElement)) text.value = found[text.name] ?? text.value;
   for (const text of findAll(form, "textarea", HTMLTextAreaElement)) text.value = found[text.name] ?? text.value;
   for (const choice of findAll(form, "select", HTMLSelectElement)) {
     choice.value = found[choice.name] ?? choice.value;

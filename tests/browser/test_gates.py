@@ -39,6 +39,23 @@ def test_the_verdict_comes_first_and_all_of_it_fits_at_any_width(enter: Enter, t
     assert serious_violations(page) == []
 
 
+def test_an_engineer_sends_the_numbers_of_a_build_from_the_page(enter: Enter, team: Studio, gate: Job) -> None:
+    page = enter(team.engineer, "/p/herobattle/jobs/new/gate/")
+    name, numbers = page.get_by_role("textbox", name="Build (optional)"), page.get_by_label("Numbers of the build")
+    numbers.set_input_files({"name": "bad.csv", "mimeType": "text/csv", "buffer": b"path,value\nwarhorn.cots,1\n"})
+    name.fill("Build 9")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("B2:")).to_be_visible()
+    expect(name).to_have_value("Build 9")
+    assert serious_violations(page) == []
+    page.reload()
+    numbers.set_input_files({"name": "build.csv", "mimeType": "text/csv", "buffer": b"path,value\nwarhorn.cost,90\n"})
+    name.fill("Build 9")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Build 9")
+    expect(page.get_by_text("with 1 changed number").first).to_be_visible()
+
+
 def test_a_designer_starts_a_gate_by_keyboard_and_may_paste_the_step_into_a_build(
     enter: Enter, team: Studio, gate: Job
 ) -> None:

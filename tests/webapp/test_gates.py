@@ -267,6 +267,52 @@ def test_the_form_starts_a_gate_and_what_is_wrong_stands_at_its_field(team: Stud
     assert client.post(address, {"screen": "0", "search": "0"}).status_code == 422
 
 
+@pytest.mark.parametrize("name", ["paths.csv", "own.json", "own.xlsx"])
+def test_an_engineer_sends_a_build_s_numbers_from_the_page(team: Studio, name: str) -> None:
+    address, client = reverse("studies:ask", args=["herobattle", "gate"]), signed_in(team.engineer)
+    assert 'enctype="multipart/form-data"' in client.get(address).content.decode()
+    content = {
+        "paths.csv": b"path,value\nwarhorn.cost,120\n",
+        "own.json": b'{"warhorn": {"cost": 120}}',
+        "own.xlsx": workbook([["Name", "Cost"], ["Warhorn", 120]]),
+    }[name]
+    answer = client.post(address, {"title": "Build 9", "search": "5", "data": SimpleUploadedFile(name, content)})
+    assert answer.status_code == 302, answer.content.decode()
+    job = Job.objects.get(kind="gate")
+    assert job.config["game"]["patch"] == {HORN: 120.0}
+    assert team.project.versions.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"Name,Cost\nMarrow Duke,x\nNobody,5\n", ["B2: ", "is not a number", "A3: ", "is not a piece"]),
+        (b"path,value\nwarhorn.cost,99999\n", ["B2: ", "outside"]),
+        (b'{"warhorn.cost": 99999}', ["warhorn.cost: "]),
+        (b"\x00\x01\x02\xff", ["field-invalid"]),
+        (b"", ["This file is empty"]),
+        (b"path,value\n" + b" " * (5 * 2**20 + 1), ["The file is larger than 5 MB"]),
+    ],
+)
+def test_a_bad_file_of_the_page_is_refused_at_its_field(team: Studio, content: bytes, said: list[str]) -> None:
+    address, client = reverse("studies:ask", args=["herobattle", "gate"]), signed_in(team.engineer)
+    answer = client.post(address, {"title": "Kept", "data": SimpleUploadedFile("build.csv", content)})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    field = page[page.index('name="data"') :][:3_000]
+    assert [each for each in said if each not in (page if each == "field-invalid" else field)] == []
+    assert 'value="Kept"' in page
+    assert not Job.objects.filter(kind="gate").exists()
+
+
+def test_a_good_file_is_asked_for_again_where_something_else_is_wrong(team: Studio) -> None:
+    address, client = reverse("studies:ask", args=["herobattle", "gate"]), signed_in(team.engineer)
+    file = SimpleUploadedFile("build.csv", b"path,value\nwarhorn.cost,120\n")
+    page = client.post(address, {"screen": "5", "data": file}).content.decode()
+    assert "Choose build.csv again" in page
+    assert client.get(address, {"data": "x"}).status_code == 200
+
+
 def test_shortlisted_lineups_are_played_again_the_strongest_team_first(team: Studio) -> None:
     team.project.versions.all().delete()  # the search brings its own
     search = search_job(team.project, rows=20)

@@ -20,7 +20,7 @@ from webapp.api.shapes import Keyed
 from webapp.api.starting import Changes, Number
 from webapp.games import build_data, versions
 from webapp.games.specs import version_spec
-from webapp.games.uploads import too_large
+from webapp.games.uploads import TOO_LARGE, too_large
 from webapp.gates.asking import DATA, GateIntake
 from webapp.lib.once import Kept
 from webapp.projects.models import Project
@@ -79,7 +79,7 @@ def _sent(request: HttpRequest, project: Project) -> dict[str, Any]:
         return body.table(request)
     files = request.FILES  # read now: a file that is too large is dropped on the way
     if too_large(request):
-        raise BadBody("The file is larger than 5 MB. Leave out columns and worksheets without game data.", 413)
+        raise BadBody(TOO_LARGE, 413)
     strange = [*({*files} - {FILE}), *({*request.POST} - {FILE, STUDY})]
     if strange or len(files.getlist(FILE)) > 1:
         raise BadBody("A form has one file, “data”, and beside it “study” with the rest as JSON.")

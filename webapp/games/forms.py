@@ -17,6 +17,7 @@ from webapp.games.limits import MOST_BYTES, MOST_CELLS, MOST_COLUMNS, MOST_ROWS
 from webapp.games.models import Simulator
 from webapp.games.reading import Progress
 from webapp.games.simulators import served
+from webapp.games.uploads import TOO_LARGE
 from webapp.lib.text import seen
 from webapp.projects.models import Project
 
@@ -65,7 +66,7 @@ class ImportForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         file, text = cleaned.get("file"), cleaned.get("text", "")
         if self.dropped:
-            self.add_error("file", "This file is larger than 5 MB. Leave out columns and worksheets without game data.")
+            self.add_error("file", TOO_LARGE)
         elif self.errors:
             return cleaned
         elif file and text.strip():

@@ -9,6 +9,8 @@ from django.http import HttpRequest
 
 from webapp.games.limits import MOST_BYTES
 
+TOO_LARGE = "The file is larger than 5 MB. Leave out columns and worksheets without game data."
+
 
 class BoundedUpload(FileUploadHandler):
     """First of the upload handlers: drops a file once it is larger than any sheet may be."""

@@ -14,8 +14,10 @@ from engine.errors import ConfigError
 from engine.lineups.schema import check_patch, merged_patch, team_row
 from engine.simulators.contract import GameSpec
 from webapp.balance.saving import ensure_defaults, lineup_config
+from webapp.games import build_data, versions
 from webapp.games.fields import NumberField
 from webapp.games.specs import version_spec
+from webapp.games.uploads import TOO_LARGE
 from webapp.gates import archive
 from webapp.lib.text import seen
 from webapp.lib.words import about, number, plural
@@ -99,6 +101,13 @@ class GateForm(forms.Form):
         label="Build", max_length=120, required=False, validators=[seen],
         help_text="What it is called in the list of gates, such as its number.",
     )  # fmt: skip
+    data = forms.FileField(
+        label="Numbers of the build", required=False,
+        error_messages={"empty": "This file is empty. Choose another one, or none."},
+        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx,.json", "class": "form-control"}),
+        help_text="CSV, XLSX or JSON: a sheet as you import it, or paths and values. They lie on top of the game data, "
+        "which stays as it is; no file: the game data alone.",
+    )  # fmt: skip
     exploits = forms.BooleanField(label="Play earlier exploits again", required=False, initial=True)
     screen: Any = NumberField(
         label="Battles of the screen", whole=True, low=0, high=100_000_000, required=False,
@@ -123,12 +132,33 @@ class GateForm(forms.Form):
 
     def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
         super().__init__(data)
-        self.project = project
+        self.project, self.dropped = project, False
         self.fields["exploits"].help_text = (
             "Lineups that are on a shortlist, then those that fresh battles confirmed, of the newest "
             f"{plural(archive.SEARCHES, 'search', 'searches')}: {archive.MOST} at most."
         )
         self.takes = _takes(project)
+
+    def clean_data(self) -> dict[str, float]:
+        """The numbers of the file, by path; what is wrong with them stands here with its place in the file."""
+        file, version = self.cleaned_data["data"], versions.current(self.project)
+        if self.dropped:
+            raise forms.ValidationError(TOO_LARGE)
+        if file is None or version is None:
+            return {}
+        try:
+            found = build_data.read(file.read(), version)
+            own = version_spec(version)
+            wrong = [(path, message) for path, message in check_patch(own, found)]
+        except ConfigError as error:
+            wrong = [(each.place.removeprefix(DATA).removeprefix("."), each.message) for each in error.problems]
+        if wrong:
+            raise forms.ValidationError([f"{place}: {message}" if place else message for place, message in wrong])
+        return found
+
+    def beside(self) -> dict[str, Any]:
+        """What a body of the API says beside the study."""
+        return {DATA: self.cleaned_data["data"]}
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""

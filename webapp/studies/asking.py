@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -13,6 +14,10 @@ from engine.catalog import STUDIES
 from engine.errors import ConfigError
 from webapp.accounts.people import signed_in
 from webapp.balance.forms import sentence
+from webapp.games.limits import MOST_BYTES
+from webapp.games.uploads import too_large
+from webapp.lib.bodies import may_send
+from webapp.lib.deadline import FILE_SECONDS, may_take
 from webapp.lib.once import Kept, once_by_form
 from webapp.projects.access import project_for
 from webapp.projects.models import Project
@@ -43,6 +48,8 @@ class SettingsForm(forms.Form):
         return values_typed(self.settings, self.cleaned_data)
 
 
+@may_send(MOST_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+@may_take(FILE_SECONDS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Compose a study of this kind; POST starts it. The address may say with what fields begin."""
@@ -52,7 +59,9 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     parts = kinds.parts_of(kind)
     made = parts.form or SettingsForm
     form = made(request.POST if request.method == "POST" else None, project=project, kind=kind)
-    form.initial.update({name: request.GET[name] for name in form.fields if name in request.GET})
+    form.files, form.dropped = request.FILES, too_large(request)
+    plain = [name for name, field in form.fields.items() if not isinstance(field, forms.FileField)]
+    form.initial.update({name: request.GET[name] for name in plain if name in request.GET})
     if form.is_valid():
         job, _ = once_by_form(
             request,
@@ -61,6 +70,7 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         )
         if job is not None:
             return redirect("studies:job", slug, job.pk)
+    _ask_for_files_again(form)
     # What was typed is kept in the browser until as many are started as when it was sent, and one more.
     started = Job.objects.filter(project=project, kind=kind, created_by=signed_in(request)).count()
     context = {"project": project, "form": form, "kind": kind, "row": STUDIES[kind], "parts": parts, "started": started}
@@ -73,12 +83,20 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     return render(request, "studies/ask.html", context, status=WRONG if form.errors else 200)
 
 
+def _ask_for_files_again(form: Any) -> None:
+    """A browser sends a file once: whoever has to mend something else chooses it again."""
+    for name in form.files if form.errors else ():
+        if name in form.fields and name not in form.errors:
+            form.add_error(name, f"Choose {form.files[name].name} again: a page cannot keep a file.")
+
+
 def _started(request: HttpRequest, project: Project, kind: str, form: Any, kept: Kept) -> Job | None:
     """The job, on its way; None once what is wrong stands at its field, or above all of them."""
     intake, user = kinds.parts_of(kind).intake, signed_in(request)
     assert intake is not None
+    beside = form.beside() if hasattr(form, "beside") else {}
     try:
-        study, refers = intake.first(Body(kind, project, user, form.table(), {}, {}))
+        study, refers = intake.first(Body(kind, project, user, form.table(), {}, beside))
     except ConfigError as error:
         for place, message in error.problems:
             name = place.removeprefix("config.").partition(".")[0]
