@@ -33,7 +33,7 @@ from webapp.lib.words import lower_first
 from webapp.studies import companion
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import explored
-from webapp.studies.models import Job, Status
+from webapp.studies.models import Job, ShortlistEntry, Status
 from webapp.suspects.reading import read as suspects_of
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +122,20 @@ def test_lineups_that_stand_for_a_suspect_hold_it_in_their_strongest_team(search
     shortlist(search, 2)
     assert len(lineups(search, suspect)) in (5, 6, 7)
     assert len({json.dumps(each) for each in lineups(search, suspect)}) == len(lineups(search, suspect))
+
+
+def test_lineups_of_one_name_are_told_apart_by_their_numbers(search: Job) -> None:
+    spec, (genome, *_) = source.spec(search), unpack(store().get(search.artifacts["archive"])).arrays["genome"].tolist()
+    other = [list(team) for team in genome]
+    counts = [s for s, slot in enumerate(spec.slots) if slot.kind == "count"]
+    other[0][counts[0]] += 1
+    for number, rows in ((7, genome), (12, other)):
+        ShortlistEntry.objects.create(job=search, individual=number, reason="strong", genome=rows, anchors=[0, 1])
+    first, second = (each["name"] for each in lineups(search))
+    assert (first.rpartition(", ")[2], second.rpartition(", ")[2]) == ("lineup 7", "lineup 12")
+    assert first.rpartition(", ")[0] == second.rpartition(", ")[0]
+    ShortlistEntry.objects.filter(individual=12).delete()
+    assert "lineup" not in lineups(search)[0]["name"]
 
 
 def test_a_try_starts_one_job_however_often_it_is_sent(team: Studio, search: Job) -> None:

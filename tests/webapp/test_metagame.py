@@ -201,6 +201,14 @@ def test_the_pairs_are_taken_away_as_rows_and_as_csv_without_formulas(team: Stud
     assert "'=Bows" in {line["first"] for line in lines}
 
 
+def test_teams_of_one_name_have_their_numbers_in_the_rows() -> None:
+    best = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]])
+    found = Reading(bundle(best, names=("A", "A", "B")))
+    names = [(row["first"], row["second"]) for row in found.rows()]
+    assert {("Team 1 (A)", "Team 2 (A)"), ("Team 1 (A)", "B")} < set(names)
+    assert len(set(names)) == len(names) == 3
+
+
 def test_the_sentence_says_ladder_rings_and_when_it_is_too_early() -> None:
     names = tuple("ABCDEFGH")
     steps = Reading(bundle(ladder(LADDER), 100, names))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,18 +22,31 @@ from webapp.suspects.reading import Suspect
 
 FOR_A_SUSPECT, MOST = 5, 24
 """Lineups that stand for a suspect, and of one replay."""
+LONGEST = 200
+"""Letters of a lineup's name."""
 Lineups = list[dict[str, Any]]
-Rows = list[tuple[list[list[int]], list[int]]]
+Rows = list[tuple[int, list[list[int]], list[int]]]
+"""Lineups by their numbers, each with its teams, and which of these are the strongest and the weakest."""
 
 
 def lineups(search: Job, suspect: Suspect | None = None) -> Lineups:
-    """The lineups as a study has them: those that stand for the suspect, then the shortlist; none twice. Raises
-    StoreError and ConfigError where the game is no longer described."""
-    spec, found = source.spec(search), dict[str, dict[str, Any]]()
+    """The lineups as a study has them: those that stand for the suspect, then the shortlist; none twice. Those of one
+    name have their numbers in it. Raises StoreError and ConfigError where the game is no longer described."""
+    spec, found = source.spec(search), dict[str, tuple[int, dict[str, Any]]]()
     standing = _standing(search, spec, suspect) if suspect else []
-    for genome, anchors in [*standing, *((entry.genome, entry.anchors) for entry in on_list(search))]:
-        found.setdefault(repr(genome), _as_study(spec, genome, anchors))
-    return list(found.values())[:MOST]
+    listed = [(entry.individual, entry.genome, entry.anchors) for entry in on_list(search)]
+    for number, genome, anchors in [*standing, *listed]:
+        found.setdefault(repr(genome), (number, _as_study(spec, genome, anchors)))
+    return _told_apart(list(found.values())[:MOST])
+
+
+def _told_apart(lineups: Sequence[tuple[int, dict[str, Any]]]) -> Lineups:
+    many = Counter(lineup["name"] for _, lineup in lineups)
+    for number, lineup in lineups:
+        if many[lineup["name"]] > 1:
+            mark = f", lineup {number}"
+            lineup["name"] = lineup["name"][: LONGEST - len(mark)] + mark
+    return [lineup for _, lineup in lineups]
 
 
 def baselines(search: Job) -> dict[str, Any]:
@@ -58,7 +73,7 @@ def _standing(search: Job, spec: GameSpec, suspect: Suspect) -> Rows:
     rows = rows[Patterns(spec, [suspect.pattern]).explained(found.genome[rows], anchors[rows])[:, 0]]
     surer = found.core["verdict"][rows].astype(int) + _confirmed(found)[rows]
     worst = rows[np.lexsort((-_beyond(search, found)[rows], -surer))]
-    return [(found.genome[i].tolist(), anchors[i].tolist()) for i in worst[:FOR_A_SUSPECT]]
+    return [(int(found.core["id"][i]), found.genome[i].tolist(), anchors[i].tolist()) for i in worst[:FOR_A_SUSPECT]]
 
 
 def _confirmed(found: Explored) -> NDArray[np.bool_]:
@@ -74,6 +89,6 @@ def _beyond(search: Job, found: Explored) -> NDArray[np.float64]:
 
 
 def _as_study(spec: GameSpec, genome: list[list[int]], anchors: list[int]) -> dict[str, Any]:
-    name = " · ".join(schema.team_name(spec, row) for row in genome)[:200]
+    name = " · ".join(schema.team_name(spec, row) for row in genome)[:LONGEST]
     teams = [{"slots": schema.team_slots(spec, row)} for row in genome]
     return {"name": name, "teams": teams, "anchors": anchors if len(anchors) == 2 and min(anchors) >= 0 else []}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any, NamedTuple
 
 from engine.arrays import Bundle
@@ -69,6 +70,10 @@ class Reading:
         self.names = [team["name"] for team in self.meta["teams"]]
         self.order = self.columns["order"].tolist()
         self.called = [f"Team {self.order.index(i) + 1} ({name})" for i, name in enumerate(self.names)]
+        many = Counter(self.names)
+        self.told_apart = [
+            called if many[name] > 1 else name for name, called in zip(self.names, self.called, strict=True)
+        ]
         self.pairs = [tuple(pair) for pair in self.columns["counter"].tolist()]
         self.teams = [self._team(i) for i in self.order]
 
@@ -160,14 +165,14 @@ class Reading:
         return found
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each pair that met, the one that won more first."""
+        """A row for each pair that met, the one that won more first. Teams of one name have their number, too."""
         found = []
         for i in range(len(self.names)):
             for j in range(i + 1, len(self.names)):
                 a, b = (i, j) if not self.columns["share"][i, j] < 0.5 else (j, i)
                 if (cell := self._cell(a, b)) is not None:
                     found.append({
-                        "first": self.names[a], "second": self.names[b],
+                        "first": self.told_apart[a], "second": self.told_apart[b],
                         "verdict": "beats" if cell.sure else "may be as good as",
                         "share": cell.share, "low": cell.low, "high": cell.high,
                         "battles": 2 * int(self.columns["meetings"][a, b]),
