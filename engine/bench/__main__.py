@@ -39,6 +39,7 @@ MODULES = (
     "two_seats",
     "worth",
     "patch",
+    "sensitivity",
     "replay_lineups",
 )
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
+from engine.bench.kept import Records
 from engine.bench.row import row
 from engine.bench.worth_experiments import played, signs
 from engine.config.patch import PatchConfig
@@ -28,6 +30,7 @@ from engine.errors import EngineError
 from engine.events import Failed, Finished
 from engine.games.herobattle import HeroBattle
 from engine.games.herobattle.planted import EDGE, PAIR, planted_pieces
+from engine.indicators import wilson
 from engine.lineups.pairing_evaluator import PairingEvaluator
 from engine.lineups.pairings import draw
 from engine.lineups.rules import compile_rules
@@ -58,25 +61,41 @@ TENTH = 0.9
 
 
 class Found(NamedTuple):
-    """The recommended patch, with its row of the table, and how long the search took."""
+    """The recommended ``patch``, with its row of the table; ``every`` patch; what is ``watched``; how long the search
+    took, and its battles."""
 
     patch: dict[str, Any]
     every: list[dict[str, Any]]
     watched: list[dict[str, Any]]
     seconds: float
+    processor: float
     battles: int
+
+    @property
+    def touched(self) -> set[str]:
+        """The pieces that the recommended patch is about."""
+        return {change["piece"] for change in self.patch["changes"]} | {p for pair in self.patch["apart"] for p in pair}
+
+
+class Seed(NamedTuple):
+    """What became of one planted piece: the patch that was found, whether it ``mended`` the piece, and whom an
+    independent experiment ``named`` afterwards."""
+
+    found: Found
+    mended: bool
+    named: list[str]
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
-    """Measure one case."""
-    seeds = range(1, 1 + (QUICK_SEEDS if quick else SEEDS))
+    """Measure one case. Every seed is kept once it is measured, for all cases (``kept``)."""
+    seeds, records = range(1, 1 + (QUICK_SEEDS if quick else SEEDS)), Records(NAME, "seeds")
     with on_threads(1):
         if case == "single":
-            yield from _single(seeds)
+            yield from _single(seeds, records)
         elif case == "pair":
-            yield from _pair(seeds if quick else seeds[:5])
+            yield from _pair(seeds if quick else seeds[:5], records)
         else:
-            yield from _manual(seeds)
+            yield from _manual(seeds, records)
 
 
 def planted(seed: int) -> tuple[HeroBattle, str, int]:
@@ -89,7 +108,7 @@ def planted(seed: int) -> tuple[HeroBattle, str, int]:
 def found(game: HeroBattle, seed: int, **more: Any) -> Found:
     """Search for changes of a game, in this process."""
     settings = {"kind": "patch", "game": {"simulator": "builtin:herobattle"}, "battles": BATTLES, "seed": seed, **more}
-    config, began = load(settings), time.monotonic()
+    config, began, processor = load(settings), time.monotonic(), time.process_time()
     assert isinstance(config, PatchConfig)
     finder, evaluator = Finder(game.describe(), config), PairingEvaluator(config, game)
     while not finder.done:
@@ -97,32 +116,49 @@ def found(game: HeroBattle, seed: int, **more: Any) -> Found:
             finder.tell(answer)
     meta, _ = tabled(finder.course)
     first = meta["patches"][0] if meta["patches"] else {"words": [], "changes": [], "apart": [], "verdict": "none"}
-    return Found(first, meta["patches"], meta["watched"], time.monotonic() - began, finder.played)
+    took = time.monotonic() - began, time.process_time() - processor
+    return Found(first, meta["patches"], meta["watched"], *took, finder.played)
 
 
-def _single(seeds: range) -> Iterator[dict[str, Any]]:
+def _measured(seed: int, records: Records) -> Seed:
+    """The patch that is found where one piece is planted, measured once for all cases."""
+    record = records.of(f"single {seed}", partial(_measure, seed))
+    return Seed(Found(**record["found"]), record["mended"], record["named"])
+
+
+def _measure(seed: int) -> dict[str, Any]:
+    game, piece, sign = planted(seed)
+    made = found(game, seed)
+    changes = _changes(made.patch)
+    mended = piece in made.touched and _weaker(game, piece, changes, seed) * sign > 0
+    named = signs(played(game, SCREENED, 10_000 + seed, changes, made.patch["apart"]), game.describe())
+    return {"found": made._asdict(), "mended": mended, "named": sorted(" + ".join(each) for each in named)}
+
+
+def _single(seeds: range, records: Records) -> Iterator[dict[str, Any]]:
     right, alone, clean, lines, told = 0, 0, 0, list[str](), list[float]()
     for seed in seeds:
-        game, piece, sign = planted(seed)
-        made = found(game, seed)
-        changes = _changes(made.patch)
-        apart = made.patch["apart"]
-        touched = {change["piece"] for change in made.patch["changes"]} | {p for pair in apart for p in pair}
-        mended = piece in touched and _weaker(game, piece, changes, seed) * sign > 0
-        named = signs(played(game, SCREENED, 10_000 + seed, changes, apart), game.describe())
-        right, alone, clean = right + mended, alone + (mended and touched == {piece}), clean + (not named)
-        told.append(made.seconds)
+        _, piece, sign = planted(seed)
+        made, mended, named = _measured(seed, records)
+        right, alone, clean = right + mended, alone + (mended and made.touched == {piece}), clean + (not named)
+        told.append(made.processor)
         lines.append(
             f"seed {seed} ({piece}, {'strong' if sign > 0 else 'weak'}): {'; '.join(made.patch['words']) or 'nothing'} "
-            f"({made.patch['verdict']}), then named {sorted(named) or 'none'}, {made.seconds:.0f} s"
+            f"({made.patch['verdict']}), then named {', '.join(named) or 'none'}"
         )
-    n, detail = len(seeds), "; ".join(lines)
-    yield row(NAME, "single", right / n, "right piece and sign", goal=">= 0.9", meets=right >= 0.9 * n,
-              seeds=tuple(seeds), detail=f"{detail}; median {np.median(told):.0f} s each")  # fmt: skip
-    yield row(NAME, "single-alone", alone / n, "nothing else changed", goal=">= 0.7", meets=alone >= 0.7 * n,
-              seeds=tuple(seeds))  # fmt: skip
-    yield row(NAME, "single-screen", clean / n, "independent screens name nothing", goal=">= 0.9",
-              meets=clean >= 0.9 * n, seeds=tuple(seeds), detail=f"{SCREENED:,} battles each")  # fmt: skip
+    n, detail = len(seeds), f"{'; '.join(lines)}; median {np.median(told):.0f} s of processor time each"
+    yield _share("single", right, n, "right piece and sign", 0.9, seeds, detail)
+    yield _share("single-alone", alone, n, "nothing else changed", 0.7, seeds)
+    yield _share("single-screen", clean, n, "independent screens name nothing", 0.9, seeds,
+                 f"{SCREENED:,} battles each")  # fmt: skip
+
+
+def _share(case: str, count: int, n: int, what: str, least: float, seeds: range, detail: str = "") -> dict[str, Any]:
+    """A share with its range and its goal."""
+    low, high = wilson(count, n)
+    said = f"{count} of {n} ({low:.2f} to {high:.2f})"
+    return row(NAME, case, count / n, what, goal=f">= {least}", meets=count >= least * n, seeds=tuple(seeds),
+               detail=f"{said}; {detail}" if detail else said)  # fmt: skip
 
 
 def _changes(patch: dict[str, Any]) -> Patch:
@@ -165,27 +201,18 @@ def _searched(reference: str, changes: Patch) -> tuple[int, NDArray[np.int32]]:
         return int(event.summary["confirmed"]), genome[np.arange(len(genome)), anchor[:, 0]]
 
 
-def _manual(seeds: range) -> Iterator[dict[str, Any]]:
-    """The paper's step, on the games whose piece is too good: the costs stay, all that the piece does is a tenth
-    less."""
-    right, lines, counts = 0, list[str](), list[tuple[int, int, int]]()
-    unplanted, _ = _searched("builtin:herobattle", {})
-    strong = [seed for seed in seeds if seed % 2]
+def _manual(seeds: range, records: Records) -> Iterator[dict[str, Any]]:
+    """The paper's step and the patch that was found, on the same games, by what a search confirms afterwards."""
+    unplanted = records.of("unplanted", lambda: {"confirmed": _searched("builtin:herobattle", {})[0]})["confirmed"]
+    strong, right, counts, lines = [seed for seed in seeds if seed % 2], 0, list[list[int]](), list[str]()
     for seed in strong:
-        game, piece, _ = planted(seed)
-        reference = f"builtin:herobattle-planted:{seed}:{(seed - 1) % 4}"
-        before, teams = _searched(reference, {})
-        used = presence(game.describe(), teams).sum(axis=0)
-        chosen = game.describe().pieces[int(used.argmax())]
-        tenth = {f"{chosen.id}.{name}": TENTH * value for name, value in chosen.attributes.items() if value > 0}
-        made = found(game, seed)
-        manual, _ = _searched(reference, tenth)
-        own, _ = _searched(reference, _changes(made.patch))
-        right += chosen.id == piece
-        counts.append((before, manual, own))
-        confirmed = f"confirmed {before}, {manual} after it, {own} after"
-        lines.append(f"seed {seed} ({piece}): most used {chosen.id}; {confirmed} "
-                     f"{'; '.join(made.patch['words']) or 'nothing'}")  # fmt: skip
+        piece, made = planted(seed)[1], _measured(seed, records).found
+        one = records.of(f"manual {seed}", partial(_step, seed, made))
+        right += one["chosen"] == piece
+        counts.append(one["confirmed"])
+        before, manual, own = one["confirmed"]
+        lines.append(f"seed {seed} ({piece}): most used {one['chosen']}; confirmed {before}, {manual} after it, {own} "
+                     f"after {'; '.join(made.patch['words']) or 'nothing'}")  # fmt: skip
     detail = f"{'; '.join(lines)}; unplanted {unplanted}"
     yield row(
         NAME, "manual", right / len(strong), "the most used piece is the planted one", seeds=strong, detail=detail
@@ -196,23 +223,35 @@ def _manual(seeds: range) -> Iterator[dict[str, Any]]:
               seeds=strong, detail=f"before {means[0]:.1f}, after the manual step {means[1]:.1f}")  # fmt: skip
 
 
-def _pair(seeds: range) -> Iterator[dict[str, Any]]:
+def _step(seed: int, made: Found) -> dict[str, Any]:
+    """Of a search's strongest teams the most used piece, and how many unfair lineups are confirmed: before, where that
+    piece is weakened by a tenth, and with the patch that was found."""
+    spec, reference = planted(seed)[0].describe(), f"builtin:herobattle-planted:{seed}:{(seed - 1) % 4}"
+    before, teams = _searched(reference, {})
+    chosen = spec.pieces[int(presence(spec, teams).sum(axis=0).argmax())]
+    tenth = {f"{chosen.id}.{name}": TENTH * value for name, value in chosen.attributes.items() if value > 0}
+    after = [_searched(reference, patch)[0] for patch in (tenth, _changes(made.patch))]
+    return {"chosen": chosen.id, "confirmed": [before, *after]}
+
+
+def _pair(seeds: range, records: Records) -> Iterator[dict[str, Any]]:
     """Each way of mending a pair, and what it leaves of the pair and of its halves."""
     works, lines = 0, list[str]()
     for seed in seeds:
-        game = HeroBattle(planted_seed=seed, only=PAIR)
         pair, told = set(planted_pieces(seed)[1]), list[str]()
-        made = found(game, seed, suspects=[{"pieces": sorted(pair)}])
+        made = Found(**records.of(f"pair {seed}", partial(_mended_pair, seed)))
         for patch in made.every:
             if patch["verdict"] != "unproved":
                 told.append(f"{'; '.join(patch['words'])}: {_left(patch, made.watched)} ({patch['verdict']})")
-        touched = {change["piece"] for change in made.patch["changes"]} | {
-            p for two in made.patch["apart"] for p in two
-        }
-        works += bool(touched) and touched <= pair
+        works += bool(made.touched) and made.touched <= pair
         lines.append(f"seed {seed} ({' + '.join(sorted(pair))}): {' | '.join(told) or 'nothing'}")
     yield row(NAME, "pair", works / len(seeds), "change one of the pair, or keep them apart", seeds=tuple(seeds),
               detail="; ".join(lines))  # fmt: skip
+
+
+def _mended_pair(seed: int) -> dict[str, Any]:
+    game, pair = HeroBattle(planted_seed=seed, only=PAIR), sorted(planted_pieces(seed)[1])
+    return found(game, seed, suspects=[{"pieces": pair}])._asdict()
 
 
 def _left(patch: dict[str, Any], watched: list[dict[str, Any]]) -> str:
