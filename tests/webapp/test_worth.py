@@ -17,6 +17,7 @@ from django.utils import timezone
 from engine.arrays import pack, unpack
 from tests.factories import Studio, ready_studio, signed_in
 from webapp.api import tokens
+from webapp.games.models import Simulator
 from webapp.lib.storage import store
 from webapp.studies.models import Job, Status
 from webapp.worth.asking import BATTLES, MATTERS
@@ -119,6 +120,16 @@ def test_single_pieces_only_is_a_tick_and_the_page_says_that_pairs_are_not_teste
     job = Job.objects.filter(kind="worth").latest("pk")
     assert job.config["pairs"] is False
     assert "Pairs: not tested" in designer.get(page(job)).content.decode()
+
+
+def test_how_long_it_takes_is_told_by_what_was_played_and_never_by_another_game(team: Studio, designer: Client) -> None:
+    assert "On the built-in game 400,000 battles take one to four minutes" in designer.get(form(team)).content.decode()
+    Simulator.objects.update(reference="builtin:wesnoth")
+    assert "400,000 battles take is not known" in designer.get(form(team)).content.decode()
+    counters = {"battles": 200, "seconds": 10.0}
+    designer.post(form(team), {"battles": "2000"})
+    Job.objects.update(kind="sample", status=Status.FINISHED, counters=counters)
+    assert "400,000 battles take about 5 h 30 min" in designer.get(form(team)).content.decode()
 
 
 def test_it_measures_the_game_data_and_the_rules_of_the_project(team: Studio, designer: Client) -> None:

@@ -9,6 +9,7 @@ from django import forms
 
 from engine.config.worth import WorthConfig
 from webapp.games.fields import NumberField
+from webapp.games.versions import current
 from webapp.lib import words
 from webapp.lib.text import seen
 from webapp.projects.models import Project
@@ -17,6 +18,7 @@ from webapp.studies.pinned_intake import PinnedIntake
 from webapp.studies.pins import Pins
 
 BATTLES, MATTERS = 400_000, 3
+BUILT_IN = "builtin:herobattle"
 
 
 class WorthIntake(PinnedIntake):
@@ -59,15 +61,20 @@ class WorthForm(forms.Form):
 
 
 def pace(project: Project, battles: int) -> str:
-    """How long so many battles take here, by earlier ones of the kind or of experiments, in a sentence."""
-    earlier = project.jobs.filter(kind__in=("patch", "worth"), status="finished").order_by("-pk")[:5]
-    rates = [
-        job.counters["battles"] / job.counters["seconds"]
-        for job in earlier
-        if job.counters.get("battles") and job.counters.get("seconds")
-    ]
+    """How long so many battles take here, in a sentence: by earlier ones of the kind or of experiments, else by
+    whatever was played last."""
+    over = project.jobs.filter(status="finished", counters__battles__gt=0, counters__seconds__gt=0).order_by("-pk")
+    earlier = list(over.filter(kind__in=("patch", "worth"))[:5]) or list(over[:1])
+    rates = [job.counters["battles"] / job.counters["seconds"] for job in earlier]
     if not rates:
-        return f"On the built-in game {battles:,} battles take one to four minutes."
+        return _unplayed(project, battles)
     low, high = battles / max(rates), battles / min(rates)
     ends = list(dict.fromkeys((words.about(low), words.about(high))))
     return f"{battles:,} battles take about {' to '.join(ends)}, by what was played here."
+
+
+def _unplayed(project: Project, battles: int) -> str:
+    version = current(project)
+    if version is not None and not version.simulator.reference.startswith(BUILT_IN):
+        return f"How long {battles:,} battles take is not known: nothing was played here yet."
+    return f"On the built-in game {battles:,} battles take one to four minutes."
