@@ -124,10 +124,10 @@ def test_single_pieces_only_is_a_tick_and_the_page_says_that_pairs_are_not_teste
 
 def test_how_long_it_takes_is_told_by_what_was_played_and_never_by_another_game(team: Studio, designer: Client) -> None:
     assert "On the built-in game 400,000 battles take one to four minutes" in designer.get(form(team)).content.decode()
+    designer.post(form(team), {"battles": "2000"})
     Simulator.objects.update(reference="builtin:wesnoth")
     assert "400,000 battles take is not known" in designer.get(form(team)).content.decode()
     counters = {"battles": 200, "seconds": 10.0}
-    designer.post(form(team), {"battles": "2000"})
     Job.objects.update(kind="sample", status=Status.FINISHED, counters=counters)
     assert "400,000 battles take about 5 h 30 min" in designer.get(form(team)).content.decode()
 
