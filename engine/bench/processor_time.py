@@ -23,6 +23,6 @@ def spent() -> float:
 def _fields(path: Path) -> list[str]:
     """The numbers that follow the name of a process; empty for what is none, or ended meanwhile."""
     try:
-        return (path / "stat").read_text().rpartition(")")[2].split() if path.name.isdigit() else []
+        return (path / "stat").read_text().rpartition(")")[2].split() if path.name.isdecimal() else []
     except OSError:
         return []

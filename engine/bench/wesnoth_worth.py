@@ -150,11 +150,11 @@ def _lines(table: Bundle) -> list[Line]:
         if second >= 0:
             raise EngineError("an experiment on single pieces told of a pair")
         one = meta["pieces"][piece]
-        points = (100 * float(columns[name][i]) for name in ("worth", "low", "high"))
-        prices = (float(columns[name][i]) for name in ("fair", "fair_low", "fair_high"))
-        counts = int(columns["verdict"][i]), int(columns["battles"][i])
-        least = int(columns["least"][i])
-        found.append(Line(one["id"], one["name"], one["category"], least, one["cost"], *points, *counts, *prices))
+        worth, low, high = (100 * float(columns[name][i]) for name in ("worth", "low", "high"))
+        fair, cheapest, dearest = (float(columns[name][i]) for name in ("fair", "fair_low", "fair_high"))
+        verdict, battles, least = (int(columns[name][i]) for name in ("verdict", "battles", "least"))
+        who = one["id"], one["name"], one["category"], least, float(one["cost"])
+        found.append(Line(*who, worth, low, high, verdict, battles, fair, cheapest, dearest))
     return found
 
 
@@ -163,11 +163,11 @@ def _unfair(spec: GameSpec, archive: Bundle, suspects: Sequence[Line], most: int
     arrays = archive.arrays
     good = np.flatnonzero((arrays["status"] == 0) & (arrays["anchor"][:, 0] >= 0))
     genome, anchor = arrays["genome"][good], arrays["anchor"][good]
-    explained = Patterns(spec, [line.pattern for line in suspects]).explained(genome, anchor).any(axis=1)
+    explained = Patterns(spec, [line.pattern for line in suspects]).explained(genome, anchor)
     order = np.argsort(-arrays["objective"][good, 0], kind="stable")
     return [
         {"teams": [{"slots": team_slots(spec, team)} for team in genome[i]], "anchors": anchor[i].tolist()}
-        for i in order[explained[order]][:most]
+        for i in order[np.asarray(explained.any(axis=1))[order]][:most]
     ]
 
 

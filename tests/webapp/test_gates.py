@@ -276,7 +276,7 @@ def test_an_engineer_sends_a_build_s_numbers_from_the_page(team: Studio, name: s
         "own.json": b'{"warhorn": {"cost": 120}}',
         "own.xlsx": workbook([["Name", "Cost"], ["Warhorn", 120]]),
     }[name]
-    answer = client.post(address, {"title": "Build 9", "search": "5", "data": SimpleUploadedFile(name, content)})
+    answer = client.post(address, {"title": "Build 9", "search": "5", "numbers": SimpleUploadedFile(name, content)})
     assert answer.status_code == 302, answer.content.decode()
     job = Job.objects.get(kind="gate")
     assert job.config["game"]["patch"] == {HORN: 120.0}
@@ -296,10 +296,10 @@ def test_an_engineer_sends_a_build_s_numbers_from_the_page(team: Studio, name: s
 )
 def test_a_bad_file_of_the_page_is_refused_at_its_field(team: Studio, content: bytes, said: list[str]) -> None:
     address, client = reverse("studies:ask", args=["herobattle", "gate"]), signed_in(team.engineer)
-    answer = client.post(address, {"title": "Kept", "data": SimpleUploadedFile("build.csv", content)})
+    answer = client.post(address, {"title": "Kept", "numbers": SimpleUploadedFile("build.csv", content)})
     page = answer.content.decode()
     assert answer.status_code == 422
-    field = page[page.index('name="data"') :][:3_000]
+    field = page[page.index('name="numbers"') :][:3_000]
     assert [each for each in said if each not in (page if each == "field-invalid" else field)] == []
     assert 'value="Kept"' in page
     assert not Job.objects.filter(kind="gate").exists()
@@ -308,9 +308,9 @@ def test_a_bad_file_of_the_page_is_refused_at_its_field(team: Studio, content: b
 def test_a_good_file_is_asked_for_again_where_something_else_is_wrong(team: Studio) -> None:
     address, client = reverse("studies:ask", args=["herobattle", "gate"]), signed_in(team.engineer)
     file = SimpleUploadedFile("build.csv", b"path,value\nwarhorn.cost,120\n")
-    page = client.post(address, {"screen": "5", "data": file}).content.decode()
+    page = client.post(address, {"screen": "5", "numbers": file}).content.decode()
     assert "Choose build.csv again" in page
-    assert client.get(address, {"data": "x"}).status_code == 200
+    assert client.get(address, {"numbers": "x"}).status_code == 200
 
 
 def test_shortlisted_lineups_are_played_again_the_strongest_team_first(team: Studio) -> None:

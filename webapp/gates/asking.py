@@ -101,7 +101,7 @@ class GateForm(forms.Form):
         label="Build", max_length=120, required=False, validators=[seen],
         help_text="What it is called in the list of gates, such as its number.",
     )  # fmt: skip
-    data = forms.FileField(
+    numbers = forms.FileField(
         label="Numbers of the build", required=False,
         error_messages={"empty": "This file is empty. Choose another one, or none."},
         widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx,.json", "class": "form-control"}),
@@ -139,9 +139,9 @@ class GateForm(forms.Form):
         )
         self.takes = _takes(project)
 
-    def clean_data(self) -> dict[str, float]:
+    def clean_numbers(self) -> dict[str, float]:
         """The numbers of the file, by path; what is wrong with them stands here with its place in the file."""
-        file, version = self.cleaned_data["data"], versions.current(self.project)
+        file, version = self.cleaned_data["numbers"], versions.current(self.project)
         if self.dropped:
             raise forms.ValidationError(TOO_LARGE)
         if file is None or version is None:
@@ -158,7 +158,7 @@ class GateForm(forms.Form):
 
     def beside(self) -> dict[str, Any]:
         """What a body of the API says beside the study."""
-        return {DATA: self.cleaned_data["data"]}
+        return {DATA: self.cleaned_data["numbers"]}
 
     def table(self) -> dict[str, Any]:
         """The study, as a body of the API would have it."""

@@ -58,7 +58,7 @@ def ask(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404("There is no such form. Other kinds of jobs are started from their own pages.")
     parts = kinds.parts_of(kind)
     made = parts.form or SettingsForm
-    form = made(request.POST if request.method == "POST" else None, project=project, kind=kind)
+    form: Any = made(request.POST if request.method == "POST" else None, project=project, kind=kind)
     form.files, form.dropped = request.FILES, too_large(request)
     plain = [name for name, field in form.fields.items() if not isinstance(field, forms.FileField)]
     form.initial.update({name: request.GET[name] for name in plain if name in request.GET})
