@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from engine.config.agent_games import CommanderSettings
 from engine.config.base import parse
 from engine.errors import ConfigError
-from engine.games.herobattle import commands, layout
+from engine.games.herobattle import layout
+from engine.games.herobattle.commanders import battles as play
 from engine.games.herobattle.simulator import HeroBattle
 from engine.games.herobattle.teams import roster
 from engine.mdp.interface import Array, ArraySpec, Discrete, Hybrid, MDPSpec, SeatSpec, action_problem
@@ -19,8 +20,8 @@ from engine.mdp.vector import Ended, VectorStep, episode_seeds
 
 VERSION = "1"
 REWARDS = {
-    "score": commands.SCORE, "win": commands.WIN, "dealt": commands.DEALT, "taken": commands.TAKEN,
-    "walked": commands.WALKED, "idle": commands.IDLE, "ground": commands.GROUND, "waited": commands.WAITED,
+    "score": play.SCORE, "win": play.WIN, "dealt": play.DEALT, "taken": play.TAKEN,
+    "walked": play.WALKED, "idle": play.IDLE, "ground": play.GROUND, "waited": play.WAITED,
 }  # fmt: skip
 SIGNALS = ("dealt", "taken", "walked", "idle", "paces", "first_blow", "ground")
 ORDER = Hybrid(
@@ -57,10 +58,10 @@ class HeroBattleCommanders:
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         game = HeroBattle()
         tables = game.tables({})
-        self._rules = commands.Rules(
+        self._rules = play.Rules(
             *tables, *game.hidden, *roster(game.describe()), same=same_teams, mirror=mirror
         )  # fmt: skip
-        seat = SeatSpec((ArraySpec("battle", (commands.OBSERVED,)),), ORDER, tuple(rewards), SIGNALS)
+        seat = SeatSpec((ArraySpec("battle", (play.OBSERVED,)),), ORDER, tuple(rewards), SIGNALS)
         longest = -(-int(tables.parameters[layout.TIME_LIMIT]) // every)
         self.spec = MDPSpec("herobattle-commanders", VERSION, (seat,) * len(self._seats), longest, every)
         self.reset(np.empty(0, np.uint64))
@@ -82,13 +83,13 @@ class HeroBattleCommanders:
         n = len(seeds)
         self._base = np.array(seeds, np.uint64)
         self._seeds, self._episodes = self._base.copy(), np.zeros(n, np.int64)
-        self._fields, self._given = commands.fields(n), np.zeros((n, 2, layout.ORDERS), np.int64)
+        self._fields, self._given = play.fields(n), np.zeros((n, 2, layout.ORDERS), np.int64)
         self._both = np.zeros((n, 2, len(self._kinds)), np.float32)
         self._lengths = np.zeros(n, np.int64)
         self._results, self._returns = np.zeros((n, 2, 3)), np.zeros((n, len(self._seats), len(self._kinds)))
         self._terminated, self._truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self._alive = np.ones((n, len(self._seats)), np.bool_)
-        self._seen = tuple({"battle": np.empty((n, commands.OBSERVED), np.float32)} for _ in self._seats)
+        self._seen = tuple({"battle": np.empty((n, play.OBSERVED), np.float32)} for _ in self._seats)
         self._all = np.arange(n)
         self._begin(self._all)
         return self._step(None)
@@ -97,20 +98,25 @@ class HeroBattleCommanders:
         """``reset`` with these teams int32[n, 8], valid ones, instead of drawn ones in every battle's first episode."""
         self.reset(seeds)
         self._fields.rows[:, 0], self._fields.rows[:, 1] = left, right
-        commands.start(self._all, self._seeds, self._rules, self._fields)
+        play.start(self._all, self._seeds, self._rules, self._fields)
         self._observe(self._all)
         return self._step(None)
 
+    @property
+    def teams(self) -> NDArray[np.int32]:
+        """The teams of the current episodes int32[n, 2, 8]."""
+        return self._fields.rows
+
     def _begin(self, battles: NDArray[np.int64]) -> None:
         self._seeds[battles] = episode_seeds(self._base[battles], self._episodes[battles])
-        commands.draw_rows(battles, self._seeds, self._rules, self._fields.rows)
-        commands.start(battles, self._seeds, self._rules, self._fields)
+        play.draw_rows(battles, self._seeds, self._rules, self._fields.rows)
+        play.start(battles, self._seeds, self._rules, self._fields)
         self._lengths[battles], self._returns[battles] = 0, 0.0
         self._observe(battles)
 
     def _observe(self, battles: NDArray[np.int64]) -> None:
         for seat, seen in zip(self._seats, self._seen, strict=True):
-            commands.observe(seat, battles, self._rules, self._fields, seen["battle"])
+            play.observe(seat, battles, self._rules, self._fields, seen["battle"])
 
     def step(self, actions: Sequence[Array]) -> VectorStep:
         """As ``VectorMDP.step``."""
@@ -118,7 +124,7 @@ class HeroBattleCommanders:
             if problem := action_problem(ORDER, given, len(self._seeds)):
                 raise ConfigError([(f"seat {i}", f"the actions {problem}")])
             self._given[:, seat] = given
-        commands.advance(
+        play.advance(
             self._given, self._every, self._rules, self._fields, self._kinds, self._both, self._terminated,
             self._results,
         )  # fmt: skip
@@ -143,8 +149,8 @@ class HeroBattleCommanders:
     def _ended(self, battles: NDArray[np.int64]) -> Ended:
         results, told = self._results[battles], []
         for seat in self._seats:
-            told.append(np.empty((len(battles), commands.SIGNALS)))
-            commands.signals(battles, seat, self._fields, self._results, told[-1])
+            told.append(np.empty((len(battles), play.SIGNALS)))
+            play.signals(battles, seat, self._fields, self._results, told[-1])
         own, others = results[:, self._seats], results[:, [1 - seat for seat in self._seats]]
         last = tuple({name: array[battles] for name, array in seen.items()} for seen in self._seen)
         return Ended(
