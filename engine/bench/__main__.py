@@ -36,6 +36,7 @@ MODULES = (
     "broadcast",
     "learning",
     "two_seats",
+    "commanders",
     "worth",
     "patch",
     "replay_lineups",

@@ -36,9 +36,7 @@ class TestTwoCommanders(VectorContract):
         return HeroBattleCommanders(seats=(0, 1), rewards=EVERYTHING)
 
     def mdp(self) -> MDP:
-        return mdp_from_vector(
-            lambda seats: HeroBattleCommanders(seats=seats, rewards=EVERYTHING), self.make().spec
-        )
+        return mdp_from_vector(lambda seats: HeroBattleCommanders(seats=seats, rewards=EVERYTHING), self.make().spec)
 
 
 class TestOneCommander(VectorContract):
