@@ -73,7 +73,7 @@ def _wins(game: HeroBattleCommanders, act: Orders, seeds: NDArray[np.uint64], se
 
 
 def _seeds(battles: int) -> NDArray[np.uint64]:
-    return battle_seeds(1, np.array([_KEY], np.uint64), 0, battles)[0]
+    return np.asarray(battle_seeds(1, np.array([_KEY], np.uint64), 0, battles)[0])
 
 
 def _said(shares: Shares) -> str:
@@ -86,13 +86,18 @@ def _handwritten(case: str, battles: int, *, same_teams: bool) -> Iterator[dict[
     found = {}
     for rule in COMMANDERS:
         if rule != "script":
-            found[rule] = mirrored(game, lambda step, seat, r=rule: orders(r, step.observations[seat]["battle"]), seeds)
+            found[rule] = mirrored(game, by_hand(rule), seeds)
     best = max(found, key=lambda rule: float(found[rule].mean()))
     yield row(
         NAME, case, float(found[best].mean()), f"of mirrored battles won by {best}",
         goal=f">= {LEAST}" if same_teams else "", meets=found[best].mean() >= LEAST if same_teams else None,
         detail=f"{battles:,} seeds, both seats: " + "; ".join(f"{rule} {_said(s)}" for rule, s in found.items()),
     )  # fmt: skip
+
+
+def by_hand(rule: str) -> Orders:
+    """The orders of one of ``COMMANDERS``."""
+    return lambda step, seat: orders(rule, step.observations[seat]["battle"])
 
 
 def _trained(training_seeds: tuple[int, ...], battles: int, quick: bool) -> Iterator[dict[str, Any]]:

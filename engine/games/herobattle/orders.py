@@ -16,7 +16,7 @@ from engine.games.herobattle.jit import helper
 # isort: off
 from engine.games.herobattle.layout import (
     ADVANCE, ALL_ON_ONE, CELL, CLOSE_RANKS, F32, F64, FAR_REACHING, GRID, HERO, HOLD, I64, K_DAMAGE, K_INTERVAL,
-    K_RANGE, KIND, L_FIRST_BLOW, L_GROUND, L_IDLE, L_PACES, L_UNIT_TICKS, L_WALKED, LANES, LIFE, LURE, MOST_DANGEROUS,
+    K_RANGE, KIND, L_FIRST_BLOW, L_GROUND, L_IDLE, L_WAY, L_UNIT_TICKS, L_WALKED, LANES, LIFE, LURE, MOST_DANGEROUS,
     NEAREST, NEARLY_FALLEN, ON_HERO, ON_SOLDIERS, REACH2, S_UNITS, STANCE, STEP, STEP_BACK, STEP_X, STEP_Y, STUNNED,
     UNITS, WITHDRAW, X, Y,
 )  # fmt: skip
@@ -107,7 +107,7 @@ def _enter(i: int, side: int, tick: int, strikes: bool, ledger: F64, ground: Any
     dx, dy = units[STEP_X + i], units[STEP_Y + i]
     way = np.sqrt(dx * dx + dy * dy)
     ledger[side, L_UNIT_TICKS] += 1.0
-    ledger[side, L_PACES] += way
+    ledger[side, L_WAY] += way
     if way > _ZERO:
         ledger[side, L_WALKED] += 1.0
     elif not strikes:

@@ -135,7 +135,7 @@ def _obey(side: int, order: I64, given: I64, kinds: F64, lure: F32, state: F64, 
 @helper
 def _reward(
     kind: int, side: int, over: bool, now: F64, was: F64, ledger: F64, before: F64, results: F64, ticks: int
-) -> float:
+) -> Any:
     foe, spent = 1 - side, max(ledger[side, at.L_UNIT_TICKS] - before[side, at.L_UNIT_TICKS], 1.0)
     if kind == SCORE:
         return (now[side] - was[side]) - (now[foe] - was[foe])
@@ -200,7 +200,7 @@ def signals(battles: I64, side: int, f: Fields, results: F64, out: F64) -> None:
         out[row, 1] = 1.0 - results[b, side, 0] / 100.0
         out[row, 2] = ledger[at.L_WALKED] / spent
         out[row, 3] = ledger[at.L_IDLE] / spent
-        out[row, 4] = ledger[at.L_PACES] / f.state[b, side, at.S_UNITS]
+        out[row, 4] = ledger[at.L_WAY] / f.state[b, side, at.S_UNITS]
         out[row, 5] = ledger[at.L_FIRST_BLOW] if ledger[at.L_FIRST_BLOW] > 0.0 else f.ticks[b]
         out[row, 6] = ledger[at.L_GROUND]
 

@@ -58,8 +58,11 @@ class HeroBattleCommanders:
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         game = HeroBattle()
         tables = game.tables({})
+        edges, pair, soldiers = game.hidden
+        drawn = roster(game.describe())
         self._rules = play.Rules(
-            *tables, *game.hidden, *roster(game.describe()), same=same_teams, mirror=mirror
+            tables.pieces, tables.parameters, edges, pair, soldiers, drawn.costs, drawn.groups, drawn.limits,
+            same_teams, mirror,
         )  # fmt: skip
         seat = SeatSpec((ArraySpec("battle", (play.OBSERVED,)),), ORDER, tuple(rewards), SIGNALS)
         longest = -(-int(tables.parameters[layout.TIME_LIMIT]) // every)
