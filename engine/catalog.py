@@ -221,6 +221,7 @@ LEARNERS: dict[str, Entry] = {
         "engine.rl.dqn:DQN",
     ),
 }
+_COMMANDERS = ("every", "rewards", "same_teams")
 _PONG = ("points", "max_ticks", "frame_skip", "rewards")
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
@@ -234,6 +235,16 @@ GAMES: dict[str, AgentGame] = {
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
+    ),
+    "commanders": AgentGame(
+        "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
+        "where to stand, when to use the skill.",
+        "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
+    ),
+    "commanders-two-seats": AgentGame(
+        "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",
+        "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
+        ("left", "right"), {"seats": (0, 1)},
     ),
     "connect-four": AgentGame(
         "Connect Four", "Two agents drop discs in turn; four in a line win. The first one to move is drawn.",
@@ -249,6 +260,14 @@ PLAYERS: dict[str, Entry] = {
     "pong-follower": Entry(
         "Follows the ball", "Keeps its paddle at the ball's height, and never looks ahead.", Config,
         "engine.games.pong.follower:Follower",
+    ),
+    "herobattle-itself": Entry(
+        "Gives no orders", "Its team fights by itself, as in lineups.", Config,
+        "engine.games.herobattle.commanders.scripts:Commander",
+    ),
+    "hero-hunter": Entry(
+        "Hunts the hero", "Sends everybody at the enemy’s hero, and uses the skill as soon as it can.", Config,
+        "engine.games.herobattle.commanders.scripts:HeroHunter",
     ),
 }  # fmt: skip
 """Scripted players: each is constructed from the description of its seat."""

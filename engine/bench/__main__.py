@@ -37,6 +37,7 @@ MODULES = (
     "broadcast",
     "learning",
     "two_seats",
+    "commanders",
     "worth",
     "patch",
     "sensitivity",

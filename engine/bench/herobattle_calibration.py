@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bench.herobattle_teams import Marginals, equal_cost_pairs, marginals, roster
+from engine.bench.herobattle_teams import Marginals, equal_cost_pairs, marginals
 from engine.games.herobattle import kernel
 from engine.games.herobattle.simulator import HeroBattle, Tables
 from engine.games.herobattle.spec import CATEGORIES, DATA, FILES, game_spec
+from engine.games.herobattle.teams import roster
 from engine.piping import until_nobody_reads
 from engine.simulators.contract import Piece
 

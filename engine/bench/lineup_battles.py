@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import rankdata
 
-from engine.bench.herobattle_teams import equal_cost_pairs, marginals, sample_teams
+from engine.bench.herobattle_teams import equal_cost_pairs, marginals
 from engine.bench.row import row
 from engine.games.herobattle import HeroBattle, kernel
 from engine.games.herobattle.planted import planted_pieces
+from engine.games.herobattle.teams import sample_teams
 from engine.indicators import wilson
 from engine.lineups.schema import presence
 from engine.simulators.contract import GameSpec

@@ -12,6 +12,7 @@ from engine.config.base import Config, parse
 from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
+CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited"]
 LONGEST_OPENING = 6
 """Moves of Connect Four within which nobody can have won."""
 
@@ -55,12 +56,23 @@ class ConnectFourSettings(Config):
     opening: Annotated[int, Count(0, LONGEST_OPENING)] = 2
 
 
+class CommanderSettings(Config):
+    """Settings of herobattle with commanders in a study."""
+
+    every: Annotated[int, Count(1, 100)] = 4
+    rewards: tuple[CommanderReward, ...] = Field(("score", "win"), min_length=1, max_length=8)
+    same_teams: StrictBool = False
+    mirror: StrictBool = False
+
+
 SETTINGS: dict[str, type[Config]] = {
     "pong": PongSettings,
     "pong-two-seats": PongSettings,
     "vector-pong": PongSettings,
     "image-pong": ImagePongSettings,
     "connect-four": ConnectFourSettings,
+    "commanders": CommanderSettings,
+    "commanders-two-seats": CommanderSettings,
 }
 """Settings by the names of games in studies, with or without ``builtin:``."""
 

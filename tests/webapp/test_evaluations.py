@@ -242,6 +242,8 @@ def test_each_player_stands_with_the_games_that_it_can_play(team: Studio, design
     assert boxes == {
         "random": list(GAMES),
         "pong-follower": ["pong-two-seats"],
+        "herobattle-itself": ["commanders-two-seats"],
+        "hero-hunter": ["commanders-two-seats"],
         f"job-{discs.pk}": ["connect-four"],
     }
     assert "Follows the ball, plays Pong for two" in content

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engine.errors import SimulatorError
 from engine.games.herobattle.jit import entry, helper
-from engine.games.herobattle.kernel import SIDE
+from engine.games.herobattle.layout import SIDE
 from engine.simulators.contract import GameSpec
 
 I32 = NDArray[np.int32]

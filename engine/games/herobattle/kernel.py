@@ -11,56 +11,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.games.herobattle.jit import entry, float_bits, helper, trailing_zeros
+
+# isort: off
+from engine.games.herobattle.layout import (
+    AGAINST, AT_ONCE, BACK, BANNER_GUARD, BANNER_KINDS, COOLDOWN, COST, COVER, DURATION, EDGE, E_EDGE, E_GUARD,
+    E_HASTE, E_HERO_HP, E_RANGE, E_SOLDIER_HP, E_SPEED, E_THORNS, F32, F64, FIELD, FIRST_USE, FULL, GUARD, HELD, HERO,
+    HP, HURT, I32, I64, KIND, K_AGAINST, K_CLASS, K_COLUMNS, K_COUNT, K_DAMAGE, K_EDGE, K_GUARD, K_HP, K_INTERVAL,
+    K_RANGE, K_SPEED, K_VALUE, LANES, LIFE, LURE, MARK_CELLS, NO_CLASS, OPENING, PACE, P_ASSAULT, P_CARRIED,
+    P_COLUMNS, P_GRUDGE, P_LAST_STAND, P_OPENING, P_THORNS, RADIUS, RALLY, REACH, REACH2, READY, ROLL_SPREAD, SALVAGE,
+    SHIELD, SIDE, SKILL, SLOW, STEP, STEP_X, STEP_Y, STRIKE, STUN, STUNNED, S_ALIVE, S_BLESSED, S_BLOW, S_CAST,
+    S_COLUMNS, S_CURSED, S_FELL, S_FELL_AT, S_LAST_CAST, S_MIGHT, S_PACE, S_PROVOKED_AT, S_START, S_UNITS, TARGET,
+    TARGET_X, TARGET_Y, TIME_LIMIT, TRIGGER, U64, UNITS, UNIT_CELLS, WAIT, WARD, WEAKEN, X, Y,
+)  # fmt: skip
+
+# isort: on
+from engine.games.herobattle.orders import march
 from engine.rng import GOLDEN
 from engine.splitmix import mix
-
-F32 = NDArray[np.float32]
-F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-
-SIDE = 10  # a hero and at most nine soldiers
-LANES = 16  # room for a side: loops over all units at once have a fixed length, which compiles to vector code
-UNITS = 2 * LANES
-HERO, FIRST, SECOND = 0, 1, 2  # the kinds of unit in a team
-
-# Columns of the piece table: cost, then the category's attributes in the order of the spec.
-COST = 0
-HP, DAMAGE, INTERVAL, RANGE, SPEED, EDGE, GUARD = 1, 2, 3, 4, 5, 6, 9  # heroes and soldiers; EDGE and GUARD are three
-AGAINST = 12  # soldiers: pikes, bows, riders
-COOLDOWN, FIRST_USE, TRIGGER, RADIUS, DURATION = 1, 2, 3, 4, 5  # skills
-STRIKE, SHIELD, WARD, RALLY, STUN, WEAKEN, SLOW = 6, 7, 8, 9, 10, 11, 12
-E_HERO_HP, E_HERO_DAMAGE, E_SOLDIER_HP, E_SOLDIER_DAMAGE, E_HASTE, E_SPEED, E_RANGE = 1, 2, 3, 4, 5, 6, 7  # equipment
-E_EDGE, E_GUARD, E_THORNS, E_ASSAULT, E_OPENING, E_LAST_STAND, E_GRUDGE = 8, 11, 14, 15, 16, 17, 18
-COLUMNS = 19
-
-# Parameters, in the order of the spec.
-TIME_LIMIT, ROLL_SPREAD, FIELD, BANNER_KINDS, BANNER_GUARD, OPENING, REACH, SALVAGE = 0, 1, 2, 3, 4, 5, 6, 7
-
-# Columns of the kinds table [2, 3, K_COLUMNS].
-K_HP, K_DAMAGE, K_INTERVAL, K_RANGE, K_SPEED, K_EDGE, K_GUARD, K_AGAINST, K_CLASS, K_VALUE, K_COUNT = (
-    0, 1, 2, 3, 4, 5, 8, 11, 14, 15, 16,
-)  # fmt: skip
-K_COLUMNS = 17
-NO_CLASS = 3.0
-# Columns of the powers table [2, P_COLUMNS]: a skill's columns as above, then what equipment adds for the whole team.
-P_THORNS, P_ASSAULT, P_OPENING, P_LAST_STAND, P_GRUDGE, P_CARRIED = 13, 14, 15, 16, 17, 18
-P_COLUMNS = 19
-# Columns of the state table [2, S_COLUMNS]: what changes for a side as a whole during a battle.
-S_UNITS, S_ALIVE, S_START, S_FELL, S_FELL_AT, S_PROVOKED_AT, S_CAST, S_LAST_CAST = 0, 1, 2, 3, 4, 5, 6, 7
-S_BLESSED, S_CURSED, S_MIGHT, S_PACE, S_BLOW = 8, 9, 10, 11, 12
-S_COLUMNS = 13
-# Blocks of UNITS numbers in the flat ``units`` and ``marks`` arrays (one array, so that no loop needs alias checks).
-X, Y, TARGET_X, TARGET_Y, STEP_X, STEP_Y, LIFE, FULL = 0, 32, 64, 96, 128, 160, 192, 224
-READY, WAIT, STUNNED, REACH2, STEP, PACE, HURT, BACK, COVER = 256, 288, 320, 352, 384, 416, 448, 480, 512
-LURE = 544  # three blocks, one for each kind of attacker
-UNIT_CELLS = 640
-TARGET, KIND = 0, 32
-MARK_CELLS = 64
 
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
@@ -208,7 +177,7 @@ def _deploy(side: int, last: int, kinds: F64, gap: float, key: Any, units: F32, 
 
 
 @helper
-def _aim(i: int, foe: int, units: F32, marks: I64) -> None:
+def aim(i: int, foe: int, units: F32, marks: I64) -> None:
     """Unit i aims at the nearest living enemy, by distances weighted with how well its kind does against theirs.
     Squared distances are compared by their bits, with the last four replaced by the enemy's number, which breaks
     ties."""
@@ -283,7 +252,7 @@ def _settle(units: F32) -> Any:
 
 
 @helper
-def _life(side: int, units: F32) -> float:
+def life_of(side: int, units: F32) -> float:
     total = 0.0
     for i in range(side * LANES, side * LANES + SIDE):
         total += units[LIFE + i]
@@ -291,16 +260,33 @@ def _life(side: int, units: F32) -> float:
 
 
 @helper
-def _may_cast(side: int, tick: int, powers: F64, state: F64, units: F32) -> Any:
+def _can_cast(side: int, tick: int, state: F64, units: F32) -> Any:
     hero = side * LANES
-    if tick < state[side, S_CAST] or units[LIFE + hero] <= 0.0 or tick <= units[STUNNED + hero]:
+    return not (tick < state[side, S_CAST] or units[LIFE + hero] <= 0.0 or tick <= units[STUNNED + hero])
+
+
+@helper
+def _may_cast(side: int, tick: int, powers: F64, state: F64, units: F32) -> Any:
+    """Whether the hero can use the skill and its trigger says so."""
+    if not _can_cast(side, tick, state, units):
         return False
     trigger = powers[side, TRIGGER]
     if trigger < 0.5:
         return True
     if trigger < 1.5:
-        return _life(side, units) < _WORN * state[side, S_START]
+        return life_of(side, units) < _WORN * state[side, S_START]
     return state[side, S_FELL_AT if trigger < 2.5 else S_PROVOKED_AT] > state[side, S_LAST_CAST]
+
+
+@helper
+def _ordered_cast(side: int, tick: int, orders: Any, powers: F64, state: F64, units: F32) -> Any:
+    """``_may_cast``, or what a commander orders instead of the trigger."""
+    if orders is not None:
+        if orders[side, SKILL] == HELD:
+            return False
+        if orders[side, SKILL] == AT_ONCE:
+            return _can_cast(side, tick, state, units)
+    return _may_cast(side, tick, powers, state, units)
 
 
 @helper
@@ -337,7 +323,7 @@ def _might(side: int, tick: int, opening: float, powers: F64, state: F64, units:
     """Factor on this side's blows in this tick, from own and enemy skills and equipment."""
     foe = 1 - side
     might = 1.0 + powers[side, P_GRUDGE] * state[side, S_FELL]
-    if powers[side, P_LAST_STAND] > 0.0 and _life(side, units) < 0.5 * state[side, S_START]:
+    if powers[side, P_LAST_STAND] > 0.0 and life_of(side, units) < 0.5 * state[side, S_START]:
         might *= 1.0 + powers[side, P_LAST_STAND]
     if tick <= state[side, S_BLESSED]:
         might *= 1.0 + powers[side, RALLY]
@@ -366,7 +352,7 @@ def _sights(tick: int, state: F64, units: F32, marks: I64) -> None:
     for side in range(2):
         n = int(state[side, S_UNITS])
         for k in range((-tick) & (_RETARGET - 1), n, _RETARGET):
-            _aim(side * LANES + k, 1 - side, units, marks)
+            aim(side * LANES + k, 1 - side, units, marks)
         for i in range(side * LANES, side * LANES + n):
             units[TARGET_X + i] = units[X + marks[TARGET + i]]
             units[TARGET_Y + i] = units[Y + marks[TARGET + i]]
@@ -385,7 +371,7 @@ def _bury(tick: int, state: F64, units: F32, marks: I64) -> None:
             state[side, S_ALIVE] = alive
             for i in range((1 - side) * LANES, (1 - side) * LANES + int(state[1 - side, S_UNITS])):
                 if units[LIFE + marks[TARGET + i]] <= 0.0:
-                    _aim(i, side, units, marks)
+                    aim(i, side, units, marks)
 
 
 @helper
@@ -398,7 +384,7 @@ def _record(trace: F64, tick: int, units: F32) -> None:
 
 
 @helper
-def _begin(
+def begin(
     kinds: F64, powers: F64, last: I64, gap: float, first: Any, second: Any, state: F64, units: F32, marks: I64,
     keys: U64, harm: F32, lure: F32,
 ) -> None:  # fmt: skip
@@ -409,7 +395,7 @@ def _begin(
     for side in range(2):
         n = _deploy(side, last[side], kinds, gap, first if side == 0 else second, units, marks, keys)
         state[side, S_UNITS] = state[side, S_ALIVE] = n
-        state[side, S_START] = _life(side, units)
+        state[side, S_START] = life_of(side, units)
         state[side, S_CAST] = powers[side, FIRST_USE]
         state[side, S_PACE] = 1.0
         state[side, S_BLOW] = max(kinds[side, HERO, K_DAMAGE], 1e-9)
@@ -418,18 +404,19 @@ def _begin(
             units[LURE + k * UNITS + i] = lure[(1 - i // LANES) * 9 + k * 3 + marks[KIND + i]]
     for side in range(2):
         for k in range(int(state[side, S_UNITS])):
-            _aim(side * LANES + k, 1 - side, units, marks)
+            aim(side * LANES + k, 1 - side, units, marks)
 
 
 @helper
-def _fight(
-    powers: F64, parameters: F64, state: F64, units: F32, marks: I64, keys: U64, harm: F32, trace: F64,
-    casts: Any, tally: I64,
+def fight(
+    tick: int, until: int, orders: Any, ledger: Any, ground: Any, powers: F64, parameters: F64, state: F64, units: F32,
+    marks: I64, keys: U64, harm: F32, trace: F64, casts: Any, tally: I64,
 ) -> int:  # fmt: skip
-    """Fight one battle to its end; returns its length in ticks. The survivors are left in ``units``."""
-    limit, spread = int(parameters[TIME_LIMIT]), parameters[ROLL_SPREAD] / 100.0
-    _record(trace, 0, units)
-    tick = unit_ticks = attack_ticks = 0
+    """Fight one battle from ``tick`` to ``until`` or its end; returns the tick it came to. The survivors are left in
+    ``units``. ``orders`` int64[2, ORDERS]: what each side's commander says; ``ledger`` and ``ground`` count
+    what follows; None: nobody commands, and this is compiled without a trace of them."""
+    limit, spread = min(int(parameters[TIME_LIMIT]), until), parameters[ROLL_SPREAD] / 100.0
+    unit_ticks = attack_ticks = 0
     while tick < limit and state[0, S_ALIVE] > 0.0 and state[1, S_ALIVE] > 0.0:
         tick += 1
         unit_ticks += int(state[0, S_ALIVE] + state[1, S_ALIVE])
@@ -438,10 +425,15 @@ def _fight(
             _pace(side, tick, powers, state, units)
         _sights(tick, state, units, marks)
         due = _move(units, np.float32(tick))
+        if orders is not None:
+            march(tick, due, orders, ledger, ground, parameters[FIELD], state, units, marks)
         if due != 0:
             attack_ticks += 1
             _strike(due, tick, spread, powers, state, units, marks, keys, harm)
-        ready = _may_cast(0, tick, powers, state, units), _may_cast(1, tick, powers, state, units)
+        ready = (
+            _ordered_cast(0, tick, orders, powers, state, units),
+            _ordered_cast(1, tick, orders, powers, state, units),
+        )
         for side in range(2):
             if ready[side] and _cast(side, tick, parameters[REACH], powers, state, units, marks, keys, harm):
                 if trace.shape[0] > 0:
@@ -455,11 +447,11 @@ def _fight(
 
 
 @helper
-def _outcome(kinds: F64, powers: F64, state: F64, units: F32, marks: I64, salvage: float, side_out: F64) -> None:
+def outcome(kinds: F64, powers: F64, state: F64, units: F32, marks: I64, salvage: float, side_out: F64) -> None:
     """Strength left (%), resources left and win of both sides, float64[2, 3]. Skill and equipment keep their value in
     proportion to the team's strength; the share ``salvage`` of losses is recovered."""
     for side in range(2):
-        strength = _life(side, units) / state[side, S_START]
+        strength = life_of(side, units) / state[side, S_START]
         worth, whole = powers[side, P_CARRIED] * strength, powers[side, P_CARRIED]
         for i in range(side * LANES, side * LANES + int(state[side, S_UNITS])):
             worth += kinds[side, marks[KIND + i], K_VALUE] * (units[LIFE + i] / units[FULL + i])
@@ -485,9 +477,12 @@ def play(
         kinds[:] = 0.0
         last[0] = muster(left[b], 0, pieces, parameters, edges, pair, soldiers, kinds, powers)
         last[1] = muster(right[b], 1, pieces, parameters, edges, pair, soldiers, kinds, powers)
-        _begin(kinds, powers, last, parameters[FIELD], first[b], second[b], state, units, marks, keys, harm, lure)
-        duration[b, 0] = _fight(powers, parameters, state, units, marks, keys, harm, trace, casts, tally)
-        _outcome(kinds, powers, state, units, marks, parameters[SALVAGE] / 100.0, side_out[b])
+        begin(kinds, powers, last, parameters[FIELD], first[b], second[b], state, units, marks, keys, harm, lure)
+        _record(trace, 0, units)
+        duration[b, 0] = fight(
+            0, _FAR, None, None, None, powers, parameters, state, units, marks, keys, harm, trace, casts, tally
+        )
+        outcome(kinds, powers, state, units, marks, parameters[SALVAGE] / 100.0, side_out[b])
         if tallies.shape[0] > 0:
             tallies[b, 0] = tally[0]
             tallies[b, 1] = tally[1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.games.herobattle.kernel import LANES
+from engine.games.herobattle.layout import LANES
 from engine.simulators.contract import Frame, GameSpec
 
 F64 = NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import SimulatorError
-from engine.games.herobattle import kernel
+from engine.games.herobattle import kernel, layout
 from engine.games.herobattle.check import check_rows, slot_ranges
 from engine.games.herobattle.planted import EDGE, hidden_edges
 from engine.games.herobattle.replay import frames
@@ -26,7 +26,7 @@ _PATCHES_KEPT = 32
 
 
 class Tables(NamedTuple):
-    """The numbers of one patched game: ``pieces`` float64[pieces, kernel.COLUMNS], ``parameters`` float64[p]."""
+    """The numbers of one patched game: ``pieces`` float64[pieces, layout.COLUMNS], ``parameters`` float64[p]."""
 
     pieces: F64
     parameters: F64
@@ -41,7 +41,7 @@ class Played(NamedTuple):
 
 def compile_tables(spec: GameSpec) -> Tables:
     """The kernel's arrays from a (patched) spec."""
-    pieces = np.zeros((len(spec.pieces), kernel.COLUMNS))
+    pieces = np.zeros((len(spec.pieces), layout.COLUMNS))
     for i, piece in enumerate(spec.pieces):
         pieces[i, 0] = piece.cost
         pieces[i, 1 : 1 + len(piece.attributes)] = list(piece.attributes.values())
@@ -66,6 +66,11 @@ class HeroBattle:
     def describe(self) -> GameSpec:
         """The game, unpatched. A planted game differs from the plain one only in its version."""
         return self._spec
+
+    @property
+    def hidden(self) -> tuple[F64, I32, int]:
+        """What ``kernel.play`` takes besides a patch's tables: planted edges, the planted pair, the first soldier."""
+        return self._edges, self._pair, self._soldiers
 
     def tables(self, patch: Patch) -> Tables:
         """The compiled tables of a patch; the last few are kept. Raises SimulatorError for an unknown path."""
@@ -121,8 +126,8 @@ class HeroBattle:
         first, second = kernel.streams(np.array([seed], dtype=np.uint64))
         check_rows(self._spec, self._ranges, left, right, 1)
         tables = self.tables(patch)
-        ticks = int(tables.parameters[kernel.TIME_LIMIT])
-        trace, casts = np.zeros((ticks + 1, kernel.UNITS, 3)), np.zeros((ticks + 1, 2), np.uint8)
+        ticks = int(tables.parameters[layout.TIME_LIMIT])
+        trace, casts = np.zeros((ticks + 1, layout.UNITS, 3)), np.zeros((ticks + 1, 2), np.uint8)
         side, duration = np.empty((1, 2, 3)), np.empty((1, 1))
         kernel.play(
             left, right, first, second, tables.pieces, tables.parameters, self._edges, self._pair, self._soldiers,
