@@ -42,7 +42,8 @@ from engine.indicators import FLAT, STRONG, UNDER, UNSURE
 from engine.means import Mean, range_by_battles
 
 Floats = NDArray[np.float64]
-Finding = Literal["confirmed", "weak", "refuted", "more", "close", "measured"]
+Finding = Literal["confirmed", "weak", "refuted", "more", "close", "measured", "meant"]
+"""``meant``: whatever battles say, somebody means it to be so, which no battles tell: ``judge`` never finds it."""
 
 ERROR = 0.05
 BASELINE_ERROR = 0.01
@@ -226,7 +227,7 @@ class Verdict(NamedTuple):
 
 def mark(finding: Finding) -> int:
     """The chart mark of a finding. An undecided lineup is UNSURE wherever its mean is."""
-    return {"confirmed": STRONG, "refuted": UNDER}.get(finding, UNSURE)
+    return {"confirmed": STRONG, "refuted": UNDER, "meant": UNDER}.get(finding, UNSURE)
 
 
 def weights(batches: Sequence[int]) -> Floats:

@@ -1,6 +1,8 @@
-// What the frame of every page needs: menus, theme menu, toasts, times in the reader's zone, focus after a failed form.
+// What the frame of every page needs: menus, theme menu, toasts, times in the reader's zone, what is typed, the keyboard.
 import { watchCtrlEnter } from "./ctrl_enter.js";
-import { find, findAll, findOptional } from "./elements.js";
+import { find, findAll } from "./elements.js";
+import { watchFocus } from "./focus_next.js";
+import { keepTypedText } from "./kept_text.js";
 import { watchWhatIsLeft } from "./left_behind.js";
 import { closeMenusOutside } from "./menu.js";
 import { watchToasts } from "./toast.js";
@@ -50,10 +52,11 @@ closeMenusOutside();
 watchToasts();
 watchCtrlEnter();
 watchWhatIsLeft();
+keepTypedText();
 localTimes(document);
 reachLargeTables();
 window.addEventListener("resize", reachLargeTables);
 document.addEventListener("htmx:load", reachLargeTables);
 document.addEventListener("toggle", reachLargeTables, true); // a table that was folded away had no size
 document.addEventListener("htmx:load", (event) => localTimes(event.detail.elt));
-findOptional(document, "[data-form-problem]")?.focus();
+watchFocus();

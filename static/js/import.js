@@ -29,6 +29,7 @@ document.addEventListener("paste", (event) => {
   const pasted = event.clipboardData?.getData("text/plain") ?? "";
   if (closest(event.target, "input, textarea") || !pasted.includes("\t")) return;
   text.value = pasted;
+  text.dispatchEvent(new Event("input", { bubbles: true }));
   text.focus();
 });
 
@@ -77,7 +78,10 @@ const failures = {
 function answered(request) {
   const isJson = request.getResponseHeader("Content-Type")?.startsWith("application/json");
   const said = isJson ? JSON.parse(request.responseText) : {};
-  if (said.next) location.assign(said.next);
+  if (said.next) {
+    form.dispatchEvent(new Event("equipoise:sent", { bubbles: true }));
+    location.assign(said.next);
+  }
   else if (said.errors) refuse(said.errors);
   else if (request.status === 200) location.assign(request.responseURL); // the project has no game yet
   else refuse({ [used()]: [failures[request.status] ?? failures[0]] });

@@ -249,6 +249,7 @@ function showKept(kept) {
 function show(answer) {
   showErrors(form, answer.errors);
   showKept(answer.kept);
+  at("about-line").classList.toggle("line-wrong", Boolean(answer.errors.line)); // the rest is of the line before
   if (!answer.measures) return;
   at("counts").textContent = answer.counts;
   at("own").hidden = !own();

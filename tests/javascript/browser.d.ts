@@ -71,6 +71,10 @@ interface DocumentEventMap {
   "toast": CustomEvent<{ text: string; problem?: boolean }>;
   "htmx:load": CustomEvent<{ elt: Element }>;
   "htmx:afterSwap": CustomEvent;
+  "htmx:afterSettle": CustomEvent;
+  "htmx:beforeRequest": CustomEvent;
+  "htmx:afterRequest": CustomEvent<{ successful: boolean }>;
+  "equipoise:sent": Event;
   "htmx:sendError": CustomEvent;
   "htmx:timeout": CustomEvent;
   "htmx:responseError": CustomEvent<{ xhr: XMLHttpRequest }>;

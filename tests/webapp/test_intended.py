@@ -13,8 +13,11 @@ from django.urls import reverse
 from engine.config import SearchConfig, parse
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, experiment
+from tests.webapp.published import OVER, played_again
+from webapp.accounts.models import User
 from webapp.games.models import GameVersion
-from webapp.studies import actions, companion, patterns
+from webapp.reports.content import content
+from webapp.studies import actions, companion, kinds, patterns
 from webapp.studies.explore_build import explored
 from webapp.studies.found_counts import found_by
 from webapp.studies.models import Job
@@ -126,7 +129,45 @@ def test_an_experiment_lists_it_apart_and_does_not_count_it(team: Studio, search
     text = " ".join(unescape(re.sub(r"<[^>]+>", " ", page.content.decode())).split())
     assert "Three suspects" in text
     assert "Intended, so not counted" in text
-    assert "This is meant to be so" in text
+    assert "Marrow Duke is meant to be so. Teams that hold it win" in text
+
+
+def words(person: User, name: str, search: Job, **query: str) -> str:
+    """What a page of the search says."""
+    page = signed_in(person).get(reverse(name, args=["herobattle", search.pk]), query).content.decode()
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def test_a_decision_is_told_alike_by_every_page_of_the_search_on_which_it_was_made(team: Studio) -> None:
+    search = search_job(team.project, rows=200)
+    experiment(search)
+    meant(search, PAIR)
+    explained = np.flatnonzero(explored(search).core["meant"] == 1).tolist()
+    decisions.decide(search, PAIR, PAIR, team.owner, "none")
+    played_again(search, [*explained[:4], *(row for row in range(12) if row not in explained)], OVER)
+    before = found_by(search)
+    meant(search, PAIR)
+    found = found_by(search)
+    assert found.meant > 0
+    assert (found.confirmed or 0) < (before.confirmed or 0)
+    rows = int((explored(search).core["meant"] == 1).sum())
+    assert rows == found.meant
+    told = kinds.of(search).found(search)
+    assert told is not None
+    assert f"{found.meant:,} meant to be so" in told.words, "the row of Home, and of the jobs"
+    assert kinds.of(search).counts(search)["meant_words"] == f", {found.meant:,} of them meant to be so"  # type: ignore[index]
+    explorer = words(team.producer, "studies:explore", search)
+    assert f"{found.meant:,} of them meant to be so" in explorer
+    suspects = words(team.producer, "suspects:page", search, suspect=PAIR)
+    assert "Frost Captain + Warhorn is meant to be so." in suspects
+    assert "Frost Captain + Warhorn is unfair." not in suspects
+    assert "Frost Captain + Warhorn" not in suspects.partition("What explains them")[2].partition("How hard")[0]
+    kept = content(search)
+    assert [each["claim"] for each in kept["intended"]] == ["Frost Captain + Warhorn is meant to be so."]
+    assert kept["meant_count"] == found.meant
+    assert len(kept["meant"]) == (before.confirmed or 0) - (found.confirmed or 0)
+    decisions.decide(search, PAIR, PAIR, team.owner, "none")
+    assert found_by(search) == before
 
 
 def test_lineups_that_it_explains_are_marked_and_counted_nowhere(search: Job) -> None:

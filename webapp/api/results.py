@@ -58,9 +58,9 @@ def results(request: HttpRequest, project: str, number: int, query: Query[Result
     """The front (nothing that was tried beats one of these in every number), everything evaluated, or the shortlist of
     a search for lineups, with 95 % ranges; as JSON page by page, or all of it as CSV. While the job runs: as far as it
     is. What fresh battles say of a lineup is its finding: confirmed, weak, refuted, more or close (they leave it open),
-    measured (there is no line). Its verdict is strong, unsure or under, where there is a line; under means on average:
-    only a finding of refuted has the whole range there. How sure it is stands beside it, in the words of the
-    question."""
+    measured (there is no line) or meant (to be so). Its verdict is strong, unsure or under, where there is a line;
+    under means on average: only a finding of refuted has the whole range there. How sure it is stands beside it, in the
+    words of the question."""
     job = job_of(request, project, number)
     parts = kinds.of(job)
     if not parts.results:

@@ -110,7 +110,7 @@ def _open(reasons: list[str]) -> Headline:
 
 
 def _fair(pieces: Pieces, lineups: Judged) -> Headline:
-    meant = pieces.intended or lineups.meant
+    meant = pieces.intended or lineups.held
     looked = f"None of {number(pieces.looked_at)} pieces, amounts and pairs"
     none = f"none of {number(lineups.played)} lineups that were played again is"
     again = "the lineup that was played again is not" if lineups.played == 1 else none

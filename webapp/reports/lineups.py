@@ -25,8 +25,8 @@ from webapp.suspects.reading import Suspect
 
 KEPT = 50
 """Confirmed lineups that a report keeps; more of them are counted."""
-SURE, WAITS = ("confirmed",), ("more", "close")
-"""What fresh battles find of lineups that are over the line, and of those that they leave open."""
+SURE, WAITS, MEANT = ("confirmed",), ("more", "close"), ("meant",)
+"""What fresh battles find of lineups that are over the line, that they leave open, and that are meant to be so."""
 MARGIN = 0.06
 """How far beyond what it shows an axis goes, in parts of that."""
 
@@ -35,7 +35,8 @@ class Judged(NamedTuple):
     """Lineups on fresh battles. ``confirmed``: those that count, and ``meant`` those that hold what is intended, each
     as the report keeps it; ``open``: by name, with what would tell. ``played``: on fresh battles in all; ``weak``: over
     the line or near it, but weak; ``searched``: over the line by the search's own battles and not played again.
-    ``lined``: whether there is a line; ``lost``: why nothing can be read."""
+    ``lined``: whether there is a line; ``lost``: why nothing can be read. ``held``: how many of all lineups are
+    meant to be so."""
 
     confirmed: list[dict[str, Any]]
     meant: list[dict[str, Any]]
@@ -47,6 +48,7 @@ class Judged(NamedTuple):
     battles: int = 0
     lined: bool = True
     lost: str = ""
+    held: int = 0
 
 
 class _Lineups(NamedTuple):
@@ -73,21 +75,23 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     lineups = _Lineups(found, found.genome, spec, source.objectives(search).objectives)
     rows = {int(lineup): row for row, lineup in enumerate(found.core["id"])}
     fresh = {rows[lineup]: said for lineup, said in found.fresh.items() if lineup in rows}
-    sure, open_ = ([row for row, said in fresh.items() if said.finding in told] for told in (SURE, WAITS))
-    names = dict(zip([*sure, *open_], told_apart([*map(lineups.teams, [*sure, *open_])]), strict=True))
-    told = [{"name": names[row], **_told(lineups, row, fresh[row], intended)} for row in sure]
-    told.sort(key=lambda each: -each["beyond"])
+    sure, open_, meant = ([row for row, said in fresh.items() if said.finding in told] for told in (SURE, WAITS, MEANT))
+    every = [*sure, *open_, *meant]
+    names = dict(zip(every, told_apart([*map(lineups.teams, every)]), strict=True))
+    told = [{"name": names[row], **_told(lineups, row, fresh[row], intended)} for row in [*sure, *meant]]
+    confirmed, apart = (sorted(each, key=lambda row: -row["beyond"]) for each in (told[: len(sure)], told[len(sure) :]))
     words = source.words(search)
     return Judged(
-        [each for each in told if not each["holds"]],
-        [each for each in told if each["holds"]],
+        confirmed,
+        apart,
         [{"name": names[row], "words": fresh[row].sentence(words)} for row in open_],
         len(fresh),
         sum(said.finding == "weak" for said in fresh.values()),
-        max(0, int((found.core["verdict"] == STRONG).sum()) - len(told)),
+        max(0, int((found.core["verdict"] == STRONG).sum()) - len(sure)),
         len(rows),
         sum(said.battles for said in fresh.values()),
         found.lined,
+        held=int(found.core["meant"].sum()),
     )
 
 

@@ -65,12 +65,11 @@ def pieces_of(search: Job) -> Pieces:
     if experiment is None:
         return Pieces(None, "none", [], [], decided, [], 0, 0.0, 0.0, 1.0)
     found, bundle = read(experiment), latest(experiment)
-    meant = decisions.intended(decided)
     return Pieces(
         experiment,
         _state(experiment, lost=found.lost, proved=found.proved and bundle is not None),
-        [each for each in found.named if each.key not in meant],
-        [*found.intended, *(each for each in found.named if each.key in meant)],
+        found.named,
+        list(found.intended),
         decided,
         lines_of(bundle) if bundle else [],
         int(experiment.metrics.get("looked_at", 0)) or found.lines,
@@ -88,13 +87,13 @@ def _state(experiment: Job, *, lost: bool, proved: bool) -> State:
     return "measured" if proved and experiment.status == Status.FINISHED else "ended early"
 
 
-def told(suspect: Suspect, decision: Decision | None) -> dict[str, Any]:
-    """One suspect, as the report keeps it. Numbers are in points of the chance to win."""
+def told(suspect: Suspect, decision: Decision | None, *, meant: bool = False) -> dict[str, Any]:
+    """One suspect, as the report keeps it; ``meant``: to be so. Numbers are in points of the chance to win."""
     line = suspect.line
     return {
         "key": suspect.key,
         "name": line.name,
-        "claim": suspect.claim,
+        "claim": suspect.meant if meant else suspect.claim,
         "effect": suspect.effect,
         "good": suspect.good,
         "worth": line.worth,

@@ -62,8 +62,7 @@ def counted(job: Job, meta: Mapping[str, Any]) -> str:
     """What the page is about: the lineups that it shows, and how many more were played but are not shown, and why."""
     teams = int(job.config["lineups"]["teams"])
     found = plural(meta["rows"], "lineup") + ("" if teams == 1 else f" of {COUNTS[teams]} teams compared together")
-    if meta.get("meant"):
-        found += f", {number(meta['meant'])} of them meant to be so"
+    found += patterns.also(meta.get("meant", 0), " of them")
     if not meta["left_out"]:
         return found
     must = bool(job.config["objectives"].get("constraints"))

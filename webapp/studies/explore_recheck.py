@@ -28,6 +28,7 @@ from webapp.lib.first import first
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import explore_source as source
+from webapp.studies import patterns
 from webapp.studies.explore_source import signs, strength_index
 from webapp.studies.fresh import Fresh
 from webapp.studies.models import Job, Status
@@ -60,7 +61,8 @@ class _Examined:
         self.baselines: NDArray[np.int32] = np.empty((0, 0), np.int32)
 
     def take(self, bundle: Bundle, batch: int) -> None:
-        """Add the lineups of an artifact that could be measured, and that break no rule and are not meant to be so."""
+        """Add the lineups of an artifact that could be measured, and that broke no rule and were not meant to be so
+        when they were played."""
         columns = bundle.arrays
         if not len(columns["id"]):  # a re-check that was stopped before its first lineup
             return
@@ -226,15 +228,22 @@ def _judged(
     job: Job, searched: _Examined, checked: _Examined, goals: Goals
 ) -> dict[bytes, tuple[Sample, Verdict]]:  # fmt: skip
     """Every lineup that was played again, by genome: the battles that count for it, and the verdict. Of two stages the
-    later one counts."""
+    later one counts; of those that are meant to be so nothing is told."""
     stages = [_samples(job, searched), _samples(job, checked)]
     lineups = {key: [stage[key] for stage in stages if key in stage] for key in {**stages[0], **stages[1]}}
     told = confirmed(list(lineups.values()), goals)
-    others = int(told.sum())
-    return {
+    others, meant = int(told.sum()), _meant(job)
+    judged = {
         key: (samples[-1], judge(samples[-1], goals, bool(sure), others))
         for (key, samples), sure in zip(lineups.items(), told, strict=True)
     }
+    return {key: (own, said._replace(finding="meant") if key in meant else said) for key, (own, said) in judged.items()}
+
+
+def _meant(job: Job) -> set[bytes]:
+    """Lineups of a search that somebody means to be so, by genome."""
+    found = source.evaluated(job) if patterns.meant_by_now(job) else None
+    return set() if found is None else set(_keys(found.columns["genome"][found.meant]))
 
 
 def _examined(job: Job) -> tuple[_Examined, _Examined, Goals]:

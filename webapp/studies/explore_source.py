@@ -192,7 +192,8 @@ def evaluated(job: Job) -> Evaluated | None:
 
 def meant_of(job: Job, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
     """Which rows of an artifact somebody means to be so."""
-    return patterns.meant(job, spec(job), columns) if patterns.intended(job) else np.zeros(len(columns["id"]), np.bool_)
+    known = patterns.meant_by_now(job)
+    return patterns.meant(job, spec(job), columns) if known else np.zeros(len(columns["id"]), np.bool_)
 
 
 BRED_FROM_RANDOM = {"nsga2", "nsga3", "agemoea", "ga", "map-elites"}

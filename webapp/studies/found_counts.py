@@ -11,6 +11,7 @@ from django.core.cache import cache
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, UNDER
 from webapp.studies import explore_source as source
+from webapp.studies import patterns
 from webapp.studies.explore_recheck import KEPT_S, confirmed_count, findings, fresh_numbers, furthest
 from webapp.studies.models import Job
 
@@ -20,12 +21,14 @@ class Found(NamedTuple):
     fresh battles tell. ``over``: all that are marked as over the line or close to it. ``confirmed``: what fresh
     battles confirm; None where nothing was played again, or nothing can be. ``random``: of how many lineups that were
     drawn, not bred, so many are over the line and strong by the search's own battles: how usual that is. Of none where
-    nothing was bred: there is nothing to compare them with."""
+    nothing was bred: there is nothing to compare them with. ``meant``: how many are meant to be so, and counted in none
+    of these."""
 
     by_search: int
     over: int
     confirmed: int | None
     random: tuple[int, int] = (0, 0)
+    meant: int = 0
 
     @property
     def strong(self) -> int:
@@ -37,7 +40,7 @@ def found_by(job: Job) -> Found:
     """What a search found by now. Where its game is no longer described it is what the search itself last said."""
     said = Found(int(job.metrics.get("strong", 0)), int(job.metrics.get("over", 0)), None)
     confirmed = confirmed_count(job)
-    if confirmed is None:
+    if confirmed is None and not (job.terminal and patterns.meant_by_now(job)):
         return said
     key = f"found-{job.pk}-{source.key(job)}"
     kept: Found | None = cache.get(key)
@@ -57,6 +60,7 @@ def plain_counts(job: Job) -> dict[str, Any]:
     counts = {**found._asdict(), "strong": found.strong, "told": int(job.metrics.get("strong", 0))}
     told = _told_of(job, found)
     ends = [told.get(name) for name in ("worst", "worst_low", "worst_high")]
+    counts["meant_words"] = patterns.also(found.meant, " of them")
     return {**counts, "played": int(told.get("replayed", 0)), "furthest": None if ends[0] is None else ends}
 
 
@@ -80,7 +84,7 @@ def _told_of(job: Job, found: Found) -> dict[str, Any]:
     return told
 
 
-def _counted(job: Job, confirmed: int) -> Found:
+def _counted(job: Job, confirmed: int | None) -> Found:
     """By the rows of the explorer. Raises StoreError, ConfigError."""
     evaluated = source.evaluated(job)
     if evaluated is None:
@@ -93,4 +97,5 @@ def _counted(job: Job, confirmed: int) -> Found:
     over += sum(now.mark != UNDER for now in fresh.values())
     drawn = source.drawn_at_random(job, evaluated.columns)
     usual = (0, 0) if drawn.all() else (int(np.count_nonzero(verdict[drawn] == STRONG)), int(np.count_nonzero(drawn)))
-    return Found(int(np.count_nonzero(by_search == STRONG)), int(over), confirmed, usual)
+    meant = int(np.count_nonzero(evaluated.meant))
+    return Found(int(np.count_nonzero(by_search == STRONG)), int(over), confirmed, usual, meant)

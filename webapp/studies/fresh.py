@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from engine.verdicts import Finding, mark
 from webapp.lib.words import number
+from webapp.studies.patterns import MEANT
 from webapp.studies.verdict_words import Words
 
 WHY_ACROSS = (
@@ -64,6 +65,7 @@ class Fresh(NamedTuple):
             "more": f"Needs about {number(self.needs)} more battles to tell {open_}",
             "close": f"{battles} cannot tell {open_}" if self.endless else f"Too close on {battles} to tell {open_}",
             "measured": f"Measured on {battles}",
+            "meant": f"{MEANT}, measured on {battles}",
         }[self.finding]
 
     def short(self, words: Words) -> str:
@@ -76,6 +78,7 @@ class Fresh(NamedTuple):
             "more": "Needs more",
             "close": "Cannot tell" if self.endless else f"Close {near}",
             "measured": "Measured",
+            "meant": MEANT,
         }[self.finding]
 
     @property

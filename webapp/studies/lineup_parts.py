@@ -14,7 +14,7 @@ from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import OTHER_GAME
 from webapp.accounts.models import User
 from webapp.lib.words import number, plural
-from webapp.studies import front, plans, rechecked, wire
+from webapp.studies import front, patterns, plans, rechecked, wire
 from webapp.studies.compare.differences import method_title, settings_shown
 from webapp.studies.compare.lineups import LineupsCompared
 from webapp.studies.comparing import Comparing
@@ -91,7 +91,7 @@ class Searches(Samples):
         if all(objective.threshold is None for objective in self.objectives(job).objectives):
             return Found("no line was set")
         found = found_by(job)
-        by_search = f"{number(found.by_search)} found by the search"
+        by_search = f"{number(found.by_search)} found by the search{patterns.also(found.meant)}"
         if found.confirmed is None:
             return Found(by_search, "strong" if found.by_search else "")
         mark = "strong" if found.confirmed else "unsure" if found.by_search else ""

@@ -17,10 +17,16 @@ from engine.config.worth import WorthConfig
 from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
 from webapp.games.models import GameVersion
+from webapp.lib.words import lower_first, number
 from webapp.projects.models import Project
 from webapp.studies.models import Job
 
 MEANT = "Meant to be so"
+
+
+def also(meant: int, of_them: str = "") -> str:
+    """ ", 85 meant to be so", after what was counted; " of them" where that holds these. Empty where none is."""
+    return f", {number(meant)}{of_them} {lower_first(MEANT)}" if meant else ""
 
 
 class Named(NamedTuple):
@@ -41,8 +47,12 @@ class Source(Protocol):
         """What explains unfair lineups of a search by now, what explains most of it first."""
         ...
 
+    def decided(self, job: Job) -> tuple[Pattern, ...]:
+        """What people have decided since to be meant so, on a search or on the search that a job came with."""
+        ...
+
     def state(self, search: Job) -> str:
-        """Changes whenever ``explaining`` does."""
+        """Changes whenever ``explaining`` or ``decided`` does."""
         ...
 
 
@@ -64,8 +74,14 @@ def pinned(config: Study, project: Project, version: GameVersion | None) -> Stud
 
 
 def intended(job: Job) -> list[Pattern]:
-    """What a job takes for meant to be so."""
+    """What a job took for meant to be so when it was started: it was played by that."""
     return [Pattern.model_validate(each) for each in job.config.get("intended", ())]
+
+
+def meant_by_now(job: Job) -> list[Pattern]:
+    """What is meant to be so when what a job found is told: what it took for that, and what was decided on it since."""
+    told = [*intended(job), *(pattern for source in SOURCES for pattern in source.decided(job))]
+    return list({pattern.key: pattern for pattern in told}.values())
 
 
 def explaining(search: Job) -> list[Named]:
@@ -74,13 +90,13 @@ def explaining(search: Job) -> list[Named]:
 
 
 def state(search: Job) -> list[str]:
-    """Changes whenever ``explaining`` does."""
+    """Changes whenever ``explaining`` or ``meant_by_now`` does."""
     return [source.state(search) for source in SOURCES]
 
 
 def meant(job: Job, spec: GameSpec, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
     """bool[n]: which lineups of an artifact are as they are because of something that is meant to be so."""
-    patterns = intended(job)
+    patterns = meant_by_now(job)
     if not patterns or "anchor" not in columns or not len(columns["genome"]):
         return np.zeros(len(columns["objective"]), np.bool_)
     return np.asarray(Patterns(spec, patterns).explained(columns["genome"], columns["anchor"]).any(axis=1))

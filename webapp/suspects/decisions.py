@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -34,9 +33,9 @@ def latest(search: Job) -> dict[str, Decision]:
     return {key: each for key, each in found.items() if each.choice != Choice.NONE}
 
 
-def intended(decided: Mapping[str, Decision]) -> set[str]:
-    """The keys of the suspects that are decided to be meant so."""
-    return {key for key, decision in decided.items() if decision.choice == Choice.INTENDED}
+def meant(search: Job) -> list[Decision]:
+    """The decisions on a search by which a suspect is meant to be so."""
+    return [decision for _, decision in sorted(latest(search).items()) if decision.choice == Choice.INTENDED]
 
 
 def decide(

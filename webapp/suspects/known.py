@@ -8,7 +8,7 @@ from webapp.projects.models import Project
 from webapp.studies import companion
 from webapp.studies.models import Job
 from webapp.studies.patterns import Named
-from webapp.suspects import intended
+from webapp.suspects import decisions, intended
 from webapp.suspects.reading import read
 
 
@@ -26,7 +26,13 @@ class Known:
         named = read(experiment).named if experiment is not None and over else []
         return [Named(each.pattern, each.line.name) for each in named]
 
+    def decided(self, job: Job) -> tuple[Pattern, ...]:
+        """By the decisions on a search; for its experiment and its tests, the same."""
+        search = job.accompanies or job
+        return tuple(intended.pattern_of(each) for each in decisions.meant(search)) if search.kind == "search" else ()
+
     def state(self, search: Job) -> str:
-        """The experiment's table, which is there once it has ended."""
+        """The experiment's table, which is there once it has ended, and what is decided to be meant so."""
         experiment = companion.of(search)
-        return "" if experiment is None else str(experiment.artifacts.get("table", ""))
+        table = "" if experiment is None else str(experiment.artifacts.get("table", ""))
+        return " ".join([table, *(pattern.key for pattern in self.decided(search))])

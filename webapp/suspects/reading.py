@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.arrays import Bundle
@@ -45,6 +45,11 @@ class Suspect(NamedTuple):
         return bool(self.halves) and all(half.verdict == FINE for half in self.halves)
 
     @property
+    def meant(self) -> str:
+        """That nothing is wrong with it, as it is intended, in a sentence."""
+        return f"{self.line.name}{' is' if self.line.least == 1 else ', are'} {lower_first(patterns.MEANT)}."
+
+    @property
     def claim(self) -> str:
         """What is wrong with it, in a sentence."""
         what = "unfair" if self.halves and self.good else "too good" if self.good else "too weak"
@@ -83,11 +88,11 @@ class Suspects(NamedTuple):
     near: tuple[Near, ...] = ()
     untested: int = 0
 
-    def many(self, meant: Container[str]) -> str:
-        """ "Four suspects, one intended"; ``meant``: keys decided to be so. Empty where no other is left."""
-        count = sum(each.key not in meant for each in self.named)
-        intended = len(self.named) - count + len(self.intended)
-        rest = f", {_number(intended)} intended" if intended else ""
+    @property
+    def many(self) -> str:
+        """ "Four suspects, one intended"; empty where no other is left."""
+        count = len(self.named)
+        rest = f", {_number(len(self.intended))} intended" if self.intended else ""
         return f"{_number(count).capitalize()} suspect{'' if count == 1 else 's'}{rest}" if count else ""
 
     def of(self, key: str) -> Suspect | None:
@@ -114,7 +119,7 @@ def read(experiment: Job) -> Suspects:
     lines = lines_of(bundle)
     singles = {line.pieces[0]: line for line in lines if len(line.pieces) == 1 and line.least == 1}
     told = [Suspect(line, _halves(line, singles)) for line in lines if line.stands_out]
-    meant = {pattern.key for pattern in patterns.intended(experiment)}
+    meant = {pattern.key for pattern in patterns.meant_by_now(experiment)}
     named = [each for each in told if each.key not in meant]
     intended = tuple(each for each in told if each.key in meant)
     waits = sum(line.verdict == OPEN for line in lines)

@@ -30,7 +30,6 @@ from webapp.suspects import cards, decisions, removals
 from webapp.suspects.decisions import Undecidable
 from webapp.suspects.evidence import Lineups
 from webapp.suspects.intended import lapsed
-from webapp.suspects.models import Decision
 from webapp.suspects.reading import Suspect, Suspects, read
 
 WRONG = 422
@@ -61,8 +60,9 @@ def _shown(request: HttpRequest, search: Job, key: str, **refused: Any) -> HttpR
         "experiment": experiment,
         "suspects": suspects,
         "rows": [(each, decided.get(each.key)) for each in suspects.named] if suspects else [],
-        "many": suspects.many(decisions.intended(decided)) if suspects else "",
-        "mend": _mend(search, suspects, decided) if suspects else "",
+        "many": suspects.many if suspects else "",
+        "mend": _mend(search, suspects) if suspects else "",
+        "meant_rows": [(each, decided.get(each.key)) for each in suspects.intended] if suspects else [],
         "tests_job": tests,
         "families": lineups.families(suspects.named) if suspects and suspects.named else [],
         "unfair": lineups.unfair if lineups.readable else None,
@@ -136,14 +136,17 @@ def _pieces(chosen: Suspect) -> str:
     return urlencode([("piece", piece) for piece in chosen.line.pieces])
 
 
-def _mend(search: Job, suspects: Suspects, decided: dict[str, Decision]) -> str:
+def _mend(search: Job, suspects: Suspects) -> str:
     """Where the smallest change is looked for that mends all suspects but the intended ones; "" where there is none."""
-    meant = decisions.intended(decided)
-    names = {each.key: each.line.name if each.line.least == 1 else each.line.pieces[0] for each in suspects.named}
-    wrong = [name for key, name in names.items() if key not in meant]
+    wrong, meant = ([_typed(each) for each in some] for some in (suspects.named, suspects.intended))
     form = reverse("studies:ask", args=[search.project.slug, "patch"])
-    told = {"suspects": wrong[:MOST_MENDED], "intended": [name for key, name in names.items() if key in meant]}
+    told = {"suspects": wrong[:MOST_MENDED], "intended": meant}
     return f"{form}?{urlencode({field: chr(10).join(lines) for field, lines in told.items()})}" if wrong else ""
+
+
+def _typed(suspect: Suspect) -> str:
+    """A suspect as people type it."""
+    return suspect.line.name if suspect.line.least == 1 else suspect.line.pieces[0]
 
 
 @posts_only("suspects:page", "slug", "pk")

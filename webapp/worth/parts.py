@@ -119,7 +119,7 @@ class Measuring(Parts):
         """The table as it grows."""
         bundle = latest(job)
         lines = lines_of(bundle) if bundle else []
-        meant = {pattern.key for pattern in patterns.intended(job)}
+        meant = {pattern.key for pattern in patterns.meant_by_now(job)}
         reach = max((abs(end) for line in lines for end in (line.low, line.high) if end is not None), default=1.0)
         own = {
             "lines": lines,
@@ -145,7 +145,7 @@ class Measuring(Parts):
         bundle = latest(job)
         if bundle is None:
             return None
-        meant = {pattern.key for pattern in patterns.intended(job)}
+        meant = {pattern.key for pattern in patterns.meant_by_now(job)}
         count = sum(line.stands_out and line.key not in meant for line in lines_of(bundle))
         if not count:
             return Found("Nothing stands out")

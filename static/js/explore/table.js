@@ -23,6 +23,7 @@ const CHIPS = {
   more: ["chip chip-unsure", "unsure"],
   close: ["chip chip-unsure", "unsure"],
   measured: ["chip chip-quiet", null],
+  meant: ["chip chip-quiet", null],
 };
 
 export class Table {

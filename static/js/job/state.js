@@ -31,9 +31,9 @@ import { embedded, find, findOptional } from "../elements.js";
 /** The furthest lineup that fresh battles confirm, and its range.
  * @typedef {[value: number, low: number | null, high: number | null]} Furthest */
 /** Lineups that are over the line and strong: by fresh battles, by the search, and how many of those events had told;
- * `played`: lineups that were played again; `strong`: those of the search; `random`: how many of how many random ones.
+ * `played`: lineups that were played again; `strong`: those of the search; `random`: how many of how many random ones; `meant_words`: how many are meant to be so.
  * @typedef {{ confirmed: number | null, by_search: number, told: number, played: number, strong: number,
- *   random: [over: number, all: number], furthest: Furthest | null }} Found */
+ *   random: [over: number, all: number], meant_words: string, furthest: Furthest | null }} Found */
 
 /** What the server told when the page was made; each kind of job has some of it.
  * @typedef {object} Page

@@ -1,0 +1,125 @@
+// What is typed into a form marked data-keep is kept on this device until it was sent, whatever is opened meanwhile, and stands
+// there again. The mark names the form, on whichever page it stands. Passwords and files are never kept (left_behind.js: who
+// signs out leaves nothing).
+import { closest, findAll } from "./elements.js";
+
+const FORMS = "form[data-keep]";
+const TYPED = "textarea, input[type=text], input[type=email], input:not([type])";
+const LONGEST = 200_000; // characters: what is longer was pasted from a file that is still there
+const SENT = "equipoise-sent"; // what this tab has sent and does not know to have arrived, and from which page
+
+/** @typedef {HTMLTextAreaElement | HTMLInputElement} Field */
+
+/** @param {HTMLFormElement} form @returns {Field[]} */
+const fieldsOf = (form) =>
+  [...form.querySelectorAll(TYPED)].filter((each) => each instanceof HTMLTextAreaElement || each instanceof HTMLInputElement);
+
+/** The browser may keep nothing: then what was typed lasts as long as its page.
+ * @template T @param {() => T} use @param {T} otherwise */
+function ifKept(use, otherwise) {
+  try {
+    return use();
+  } catch {
+    return otherwise;
+  }
+}
+
+class KeptText {
+  /** @param {string} person */
+  constructor(person) {
+    this.start = `equipoise-text:${person}:`;
+  }
+
+  /** @param {HTMLFormElement} form @param {Field} field */
+  key = (form, field) => `${this.start}${form.dataset.keep}:${field.name}`;
+
+  /** @param {HTMLFormElement} form */
+  keep(form) {
+    for (const field of fieldsOf(form)) {
+      if (field.value === field.defaultValue || field.value.length > LONGEST) this.forget([this.key(form, field)]);
+      else ifKept(() => localStorage.setItem(this.key(form, field), field.value), undefined);
+    }
+  }
+
+  /** @param {HTMLFormElement} form */
+  bringBack(form) {
+    for (const field of fieldsOf(form)) {
+      const text = ifKept(() => localStorage.getItem(this.key(form, field)), null);
+      if (text === null || text === field.value) continue;
+      field.value = text;
+      const fold = closest(field, "details.fold", HTMLDetailsElement);
+      if (fold) fold.open = true;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  }
+
+  /** @param {HTMLFormElement} form */
+  keysOf(form) {
+    return fieldsOf(form).map((field) => this.key(form, field));
+  }
+
+  /** @param {string[]} keys */
+  forget(keys) {
+    ifKept(() => keys.forEach((key) => localStorage.removeItem(key)), undefined);
+  }
+
+  /** The form is on its way: where the next page is what it led to, it has arrived.
+   * @param {HTMLFormElement} form */
+  send(form) {
+    ifKept(() => sessionStorage.setItem(SENT, JSON.stringify({ from: location.pathname, keys: this.keysOf(form) })), undefined);
+  }
+
+  /** What was sent from the page before has arrived if it was answered by leading to another page. A form that was refused is
+   * shown again by its own address, and who had to sign in first comes from another page. */
+  arrived() {
+    const sent = ifKept(() => sessionStorage.getItem(SENT), null);
+    if (!sent) return;
+    ifKept(() => sessionStorage.removeItem(SENT), undefined);
+    const { from, keys } = JSON.parse(sent);
+    const [arrival] = performance.getEntriesByType("navigation");
+    const led = arrival instanceof PerformanceNavigationTiming && arrival.redirectCount > 0;
+    if (led && document.referrer && new URL(document.referrer).pathname === from) this.forget(keys);
+  }
+}
+
+/** A form that htmx sends has arrived when it is answered, but for what was typed since.
+ * @param {KeptText} kept */
+function watchHtmx(kept) {
+  /** @type {WeakMap<HTMLFormElement, Map<string, string>>} */
+  const asked = new WeakMap();
+  document.addEventListener("htmx:beforeRequest", ({ target }) => {
+    const form = closest(target, FORMS, HTMLFormElement);
+    if (form) asked.set(form, new Map(fieldsOf(form).map((field) => [kept.key(form, field), field.value])));
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    const form = closest(event.target, FORMS, HTMLFormElement);
+    const texts = form && asked.get(form);
+    if (!form || !texts || !event.detail.successful) return;
+    kept.forget(fieldsOf(form).filter((field) => texts.get(kept.key(form, field)) === field.value).map((field) => kept.key(form, field)));
+  });
+}
+
+export function keepTypedText() {
+  const { person } = document.body.dataset;
+  if (!person) return;
+  const kept = new KeptText(person);
+  kept.arrived();
+  document.addEventListener("input", ({ target }) => {
+    const form = closest(target, FORMS, HTMLFormElement);
+    if (form) kept.keep(form);
+  });
+  document.addEventListener("submit", (event) => {
+    const form = closest(event.target, FORMS, HTMLFormElement);
+    if (form && !event.defaultPrevented) kept.send(form);
+  });
+  document.addEventListener("equipoise:sent", ({ target }) => {
+    const form = closest(target, FORMS, HTMLFormElement);
+    if (form) kept.forget(kept.keysOf(form));
+  });
+  document.addEventListener("click", ({ target }) => {
+    const form = closest(target, "[data-give-up]") && closest(target, FORMS, HTMLFormElement);
+    if (form) kept.forget(kept.keysOf(form));
+  });
+  watchHtmx(kept);
+  findAll(document, FORMS, HTMLFormElement).forEach((form) => kept.bringBack(form));
+}
