@@ -23,7 +23,7 @@ from django.db import connections
 from django.http import Http404, HttpRequest
 from django.urls import resolve
 
-from webapp.lib.deadline import FILE_SECONDS, Application, Message, Receive, Send, written
+from webapp.lib.deadline import FILE_SECONDS, Application, Message, Receive, Send, has_body, written
 from webapp.lib.trouble import trouble
 from webapp.lib.words import duration, number
 
@@ -90,7 +90,7 @@ class Bodies:
         self._arriving: list[Body] = []
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not {b"content-length", b"transfer-encoding"} & dict(scope["headers"]).keys():
+        if scope["type"] != "http" or not has_body(scope):
             await self._application(scope, receive, send)
             return
         body = Body(self, scope, receive, send)
