@@ -48,6 +48,11 @@ def shown(text: str) -> str:
     return text
 
 
+def clear(text: str) -> str:
+    """``text`` without escape sequences, and with "�" for characters that cannot be seen or that turn text."""
+    return _UNPRINTABLE.sub("�", _ESCAPE.sub("", text))
+
+
 def printable(text: str, most: int, *, lines: bool = False, last: bool = False) -> str:
     """What a program said, as a terminal, a log and a page can show it: without escape sequences, with "�"
     for characters that cannot be seen or that turn text, on one line (``lines``: on its own lines).
@@ -56,7 +61,7 @@ def printable(text: str, most: int, *, lines: bool = False, last: bool = False) 
     rest: readers hide secrets by whole words.
     """
     begins, ends = (-2 * most, None) if last else (None, 2 * most)
-    clean = _UNPRINTABLE.sub("�", _ESCAPE.sub("", text[begins:ends]))
+    clean = clear(text[begins:ends])
     parts = clean.splitlines() if lines else [" ".join(clean.split())]
     clean = "\n".join(part.rstrip() for part in parts).strip()
     if len(text) <= 2 * most and len(clean) <= most:
