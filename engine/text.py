@@ -40,9 +40,12 @@ def folded(name: str) -> str:
 
 
 def shown(text: str) -> str:
-    """``text`` unchanged. Raises ValueError where it holds an invisible character, or nothing but blanks."""
+    """``text`` unchanged. Raises ValueError where it holds an invisible character, a line break, or nothing but
+    blanks."""
     if found := invisible(text):
         raise ValueError(f"holds the invisible character {found}; take it out")
+    if len(text.splitlines()) > 1 or text.endswith(("\n", "\r")):
+        raise ValueError("must be one line; take the line break out")
     if text and not is_seen(text):
         raise ValueError("must have something that one can see")
     return text
