@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from engine.text import printable
+from engine.text import clear, printable
 
 
 class EngineError(Exception):
@@ -49,10 +49,11 @@ def _cut(text: str, most: int) -> str:
 
 
 class ConfigError(EngineError):
-    """A configuration that cannot be run; ``problems`` lists every problem, the message those that are ``told``."""
+    """A configuration that cannot be run; ``problems`` lists every problem, the message those that are ``told``. Both
+    repeat what somebody sent, so they are ``clear``."""
 
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
-        self.problems = [Fault(*p) for p in problems]
+        self.problems = [Fault(clear(place), clear(message)) for place, message in problems]
         super().__init__("; ".join(f"{p.place}: {p.message}" if p.place else p.message for p in told(self.problems)))
 
 

@@ -9,7 +9,7 @@ whole must give one number a lineup, so shape errors are found when it is saved,
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,10 @@ from engine.errors import ConfigError
 Array = NDArray[Any]  # float or bool, [..., teams] or [..., 1]
 Values = Mapping[str, Array]
 LONGEST, DEEPEST, LARGEST_POWER = 500, 20, 8
+MOST_TEAMS = 8
+"""Largest number of teams in a lineup."""
+MOST_TERMS = 1000
+"""Terms that a formula may have once it is written out for ``MOST_TEAMS`` teams, as ``formula_terms`` does."""
 
 STRONGEST, WEAKEST = "strongest team", "weakest team"
 """Keys of the values that hold each lineup's team index, int[..., 1]; no variable can have these names."""
@@ -33,11 +37,13 @@ COST = "cost"
 
 
 class Part(NamedTuple):
-    """A checked formula or a part of one: ``run`` gives one number a ``team`` or one a lineup."""
+    """A checked formula or a part of one: ``run`` gives one number a ``team`` or one a lineup. ``terms``: how many it
+    has at most when it is written out for ``MOST_TEAMS`` teams."""
 
     run: Callable[[Values], Array]
     team: bool
     degree: int
+    terms: int = 1
 
 
 class Formula(NamedTuple):
@@ -105,6 +111,11 @@ def parse(text: str, team: Names, lineup: Names = frozenset(), *, chosen: bool =
     part = checker.part(tree.body, 0)
     if part.team:
         raise _error("gives one number for each team; wrap it in strongest(), weakest(), mean(), max() or min()")
+    if part.terms > MOST_TERMS:
+        raise _error(
+            f"has {part.terms:,} terms when it is written out for {MOST_TEAMS} teams; {MOST_TERMS:,} is the most: nest "
+            "fewer of mean(), sum(), max() and min() in each other"
+        )
     return Formula(text, frozenset(checker.used), part.run, part.degree)
 
 
@@ -116,6 +127,17 @@ def part_of(node: ast.expr, team: Names, lineup: Names) -> Part:
 def _degree(parts: Iterable[Part]) -> int:
     """The degree of an operation that is no weighted sum of its parts."""
     return FIXED if all(part.degree == FIXED for part in parts) else CURVED
+
+
+def _terms(degree: int, parts: Iterable[Part]) -> int:
+    """How many terms an operation on these parts has: a weighted sum of battle results is one."""
+    return sum(part.terms for part in parts) if degree == CURVED else 1
+
+
+def _joined(run: Callable[[Values], Array], parts: Sequence[Part]) -> Part:
+    """An operation that is no weighted sum of its parts."""
+    degree = _degree(parts)
+    return Part(run, any(part.team for part in parts), degree, _terms(degree, parts))
 
 
 def _error(sentence: str, node: ast.AST | None = None) -> ConfigError:
@@ -156,11 +178,13 @@ class _Checker:
     def _unaryop(self, node: ast.UnaryOp, depth: int) -> Part:
         inner = self.part(node.operand, depth)
         if isinstance(node.op, ast.USub):
-            return Part(lambda values: np.negative(inner.run(values)), inner.team, inner.degree)
+            return Part(lambda values: np.negative(inner.run(values)), inner.team, inner.degree, inner.terms)
         if isinstance(node.op, ast.UAdd):
             return inner
         if isinstance(node.op, ast.Not):
-            return Part(lambda values: (inner.run(values) == 0).astype(float), inner.team, _degree([inner]))
+            return Part(
+                lambda values: (inner.run(values) == 0).astype(float), inner.team, _degree([inner]), inner.terms
+            )
         raise _error("uses an operator that is not allowed", node)
 
     def _binop(self, node: ast.BinOp, depth: int) -> Part:
@@ -177,7 +201,8 @@ class _Checker:
             degree = left.degree
         elif left.degree == FIXED and isinstance(node.op, ast.Mult):
             degree = right.degree
-        return Part(lambda values: operate(left.run(values), right.run(values)), left.team or right.team, degree)
+        team, terms = left.team or right.team, _terms(degree, [left, right])
+        return Part(lambda values: operate(left.run(values), right.run(values)), team, degree, terms)
 
     def _compare(self, node: ast.Compare, depth: int) -> Part:
         terms = [self.part(n, depth) for n in (node.left, *node.comparators)]
@@ -190,23 +215,19 @@ class _Checker:
             checks = [op(a, b) for op, a, b in zip(operators, arrays, arrays[1:], strict=False) if op]
             return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*checks)).astype(float))
 
-        return Part(run, any(t.team for t in terms), _degree(terms))
+        return _joined(run, terms)
 
     def _boolop(self, node: ast.BoolOp, depth: int) -> Part:
         terms = [self.part(n, depth) for n in node.values]
         join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-        return Part(
-            lambda values: join.reduce(np.broadcast_arrays(*[t.run(values) != 0 for t in terms])).astype(float),
-            any(t.team for t in terms),
-            _degree(terms),
+        return _joined(
+            lambda values: join.reduce(np.broadcast_arrays(*[t.run(values) != 0 for t in terms])).astype(float), terms
         )
 
     def _ifexp(self, node: ast.IfExp, depth: int) -> Part:
         test, then, other = (self.part(n, depth) for n in (node.test, node.body, node.orelse))
-        return Part(
-            lambda values: np.where(test.run(values) != 0, then.run(values), other.run(values)),
-            test.team or then.team or other.team,
-            _degree([test, then, other]),
+        return _joined(
+            lambda values: np.where(test.run(values) != 0, then.run(values), other.run(values)), [test, then, other]
         )
 
     def _call(self, node: ast.Call, depth: int) -> Part:
@@ -222,8 +243,7 @@ class _Checker:
         if not least <= len(parts) <= most:
             many = str(least) if least == most else f"{least} to {most}"
             raise _error(f"gives {name}() {len(parts)} arguments; it takes {many}", node)
-        team = any(p.team for p in parts)
-        return Part(lambda values: function(*[p.run(values) for p in parts]), team, _degree(parts))
+        return _joined(lambda values: function(*[p.run(values) for p in parts]), parts)
 
     def _reduce(self, name: str, part: Part, node: ast.Call) -> Part:
         if not part.team:
@@ -231,10 +251,11 @@ class _Checker:
         if name in PICKERS:
             key = PICKERS[name][0]
             degree = part.degree if self.chosen else CURVED
-            return Part(lambda values: _pick(part.run(values), values[key]), False, degree)
+            return Part(lambda values: _pick(part.run(values), values[key]), False, degree, part.terms)
         reduce = REDUCERS[name][0]
         degree = part.degree if name in ("mean", "sum") else _degree([part])
-        return Part(lambda values: reduce(part.run(values)), False, degree)
+        terms = MOST_TEAMS * part.terms if degree == CURVED else 1
+        return Part(lambda values: reduce(part.run(values)), False, degree, terms)
 
 
 def _pick(x: Array, index: Array) -> Array:

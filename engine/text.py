@@ -40,12 +40,20 @@ def folded(name: str) -> str:
 
 
 def shown(text: str) -> str:
-    """``text`` unchanged. Raises ValueError where it holds an invisible character, or nothing but blanks."""
+    """``text`` unchanged. Raises ValueError where it holds an invisible character, a line break, or nothing but
+    blanks."""
     if found := invisible(text):
         raise ValueError(f"holds the invisible character {found}; take it out")
+    if len(text.splitlines()) > 1 or text.endswith(("\n", "\r")):
+        raise ValueError("must be one line; take the line break out")
     if text and not is_seen(text):
         raise ValueError("must have something that one can see")
     return text
+
+
+def clear(text: str) -> str:
+    """``text`` without escape sequences, and with "�" for characters that cannot be seen or that turn text."""
+    return _UNPRINTABLE.sub("�", _ESCAPE.sub("", text))
 
 
 def printable(text: str, most: int, *, lines: bool = False, last: bool = False) -> str:
@@ -56,7 +64,7 @@ def printable(text: str, most: int, *, lines: bool = False, last: bool = False) 
     rest: readers hide secrets by whole words.
     """
     begins, ends = (-2 * most, None) if last else (None, 2 * most)
-    clean = _UNPRINTABLE.sub("�", _ESCAPE.sub("", text[begins:ends]))
+    clean = clear(text[begins:ends])
     parts = clean.splitlines() if lines else [" ".join(clean.split())]
     clean = "\n".join(part.rstrip() for part in parts).strip()
     if len(text) <= 2 * most and len(clean) <= most:

@@ -20,6 +20,9 @@ HEAD_SECONDS = 30.0
 """How long the head of a request may take. What comes after it is ``webapp.lib.bodies``' business."""
 HEAD_BYTES = 64 * 1024
 """What may come that is neither a whole head nor part of a body: it is kept in memory."""
+SWITCH_SECONDS = 0.0005
+"""How long a view may compute before other threads get their turn. Each request has a thread, and the event loop, which
+ends those that take too long, waits for its turn behind all of them."""
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -114,6 +117,7 @@ def settings(application: Any, behind_proxy: bool = False) -> uvicorn.Config:
 
 def main(descriptor: int) -> None:
     """Serve until SIGTERM, then give open requests two seconds."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     behind_proxy = Environment().flag("EQUIPOISE_HTTPS", default=False)
     listener = socket.socket(fileno=descriptor)
     # Connections inherit it. Without, the kernel holds back an answer's body until its head is acknowledged: 40 ms.

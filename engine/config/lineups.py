@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from engine.config.base import Config, Ordinary, Shown
+from engine.formula import LONGEST, MOST_TEAMS
 from engine.text import figures
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
@@ -49,7 +50,9 @@ Baselines = Annotated[DrawnBaselines | PastedBaselines, Field(discriminator="kin
 class LineupConfig(Config):
     """The project's lineup rules: they narrow the game's own."""
 
-    teams: int = Field(3, ge=1, le=8, title="Teams compared together", description="One lineup is this many teams.")
+    teams: int = Field(
+        3, ge=1, le=MOST_TEAMS, title="Teams compared together", description="One lineup is this many teams."
+    )
     budget_low: float | None = Field(None, ge=0, title="Team cost, at least", description="Cost of one team.")
     budget_high: float | None = Field(None, ge=0, title="Team cost, at most", description="Cost of one team.")
     cost_tolerance: float | None = Field(
@@ -99,7 +102,7 @@ class ObjectiveConfig(Config):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$", title="Short name")
     title: Shown = Field(min_length=1, max_length=60, title="Title")
-    formula: str = Field(min_length=1, max_length=500, title="Formula")
+    formula: str = Field(min_length=1, max_length=LONGEST, title="Formula")
     direction: Literal["max", "min"] = Field("max", title="Direction")
     unit: str = Field("", max_length=16, title="Unit")
     toward: str = Field("", max_length=40, title="Further along means", description="Such as: more unfair, stronger.")

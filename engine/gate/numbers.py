@@ -24,6 +24,8 @@ from engine.lineups.schema import check_patch, did_you_mean
 from engine.simulators.contract import GameSpec, Piece
 
 MOST_BYTES = 5 * 2**20
+MOST_NUMBERS = 100_000
+EMPTY = "there is nothing in it: send the numbers that changed, or no file where none did"
 DELIMITERS = (",", ";", "\t")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _TOLD = ("name", "text", "setting", "lowest", "highest", "unit")
@@ -32,10 +34,12 @@ Wrong = list[tuple[str, str]]
 
 
 def read_numbers(content: bytes, spec: GameSpec) -> dict[str, float]:
-    """Path to value. Raises ConfigError with all that is wrong."""
+    """Path to value, at least one. Raises ConfigError with all that is wrong."""
     text, wrong = _text(content), Wrong()
     reader = _of_json if text.lstrip()[:1] == "{" else _of_csv
     places, values = reader(text, spec, wrong)
+    if not values and not wrong:
+        raise ConfigError([("data", EMPTY)])
     wrong += [(places.get(path, f"data.{path}"), message) for path, message in check_patch(spec, values)]
     if wrong:
         raise ConfigError(wrong)
@@ -59,7 +63,7 @@ def _text(content: bytes) -> str:
     except UnicodeDecodeError as error:
         raise ConfigError([("data", "it is no text in UTF-8: save the table as CSV (UTF-8), or send JSON")]) from error
     if not text.strip():
-        raise ConfigError([("data", "there is nothing in it")])
+        raise ConfigError([("data", EMPTY)])
     return text
 
 
@@ -74,11 +78,18 @@ def _of_json(text: str, spec: GameSpec, wrong: Wrong) -> Read:
 
     try:
         data = json.loads(text, object_pairs_hook=table)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError([("data", f"it is not JSON: {error}")]) from error
+    except json.JSONDecodeError as error:
+        why = f"it is not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        raise ConfigError([("data", why)]) from error
+    except ValueError as error:  # a whole number of thousands of digits
+        raise ConfigError([("data", "it holds a number of thousands of digits")]) from error
+    except RecursionError as error:
+        raise ConfigError([("data", "it has too many tables inside each other")]) from error
     wrong += [(f"data.{name}", "stands twice in one table: leave one of the two out") for name in dict.fromkeys(twice)]
     values: dict[str, float] = {}
     for path, value in _flat(data):
+        if len(wrong) + len(values) >= MOST_NUMBERS:
+            raise ConfigError([("data", f"it holds more than {MOST_NUMBERS:,} numbers")])
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
             wrong.append((f"data.{path}", f"must be a number, not {str(value)[:40]!r}"))
         elif path in values:
@@ -102,7 +113,8 @@ def _of_csv(text: str, spec: GameSpec, wrong: Wrong) -> Read:
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=head.count), strict=True))
     except csv.Error as error:
-        raise ConfigError([("data", f"it is no table of cells: {error}")]) from error
+        why = "it is no table of cells: a quotation mark is not closed, or a cell is far too long"
+        raise ConfigError([("data", why)]) from error
     first = next((i for i, row in enumerate(rows) if any(cell.strip() for cell in row)), 0)
     heads = [cell.strip() for cell in rows[first]]
     body = [(i, row) for i, row in enumerate(rows) if i > first and any(cell.strip() for cell in row)]

@@ -29,7 +29,8 @@ from engine.simulators.protocol import Arrays, Bye, Ping
 from engine.text import printable
 
 TICK_MS = 50
-SWELL_BYTES = 2**30
+SWELL_BYTES = 2**28
+"""How much this process may grow while it waits for one answer: three frames of the largest size, and as much again."""
 MAX_STRAYS = 256
 TOLD_AFTER_S = 1.0
 PRINTED = 1200
@@ -235,11 +236,12 @@ class Conversation:
         self.kill()
 
     def kill(self) -> None:
-        """End the program and everything it started at once. Safe to call twice."""
+        """End the program and everything it started at once. Safe to call twice. Its line ends first: until the program
+        is gone it may still send, and what arrives is kept in memory."""
         if self.alive:
             self.alive = False
-            self._process.kill()
             self._line.close()
+            self._process.kill()
 
 
 def never() -> bool:

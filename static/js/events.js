@@ -82,11 +82,13 @@ export function listen(url, onMessage) {
       source.addEventListener(type, (event) => tell({ type, id: Number(event.lastEventId), data: JSON.parse(event.data) }));
     }
   };
-  // While leading: a stream that failed is asked for what it would have told; one that closed or fell silent is reopened.
+  // While leading: a stream that failed, or was refused because this person has too many, is asked for what it would have
+  // told; one that closed or fell silent is reopened.
   const watch = () => {
     if (!source) return;
-    if (failures >= TRIES) ask(tell);
-    if (source.readyState === EventSource.CLOSED || Date.now() - heard > SILENT_MS) open();
+    const closed = source.readyState === EventSource.CLOSED;
+    if (closed || failures >= TRIES) ask(tell);
+    if (closed || Date.now() - heard > SILENT_MS) open();
   };
   const lead = () => {
     open();

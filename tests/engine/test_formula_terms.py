@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from engine import claims
 from engine.claims import Claim, Sum
-from engine.formula import STRONGEST, WEAKEST, parse
+from engine.errors import ConfigError
+from engine.formula import MOST_TEAMS, STRONGEST, WEAKEST, parse, part_of
 from engine.formula_bounds import Span
 from engine.formula_terms import Apart, Parts
 
@@ -124,3 +126,24 @@ def test_a_ratio_of_more_sums_than_claims_may_ask_about_is_taken_between_its_end
     assert (parts.formula is None) == (teams == 8)
     if parts.formula is not None:
         claims.beyond(parts.formula, 1.5, 1.0)
+
+
+def nested(depth: int) -> str:
+    text = "max(win * gold)"
+    for _ in range(depth):
+        text = f"max(win * {text})"
+    return text
+
+
+@pytest.mark.parametrize("depth", [2, 3, 7])
+def test_a_formula_that_nests_too_much_to_be_written_out_is_refused_without_writing_it_out(depth: int) -> None:
+    with pytest.raises(ConfigError, match=r"has [\d,]+ terms when it is written out for 8 teams; 1,000 is the most"):
+        parse(nested(depth), TEAM, LINEUP)
+
+
+@pytest.mark.parametrize("text", [*BY_SUMS, *OTHERWISE, nested(1), " + ".join(["max(win * gold)"] * 18)])
+def test_a_formula_has_no_more_terms_than_were_counted_for_it(text: str) -> None:
+    counted = part_of(ast.parse(text, mode="eval").body, TEAM, LINEUP).terms
+    assert parse(text, TEAM, LINEUP).text == text
+    written = Apart(text, TEAM, LINEUP, MOST_TEAMS).whole
+    assert sum(isinstance(node, ast.Name) and node.id.startswith("term_") for node in ast.walk(written)) <= counted

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import ConfigError
 from engine.games.herobattle.spec import game_spec
-from engine.gate.numbers import MOST_BYTES, read_numbers
+from engine.gate.numbers import MOST_BYTES, MOST_NUMBERS, read_numbers
 from engine.lineups.schema import merged_patch
 from tests.engine.sample_simulators import SPEC as TUG
 from tests.engine.sample_simulators import RecruitingTugOfWar
@@ -68,6 +68,11 @@ def test_everything_that_is_wrong_is_said_at_once_at_its_cell() -> None:
     ("text", "said"),
     [
         ("", "nothing in it"),
+        ("{}", "nothing in it"),
+        ("path,value\n", "nothing in it"),
+        ('{"a":' * 100_000, "too many tables inside each other"),
+        ('{"a": ' + "9" * 5_000 + "}", "a number of thousands of digits"),
+        (json.dumps(dict.fromkeys(map(str, range(MOST_NUMBERS + 1)), 1)), "more than 100,000 numbers"),
         ("name,cost\nWarhorn,5\n", "first row must name its columns"),
         ('{"warhorn.cost": ', "not JSON"),
         (b"\xff\xfe\x00x", "no text in UTF-8"),
@@ -112,6 +117,11 @@ def test_of_a_large_file_of_unknown_numbers_only_the_first_ten_get_a_hint_and_it
         assert len(said) == 20_000
         assert ["did you mean" in each for each in said[:11]] == [True] * 10 + [False]
     assert process_time() - before < 20  # seconds; with a hint each it would take many minutes
+
+
+def test_what_is_repeated_of_a_file_can_be_seen_and_turns_nothing() -> None:
+    (place,) = wrong('{"\\u202egnp.exe\\u001b[31mX\\u0000": 1}')
+    assert place == "data.�gnp.exeX�"
 
 
 def test_an_integer_of_four_hundred_digits_is_no_number_of_a_game() -> None:

@@ -11,15 +11,18 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.errors import Cancelled, SimulatorError
-from engine.simulators import conversation
+from engine.simulators import conversation, protocol
 from engine.simulators.client import ExternalSimulator
+from engine.simulators.contract import Battles
 from engine.simulators.conversation import Limits
 from engine.simulators.line import Line
+from engine.simulators.process import ReapedProcess
 from tests.engine.leftovers import MARK, marked, new_mark, none_left, running
 from tests.engine.sample_simulators import SPEC, TugOfWar, team_rows
 
@@ -180,6 +183,24 @@ def test_a_message_without_end_is_cut_before_it_fills_the_memory(monkeypatch: py
     with pytest.raises(SimulatorError, match="floods the engine: more than 64 MiB"):
         bad("endless_message", mark).battles(LEFT[:8], RIGHT[:8], SEEDS[:8], {})
     assert none_left(mark)
+
+
+def test_the_line_of_a_program_that_floods_ends_before_the_program_so_that_no_more_of_it_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[str] = []
+    for kind, name, method in ((Line, "line", Line.close), (ReapedProcess, "program", ReapedProcess.kill)):
+
+        def noted(self: Any, name: str = name, method: Any = method) -> None:
+            ended.append(name)
+            method(self)
+
+        monkeypatch.setattr(kind, method.__name__, noted)
+    with pytest.raises(SimulatorError, match="floods the engine"):
+        bad("flood", new_mark()).battles(LEFT[:8], RIGHT[:8], SEEDS[:8], {})
+    assert ended[:2] == ["line", "program"]
+    largest = len(Battles._fields) * protocol.MAX_FRAME_BYTES
+    assert 2 * largest <= conversation.SWELL_BYTES <= 2**28
 
 
 def test_a_program_that_prints_without_end_still_gets_its_battles_counted() -> None:

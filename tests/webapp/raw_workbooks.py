@@ -35,9 +35,10 @@ def raw_workbook(
     names: tuple[str, ...] = ("A",),
     extra: Mapping[str, str | bytes] | None = None,
     kinds: Mapping[str, str] | None = None,
+    packing: int = zipfile.ZIP_DEFLATED,
 ) -> bytes:
     """A workbook whose worksheets ``names`` are all this part. ``extra``: further parts, or other contents of these;
-    ``kinds``: further relations of the workbook, target by kind."""
+    ``kinds``: further relations of the workbook, target by kind; ``packing``: the method of its parts in the zip."""
     relations = {"styles": "styles.xml", "sharedStrings": "sharedStrings.xml", **(kinds or {})}
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="xml" '
@@ -58,7 +59,7 @@ def raw_workbook(
         **(extra or {}),
     }
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", packing) as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
     return out.getvalue()

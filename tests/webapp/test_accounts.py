@@ -19,7 +19,7 @@ from django.db import connection
 from django.test import AsyncRequestFactory, Client, override_settings
 
 from deploy.up.web import Protocol
-from tests.factories import PASSWORD, Clock, person
+from tests.factories import PASSWORD, Clock, person, signed_in
 from webapp.accounts import throttle, views
 from webapp.accounts.demo import DEMO_PASSWORD
 from webapp.accounts.forms import PersonForm
@@ -538,3 +538,18 @@ def test_a_name_that_somebody_takes_while_an_account_is_saved_is_an_error_at_its
         answer = client.post(f"/admin-tools/people/{place}/", NEW_PERSON)
         assert answer.status_code == 422, place
         assert problem in answer.content
+
+
+def test_whoever_was_switched_off_is_signed_out_for_good_and_has_no_tokens_and_the_page_says_so_before() -> None:
+    operator, ines, other = (person(name, is_staff=name == "operator") for name in ("operator", "ines", "mira"))
+    browsers = {each: signed_in(each) for each in (ines, other)}
+    texts = {each: tokens.make(each, "ci", None, 30)[1] for each in (ines, other)}
+    fields = {**NEW_PERSON, "email": ines.email, "password": ""}
+    page = signed_in(operator)
+    said = page.get(f"/admin-tools/people/{ines.pk}/").content.decode()
+    assert "signed out in every browser and their API tokens end" in said
+    for active in ({"is_active": ""}, {"is_active": "on"}):
+        assert page.post(f"/admin-tools/people/{ines.pk}/", {**fields, **active}).status_code == 302
+    assert {each.username: browsers[each].get("/").status_code for each in browsers} == {"ines": 302, "mira": 200}
+    assert [tokens.works(texts[each]) for each in (ines, other)] == [False, True]
+    assert sign_in(Client(), "ines") == "/"

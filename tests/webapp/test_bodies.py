@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import select
 import socket
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -25,6 +27,8 @@ from webapp.lib import bodies
 pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE = 60.0
 FORM = "application/x-www-form-urlencoded"
+LARGE = "Content-Length: 60000"
+"""As much as a stranger may send, and no small form."""
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +125,7 @@ def test_more_bodies_from_one_address_than_anybody_sends_at_once_are_refused(add
     waiting = [socket.create_connection(address, timeout=PATIENCE) for _ in range(bodies.MOST_AT_ONCE + 1)]
     try:
         for sender in waiting:
-            sender.sendall(head("/sign-in/", "Content-Length: 4") + b"a=")
+            sender.sendall(head("/sign-in/", LARGE) + b"a=")
         refused = select.select(waiting, [], [], bodies.SECONDS / 2)[0]
         assert [answer(sender)[9:12] for sender in refused] == [b"429"]
         connection = HTTPConnection(*address, timeout=PATIENCE)
@@ -137,7 +141,7 @@ def strangers(address: tuple[str, int]) -> Iterator[list[socket.socket]]:
     """All the room that anybody has, taken by bodies that do not come whole."""
     waiting = [socket.create_connection(address, timeout=PATIENCE) for _ in range(bodies.MOST_AT_ONCE + 1)]
     for sender in waiting:
-        sender.sendall(head("/api/v1/projects/x/jobs", "Content-Length: 4") + b"a=")
+        sender.sendall(head("/api/v1/projects/x/jobs", LARGE) + b"a=")
     assert select.select(waiting, [], [], bodies.SECONDS / 2)[0]  # one more than there is room for was refused
     yield waiting
     for sender in waiting:
@@ -156,7 +160,7 @@ def test_strangers_who_send_slowly_keep_nobody_who_is_known_at_their_address_fro
         ("/api/v1/projects/x/jobs", f"Authorization: Bearer {token}x", b"429"),
     ):
         with socket.create_connection(address, timeout=PATIENCE) as sender:
-            sender.sendall(head(path, shown, "Content-Length: 4", "Connection: close") + b"a=bc")
+            sender.sendall(head(path, shown, LARGE, "Connection: close") + b"a" * 60_000)
             assert answer(sender)[9:12] == status, (path, shown)
 
 
@@ -165,9 +169,65 @@ def test_people_who_are_known_have_a_bounded_room_too(strangers: list[socket.soc
     waiting = [socket.create_connection(address, timeout=PATIENCE) for _ in range(bodies.MOST_AT_ONCE + 1)]
     try:
         for sender in waiting:
-            sender.sendall(head("/projects/new/", session, "Content-Length: 4") + b"a=")
+            sender.sendall(head("/projects/new/", session, LARGE) + b"a=")
         refused = select.select(waiting, [], [], bodies.SECONDS / 2)[0]
         assert [answer(sender)[9:12] for sender in refused] == [b"429"]
     finally:
         for sender in waiting:
             sender.close()
+
+
+def test_half_sent_bodies_of_strangers_keep_nobody_at_their_address_from_signing_in(
+    strangers: list[socket.socket], address: tuple[str, int]
+) -> None:
+    half = [socket.create_connection(address, timeout=PATIENCE) for _ in range(bodies.MOST_AT_ONCE)]
+    try:
+        for sender in half:
+            sender.sendall(head("/sign-in/", "Content-Length: 10") + b"username=")
+        with socket.create_connection(address, timeout=PATIENCE) as sender:
+            sender.sendall(head("/sign-in/", "Content-Length: 4", "Connection: close") + b"a=bc")
+            assert answer(sender)[9:12] == b"403"  # without the form's token
+    finally:
+        for sender in half:
+            sender.close()
+
+
+def test_of_small_bodies_on_their_way_the_oldest_makes_way_and_there_are_never_more_than_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bodies, "MOST_AT_ONCE", 2)
+
+    async def room() -> list[int]:
+        gate = bodies.Bodies(application, lambda request: False, {})
+        senders = [asyncio.ensure_future(gate(half_sent(), never, told.append_later)) for told in answers]
+        done, _ = await asyncio.wait(senders, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
+        for sender in senders:
+            sender.cancel()
+        return [senders.index(each) for each in done]
+
+    answers = [Answer() for _ in range(3)]
+    assert asyncio.run(room()) == [0]
+    assert [each.status for each in answers] == [429, 0, 0]
+
+
+class Answer:
+    """What comes back to one sender."""
+
+    status = 0
+
+    async def append_later(self, message: Any) -> None:
+        self.status = message.get("status", self.status)
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def never() -> Any:
+    await asyncio.Event().wait()
+
+
+def half_sent() -> dict[str, Any]:
+    headers = [(b"content-length", b"10"), (b"host", b"localhost")]
+    return {"type": "http", "method": "POST", "path": "/sign-in/", "headers": headers, "client": ("192.0.2.1", 1)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import select
@@ -12,8 +13,11 @@ import time
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from webapp.lib.deadline import Deadline, Message, Receive, Send
 
 PATIENCE = 120.0
 SECONDS = 1.0
@@ -129,3 +133,20 @@ def test_whoever_sends_a_byte_now_and_then_comes_to_an_end_as_well(site: Hanging
                 break
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"had not come whole after 6" in answer
+
+
+def test_what_has_no_body_is_timed_from_its_arrival_though_nothing_looks_at_it() -> None:
+    async def waits_for_a_thread(scope: Any, receive: Receive, send: Send) -> None:
+        await asyncio.Event().wait()
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    told: list[Message] = []
+
+    async def send(message: Message) -> None:
+        told.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/nowhere/", "query_string": b"", "headers": []}
+    asyncio.run(asyncio.wait_for(Deadline(waits_for_a_thread, 0.01)(scope, receive, send), PATIENCE))
+    assert told[0]["status"] == 503

@@ -470,3 +470,19 @@ def test_the_front_that_the_search_replayed_counts_without_a_shortlist(team: Stu
     job.artifacts["fresh"] = store().put(bundle(columns))
     job.save()
     assert set(shortlist(job).fresh) == {best}
+
+
+def test_a_job_of_an_earlier_version_whose_formula_nests_too_much_says_so_on_its_pages(
+    team: Studio, job: Job, designer: Client
+) -> None:
+    again = finished_recheck(job, [3], [3.0, 10.0, 20.0], [0.1, 0.5, 0.5])
+    deep = "max(resources * max(resources * max(resources * max(resources * max(resources * resources)))))"
+    job.config["objectives"]["objectives"][0]["formula"] = deep
+    job.save()
+    own = {name: reverse(f"studies:{name}", args=[team.project.slug, job.pk]) for name in ("job", "explore", "course")}
+    checked = reverse("studies:checked", args=[team.project.slug, again.pk])
+    jobs = reverse("studies:jobs", args=[team.project.slug])
+    for address in (*own.values(), checked, jobs, f"/p/{team.project.slug}/"):
+        assert designer.get(address).status_code == 200, address
+    state = designer.get(reverse("studies:explore-state", args=[team.project.slug, job.pk])).json()
+    assert "“Resource advantage” of this job cannot be worked out: The formula has" in state["error"]

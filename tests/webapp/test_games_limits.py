@@ -13,6 +13,7 @@ import sys
 import threading
 import zipfile
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -193,6 +194,25 @@ def test_the_largest_sheet_that_is_accepted_goes_through_to_its_preview(designer
     assert "19,999 rows" in page
     designer.post(answer["Location"], {"action": "columns", "column-0": "name", "column-1": "cost"})
     assert "shared" in designer.get(answer["Location"]).content.decode()
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_part_that_zipfile_would_unpack_without_bounds_is_refused_before_any_is_unpacked(
+    packing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = raw_workbook(SMALL, packing=packing)
+    monkeypatch.setattr(zipfile.ZipFile, "open", lambda *given, **named: pytest.fail("a part was unpacked"))
+    with pytest.raises(SheetError, match="packed in a way that spreadsheet programs do not use"):
+        sheets.read(data)
+    with pytest.raises(SheetError, match="packed in a way"):
+        xlsxedit.changed(data, {"A": {(1, 1): 5.0}})
+
+
+def test_workbooks_are_opened_in_one_place_which_looks_at_how_they_are_packed() -> None:
+    root = Path(__file__).parents[2]
+    found = [path for part in ("engine", "workers", "webapp", "deploy") for path in (root / part).rglob("*.py")]
+    reading = {path.name for path in found if re.search(r"ZipFile\((?!\w+, \"w\")", path.read_text())}
+    assert reading == {"xlsxparts.py"}
 
 
 # XML

@@ -345,7 +345,7 @@ def test_two_versions_are_compared_and_an_earlier_one_restored(designer: Client,
     page = designer.get(f"{DATA}versions/3/").content.decode()
     assert "2 changes since version 2" in page
     assert "2 changes since version 1" in designer.get(f"{DATA}versions/3/?against=1").content.decode()
-    designer.post(f"{DATA}versions/2/restore/")
+    designer.post(f"{DATA}versions/2/restore/", {"restore": 2})
     version = newest(team)
     assert (version.number, version.patch, version.note) == (4, {"pikes.cost": 90.0}, "Version 2 restored")
     assert version.content_hash == team.project.versions.get(number=2).content_hash
@@ -512,7 +512,7 @@ def test_a_table_and_everything_can_be_taken_away_and_imported_again(designer: C
     book = load_workbook(io.BytesIO(export(designer, "format=xlsx")))
     assert book.sheetnames == ["Heroes", "Soldiers", "Settings", "About"]
     assert book["Settings"]["C3"].value == 35
-    designer.post(f"{DATA}versions/1/restore/")
+    designer.post(f"{DATA}versions/1/restore/", {"restore": 1})
     row = upload(designer, export(designer, "version=2&table=hero"))
     keys = ["id", "name", "cost", "attribute:hit_points", "attribute:speed", "attribute:rally"]
     assert row.columns == {str(i): key for i, key in enumerate(keys)}, "the site knows the header it wrote"

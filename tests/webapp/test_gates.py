@@ -135,6 +135,16 @@ def test_a_bad_sheet_is_refused_with_every_cell_that_is_wrong(team: Studio, scri
     assert Job.objects.count() == before
 
 
+@pytest.mark.parametrize(
+    "content", [b"", b" \n\r\n\t", b"{}", b"path,value\nwarhorn.cost,\n", b"Name,Cost\nWarhorn,\n"]
+)
+def test_a_file_that_holds_nothing_is_no_gate_of_the_unchanged_numbers(
+    team: Studio, script: Script, content: bytes
+) -> None:
+    assert "there is nothing in it" in places(send(script, "empty", content, code=422))["data"].lower()
+    assert not Job.objects.exists()
+
+
 def test_what_is_too_large_or_no_form_of_ours_is_refused(team: Studio, script: Script) -> None:
     send(script, "large.csv", b"path,value\n" + b" " * (5 * 2**20 + 1), code=413)
     answer = script.client.post(GATES, {"other": SimpleUploadedFile("a.csv", b"x")})

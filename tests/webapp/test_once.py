@@ -179,3 +179,17 @@ def posted_at_once(forms: list[dict[str, str]], team: Studio) -> set[str | None]
 
     with ThreadPoolExecutor(len(forms)) as pool:
         return set(pool.map(click, clients, forms))
+
+
+@pytest.mark.parametrize("page", ["studies:new", "training:new", "training:evolve", "worth"])
+def test_a_form_without_any_of_its_fields_starts_nothing(client: Client, team: Studio, page: str) -> None:
+    answer = client.post(address(team, page))
+    assert answer.status_code == 400
+    assert "This form was empty. Nothing was started." in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+def test_an_empty_form_restores_no_version(client: Client, team: Studio) -> None:
+    newest, count = team.project.versions.latest("number"), team.project.versions.count()
+    assert client.post(reverse("games:restore", args=[team.project.slug, newest.number])).status_code == 400
+    assert team.project.versions.count() == count

@@ -262,6 +262,23 @@ def test_a_reader_that_waits_holds_no_database_connection(
     readers[0].until(lambda: held() == 0)
 
 
+def test_one_person_has_so_many_streams_open_and_the_next_is_refused_until_one_ends(
+    server: Server, team: Studio
+) -> None:
+    path = f"/events/?job={job_of(team).pk}"
+    mine = [server.get(path, team.designer).getresponse() for _ in range(stream.MOST_OPEN)]
+    assert {answer.status for answer in mine} == {200}
+    refused = server.get(path, team.designer, **{"Sec-Fetch-Dest": "empty"}).getresponse()
+    assert (refused.status, json.load(refused)) == (429, {"error": stream.TOO_MANY})
+    assert server.get(f"{path}&poll=1", team.designer).getresponse().status == 200
+    assert server.get(path, team.owner).getresponse().status == 200
+    mine[0].close()
+    deadline = time.monotonic() + PATIENCE
+    while server.get(path, team.designer).getresponse().status != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
 def test_polling_gives_what_the_stream_would(server: Server, team: Studio) -> None:
     job = job_of(team)
     say(job, 2)

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
+from importlib import import_module
 
 import msgspec
 import pytest
+from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -23,7 +26,7 @@ from webapp.games import handshake
 from webapp.games.models import GameVersion, SheetImport, Simulator
 from webapp.games.specs import keep
 from webapp.lib.storage import store
-from webapp.lib.text import is_plain, writable
+from webapp.lib.text import is_one_line, is_plain, writable
 from webapp.studies import journal
 from webapp.studies.journal import Entry
 from webapp.studies.models import Job, ShortlistEntry
@@ -245,3 +248,35 @@ def test_the_api_refuses_a_title_that_nobody_sees_at_its_place(team: Studio) -> 
         )  # fmt: skip
         assert answer.status_code == status, answer.content
         assert "config.name" in [each["place"] for each in answer.json()["problems"]]
+
+
+def test_a_name_stands_on_one_line_whoever_sends_it(designer: Client, team: Studio) -> None:
+    designer.post("/projects/new/", {"name": "red\r\nSet-Cookie: x=1\u2028y"})
+    assert team.designer.memberships.latest("pk").project.name == "red Set-Cookie: x=1 y"
+    text = tokens.make(team.designer, "ci", None, 30)[1]
+    answer = Client(headers={"Authorization": f"Bearer {text}"}).post(
+        f"/api/v1/projects/{team.project.slug}/jobs",
+        {"kind": "search", "config": {"name": "Two\nlines"}}, content_type="application/json",
+    )  # fmt: skip
+    assert {"place": "config.name", "message": "Must be one line; take the line break out."} in answer.json()[
+        "problems"
+    ]
+
+
+PARSED = re.compile(r"gymnasium|atari|preset|aim|measure|line_from|sizes|map-elites-quality|goal-\d+")
+"""Fields of one line whose text is looked up or read as numbers, and never kept as it came."""
+
+
+def test_every_field_of_one_line_whose_text_is_kept_is_known_as_one() -> None:
+    import_module("webapp.urls")
+    found, waiting = set(), [forms.BaseForm]
+    while waiting:
+        each = waiting.pop()
+        waiting += each.__subclasses__()
+        fields = getattr(each, "base_fields", {}) if each.__module__.startswith("webapp.") else {}
+        found |= {name for name, field in fields.items() if type(field.widget) is forms.TextInput and
+                  type(field) is forms.CharField}  # fmt: skip
+    assert [name for name in found if not is_one_line(name) and not PARSED.fullmatch(name)] == []
+    assert {"name", "title", "release", "person"} <= found
+    assert is_one_line("o0-title")
+    assert not is_one_line("o0-formula")

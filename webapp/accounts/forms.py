@@ -153,6 +153,11 @@ class PersonForm(forms.ModelForm):
             password.label, password.required = "First password", True
             password.help_text = GOOD_PASSWORD
             del self.fields["keeps_tokens"]
+        else:
+            self.fields["is_active"].help_text = (
+                "Switched off, they are signed out in every browser and their API tokens end, for good: once switched "
+                "on again they sign in anew and make new tokens."
+            )
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]

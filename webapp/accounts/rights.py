@@ -6,11 +6,18 @@ who may register one; no role in a project brings it, because anybody may make a
 
 from __future__ import annotations
 
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.dispatch import Signal
+from django.utils import timezone
 
 from webapp.accounts.models import CodeRight, PersonAudit, User
+
+switched = Signal()
+"""An account was switched off, or on: sent with the ``person``."""
 
 
 def operators_only(user: User | AnonymousUser) -> None:
@@ -44,10 +51,20 @@ def record(person: User, action: str, by: User | None, detail: str = "") -> None
 
 
 def record_changes(person: User, before: User, by: User) -> None:
-    """Add a line for each right that an operator gave or took, and for a new password."""
+    """Add a line for each right that an operator gave or took, and for a new password. Whoever was switched off is
+    signed out for good: switched on again they sign in anew, in every browser."""
     if person.is_staff != before.is_staff:
         record(person, "is a site operator" if person.is_staff else "is no site operator any more", by)
     if person.is_active != before.is_active:
         record(person, "may sign in" if person.is_active else "may not sign in any more", by)
+        end_sessions(person)
+        switched.send(User, person=person)
     if person.password != before.password:
         record(person, "has a new password", by)
+
+
+def end_sessions(person: User) -> None:
+    """Sign somebody out in every browser."""
+    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+        if session.get_decoded().get(SESSION_KEY) == str(person.pk):
+            session.delete()

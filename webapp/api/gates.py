@@ -85,9 +85,9 @@ def _sent(request: HttpRequest, project: Project) -> dict[str, Any]:
         raise BadBody("A form has one file, “data”, and beside it “study” with the rest as JSON.")
     sent = body.read_table(request.POST.get(STUDY, "").encode())
     file = next(iter(files.getlist(FILE)), None)
-    content = request.POST.get(FILE, "").encode() if file is None else file.read()
-    if not content.strip():
+    if file is None and FILE not in request.POST:
         return sent
+    content = request.POST[FILE].encode() if file is None else file.read()
     version = versions.current(project)
     if number := sent.get("game_version"):
         version = project.versions.filter(number=number).first() if isinstance(number, int) else None

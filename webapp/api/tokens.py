@@ -74,6 +74,11 @@ def revoke_all(user: User, why: str) -> None:
             record(token, "revoked", user, why)
 
 
+def end_with_account(sender: object, person: User, **more: object) -> None:
+    """Whoever is switched off has no tokens any more, also once they are switched on again."""
+    revoke_all(person, "the account was switched off")
+
+
 def record(token: Token, action: str, user: User, detail: str = "") -> None:
     """Add a line to the audit."""
     TokenAudit.objects.create(token=token, action=action, detail=detail[:4000], user=user)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.errors import ConfigError
-from engine.gate.numbers import has_paths, read_numbers
+from engine.gate.numbers import EMPTY, has_paths, read_numbers
 from engine.simulators.contract import GameSpec
 from webapp.games import columns, exports, importing, reading, sheets
 from webapp.games.errors import SheetError
@@ -23,8 +23,10 @@ PLACE = "data"
 
 
 def read(content: bytes, version: GameVersion) -> dict[str, float]:
-    """Path to value. Raises ConfigError with all that is wrong, each at its cell: ``data.D7``, of a workbook
-    ``data.Heroes.D7``."""
+    """Path to value, at least one: whoever sends a file means it to say something. Raises ConfigError with all that is
+    wrong, each at its cell: ``data.D7``, of a workbook ``data.Heroes.D7``."""
+    if not content.strip():
+        raise ConfigError([(PLACE, EMPTY)])
     spec = version_spec(version)
     if content.lstrip()[:1] == b"{":
         return read_numbers(content, spec)
@@ -39,8 +41,8 @@ def read(content: bytes, version: GameVersion) -> dict[str, float]:
     for sheet in found:
         where = f"{PLACE}.{sheet.worksheet}" if len(found) > 1 else PLACE
         wrong += _taken(sheet, version, spec, where, values)
-    if wrong:
-        raise ConfigError(wrong)
+    if wrong or not values:
+        raise ConfigError(wrong or [(PLACE, EMPTY)])
     return values
 
 

@@ -1,8 +1,9 @@
 """The parts of an Excel workbook: looked over before any is parsed, and found by the workbook's own relations.
 
-A workbook is a zip of XML written by strangers. Before it is read: its unpacked size is bounded (zip bombs), a
-document type is refused in every part that looks like XML, whatever its name (entity attacks), macros and links to
-other files are refused. Parts that the reader does not need are never parsed beyond that.
+A workbook is a zip of XML written by strangers. Before it is read: its unpacked size is bounded, and parts are refused
+whose packing zipfile does not unpack within bounds (zip bombs); a document type is refused in every part that looks
+like XML, whatever its name (entity attacks), macros and links to other files are refused. Parts that the reader does
+not need are never parsed beyond that.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ UNREADABLE = (
 _OLD = b"\xd0\xcf\x11\xe0"
 _XML_ENDINGS = (".xml", ".rels", ".vml")
 _XML_STARTS = (b"<", b"\x00<", b"\x00\x00\x00<")
+_PACKING = frozenset((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+"""Ways to pack a part that zipfile unpacks no further than asked; of the others it unpacks everything at once."""
+_PACKED = "This workbook is packed in a way that spreadsheet programs do not use. Open it there and save it as .xlsx."
 _MACROS = "This workbook holds macros. Save it as .xlsx, without macros."
 _LINKS = "This workbook links to other files. In Excel: Data, Edit links, Break link; then save and import it again."
 
@@ -64,6 +68,8 @@ def unpacked(data: bytes) -> int:
 
 def _check_parts(archive: zipfile.ZipFile) -> None:
     parts = archive.infolist()
+    if any(part.compress_type not in _PACKING for part in parts):
+        raise SheetError(_PACKED)
     names = [part.filename for part in parts]
     check_unpacked(len(parts), sum(part.file_size for part in parts))
     if "[Content_Types].xml" not in names or "xl/workbook.xml" not in names:

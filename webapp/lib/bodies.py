@@ -3,7 +3,9 @@
 Django writes a whole body to the disk before it looks at who sent it and where to. So a body that says it is too large
 is answered at once, and one that does not say is counted while it arrives. Whoever shows neither a session nor a token
 may send ``UNKNOWN_BYTES``. A body must also arrive whole in time, however little of it comes at once. The bodies that
-one address has on their way are counted, and people who are known have room there that nobody else can take.
+one address has on their way are counted, and people who are known have room there that nobody else can take. Small
+bodies, as of the form in which people sign in, come at once or not at all: they have room and a time of their own, and
+where that room is full the one that has waited longest makes way, so that half-sent bodies keep nobody out.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from django.db import connections
 from django.http import Http404, HttpRequest
 from django.urls import resolve
 
-from webapp.lib.deadline import FILE_SECONDS, Application, Message, Receive, Send, written
+from webapp.lib.deadline import FILE_SECONDS, Application, Message, Receive, Send, has_body, written
 from webapp.lib.trouble import trouble
 from webapp.lib.words import duration, number
 
@@ -39,6 +41,8 @@ SILENCE = 30.0
 """How long nothing more of a body may come."""
 MOST_AT_ONCE = 128
 """Bodies from one address that are on their way at one time; as many more of people who are known."""
+SMALL_BYTES, SMALL_SECONDS = 8 * 1024, 8.0
+"""A body that says it is no larger must be whole within these seconds."""
 LINGER_SECONDS, LINGER_BYTES = 2.0, 32 * 2**20
 """What is still taken, and dropped, of a body that was refused: a connection that is closed while more of it arrives
 loses the answer."""
@@ -90,7 +94,7 @@ class Bodies:
         self._arriving: list[Body] = []
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not {b"content-length", b"transfer-encoding"} & dict(scope["headers"]).keys():
+        if scope["type"] != "http" or not has_body(scope):
             await self._application(scope, receive, send)
             return
         body = Body(self, scope, receive, send)
@@ -103,15 +107,21 @@ class Bodies:
     async def arrives(self, body: Body) -> None:
         """Count one more body of its address. Raises Refused where too many are on their way. Who sends it is asked
         where the room that anybody may take is full: it costs a question to the database."""
-        if self._full(body):
+        if self._full(body) and not body.small:
             body.reserved = await body.is_known()
-        if self._full(body):
-            raise Refused(429, "Too much at once", "Too much from your address is still on its way. Try again soon.")
+        if self._full(body) and not body.small:
+            raise too_much()
+        for oldest in self._beside(body)[: 1 - MOST_AT_ONCE]:
+            self.arrived(oldest)
+            oldest.make_way()
         self._arriving.append(body)
 
     def _full(self, body: Body) -> bool:
-        beside = (each for each in self._arriving if each.reserved == body.reserved)
-        return sum(each.address == body.address for each in beside) >= MOST_AT_ONCE
+        return len(self._beside(body)) >= MOST_AT_ONCE
+
+    def _beside(self, body: Body) -> list[Body]:
+        """What has the same room, the oldest first."""
+        return [each for each in self._arriving if each.room == body.room]
 
     def arrived(self, body: Body) -> None:
         """The body is whole, or nobody waits for it any more."""
@@ -130,9 +140,9 @@ class Bodies:
                 return Allowance(most, FILE_SECONDS)
         return Allowance(settings.DATA_UPLOAD_MAX_MEMORY_SIZE, self._seconds)
 
-    def unknown(self) -> Allowance:
+    def unknown(self, small: bool) -> Allowance:
         """What anybody may send."""
-        return Allowance(UNKNOWN_BYTES, self._seconds)
+        return Allowance(UNKNOWN_BYTES, min(self._seconds, SMALL_SECONDS) if small else self._seconds)
 
     async def is_known(self, request: HttpRequest) -> bool:
         """Ask the database, in a thread of its own."""
@@ -149,15 +159,29 @@ class Bodies:
 
 class Body:
     """One body on its way, and the answer to who sends more than they may. ``reserved``: it is counted among those of
-    people who are known."""
+    people who are known; ``small``: it says that it is."""
 
     reserved = False
+    _waits: asyncio.Timeout | None = None
+    _makes_way = False
 
     def __init__(self, bodies: Bodies, scope: Any, receive: Receive, send: Send) -> None:
         self._bodies, self._scope, self._receive, self._send = bodies, scope, receive, send
         self.address = str((scope.get("client") or ("",))[0])
-        self._allowed, self._count, self._over = bodies.unknown(), 0, False
+        self.small = int(dict(scope["headers"]).get(b"content-length", SMALL_BYTES + 1)) <= SMALL_BYTES
+        self._allowed, self._count, self._over = bodies.unknown(self.small), 0, False
         self._began = asyncio.get_running_loop().time()
+
+    @property
+    def room(self) -> tuple[str, bool, bool]:
+        """Bodies of one room are counted together."""
+        return self.address, self.reserved, self.small
+
+    def make_way(self) -> None:
+        """Refuse it as soon as it waits for more."""
+        self._makes_way = True
+        if self._waits is not None:
+            self._waits.reschedule(0.0)
 
     async def begin(self) -> bool:
         """Whether to wait for it; answered already if not."""
@@ -187,13 +211,15 @@ class Body:
         """The next part of it, counted. Raises Refused."""
         left = self._began + self._allowed.seconds - asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(min(left, self._bodies.silence)):
+            async with asyncio.timeout(0.0 if self._makes_way else min(left, self._bodies.silence)) as self._waits:
                 message = await self._receive()
                 self._count += len(message.get("body", b""))
                 await self._allow(self._count)
                 return message
         except TimeoutError:
-            raise self._late(left) from None
+            raise (too_much() if self._makes_way else self._late(left)) from None
+        finally:
+            self._waits = None
 
     async def _allow(self, size: int) -> None:
         """Raises Refused for more than may be sent to this address, or by somebody who is not known."""
@@ -246,6 +272,11 @@ class Body:
         while more and dropped < LINGER_BYTES:
             message = await self._receive()
             dropped, more = dropped + len(message.get("body", b"")), message.get("more_body", False)
+
+
+def too_much() -> Refused:
+    """More bodies of one address are on their way than there is room for."""
+    return Refused(429, "Too much at once", "Too much from your address is still on its way. Try again soon.")
 
 
 def _size(count: int) -> str:

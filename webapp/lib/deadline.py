@@ -1,9 +1,9 @@
 """No request stays without an answer: what has not begun to answer in time is told so, and logged.
 
 A view that does not return cannot be interrupted, for it runs in a thread. So it is left alone, and what it says later
-is dropped. The time in which a body arrives is not counted (``webapp.lib.bodies`` limits it), nor is that of an answer
-which is already on its way: a stream of events, or a file that a slow browser takes. Views that make large files have
-more time (``may_take``).
+is dropped. What has no body is timed from its arrival, whatever keeps it from being looked at. The time in which a body
+arrives is not counted (``webapp.lib.bodies`` limits it), nor is that of an answer which is already on its way: a stream
+of events, or a file that a slow browser takes. Views that make large files have more time (``may_take``).
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ class Deadline:
             return
         exchange = Exchange(receive, send)
         task = asyncio.ensure_future(self._application(scope, exchange.receive, exchange.send))
-        await _first(task, exchange.received)
+        if has_body(scope):
+            await _first(task, exchange.received)
         if await _first(task, exchange.started, self._seconds):
             await task
             return
@@ -135,6 +136,11 @@ class Deadline:
         self._left.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.error("a request that had been ended failed later", exc_info=error)
+
+
+def has_body(scope: Any) -> bool:
+    """Whether something comes after the head of a request."""
+    return bool({b"content-length", b"transfer-encoding"} & dict(scope["headers"]).keys())
 
 
 async def _first(task: asyncio.Future[Any], event: asyncio.Event, seconds: float | None = None) -> bool:

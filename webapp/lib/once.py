@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from django.core.exceptions import BadRequest
 from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -23,6 +24,13 @@ HEADER, FIELD = "Idempotency-Key", "once"
 _TOKEN = "csrfmiddlewaretoken"
 Kept = dict[str, str]
 """What of the request is kept with its row."""
+
+
+class EmptyForm(BadRequest):
+    """A form came without any of its fields, as no page sends it; the message says so."""
+
+    def __init__(self) -> None:
+        super().__init__("This form was empty. Nothing was started.")
 
 
 class KeyReused(Exception):
@@ -51,10 +59,18 @@ def once(
 
 def once_by_form(request: HttpRequest, earlier: QuerySet[M], begin: Callable[[Kept], J]) -> tuple[J | M, bool]:
     """The same for a form, by the key that its page was made with and what is filled in: whoever goes back to a page
-    and changes something makes another row, and two clicks are one."""
-    body = {name: values for name, values in request.POST.lists() if name != _TOKEN}
+    and changes something makes another row, and two clicks are one. Raises EmptyForm."""
+    body = filled(request)
     key = f"form:{_hash(request, body)}" if request.POST.get(FIELD) else ""
     return once(request, earlier, key, body, begin)
+
+
+def filled(request: HttpRequest) -> dict[str, list[str]]:
+    """The fields of a form, but for its token against forgery. Raises EmptyForm where there is none."""
+    body = {name: values for name, values in request.POST.lists() if name != _TOKEN}
+    if not body and not request.FILES:
+        raise EmptyForm
+    return body
 
 
 class Secret(NamedTuple):
@@ -75,7 +91,7 @@ def new_secret() -> Secret:
 def secret_of_form(request: HttpRequest) -> Secret:
     """The same one however often this form comes, so that both clicks on a button can be told the same secret; another
     one for every other form. From the form alone, without the site's own key, nobody can work it out."""
-    body = {name: values for name, values in request.POST.lists() if name != _TOKEN}
+    body = filled(request)
     if not request.POST.get(FIELD):
         return new_secret()
     told = f"{request.user.pk} {_hash(request, body)}"

@@ -7,12 +7,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from webapp.lib.once import EmptyForm
 from webapp.lib.queries import NoSuchChoice
 from webapp.lib.trouble import trouble
 
 
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What was sent cannot be read, so nothing is known of whoever sent it."""
+    """What was sent cannot be read, so nothing is known of whoever sent it; a form that says nothing is no mistake of
+    whoever wrote it."""
+    if isinstance(exception, EmptyForm):
+        return trouble(request, "This form was empty", str(exception), status=400)
     return HttpResponse(render_to_string("400.html"), status=400)
 
 

@@ -25,6 +25,13 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe
 """Controls but for tab and line breaks, halves of pairs, and what is no character: no XML file may hold them."""
 _BREAKS = str.maketrans({"\x0b": "\n", "\x0c": "\n", "\x85": "\n"})
 """What breaks a line or a page; Word puts the first one between the lines of a paragraph."""
+_BROKEN = re.compile(r"[\t\n\r\u2028\u2029]+")
+"""Tabs, and what breaks a line."""
+_ONE_LINE = re.compile(
+    r"(.*[-.])?(name|title|label|set_name|release|unit|toward|username|first_name|last_name|email|person|target)"
+    r"|behaviour-\d+"
+)
+"""Fields whose text is kept, and stands on one line wherever it is shown: names of what people make, and of people."""
 _MARK = "keeps_cells_of"
 
 
@@ -36,6 +43,16 @@ def plain(text: str) -> str:
 def is_plain(text: str) -> bool:
     """Whether ``plain`` leaves it as it is."""
     return not _CONTROLS.search(text)
+
+
+def is_one_line(name: str) -> bool:
+    """Whether a form's field of this name takes one line."""
+    return _ONE_LINE.fullmatch(name) is not None
+
+
+def as_one_line(text: str) -> str:
+    """``text`` without line breaks, as browsers send what is typed into a field of one line."""
+    return _BROKEN.sub(" ", text)
 
 
 def writable(value: Any) -> Any:
@@ -68,8 +85,8 @@ def keeps_cells(field: str) -> Callable[[V], V]:
 
 class PlainText:
     """Middleware: a form, a query or a file's name with a NUL, which no browser sends, is refused, and so is a
-    character that nobody sees; other control characters, which come with a paste, are taken out. The API looks itself,
-    and passwords and pasted tables stay as they are."""
+    character that nobody sees; other control characters, which come with a paste, are taken out, and line breaks from
+    what stands on one line. The API looks itself, and passwords and pasted tables stay as they are."""
 
     sync_capable, async_capable = True, False
 
@@ -90,7 +107,7 @@ class PlainText:
             return trouble(request, "This cannot be read", REFUSED, status=400)
         if unseen := next(filter(None, map(invisible, _texts(request, cells))), ""):
             return trouble(request, "This cannot be read", UNSEEN.format(unseen), status=400)
-        if all(map(is_plain, _texts(request))):
+        if all(map(is_plain, _texts(request))) and not any(map(_BROKEN.search, _names(request.POST))):
             return None
         request.GET = _cleaned(request.GET, cells)
         request.POST = _cleaned(request.POST, cells)
@@ -110,6 +127,12 @@ def _texts(request: HttpRequest, cells: str | None = None) -> Iterator[str]:
         yield from (file.name or "" for file in files)
 
 
+def _names(fields: QueryDict) -> Iterator[str]:
+    """What a form's fields of one line say."""
+    for name, values in fields.lists():
+        yield from values if is_one_line(name) else ()
+
+
 def _as_sent(name: str, cells: str) -> bool:
     return name == cells or "password" in name
 
@@ -117,6 +140,9 @@ def _as_sent(name: str, cells: str) -> bool:
 def _cleaned(fields: QueryDict, cells: str) -> Any:
     clean = QueryDict(mutable=True, encoding=fields.encoding)
     for name, values in fields.lists():
-        clean.setlist(plain(name), values if _as_sent(name, cells) else [plain(value) for value in values])
+        if not _as_sent(name, cells):
+            values = [plain(value) for value in values]
+            values = [as_one_line(value) for value in values] if is_one_line(name) else values
+        clean.setlist(plain(name), values)
     clean._mutable = False  # as Django's own are
     return clean

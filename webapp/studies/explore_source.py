@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from engine.arrays import Bundle, stacked, unpack
 from engine.config.lineups import ObjectiveConfig, ObjectiveSetConfig
-from engine.errors import StoreError
+from engine.errors import ConfigError, StoreError
+from engine.formula import parse
 from engine.indicators import UNDER, half_width, verdicts
-from engine.lineups.schema import exact, spans, spec_from_json
+from engine.lineups.schema import exact, spans, spec_from_json, variables
 from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
 from webapp.studies import patterns
@@ -124,11 +125,27 @@ def verdicts_of(job: Job, columns: dict[str, NDArray[Any]], meta: dict[str, Any]
 
 def spec(job: Job) -> GameSpec:
     """The game the job's genomes index, with the job's changes to its data. Raises StoreError when the simulator's
-    description has changed since and the old one was not kept."""
+    description has changed since and the old one was not kept, and where an objective's formula is no longer taken."""
     version = job.game_version
     if version is None or not version.simulator.spec:
         raise StoreError("The game of this job is no longer described. Test its simulator's handshake again.")
-    return spec_from_json(version.simulator.spec).patched(job.config["game"].get("patch", {}))
+    found = spec_from_json(version.simulator.spec).patched(job.config["game"].get("patch", {}))
+    if "objectives" in job.config and "lineups" in job.config:
+        _check_formulas(objectives(job), found, int(job.config["lineups"]["teams"]))
+    return found
+
+
+def _check_formulas(told: ObjectiveSetConfig, spec: GameSpec, teams: int) -> None:
+    """Earlier versions took some that nothing can be reckoned by. Raises StoreError."""
+    team, lineup = (set(names) for names in variables(spec, teams))
+    for objective in told.objectives:
+        try:
+            parse(objective.formula, team, lineup)
+        except ConfigError as error:
+            sentences = " ".join(problem.message for problem in error.problems)
+            raise StoreError(
+                f"The objective “{objective.title}” of this job cannot be worked out: {sentences}"
+            ) from error
 
 
 def slots(spec: GameSpec) -> list[dict[str, Any]]:

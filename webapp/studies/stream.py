@@ -7,7 +7,8 @@ in the job, 1, 2, 3 … Either number survives a restart of everything, so a rea
 
 Without a number the stream begins with a ``snapshot``; ``event`` messages follow, and a ``beat`` when it is quiet.
 Redis only wakes the readers. Who reads is looked up again every few seconds, so a stream ends soon after a right to
-read it: membership, session, account or password. No database connection is held between two looks.
+read it: membership, session, account or password. No database connection is held between two looks. One person has
+``MOST_OPEN`` streams at a time; what asks for another one is refused, and asks with ``poll=1``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth import get_user
@@ -28,7 +30,9 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
+from webapp.accounts.people import signed_in
 from webapp.lib.page_json import PageJson, written
+from webapp.lib.trouble import trouble
 from webapp.lib.whole import whole
 from webapp.projects.access import project_for, role_in
 from webapp.projects.models import Project
@@ -47,9 +51,12 @@ BEAT_EVERY = 10.0
 CHECK_EVERY = 5.0
 """Seconds after which the reader's right to read is looked up again, before anything more is told."""
 RECENT = 20
+MOST_OPEN = 16
+"""Streams that one person may have open; a browser has one for each project."""
+TOO_MANY = f"You have {MOST_OPEN} of these streams open already. Close one, or ask with poll=1."
 
 
-@dataclass
+@dataclass(eq=False)
 class Reader:
     """What one reader may see, and how far it has read."""
 
@@ -99,6 +106,28 @@ class Reader:
         return isinstance(person, User) and role_in(person, self.project) is not None
 
 
+class Places:
+    """The streams that are open, by person. One whose answer was never sent gives its place back as it is collected."""
+
+    def __init__(self) -> None:
+        self._taken: dict[int, WeakSet[Reader]] = {}
+
+    def take(self, reader: Reader) -> bool:
+        """Whether its person may have one more, which is then counted."""
+        taken = self._taken.setdefault(signed_in(reader.request).pk, WeakSet())
+        if len(taken) >= MOST_OPEN:
+            return False
+        taken.add(reader)
+        return True
+
+    def leave(self, reader: Reader) -> None:
+        """It has ended."""
+        self._taken[signed_in(reader.request).pk].discard(reader)
+
+
+places = Places()
+
+
 def _open(request: HttpRequest) -> Reader:
     """Check the right to read. Raises Http404 for strangers and for numbers that are none."""
     job = None
@@ -133,6 +162,8 @@ async def events(request: HttpRequest) -> HttpResponseBase:
         return HttpResponse(content_type="text/event-stream")
     if request.GET.get("poll"):
         return await _poll(reader)
+    if not places.take(reader):
+        return trouble(request, "Too many streams", TOO_MANY, status=429)
     answer = StreamingHttpResponse(_stream(reader), content_type="text/event-stream")
     answer["Cache-Control"], answer["X-Accel-Buffering"] = "no-store", "no"
     return answer
@@ -152,6 +183,14 @@ def _frame(kind: str, data: dict[str, Any], number: int | None = None) -> bytes:
 
 
 async def _stream(reader: Reader) -> AsyncIterator[bytes]:
+    try:
+        async for frame in _told(reader):
+            yield frame
+    finally:
+        places.leave(reader)
+
+
+async def _told(reader: Reader) -> AsyncIterator[bytes]:
     hub = wakeups()
     # Signing in was looked up in this request's own thread, whose connection would stay open as long as the stream.
     await sync_to_async(lambda: connection.close())()

@@ -18,6 +18,7 @@ from webapp.games.models import GameVersion
 from webapp.games.specs import version_spec
 from webapp.games.views.data import base
 from webapp.lib.deadline import FILE_SECONDS, may_take
+from webapp.lib.once import filled
 from webapp.lib.posts import one_of, posts_only
 from webapp.lib.whole import whole
 from webapp.projects.access import project_for
@@ -67,6 +68,7 @@ def restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Make an earlier version's data the newest again."""
     project = project_for(request, slug, "write")
     old = _version(project, number)
+    filled(request)
     try:
         new = versions.restore(old, signed_in(request))
     except ConfigError as error:
