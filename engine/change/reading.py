@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.change.replay import AFTER, BEFORE, Ints, Played
-from engine.change.verdicts import difference, found
+from engine.change.verdicts import found
 from engine.confidence import Range
 from engine.config.study import ChangeConfig
+from engine.differences import difference
 from engine.lineups import schema
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.battle_counts import battles_each

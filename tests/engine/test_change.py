@@ -15,9 +15,10 @@ from engine.catalog import STUDIES
 from engine.change.both_versions import replaced
 from engine.change.reading import FINDINGS, KEPT, REFITTED, UNFIT
 from engine.change.replay import FRESH
-from engine.change.verdicts import cleared, difference, found
+from engine.change.verdicts import cleared, found
 from engine.config import ChangeConfig
 from engine.config.study import study_hash
+from engine.differences import difference
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.formula_terms import Apart, Parts
