@@ -82,9 +82,7 @@ class LineupRecord(Record):
         }
 
     def _verdicts(self, samples: Sequence[Sample]) -> list[Verdict]:
-        told = fresh_verdicts.confirmed([[s] for s in samples], self.goals)
-        pairs = zip(samples, told, strict=True)
-        return [fresh_verdicts.judge(s, self.goals, bool(t), int(told.sum())) for s, t in pairs]
+        return fresh_verdicts.judged([[s] for s in samples], self.goals)
 
     def samples(self, members: Sequence[Individual], weight: float) -> list[Sample]:
         """Fresh battles of lineups, each of which has so much of the error."""

@@ -22,7 +22,7 @@ from engine.formula_terms import Parts
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
-from engine.verdicts import Finding, Goals, Sample, Verdict, confirmed, judge, most_extreme, weights
+from engine.verdicts import Finding, Goals, Sample, Verdict, judged, most_extreme, weights
 from webapp.lib.figures import telling, with_unit
 from webapp.lib.first import first
 from webapp.lib.storage import store
@@ -229,12 +229,8 @@ def _judged(
     later one counts."""
     stages = [_samples(job, searched), _samples(job, checked)]
     lineups = {key: [stage[key] for stage in stages if key in stage] for key in {**stages[0], **stages[1]}}
-    told = confirmed(list(lineups.values()), goals)
-    others = int(told.sum())
-    return {
-        key: (samples[-1], judge(samples[-1], goals, bool(sure), others))
-        for (key, samples), sure in zip(lineups.items(), told, strict=True)
-    }
+    verdicts = judged(list(lineups.values()), goals)
+    return {key: (own[-1], told) for (key, own), told in zip(lineups.items(), verdicts, strict=True)}
 
 
 def _examined(job: Job) -> tuple[_Examined, _Examined, Goals]:
