@@ -48,7 +48,11 @@ class Market(NamedTuple):
         """A market of a kind (MARKETS)."""
         each = np.ones(PIECES)
         units = np.arange(PIECES) % 9 + 1.0 if kind in ("amounts", "all") else each
-        gold = np.geomspace(40, 200, PIECES)[rng.permutation(PIECES)] if kind in ("costs", "all") else PRICE * each
+        gold = (
+            np.asarray(40 * 5 ** rng.permutation(np.linspace(0, 1, PIECES)))
+            if kind in ("costs", "all")
+            else PRICE * each
+        )
         suits = np.exp(0.25 * rng.standard_normal(PIECES)) if kind in ("interactions", "all") else each
         battles = np.full(PIECES, BATTLES)
         if kind in ("rare", "all"):
@@ -60,7 +64,7 @@ class Market(NamedTuple):
         """What a change of the price of pieces ``i`` does to the outcome of their teams."""
         more, left = self.units[i] * change, GOLD - self.units[i] * self.price[i]
         usual = SLOPE * (GOLD - PRICE)
-        return self.suits[i] * (usual * np.log((left - more) / left) if self.bend else -SLOPE * more)
+        return np.asarray(self.suits[i] * (usual * np.log((left - more) / left) if self.bend else -SLOPE * more))
 
     def reach(self, i: int) -> Range:
         """How far the price of a piece is changed."""

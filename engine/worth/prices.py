@@ -137,7 +137,7 @@ def curve(pieces: Ints, gold: Floats, lean: Floats, outcome: Floats, scale: floa
     means = np.stack([np.bincount(group, c, len(many)) for c in columns.T], axis=1) / many[:, None]
     within = columns - means[group]
     x, y = within[:, :-1], within[:, -1]
-    used = np.flatnonzero([True, True, np.ptp(lean) > 0 and len(many) > 2])
+    used = np.arange(3 if len(many) > 2 and np.ptp(lean) > 0 else 2)
     if len(y) <= len(many) + len(used) or np.linalg.matrix_rank(x[:, used]) < len(used):
         return None
     inverse = np.zeros((3, 3))
