@@ -4,14 +4,14 @@ A lineup selected for an extreme result looks more extreme than it is, so only b
 There are two selections and so two *stages*: a search selects its front, which is replayed at its end; people select
 from what they then see, and re-check. A lineup has one ``Sample`` for each stage that examined it.
 
-The guarantee is for the list of confirmed lineups: at most 5 % of it is expected to be false, however often somebody
-looks and however many lineups were examined (e-values and weighted e-BH: ``engine.confidence``). A lineup's share of
-that error is fixed when it is first examined, so later lineups take nothing from it. One of the five percentage points
-pays for the baseline: "strong" means above the baseline's upper 99 % bound.
+The guarantee is for two lists, of the confirmed lineups and of those under the line: at most 5 % of either is expected
+to be false, however often somebody looks and however many lineups were examined (e-values and weighted e-BH:
+``engine.confidence``). A lineup's share of that error is fixed when it is first examined, so later lineups take nothing
+from it. One of the five percentage points of the first list pays for the baseline: "strong" means above the baseline's
+upper 99 % bound.
 
 Each lineup's range has 95 % coverage over all looks; ``most_extreme`` corrects for picking the extreme one of many.
-"Under the line" is that range's verdict on its lineup alone: the list of such lineups is not corrected here
-(``engine.change.verdicts`` does it for the lineups of a change).
+"Under the line" is said of a lineup that stands in its list, and whose own range ends below the line as well.
 
 Noise: replicates with few distinct values (wins, rare events, ties, all equal) get ranges that hold for any noise
 within the bounds that the game declares; without declared bounds they get none. Other replicates get ranges from their
@@ -52,6 +52,8 @@ LEVELS = tuple(range(2, 26, 2))
 first has a share of a half, the second a sixth, the third a twelfth, …"""
 HOPELESS = 200
 """A lineup that would need more than this many times its battles is too close to the line to decide."""
+ALONE = math.log(2 / ERROR)
+"""Log of the evidence at which a range ends on one side of a value."""
 UNDER_IT = 1e-6
 """Fraction of the way from a line to the mean by which the line moves, to test for strictly under it."""
 MAYBE = (-1.593, -0.967, -0.589, -0.282, 0.0, 0.282, 0.589, 0.967, 1.593)
@@ -210,6 +212,20 @@ def baseline_reach(error: float | None, samples: int) -> float:
     return float(stdtrit(max(samples - 1, 1), 1 - BASELINE_ERROR)) * spread
 
 
+class Listed(NamedTuple):
+    """Whether a lineup stands in the list of the ``confirmed`` ones, and in that of those ``under`` the line."""
+
+    confirmed: bool = False
+    under: bool = False
+
+
+class Many(NamedTuple):
+    """How many lineups stand in each list."""
+
+    confirmed: int = 0
+    under: int = 0
+
+
 class Verdict(NamedTuple):
     """``finding``; about how many times its battles would (``factor``) tell where they do not, and of what
     (``open_``: the line, or its strength; ``about``: by which objective); whether its whole range is
@@ -253,8 +269,27 @@ def _together(logs: Sequence[float], shares: Floats) -> float:
     return float(np.logaddexp.reduce(np.array(logs) + np.log(shares / shares.sum())))
 
 
-def judge(sample: Sample, goals: Goals, told: bool, others: int) -> Verdict:
-    """The verdict on one lineup. ``told``: it is among the ``confirmed``; ``others``: the number of those."""
+def cleared(lineups: Sequence[Sequence[Sample]], goals: Goals) -> NDArray[np.bool_]:
+    """Which lineups of a search are under all of their lines, bool[n]; as ``confirmed``."""
+    if not lineups:
+        return np.zeros(0, dtype=bool)
+    shares = [np.array([s.weight for s in samples]) for samples in lineups]
+    logs = [_together([evidence_under(s, goals) for s in own], w) for own, w in zip(lineups, shares, strict=True)]
+    return confidence.e_bh(np.array(logs), np.array([w.sum() for w in shares]), ERROR)
+
+
+def judged(lineups: Sequence[Sequence[Sample]], goals: Goals) -> list[Verdict]:
+    """The verdict on each lineup of a list, by the last stage that examined it."""
+    told, under = confirmed(lineups, goals), cleared(lineups, goals)
+    many = Many(int(told.sum()), int(under.sum()))
+    return [
+        judge(samples[-1], goals, Listed(bool(t), bool(u)), many)
+        for samples, t, u in zip(lineups, told, under, strict=True)
+    ]
+
+
+def judge(sample: Sample, goals: Goals, listed: Listed, many: Many) -> Verdict:
+    """The verdict on one lineup: in which lists it stands, and how many stand in each."""
     lined = [j for j, line in enumerate(goals.lines) if line is not None]
     if not lined:
         return Verdict("measured", 1.0, "", False)
@@ -262,13 +297,13 @@ def judge(sample: Sample, goals: Goals, told: bool, others: int) -> Verdict:
         return Verdict("more", 1.0, "line", False, lined[0])
     ends = {j: _beyond(sample.range(j), goals.signs[j], goals.lines[j]) for j in lined}
     over = any(near >= 0 for near, _ in ends.values())
-    if all(far < 0 for _, far in ends.values()):
+    if listed.under and all(far < 0 for _, far in ends.values()):
         return Verdict("refuted", 1.0, "", over)
     if goals.strong is not None and goals.judged and _weak(sample, goals, goals.strong):
         return Verdict("weak", 1.0, "", over)
-    if told:
+    if listed.confirmed:
         return Verdict("confirmed", 1.0, "", over)
-    return _undecided(sample, goals, lined, others, over)
+    return _undecided(sample, goals, lined, many, over)
 
 
 def most_extreme(samples: Sequence[Sample], j: int, sign: float, of: int) -> tuple[int, Range]:
@@ -302,14 +337,21 @@ def evidence(sample: Sample, goals: Goals) -> float:
     return min(over, sample.evidence(goals.strong, goals.bar(1.0), goals.signs[goals.strong]))
 
 
-def _undecided(sample: Sample, goals: Goals, lined: Sequence[int], others: int, over: bool) -> Verdict:
+def evidence_under(sample: Sample, goals: Goals) -> float:
+    """Log of the evidence that it is under each of its lines: as weak as for the one it is nearest to."""
+    lined = [(j, line) for j, line in enumerate(goals.lines) if line is not None]
+    return min((sample.evidence(j, line, -goals.signs[j]) for j, line in lined), default=-math.inf)
+
+
+def _undecided(sample: Sample, goals: Goals, lined: Sequence[int], many: Many, over: bool) -> Verdict:
     """The verdict on an undecided lineup: which question takes longest, and how many times its battles settle it."""
-    needed = -math.log((ERROR - BASELINE_ERROR) * sample.weight * (others + 1))
+    needed = -math.log((ERROR - BASELINE_ERROR) * sample.weight * (many.confirmed + 1))
+    under = max(ALONE, -math.log(ERROR * sample.weight * (many.under + 1)))
     j = max(lined, key=lambda k: goals.signs[k] * (float(sample.mean[k]) - float(goals.lines[k] or 0.0)))
     line = goals.lines[j]
     assert line is not None
     beyond = goals.signs[j] * (float(sample.mean[j]) - line) >= 0
-    times = {"line": _usual(sample, j, lambda by: _times(sample, j, line - by, goals.signs[j], needed))}
+    times = {"line": _usual(sample, j, lambda by: _times(sample, j, line - by, goals.signs[j], (needed, under)))}
     if (k := goals.strong) is not None and goals.judged and beyond:
         times["strength"] = _usual(sample, k, lambda by: _times_of_strength(sample, goals, k, by, needed))
     what = max(times, key=lambda name: times[name])
@@ -341,17 +383,21 @@ def _times_of_strength(sample: Sample, goals: Goals, j: int, by: float, needed: 
     where no number of battles settles it."""
     sign, mean = goals.signs[j], float(sample.mean[j]) + by
     if sign * (mean - goals.bar(1.0)) >= 0:
-        return _times(sample, j, goals.bar(1.0) - by, sign, needed)
-    return _times(sample, j, goals.bar(-1.0) - by, sign, needed) if sign * (mean - goals.bar(-1.0)) < 0 else math.inf
+        return _times(sample, j, goals.bar(1.0) - by, sign, (needed, ALONE))
+    return (
+        _times(sample, j, goals.bar(-1.0) - by, sign, (needed, ALONE))
+        if sign * (mean - goals.bar(-1.0)) < 0
+        else math.inf
+    )
 
 
-def _times(sample: Sample, j: int, line: float, sign: float, needed: float) -> float:
+def _times(sample: Sample, j: int, line: float, sign: float, needed: tuple[float, float]) -> float:
     """How many times its battles would settle on which side of the line it is, at their rate so far; 0 where they
-    already show it to be above."""
+    already show it to be above. ``needed``: the evidence that it takes above, and below."""
     above = sign * (float(sample.mean[j]) - line) >= 0
-    if above and sample.evidence(j, line, sign) >= needed:
+    if above and sample.evidence(j, line, sign) >= needed[0]:
         return 0.0
-    goal, side = (needed, sign) if above else (math.log(2 / ERROR), -sign)
+    goal, side = (needed[0], sign) if above else (needed[1], -sign)
     if not above:  # strictly under it: that nothing exceeds a line at the objective's own bound is no evidence
         line += UNDER_IT * (float(sample.mean[j]) - line)
     rate = sample.growth(j, line, side)

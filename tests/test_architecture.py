@@ -16,7 +16,8 @@ from engine.catalog import ALGORITHMS, LEARNERS
 ROOT = Path(__file__).parents[1]
 LEAVES = {
     "errors", "rng", "splitmix", "events", "store", "arrays", "indicators", "confidence", "verdicts", "channel",
-    "compiling", "config", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means", "text",
+    "compiling", "config", "differences", "formula", "formula_bounds", "formula_terms", "claims", "piping", "means",
+    "text",
 }  # fmt: skip
 FAMILIES: dict[str, set[str]] = {
     **{leaf: LEAVES | {"simulators.contract"} for leaf in LEAVES},

@@ -42,6 +42,8 @@ CASES = ("wall", "direct", "memory", "recall", "recall-random")
 SEEDS = (1, 2, 3, 4, 5)
 BACKGROUND = 4_000
 TOP = 10
+LINEUPS, EACH = 200, 96
+"""Lineups in a round, and battles of each."""
 
 
 class Search(NamedTuple):
@@ -62,7 +64,7 @@ def study(generations: int, **changes: Any) -> SearchConfig:
     base: dict[str, Any] = {
         "game": {"simulator": "builtin:herobattle"}, "ticks": generations, "replicates": 4, "fresh": 0,
         "lineups": {"teams": 3, "baselines": {"kind": "drawn", "count": 3}},
-        "algorithm": {"kind": "nsga2", "population": 200}, "pool": {"kind": "ray", "workers": 2}, "cache": False,
+        "algorithm": {"kind": "nsga2", "population": LINEUPS}, "pool": {"kind": "ray", "workers": 2}, "cache": False,
     }  # fmt: skip
     config = load(base | changes)
     assert isinstance(config, SearchConfig)
@@ -81,7 +83,7 @@ def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
         turns = [_turn(case, generations, pool) for _ in range(1 if quick else 3)]
     seconds = [a for a, _ in turns]
     if case == "wall":
-        battles = generations * 200 * 96
+        battles = generations * LINEUPS * EACH
         yield row(NAME, case, median(seconds), "s", goal="<= 30 s", meets=quick or median(seconds) <= 30,
                   seeds=[1], detail=f"{battles:,} battles; turns " + " ".join(f"{s:.1f}" for s in seconds))  # fmt: skip
         return
@@ -143,7 +145,7 @@ def direct(found: Search) -> float:
     seconds = time.perf_counter() - began
     for process in processes:
         process.join()
-    assert played == len(genomes) * 96
+    assert played == len(genomes) * EACH
     return seconds
 
 
@@ -178,11 +180,11 @@ def _recall(case: str, quick: bool) -> dict[str, Any]:
     return row(NAME, case, value, "of planted pieces", goal=goal, meets=meets, seeds=seeds, detail=detail)
 
 
-def recall(seed: int, kind: str) -> list[bool]:
-    """Which of the planted single pieces, and then the pair, a search of the figure's size brings to the top."""
+def recall(seed: int, kind: str, rounds: int = 100) -> list[bool]:
+    """Which of the planted single pieces, and then the pair, a search of so many rounds brings to the top."""
     game = {"simulator": f"builtin:herobattle-planted:{seed}"}
-    algorithm = {"kind": kind, "population": 200}
-    found = search(study(100, seed=seed, game=game, algorithm=algorithm, pool={"kind": "local"}, cache=True))
+    algorithm = {"kind": kind, "population": LINEUPS}
+    found = search(study(rounds, seed=seed, game=game, algorithm=algorithm, pool={"kind": "local"}, cache=True))
     spec = HeroBattle(planted_seed=seed).describe()
     rows = found.front["genome"]
     strongest = rows[np.arange(len(rows)), found.front["anchor"][:, 0]]

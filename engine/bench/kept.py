@@ -1,6 +1,6 @@
-"""What a long benchmark has so far, in a folder below ``var/bench``: killed, it goes on there when it is called again.
+"""What a long benchmark has so far, in files below ``var/bench``: killed, it goes on there when it is called again.
 
-A folder belongs to one state of the engine's code, so that no figure mixes two. Whoever wants to begin anew deletes it.
+A name says what was measured and by which code: whatever of that changes begins anew, so that no figure mixes two.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import engine
 from engine.arrays import Bundle, unpack
 from engine.bench.processor_time import spent
 from engine.config.base import Study
@@ -24,27 +23,45 @@ from engine.events import Finished
 from engine.job_folder import execute, kept_checkpoint, last_events
 from engine.store import FolderStore
 
-FOLDER = Path("var/bench")
+ENGINE = Path(__file__).parents[1]
+FOLDER = ENGINE.parent / "var" / "bench"
+ALL = ("",)
+"""The whole engine, as the source of a figure."""
 
 
-class Records:
-    """One JSON object for each thing that was measured, by its key; a case has a file of its own."""
+class Kept:
+    """What seeds gave of a ``case``, a line of JSON each, measured with these ``settings`` by the code in ``sources``:
+    files and folders below ``engine``."""
 
-    def __init__(self, bench: str, case: str) -> None:
-        self.path = folder(bench) / f"{case}.jsonl"
-        self.known = dict(_lines(self.path))
+    def __init__(
+        self, case: str, settings: dict[str, Any], sources: Iterable[str] = ALL, folder: Path | None = None
+    ) -> None:
+        told = json.dumps(settings, sort_keys=True) + _code(tuple(sources))
+        self.path = (folder or FOLDER) / f"{case}-{hashlib.sha256(told.encode()).hexdigest()[:12]}.jsonl"
+        self.case, self.found = case, dict[str, Any]()
+        if self.path.exists():
+            for line in self.path.read_text().splitlines():
+                self._take(line)
 
-    def of(self, key: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """The record of a key, as JSON gives it back; measured and written now if there is none."""
-        if key not in self.known:
-            line = json.dumps([key, measure()])
+    def result(self, seed: int | str, measure: Callable[[], Any]) -> Any:
+        """The kept result of a seed, or else what ``measure`` gives (JSON), which is then kept and printed."""
+        if str(seed) not in self.found:
+            found = json.loads(json.dumps(measure()))
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "a", encoding="utf-8") as file:
-                file.write(f"\n{line}\n")  # a torn line before it ends here
+            with self.path.open("a") as file:  # what was cut off when it was killed ends with the next line's start
+                file.write("\n" + json.dumps({"seed": str(seed), "result": found}))
                 file.flush()
                 os.fsync(file.fileno())
-            self.known[key] = json.loads(line)[1]
-        return self.known[key]
+            self.found[str(seed)] = found
+            print(f"{self.case} {seed}: {json.dumps(found)}", file=sys.stderr, flush=True)
+        return self.found[str(seed)]
+
+    def _take(self, line: str) -> None:
+        try:
+            told = json.loads(line)
+        except ValueError:  # an empty line, or one that was being written when it was killed
+            return
+        self.found[told["seed"]] = told["result"]
 
 
 class Ended(NamedTuple):
@@ -58,8 +75,8 @@ class Ended(NamedTuple):
 
 
 def folder(bench: str) -> Path:
-    """Where a benchmark keeps what the code as it is now has measured."""
-    return FOLDER / bench / _code()
+    """Where a benchmark keeps the studies that the engine as it is now has played."""
+    return FOLDER / f"{bench}-{_code(ALL)[:12]}"
 
 
 def ended(bench: str, config: Study, artifact: str) -> Ended:
@@ -86,22 +103,12 @@ def _checkpoint(own: Path) -> str:
     return kept_checkpoint(own) if (own / "events.jsonl").exists() else ""
 
 
-def _lines(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """What a file holds; a line that a kill has torn is measured again."""
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            key, record = json.loads(line)
-        except ValueError:
-            continue
-        found.append((key, record))
-    return found
-
-
 @cache
-def _code() -> str:
-    """A hash of the engine's modules."""
-    root, seen = Path(engine.__file__).parent, hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        seen.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
-    return seen.hexdigest()[:12]
+def _code(sources: tuple[str, ...]) -> str:
+    """A hash of these files, and of all files in these folders."""
+    found = hashlib.sha256()
+    for source in sources:
+        path = ENGINE / source
+        for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            found.update(each.relative_to(ENGINE).as_posix().encode() + each.read_bytes())
+    return found.hexdigest()

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import unpack
-from engine.bench.kept import Records
+from engine.bench.kept import Kept
 from engine.bench.row import row
 from engine.bench.worth_experiments import played, signs
 from engine.config.patch import PatchConfig
@@ -87,15 +87,15 @@ class Seed(NamedTuple):
 
 
 def run(case: str, quick: bool) -> Iterator[dict[str, Any]]:
-    """Measure one case. Every seed is kept once it is measured, for all cases (``kept``)."""
-    seeds, records = range(1, 1 + (QUICK_SEEDS if quick else SEEDS)), Records(NAME, "seeds")
+    """Measure one case. Every seed is kept once it is measured, for all cases (``engine.bench.kept``)."""
+    seeds, kept = range(1, 1 + (QUICK_SEEDS if quick else SEEDS)), Kept(f"{NAME}-seeds", {})
     with on_threads(1):
         if case == "single":
-            yield from _single(seeds, records)
+            yield from _single(seeds, kept)
         elif case == "pair":
-            yield from _pair(seeds if quick else seeds[:5], records)
+            yield from _pair(seeds if quick else seeds[:5], kept)
         else:
-            yield from _manual(seeds, records)
+            yield from _manual(seeds, kept)
 
 
 def planted(seed: int) -> tuple[HeroBattle, str, int]:
@@ -120,9 +120,9 @@ def found(game: HeroBattle, seed: int, **more: Any) -> Found:
     return Found(first, meta["patches"], meta["watched"], *took, finder.played)
 
 
-def _measured(seed: int, records: Records) -> Seed:
+def _measured(seed: int, kept: Kept) -> Seed:
     """The patch that is found where one piece is planted, measured once for all cases."""
-    record = records.of(f"single {seed}", partial(_measure, seed))
+    record = kept.result(f"single {seed}", partial(_measure, seed))
     return Seed(Found(**record["found"]), record["mended"], record["named"])
 
 
@@ -135,11 +135,11 @@ def _measure(seed: int) -> dict[str, Any]:
     return {"found": made._asdict(), "mended": mended, "named": sorted(" + ".join(each) for each in named)}
 
 
-def _single(seeds: range, records: Records) -> Iterator[dict[str, Any]]:
+def _single(seeds: range, kept: Kept) -> Iterator[dict[str, Any]]:
     right, alone, clean, lines, told = 0, 0, 0, list[str](), list[float]()
     for seed in seeds:
         _, piece, sign = planted(seed)
-        made, mended, named = _measured(seed, records)
+        made, mended, named = _measured(seed, kept)
         right, alone, clean = right + mended, alone + (mended and made.touched == {piece}), clean + (not named)
         told.append(made.processor)
         lines.append(
@@ -201,13 +201,13 @@ def _searched(reference: str, changes: Patch) -> tuple[int, NDArray[np.int32]]:
         return int(event.summary["confirmed"]), genome[np.arange(len(genome)), anchor[:, 0]]
 
 
-def _manual(seeds: range, records: Records) -> Iterator[dict[str, Any]]:
+def _manual(seeds: range, kept: Kept) -> Iterator[dict[str, Any]]:
     """The paper's step and the patch that was found, on the same games, by what a search confirms afterwards."""
-    unplanted = records.of("unplanted", lambda: {"confirmed": _searched("builtin:herobattle", {})[0]})["confirmed"]
+    unplanted = kept.result("unplanted", lambda: {"confirmed": _searched("builtin:herobattle", {})[0]})["confirmed"]
     strong, right, counts, lines = [seed for seed in seeds if seed % 2], 0, list[list[int]](), list[str]()
     for seed in strong:
-        piece, made = planted(seed)[1], _measured(seed, records).found
-        one = records.of(f"manual {seed}", partial(_step, seed, made))
+        piece, made = planted(seed)[1], _measured(seed, kept).found
+        one = kept.result(f"manual {seed}", partial(_step, seed, made))
         right += one["chosen"] == piece
         counts.append(one["confirmed"])
         before, manual, own = one["confirmed"]
@@ -234,12 +234,12 @@ def _step(seed: int, made: Found) -> dict[str, Any]:
     return {"chosen": chosen.id, "confirmed": [before, *after]}
 
 
-def _pair(seeds: range, records: Records) -> Iterator[dict[str, Any]]:
+def _pair(seeds: range, kept: Kept) -> Iterator[dict[str, Any]]:
     """Each way of mending a pair, and what it leaves of the pair and of its halves."""
     works, lines = 0, list[str]()
     for seed in seeds:
         pair, told = set(planted_pieces(seed)[1]), list[str]()
-        made = Found(**records.of(f"pair {seed}", partial(_mended_pair, seed)))
+        made = Found(**kept.result(f"pair {seed}", partial(_mended_pair, seed)))
         for patch in made.every:
             if patch["verdict"] != "unproved":
                 told.append(f"{'; '.join(patch['words'])}: {_left(patch, made.watched)} ({patch['verdict']})")

@@ -7,11 +7,13 @@ them. So a break of seven points is one of seven points, whatever the game. Each
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.bench.kept import Kept
 from engine.bench.row import row
 from engine.bench.worth_experiments import Ids, played, signs
 from engine.games.herobattle import HeroBattle
@@ -24,6 +26,9 @@ Rows = NDArray[np.int32]
 Marks = NDArray[np.bool_]
 BATTLES, SEEDS, QUICK_BATTLES, QUICK_SEEDS = 150_000, 20, 100_000, 1
 _GIVEN = 0x91FE
+SOURCES = ("worth", "lineups", "games/herobattle", "confidence.py", "rng.py", "bench/worth_experiments.py",
+           "bench/worth_weak_spots.py")  # fmt: skip
+"""What results depend on: whatever of it changes is measured anew."""
 
 
 class Kind(NamedTuple):
@@ -100,8 +105,9 @@ class BrokenGame(HeroBattle):
 def weak_spots(bench: str, case: str, quick: bool) -> Iterator[dict[str, Any]]:
     """A row for each kind: in how many experiments something that is told holds nothing but pieces of the break."""
     seeds, battles = range(1, 1 + (QUICK_SEEDS if quick else SEEDS)), QUICK_BATTLES if quick else BATTLES
+    kept = Kept(f"{bench}-{case}", {"battles": battles}, SOURCES)
     for name, kind in KINDS.items():
-        found = [told(kind, seed, battles) for seed in seeds]
+        found = [kept.result(f"{name} {seed}", partial(told, kind, seed, battles)) for seed in seeds]
         some = sum(bool(own) for own, _ in found)
         low, high = wilson(some, len(found))
         named = sorted({" + ".join(each) for own, _ in found for each in own})

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.change.replay import AFTER, BEFORE, Ints, Played
-from engine.change.verdicts import difference, found
 from engine.confidence import Range
 from engine.config.study import ChangeConfig
+from engine.differences import difference
 from engine.lineups import schema
 from engine.lineups.baselines import BaselineTeams
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
 from engine.lineups.schema import battles_of_replicate, team_costs
 from engine.simulators.contract import GameSpec
-from engine.verdicts import ERROR, Goals, Sample, Verdict
+from engine.verdicts import ERROR, Goals, Sample, Verdict, judged
 
 Floats = NDArray[np.float64]
 FINDINGS = ("", "confirmed", "weak", "refuted", "more", "close", "measured")
@@ -104,7 +104,7 @@ class Reading:
         """Of all lineups together; None where there are no fresh battles. Kept until there are more."""
         state = played.samples[version].tobytes() + played.failed.tobytes()
         if version not in self._told or self._told[version][0] != state:
-            told = iter(found([s for s in samples if s is not None], self.goals(version)))
+            told = iter(judged([[s] for s in samples if s is not None], self.goals(version)))
             self._told[version] = state, [None if s is None else next(told, None) for s in samples]
         return self._told[version][1]
 

@@ -17,7 +17,7 @@ from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
 from engine.simulators.contract import GameSpec
-from engine.verdicts import Goals, Sample, Verdict
+from engine.verdicts import Goals, Listed, Many, Sample, Verdict
 
 Floats = NDArray[np.float64]
 
@@ -89,11 +89,14 @@ def _kept(table: NDArray[Any], i: int, samples: int) -> Floats | None:
 def rows_of(lineups: Lineups, told: Sequence[bool], spec: GameSpec, objectives: Sequence[ObjectiveConfig]) -> list[Row]:
     """A row for each. ``told``: which of them are confirmed."""
     rows = []
+    under = verdicts.cleared([[sample] for sample in lineups.samples if sample is not None], lineups.goals)
+    many, cleared = Many(sum(told), int(under.sum())), iter(under.tolist())
     for i, (sample, sure) in enumerate(zip(lineups.samples, told, strict=True)):
         if sample is None:
             rows.append(_unmeasured(lineups, i, spec))
         else:
-            rows.append(_row(lineups, i, sample, bool(sure), sum(told), spec, objectives))
+            verdict = verdicts.judge(sample, lineups.goals, Listed(bool(sure), next(cleared)), many)
+            rows.append(_row(lineups, i, sample, verdict, spec, objectives))
     return rows
 
 
@@ -103,10 +106,8 @@ def _unmeasured(lineups: Lineups, i: int, spec: GameSpec) -> Row:
 
 
 def _row(
-    lineups: Lineups, i: int, sample: Sample, sure: bool, others: int, spec: GameSpec,
-    objectives: Sequence[ObjectiveConfig],
+    lineups: Lineups, i: int, sample: Sample, verdict: Verdict, spec: GameSpec, objectives: Sequence[ObjectiveConfig],
 ) -> Row:  # fmt: skip
-    verdict = verdicts.judge(sample, lineups.goals, sure, others)
     j = _about(sample, lineups.goals, verdict)
     ends, battles, objective = sample.range(j), sample.samples * lineups.each, objectives[j]
     missing = _missing(sample, verdict, lineups.each)

@@ -57,18 +57,18 @@ class LineupRecord(Record):
         metrics = arrays.pop("metrics")
         teams = metrics.shape[1] // 2
         arrays = {**arrays, "cost": metrics[:, :teams], "team_strength": metrics[:, teams:]}
-        return arrays | self._examined(members, arrays, self.listed, 1) if self.listed else arrays
+        return arrays | self._examined(members, self.listed, 1) if self.listed else arrays
 
     def put_fresh(self, members: Sequence[Individual]) -> str:
         """Store lineups that were played again at the end of a search, with their replicates and verdicts."""
         arrays = self.arrays(members)
-        return self.store.put(pack(self.meta(), arrays | self._examined(members, arrays, len(members), 0)))
+        return self.store.put(pack(self.meta(), arrays | self._examined(members, len(members), 0)))
 
-    def _examined(self, members: Sequence[Individual], arrays: Arrays, many: int, batch: int) -> Arrays:
+    def _examined(self, members: Sequence[Individual], many: int, batch: int) -> Arrays:
         """Columns of results from fresh battles: ``values`` [n, replicates, m], ``sums`` [n, replicates, k], the 95 %
         ranges ``low`` to ``high`` [n, m], and the ``verdict``; for ``many`` lineups examined together as number
         ``batch`` of the search's batches."""
-        samples = self._samples(members, arrays, 1 / ((batch + 1) * (batch + 2) * max(many, 1)))
+        samples = self.samples(members, 1 / ((batch + 1) * (batch + 2) * max(many, 1)))
         found = self._verdicts(samples)
         ends = [[s.range(j) for j in range(len(self.signs))] for s in samples]
         kept = [i.evaluation for i in members]
@@ -82,17 +82,18 @@ class LineupRecord(Record):
         }
 
     def _verdicts(self, samples: Sequence[Sample]) -> list[Verdict]:
-        told = fresh_verdicts.confirmed([[s] for s in samples], self.goals)
-        pairs = zip(samples, told, strict=True)
-        return [fresh_verdicts.judge(s, self.goals, bool(t), int(told.sum())) for s, t in pairs]
+        return fresh_verdicts.judged([[s] for s in samples], self.goals)
 
-    def _samples(self, members: Sequence[Individual], arrays: Arrays, weight: float) -> list[Sample]:
+    def samples(self, members: Sequence[Individual], weight: float) -> list[Sample]:
+        """Fresh battles of lineups, each of which has so much of the error."""
         if not members:
             return []
-        low, high, exact, plain = schema.spans(self.spec, self.config.objectives, arrays["cost"])
+        arrays = super().arrays(members)
+        cost = arrays["metrics"][:, : arrays["metrics"].shape[1] // 2]
+        low, high, exact, plain = schema.spans(self.spec, self.config.objectives, cost)
         lineups = np.stack([individual.genome for individual in members])
         battles = battles_each(self.config.objectives, self.spec, lineups, self.baselines.rows)
-        parts = self.sums.parts([i.evaluation.sums for i in members], arrays["cost"])
+        parts = self.sums.parts([i.evaluation.sums for i in members], cost)
         found = zip(members, arrays["error"], low, high, battles, parts, strict=True)
         return [
             Sample(e.objectives, error, e.samples, e.values, a, b, exact, plain, each, weight, own)
@@ -163,7 +164,7 @@ class LineupRecord(Record):
             return []
         good = [k for k, i in enumerate(fresh) if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
         members = [fresh[k] for k in good]
-        found = self._verdicts(self._samples(members, self.arrays(members), 1 / (2 * len(fresh)))) if good else []
+        found = self._verdicts(self.samples(members, 1 / (2 * len(fresh)))) if good else []
         pairs = zip(good, found, strict=True)
         return [k for k, v in pairs if v.finding == "more" and v.factor <= times]
 
@@ -173,7 +174,7 @@ class LineupRecord(Record):
         good = [i for i in fresh if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
         if self.line is None or not good:
             return
-        samples = self._samples(good, self.arrays(good), 1 / (2 * len(fresh)))
+        samples = self.samples(good, 1 / (2 * len(fresh)))
         told = fresh_verdicts.confirmed([[s] for s in samples], self.goals)
         self.confirmed = {"confirmed": float(told.sum()), "replayed": float(len(good))}
         if told.any():
@@ -188,7 +189,7 @@ class LineupRecord(Record):
         good = [i for i in fresh if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
         if self.line is None or not good:
             return None
-        samples = self._samples(good, self.arrays(good), 1 / (2 * len(fresh)))
+        samples = self.samples(good, 1 / (2 * len(fresh)))
         at, ends = fresh_verdicts.most_extreme(samples, self.line, self.signs[self.line], len(good))
         return float(samples[at].mean[self.line]), ends.low, ends.high
 

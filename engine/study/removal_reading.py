@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from engine.config.removal import RemovalConfig
 from engine.evolution.algorithm import Individual
 from engine.lineups.baselines import BaselineTeams
-from engine.lineups.battle_counts import battles_each
-from engine.lineups.schema import battles_of_replicate, spans
+from engine.lineups.schema import battles_of_replicate
 from engine.problem import Problem
-from engine.removal.averages import Bounds, Level, change, level
+from engine.removal.averages import Level, Lineups, change, level
 from engine.removal.neighbours import Exchange
 from engine.simulators.contract import GameSpec
 from engine.store import Store
@@ -81,27 +80,17 @@ class Yardstick:
         good = [i for i in row.lineups if found[i].evaluation.status == base[i].evaluation.status == "ok"]
         if not good:
             return told
-        before, after = (self._values([each[i] for i in good]) for each in (base, found))
-        bounds = self._bounds([found[i] for i in good], [teams[i] for i in good])
-        levels = {"value": level(after, bounds), "before": level(before, bounds),
-                  "change": change(before, after, bounds)}  # fmt: skip
+        before, after = (self._lineups([each[i] for i in good], [teams[i] for i in good]) for each in (base, found))
+        levels = {"value": level(after), "before": level(before), "change": change(before, after)}
         battles = sum(found[i].evaluation.cost for i in good)
         return {**told, "lineups": len(good), "battles": battles, **{k: _ends(v) for k, v in levels.items()}}
 
-    def _values(self, played: Sequence[Individual]) -> NDArray[np.float64]:
-        """float64[lineups, replicates]."""
-        kept = [each.evaluation.values for each in played]
-        return np.stack([values[:, self.at] for values in kept if values is not None])
-
-    def _bounds(self, played: Sequence[Individual], teams: Sequence[Team]) -> Bounds:
+    def _lineups(self, played: Sequence[Individual], teams: Sequence[Team]) -> Lineups:
         """Lineups that share their team share battles, so only different teams count."""
-        objectives, count = self.config.objectives.objectives, self.config.lineups.teams
-        lineups = np.stack([each.genome[1] for each in played])
-        costs = np.stack([each.evaluation.metrics[:count] for each in played])
-        low, high, exact, _ = spans(self.spec, objectives, costs)
-        few = int(battles_each(objectives, self.spec, lineups, self.baselines.rows)[:, self.at].min())
-        different = len(np.unique(np.stack(teams), axis=0))
-        return Bounds(low[:, self.at], high[:, self.at], few * different, bool(exact[self.at]))
+        own = [each._replace(genome=each.genome[1]) for each in played]  # a genome of swaps is a lineup and its twin
+        samples = self._record().samples(own, 1 / len(played))
+        few = min(int(sample.battles[self.at]) for sample in samples)
+        return Lineups(samples, few * len(np.unique(np.stack(teams), axis=0)), self.at)
 
     def _record(self) -> LineupRecord:
         return LineupRecord(self.problem, self.config.objectives, self.baselines, self.store, self.spec)

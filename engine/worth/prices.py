@@ -1,9 +1,12 @@
 """The fair price of a piece: teams that hold it, drawn under the rules at that price, win as often as they lose.
 
-A higher price takes that much gold from the rest of the team. Its effect is measured, not assumed, in battles whose
-first team holds a piece at a changed price and is drawn under the rules as if that were the price. The outcome minus
-the forecast is regressed on the change z and z^2 with a fixed effect for each piece; with the forecast's own curve
-added, from pairings that are not played, this gives the curve H of a category and its covariance (White 1980).
+A higher price takes that much gold from the rest of the team, as often as the team holds the piece. Its effect is
+measured, not assumed, in battles whose first team holds a piece at a changed price and is drawn under the rules as if
+that were the price. The outcome minus the forecast is regressed on the gold z and z^2, and on z times the piece's share
+of its team's gold (where a piece leaves little to the rest, gold is worth more), with a fixed effect for each piece;
+with the forecast's own curve added, from pairings that are not played, this gives the curve H of a category and its
+covariance (White 1980). Pieces may depart from it: what gold buys goes with one piece better than with another. How
+much their slopes differ beyond luck (the moment estimate of DerSimonian and Laird 1986) widens the curve of each.
 
 With an outcome o beyond even at the present price, the fair change d solves o + H(d) = 0. Its range contains every d at
 which o and H(d), each within its own range, can add up to 0 (their errors add up: Bonferroni). Like Fieller's (1954) it
@@ -31,8 +34,9 @@ SPREAD = 1e-9
 """Cost differences whose variance is below this share of their mean square count as constant."""
 LEAST, WIDER = 0.1, 2.0
 """Price changes should move outcomes by at least LEAST, or by WIDER times the distance to fair."""
-POWERS = np.arange(1, 3)
 GRID = 801
+OWN = 1.96
+"""Standard deviations of what is a piece's own in the curve: independent of luck, so added in squares."""
 
 
 def cost_bounds(spec: GameSpec) -> Floats:
@@ -95,39 +99,70 @@ class Slope(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Outcome as a function of a price change: ``weights`` float64[2] of the powers of change / ``scale``, and their
-    ``covariance`` [2, 2]."""
+    """Outcome as a function of the gold that a team pays more: ``weights`` float64[3] of gold / ``scale``, of its
+    square and of its product with the piece's ``lean``, and their ``covariance`` [3, 3]; ``own``: the standard
+    deviation of what is a piece's own in the first of these."""
 
     weights: Floats
     covariance: Floats
     scale: float
+    own: float = 0.0
 
-    def at(self, change: Floats) -> tuple[Floats, Floats]:
-        """The change of the outcome for these price changes, and its standard error."""
-        powers = (change / self.scale)[:, None] ** POWERS
+    def at(self, gold: Floats, lean: float = 0.0) -> tuple[Floats, Floats, Floats]:
+        """The change of the outcome for so much gold, its standard error, and the standard deviation of what is a
+        piece's own in it; ``lean``: see ``leans``."""
+        powers = _powers(gold / self.scale, np.full(len(gold), lean))
         variance = np.einsum("ni,ij,nj->n", powers, self.covariance, powers)
-        return powers @ self.weights, np.sqrt(np.maximum(variance, 0.0))
+        return powers @ self.weights, np.sqrt(np.maximum(variance, 0.0)), self.own * np.abs(gold) / self.scale
 
     def plus(self, other: Curve) -> Curve:
-        """The sum of two independent curves of the same scale."""
-        return Curve(self.weights + other.weights, self.covariance + other.covariance, self.scale)
+        """The sum of two curves of the same scale, independent but for what is a piece's own in them."""
+        weights, covariance = self.weights + other.weights, self.covariance + other.covariance
+        return Curve(weights, covariance, self.scale, self.own + other.own)
 
 
-def curve(pieces: Ints, change: Floats, outcome: Floats, scale: float) -> Curve | None:
-    """The curve from battles whose first team holds a piece of ``pieces`` [n] at a price changed by ``change`` [n];
-    None where they do not determine it."""
+def leans(gold: Floats) -> Floats:
+    """How much of a team's gold each of a category's pieces takes, beyond the middle of all, from -1 to 1; ``gold``:
+    what a team pays for each."""
+    middle = (gold.min() + gold.max()) / 2 if len(gold) else 0.0
+    half = float(np.abs(gold - middle).max(initial=0.0))
+    return np.asarray((gold - middle) / half if half > 0 else np.zeros_like(gold))
+
+
+def curve(pieces: Ints, gold: Floats, lean: Floats, outcome: Floats, scale: float) -> Curve | None:
+    """The curve from battles whose first team holds a piece of ``pieces`` [n], with this ``lean`` [n], at a price that
+    takes ``gold`` [n] more; None where they do not determine it."""
     _, group, many = np.unique(pieces, return_inverse=True, return_counts=True)
-    powers = (change / scale)[:, None] ** POWERS
-    columns = np.column_stack([powers, outcome])
+    columns = np.column_stack([_powers(gold / scale, lean), outcome])
     means = np.stack([np.bincount(group, c, len(many)) for c in columns.T], axis=1) / many[:, None]
     within = columns - means[group]
     x, y = within[:, :-1], within[:, -1]
-    if len(y) <= len(many) + len(POWERS) or np.linalg.matrix_rank(x) < len(POWERS):
+    used = np.arange(3 if len(many) > 2 and np.ptp(lean) > 0 else 2)
+    if len(y) <= len(many) + len(used) or np.linalg.matrix_rank(x[:, used]) < len(used):
         return None
-    inverse = np.linalg.inv(x.T @ x)
+    inverse = np.zeros((3, 3))
+    inverse[np.ix_(used, used)] = np.linalg.inv(x[:, used].T @ x[:, used])
     weights = inverse @ (x.T @ y)
-    scores = x * (y - x @ weights)[:, None]
-    return Curve(weights, inverse @ (scores.T @ scores) @ inverse * len(y) / (len(y) - len(many)), scale)
+    rest = y - x @ weights
+    scores = x * rest[:, None]
+    spread = inverse @ (scores.T @ scores) @ inverse * len(y) / (len(y) - len(many))
+    own = _own(group, x[:, 0], rest, len(many), len(used))
+    steered = np.stack([np.bincount(group, c * x[:, 0], len(many)) for c in x.T], axis=1)
+    return Curve(weights, spread + own**2 * inverse @ (steered.T @ steered) @ inverse, scale, own)
+
+
+def _own(group: Ints, gold: Floats, rest: Floats, many: int, fitted: int) -> float:
+    """The standard deviation of the slopes of groups beyond luck, from what the fit of so many numbers left."""
+    size = np.bincount(group, gold**2, many)
+    free, noise = many - fitted, float(rest @ rest) / max(len(rest) - many - fitted, 1)
+    if free < 1 or not noise > 0 or not (size > 0).all():
+        return 0.0
+    apart = float((np.bincount(group, gold * rest, many) ** 2 / size).sum()) / noise
+    return math.sqrt(max(apart - free, 0.0) * noise / float(size.sum() - (size**2).sum() / size.sum()))
+
+
+def _powers(gold: Floats, lean: Floats) -> Floats:
+    return np.column_stack([gold, gold**2, gold * lean])
 
 
 class Fair(NamedTuple):
@@ -141,15 +176,26 @@ class Fair(NamedTuple):
 NONE = Fair(math.nan, math.nan, math.nan)
 
 
-def fair(price: float, reach: Range, bounds: Range, outcome: float, ends: Range, curve: Curve, errors: float) -> Fair:
+class Held(NamedTuple):
+    """How teams hold a piece: how many ``units`` of it on average, and its ``lean`` (``leans``)."""
+
+    units: float
+    lean: float
+
+
+def fair(
+    price: float, reach: Range, bounds: Range, outcome: float, ends: Range, curve: Curve, errors: float,
+    held: Held,
+) -> Fair:  # fmt: skip
     """The fair price of a piece. ``price``: its present cost; ``reach``: the price changes that were tried; ``bounds``:
     permitted costs; ``outcome``: that of its teams beyond even, within ``ends``; ``errors``: standard errors of the
     curve on each side."""
     if not all(map(math.isfinite, (*reach, outcome, *ends))) or reach.high <= reach.low:
         return NONE
     change, step = np.linspace(*reach, GRID, retstep=True)
-    moved, error = curve.at(change)
-    may = (ends.low + moved - errors * error <= 0) & (ends.high + moved + errors * error >= 0)
+    moved, error, own = curve.at(held.units * change, held.lean)
+    below, above = (np.hypot(half + errors * error, OWN * own) for half in (outcome - ends.low, ends.high - outcome))
+    may = (outcome + moved - below <= 0) & (outcome + moved + above >= 0)
     low, high = price + reach.low, price + reach.high
     left = outcome + moved
     crossing = np.flatnonzero((left[:-1] > 0) & (left[1:] <= 0))

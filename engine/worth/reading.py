@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from engine import confidence
 from engine.confidence import Range
 from engine.worth.estimates import by_group, surprise
-from engine.worth.prices import LEAST, WIDER, Curve, curve
+from engine.worth.prices import LEAST, WIDER, Curve, curve, leans
 from engine.worth.screen import LEAD, SIDES, WIN, Screen
 from engine.worth.traits import Traits
 
@@ -158,7 +158,7 @@ class Reading:
     def reach(self, piece: int) -> Range | None:
         """The range of price changes of a piece; None where the effect of its price is unknown."""
         screen, (p,) = self.screen, self.traits.all[piece].pieces
-        slope, units = screen.slopes[int(screen.rules.category[p])], screen.units(piece)
+        slope, units = screen.slopes[int(screen.rules.category[p])], float(screen.units[piece])
         if not slope.known(OFFSET) or not units or not screen.rest[WIN].many[piece]:
             return None
         half = max(LEAST, WIDER * self._farthest[int(screen.rules.category[p])]) / (slope.size * units)
@@ -177,6 +177,16 @@ class Reading:
         reach = np.array([self.reach(i) or (0.0, 0.0) for i in range(len(self.traits.single))])
         return np.asarray(reach[dealt, 0] + marks * (reach[dealt, 1] - reach[dealt, 0]))
 
+    @cached_property
+    def leans(self) -> Floats:
+        """By piece, how much of its team's gold it takes beyond the middle of its category (``prices.leans``)."""
+        pieces = np.array([t.pieces[0] for t in self.traits.single], np.int64)
+        kinds, found = self.screen.rules.category[pieces], np.zeros(len(pieces))
+        gold = self.screen.units[: len(pieces)] * self.screen.rules.price[pieces]
+        for k in set(kinds.tolist()):
+            found[kinds == k] = leans(gold[kinds == k])
+        return found
+
     @property
     def curves(self) -> dict[int, Curve]:
         """By category, the curve of the outcome over price changes; empty before the prices stage is complete."""
@@ -191,13 +201,15 @@ class Reading:
         dealt = np.resize(np.array(played.stage.traits, np.int64), TURNS)
         dearer = self.dearer(dealt, np.random.default_rng(self.seed).permutation(marks))
         forecast, found = self.screen.expectations.priced(dealt, dearer)
-        kinds = self.screen.rules.category[[t.pieces[0] for t in self.traits.single]]
+        kinds, units = self.screen.rules.category[[t.pieces[0] for t in self.traits.single]], self.screen.units
         curves = {}
         for k in set(kinds[list(played.stage.traits)].tolist()):
             one, other = (kinds[played.dealt] == k) & np.isfinite(left), (kinds[dealt] == k) & found
-            scale = float(np.abs(played.dearer[one]).max(initial=0.0)) or 1.0
-            rest = curve(played.dealt[one], played.dearer[one], left[one], scale)
-            expected = curve(dealt[other], dearer[other], forecast[other], scale)
+            first, second = played.dealt[one], dealt[other]
+            paid, drawn = units[first] * played.dearer[one], units[second] * dearer[other]
+            scale = float(np.abs(paid).max(initial=0.0)) or 1.0
+            rest = curve(first, paid, self.leans[first], left[one], scale)
+            expected = curve(second, drawn, self.leans[second], forecast[other], scale)
             if rest and expected:
                 curves[k] = rest.plus(expected)
         return curves

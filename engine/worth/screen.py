@@ -142,12 +142,13 @@ class Screen:
             np.float64
         )
 
-    def units(self, trait: int) -> float:
-        """Average amount of the piece in teams that have it."""
-        piece = self.traits.all[trait].pieces
-        of = [i for i, t in enumerate([*self.traits.single, *self.traits.amounts]) if t.pieces == piece]
+    @cached_property
+    def units(self) -> Floats:
+        """By piece and amount, the average amount of the piece in teams that have it; 0 where none have."""
         many = self.expected[WIN].many
-        return float(many[of].sum() / many[trait]) if many[trait] else 0.0
+        of = np.array([t.pieces[0] for t in [*self.traits.single, *self.traits.amounts]], np.int64)
+        totals = np.bincount(of, many, self.traits.pieces)[of]
+        return np.asarray(np.divide(totals, many, out=np.zeros(len(of)), where=many > 0))
 
     @cached_property
     def slopes(self) -> dict[int, Slope]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.columns import Arrays
 from engine.confidence import Range
 from engine.simulators.contract import GameSpec
-from engine.worth.prices import NONE, Fair, fair
+from engine.worth.prices import NONE, Fair, Held, fair
 from engine.worth.reading import ERROR, OFFSET, OFFSET_ERROR, Finalist, Finding, Reading
+from engine.worth.screen import WIN, Screen
 
+Floats = NDArray[np.float64]
 UNTESTED, FINE, OPEN, TOO_GOOD, TOO_WEAK = range(5)
 """Verdicts: untested; differs from the average by less than what matters; undecided; stands out above or below."""
 NEEDED = 30
@@ -31,7 +34,8 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
     shown = [*range(singles), *(trait for trait in found if trait >= singles)]
-    rows = [_proved(*found[i], reading) if i in found else _screened(reading, i) for i in shown]
+    levels = _levels(reading.screen)
+    rows = [_proved(*found[i], reading, levels) if i in found else _screened(reading, levels, i) for i in shown]
     traits = [reading.traits.all[i] for i in shown]
     columns: Arrays = {
         "piece": np.array([(*t.pieces, -1)[:2] for t in traits], np.int32).reshape(-1, 2),
@@ -42,10 +46,11 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     columns |= {name: np.array([row[1 + k] for row in rows]) for k, name in enumerate(EFFECTS)}
     pieces = [{"id": p.id, "name": p.name, "category": p.category, "cost": p.cost} for p in spec.pieces]
     prices = [
-        _fair(reading, i, row) if i < len(reading.traits.single) else NONE for i, row in zip(shown, rows, strict=True)
+        _fair(reading, levels, i, row) if i < len(reading.traits.single) else NONE
+        for i, row in zip(shown, rows, strict=True)
     ]
     columns |= {name: np.array([price[k] for price in prices]) for k, name in enumerate(PRICES)}
-    columns["units"] = np.array([reading.screen.units(i) if i < singles else math.nan for i in shown])
+    columns["units"] = np.array([reading.screen.units[i] if i < singles else math.nan for i in shown])
     meta = {"pieces": pieces, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
     return meta, columns
 
@@ -53,40 +58,56 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
 Row = tuple[int, float, float, float, float, int]
 
 
-def _proved(finalist: Finalist, finding: Finding, reading: Reading) -> Row:
+class _Levels(NamedTuple):
+    """By piece and amount, from random teams: battles, outcome beyond even, that of the forecast alone, what it is
+    compared with, and how unsure the last two are."""
+
+    battles: Floats
+    outcome: Floats
+    expected: Floats
+    base: Floats
+    doubt: Floats
+
+
+def _levels(screen: Screen) -> _Levels:
+    """All at once: each is an array over all of them."""
+    expected, (base, spread) = screen.expected[WIN], screen.average()
+    doubt = OFFSET * np.sqrt(expected.variance + spread)
+    return _Levels(screen.rest[WIN].many, screen.outcome(), expected.mean, base, doubt)
+
+
+def _proved(finalist: Finalist, finding: Finding, reading: Reading, levels: _Levels) -> Row:
     """The row of a finalist, from its own battles."""
     if finding.battles:
         ends = finding.range
         verdict = (TOO_GOOD if finding.worth > 0 else TOO_WEAK) if finding.told else _within(ends, reading.matters)
         return finding.battles, finding.worth, ends.low, ends.high, finding.evidence, verdict
-    if finalist.trait < len(reading.screen.base):
-        return _screened(reading, finalist.trait)
+    if finalist.trait < len(levels.base):
+        return _screened(reading, levels, finalist.trait)
     return 0, finalist.effect, math.nan, math.nan, finding.evidence, OPEN
 
 
-def _screened(reading: Reading, i: int) -> Row:
+def _screened(reading: Reading, levels: _Levels, i: int) -> Row:
     """The row of a piece or an amount that was not worth proving, from random teams."""
-    screen = reading.screen
-    count = int(screen.rest[0].many[i])
-    if count < NEEDED or not screen.tested[i]:
-        return _nothing(count)
-    expected, base = float(screen.expected[0].mean[i]), float(screen.base[i])
-    doubt = OFFSET * math.sqrt(float(screen.expected[0].variance[i] + screen.base_variance[i]))
-    rest = screen.range(i, ERROR - OFFSET_ERROR)
+    count, *known = (float(each[i]) for each in levels)
+    outcome, expected, base, doubt = known
+    if count < NEEDED or not reading.screen.tested[i]:
+        return _nothing(int(count))
+    rest = reading.screen.range(i, ERROR - OFFSET_ERROR)
     ends = Range(rest.low + expected - base - doubt, rest.high + expected - base + doubt)
-    return count, float(screen.outcome()[i]) - base, ends.low, ends.high, -math.inf, _within(ends, reading.matters)
+    return int(count), outcome - base, ends.low, ends.high, -math.inf, _within(ends, reading.matters)
 
 
-def _fair(reading: Reading, i: int, row: Row) -> Fair:
+def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:
     """The fair price of a piece, from its row."""
     screen, (piece,), reach = reading.screen, reading.traits.all[i].pieces, reading.reach(i)
     curve = reading.curves.get(int(screen.rules.category[piece]))
     if reach is None or curve is None:
         return NONE
     _, worth, low, high, *_ = row
-    base, bounds = float(screen.base[i]), Range(*reading.bounds[piece].tolist())
-    ends = Range(low + base, high + base)
-    return fair(float(screen.rules.price[piece]), reach, bounds, worth + base, ends, curve, OFFSET)
+    base, bounds = float(levels.base[i]), Range(*reading.bounds[piece].tolist())
+    ends, held = Range(low + base, high + base), Held(float(screen.units[i]), float(reading.leans[i]))
+    return fair(float(screen.rules.price[piece]), reach, bounds, worth + base, ends, curve, OFFSET, held)
 
 
 def _nothing(count: int) -> Row:

@@ -15,16 +15,16 @@ from engine.catalog import STUDIES
 from engine.change.both_versions import replaced
 from engine.change.reading import FINDINGS, KEPT, REFITTED, UNFIT
 from engine.change.replay import FRESH
-from engine.change.verdicts import cleared, difference, found
 from engine.config import ChangeConfig
 from engine.config.study import study_hash
+from engine.differences import difference
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
 from engine.formula_terms import Apart, Parts
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.change import Words
-from engine.verdicts import Goals, Sample
+from engine.verdicts import Sample
 from tests.engine.sample_simulators import SPEC as TUG_OF_WAR
 
 TUG = "python:tests.engine.sample_simulators:TugOfWar"
@@ -258,27 +258,6 @@ def sample(values: Sequence[float], weight: float = 1.0, low: float = 0.0, high:
     error = np.array([v.std(ddof=1) / np.sqrt(len(v))])
     one = np.array([True])
     return Sample(v.mean(axis=0), error, len(v), v, np.array([low]), np.array([high]), ~one, one, np.array([8]), weight)
-
-
-GOALS = Goals([1.0], [20.0], None, None)
-
-
-def test_a_list_calls_hardly_ever_under_the_line_what_is_on_it() -> None:
-    rng, wrong = np.random.default_rng(7), 0
-    for _ in range(100):
-        lineups = [sample(20 + rng.normal(0, 8, 32), 1 / 12) for _ in range(12)]
-        wrong += bool(cleared(lineups, GOALS).any())
-    assert wrong <= 9
-
-
-def test_under_the_line_needs_the_list_and_its_own_range() -> None:
-    rng = np.random.default_rng(3)
-    far, near = sample(5 + rng.normal(0, 2, 32), 0.5), sample(17.5 + rng.normal(0, 6, 32), 0.5)
-    verdicts = found([far, near], GOALS)
-    assert verdicts[0].finding == "refuted"
-    alone = found([near._replace(weight=1e-9)], GOALS)[0]
-    assert alone.finding in ("more", "close")
-    assert alone.factor > 1
 
 
 def test_differences_of_the_same_replicates_hold_the_truth_for_sums() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.bench import kept, patch, wesnoth_worth
-from engine.bench.kept import Records, ended
+from engine.bench.kept import ended
 from engine.bench.processor_time import spent
 from engine.errors import EngineError
 from engine.job_folder import last_events
@@ -21,25 +21,6 @@ from engine.worth import forecast as forecasts
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "FOLDER", tmp_path)
-
-
-def test_what_is_measured_once_is_not_measured_again_and_a_torn_line_is() -> None:
-    calls: list[str] = []
-
-    def measure(key: str) -> dict[str, Any]:
-        calls.append(key)
-        return {"share": 0.5, "named": ["a", key]}
-
-    first = Records("some", "seeds")
-    assert first.of("1", lambda: measure("1")) == {"share": 0.5, "named": ["a", "1"]}
-    first.of("2", lambda: measure("2"))
-    text = first.path.read_text()
-    first.path.write_text(text[: text.index('["2"') + 12])
-    again = Records("some", "seeds")
-    assert again.of("1", lambda: measure("1"))["named"] == ["a", "1"]
-    again.of("2", lambda: measure("2"))
-    assert calls == ["1", "2", "2"]
-    assert set(Records("some", "seeds").known) == {"1", "2"}
 
 
 def test_a_study_that_is_over_is_not_played_again_and_one_that_was_killed_goes_on(

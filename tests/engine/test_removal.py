@@ -16,18 +16,20 @@ from engine.config import LineupConfig
 from engine.config.removal import RemovalConfig, SuspectConfig
 from engine.errors import ConfigError
 from engine.events import AnyEvent, Failed, Finished, Paused, Progressed, Started, Stopped
+from engine.formula_terms import Apart, Parts
 from engine.games.herobattle.spec import game_spec
 from engine.lineups.encoding import LineupSpace
 from engine.lineups.matches import Matches
 from engine.lineups.patterns import Patterns
 from engine.lineups.rules import compile_rules
-from engine.removal.averages import Bounds, change, level
+from engine.removal.averages import Lineups, change, level
 from engine.removal.example import recorded
 from engine.removal.neighbours import exchanges, keeps
 from engine.simulators.contract import Frame
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.removal import Words
+from engine.verdicts import Sample
 from tests.engine.broken_game import GAME, broken
 from tests.engine.sample_simulators import TugOfWar
 
@@ -240,13 +242,21 @@ def test_a_twin_meets_the_luck_that_the_lineup_met() -> None:
     assert second < first, "the battles of the team that stayed are remembered, the others have the same seeds"
 
 
+def averaged(values: NDArray[np.float64], low: float, high: float, battles: int) -> Lineups:
+    """Lineups whose objective is a sum: values [lineups, replicates]."""
+    one, ends = np.array([True]), (np.array([low]), np.array([high]))
+    samples = [
+        Sample(v.mean()[None], np.array([np.nan]), len(v), v[:, None], *ends, ~one, one, np.array([4])) for v in values
+    ]
+    return Lineups(samples, battles)
+
+
 @pytest.mark.parametrize("noise", ["normal", "skewed"])
 def test_ranges_of_averages_cover_the_truth(noise: str) -> None:
     rng, missed = np.random.default_rng(3), 0
-    bounds = Bounds(np.full(5, -20.0), np.full(5, 40.0), 60)
     for _ in range(200):
         draw = rng.normal(size=(5, 16)) if noise == "normal" else rng.exponential(size=(5, 16)) - 1
-        found = level(2 + draw, bounds)
+        found = level(averaged(2 + draw, -20.0, 40.0, 60))
         missed += not found.low <= 2 <= found.high
     assert missed <= 16
 
@@ -254,13 +264,62 @@ def test_ranges_of_averages_cover_the_truth(noise: str) -> None:
 def test_luck_that_both_share_drops_out_of_a_change() -> None:
     rng = np.random.default_rng(4)
     luck = rng.normal(size=(4, 16))
-    bounds = Bounds(np.full(4, -5.0), np.full(4, 5.0), 80)
-    before, after = 2 + luck, 1 + luck + 0.01 * rng.normal(size=(4, 16))
-    found = change(before, after, bounds)
-    apart = level(before, bounds)
+    before, after = (averaged(v, -5.0, 5.0, 80) for v in (2 + luck, 1 + luck + 0.01 * rng.normal(size=(4, 16))))
+    found = change(before, after)
+    apart = level(before)
     assert found.mean == pytest.approx(-1, abs=0.05)
     assert found.high - found.low < (apart.high - apart.low)
-    assert level(before, bounds._replace(exact=True)) == (before.mean(), before.mean(), before.mean())
+
+
+CAPPED = Apart("strongest(resources) / max(weakest(resources), 50)", {"resources"}, set(), 2, 0.0, 4.0)
+SEATS = Apart("abs(mean(win_first) - mean(win_second))", {"win_first", "win_second"}, set(), 1)
+
+
+def formulas(apart: Apart, terms: list[NDArray[np.float64]], least: float, most: float) -> Lineups:
+    """Lineups whose objective is made of these terms, [lineups, replicates] each, between ``least`` and ``most``."""
+    no, one = np.array([False]), np.array([4])
+    samples = []
+    for values in np.stack(terms, axis=-1):
+        parts = Parts.make(apart, values, np.full(len(terms), least), np.full(len(terms), most))
+        ends = parts.apart.ends(parts.low, parts.high)
+        low, high = (np.array([end]) for end in ends)
+        told = np.array([parts.value])
+        samples.append(Sample(told, told, len(values), values[:, :1], low, high, no, no, one, 1.0, (parts,)))
+    return Lineups(samples, 4 * len(samples))
+
+
+@pytest.mark.parametrize(
+    ("strongest", "weakest", "after", "lineups", "replicates"),
+    [(0.15, 0.05, 0.12, 25, 32), (1.0, 0.08, 0.4, 4, 8)],
+    ids=["rare wins", "a constant over rare wins"],
+)
+def test_ranges_of_ratios_over_lineups_hold_the_truth_of_wins_that_are_rare(
+    strongest: float, weakest: float, after: float, lineups: int, replicates: int
+) -> None:
+    rng, missed = np.random.default_rng(8), np.zeros(3)
+    truth = [min(strongest / max(chance, 0.05), 4.0) for chance in (weakest, after)]
+    for _ in range(40):
+        both = [
+            formulas(
+                CAPPED, [1000 * rng.binomial(4, p, (lineups, replicates)) / 4 for p in (strongest, chance)], 0, 1000
+            )
+            for chance in (weakest, after)
+        ]
+        found = [*map(level, both), change(*both)]
+        missed += [
+            not each.low - 1e-9 <= true <= each.high + 1e-9
+            for each, true in zip(found, (*truth, truth[1] - truth[0]), strict=True)
+        ]
+    assert (missed <= 6).all(), "of 40 ranges of 95 %"
+
+
+def test_what_averages_would_cancel_is_averaged_lineup_by_lineup() -> None:
+    rng = np.random.default_rng(6)
+    seats = rng.binomial(4, [[[0.9]], [[0.1]]], (2, 2, 64)) / 4
+    gap = np.stack([seats[0, 0] - seats[1, 0], seats[1, 1] - seats[0, 1]])
+    found = level(formulas(SEATS, [gap], -1.0, 1.0))
+    assert found.mean == pytest.approx(0.8, abs=0.1)
+    assert 0.4 < found.low < 0.8 < found.high
 
 
 def test_frames_without_places_cannot_be_drawn_and_long_battles_are_thinned() -> None:

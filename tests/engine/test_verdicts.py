@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from engine.bench.trust import ratios, undeclared
-from engine.bench.trust.verdicts import TRIED, fresh, lists, lists_looks, looks, maxima, pooled, sample
+from engine.bench.trust.verdicts import TRIED, fresh, lists, lists_looks, lists_under, looks, maxima, pooled, sample
 from engine.indicators import STRONG, UNDER, UNSURE
 from engine.simulators.contract import GameSpec, Metric
-from engine.verdicts import Goals, Sample, Verdict, confirmed, judge, mark, most_extreme, weights
+from engine.verdicts import Goals, Listed, Many, Sample, Verdict, confirmed, judge, judged, mark, most_extreme, weights
 
 LINE = Goals([1.0], [2.0], None, None)
 STRENGTH = Goals([1.0, 1.0], [2.0, None], 1, (20.0, 0.5, 32))
 
 
 @pytest.mark.parametrize("noise", sorted(TRIED))
-@pytest.mark.parametrize("promise", [fresh, pooled, looks, maxima, lists, lists_looks])
+@pytest.mark.parametrize("promise", [fresh, pooled, looks, maxima, lists, lists_looks, lists_under])
 def test_a_promise_of_one_in_twenty_is_kept_on_noise_of_every_kind(promise: object, noise: str) -> None:
     """A smaller count of what ``engine.bench trust`` counts over 5,000 runs."""
     runs = 60
@@ -54,14 +54,23 @@ def noisy(mean: float, spread: float, n: int = 32, seed: int = 1, weight: float 
 
 
 def verdict(found: Sample, goals: Goals = LINE) -> Verdict:
-    told = confirmed([[found]], goals)
-    return judge(found, goals, bool(told[0]), int(told.sum()))
+    return judged([[found]], goals)[0]
 
 
 def test_a_lineup_far_over_the_line_is_confirmed_and_one_far_under_it_refuted() -> None:
     assert verdict(noisy(2.6, 0.2)).finding == "confirmed"
     assert verdict(noisy(1.4, 0.2)).finding == "refuted"
     assert mark(verdict(noisy(1.4, 0.2)).finding) == UNDER
+
+
+def test_under_the_line_needs_the_list_and_its_own_range() -> None:
+    far, near = noisy(1.0, 0.2, weight=0.5), noisy(1.73, 0.3, weight=0.5)
+    assert judged([[far]], LINE)[0].finding == "refuted"
+    assert judged([[near]], LINE)[0].finding == "refuted"
+    one_of_many = judged([[near._replace(weight=1e-6)]], LINE)[0]
+    assert (one_of_many.finding, one_of_many.open_) == ("more", "line")
+    enough = noisy(1.73, 0.3, n=math.ceil(32 * one_of_many.factor), weight=1e-6)
+    assert judged([[enough]], LINE)[0].finding == "refuted"
 
 
 def test_equal_values_are_no_certainty() -> None:
@@ -130,14 +139,14 @@ def test_no_number_of_battles_is_named_where_equal_ones_never_tell(
         monkeypatch.setattr(ratios, "GAME", GameSpec("coins", "Coins", "1", (), (), (), metrics, (), strength="win"))
     every = ratios.Tried(ratios.tried("lists-ratio-5").objective, np.ones((2, 2)), 1.0)
     found = ratios.examined(every, np.random.default_rng(1), samples)[0]
-    told = judge(found, Goals([1.0], [4.0], None, None), told=False, others=0)
+    told = judged([[found]], Goals([1.0], [4.0], None, None))[0]
     if declared:
         assert told.finding == "refuted" or samples < told.factor * samples < 4 * samples
     else:
         assert found.range(0).high == 4.0
         assert told.finding == "close"
     assert told.endless is not declared
-    alone = judge(sample(np.ones(samples), -math.inf, math.inf), Goals([1.0], [4.0], None, None), told=False, others=0)
+    alone = judge(sample(np.ones(samples), -math.inf, math.inf), Goals([1.0], [4.0], None, None), Listed(), Many())
     assert (alone.finding, alone.endless) == ("close", True)
 
 
@@ -145,7 +154,7 @@ def test_no_number_of_battles_is_named_where_equal_ones_never_tell(
 def test_what_lies_too_close_is_not_laid_on_the_ends_of_a_range(noise: str) -> None:
     near = sample(2.0 + 0.001 + np.random.default_rng(1).normal(size=32), -math.inf, math.inf)
     found = {
-        "close to the line": lambda: judge(near, Goals([1.0], [near.mean[0]], None, None), told=False, others=0),
+        "close to the line": lambda: judge(near, Goals([1.0], [near.mean[0]], None, None), Listed(), Many()),
         "between the bounds of the baseline": lambda: verdict(
             both(2.5, 20.1, spread=0.5), STRENGTH._replace(baseline=(20.0, 3.0, 32))
         ),
@@ -208,10 +217,10 @@ def test_a_lineup_without_one_fresh_battle_is_open_and_needs_more() -> None:
     never = noisy(2.6, 0.2)._replace(mean=nothing, error=nothing, samples=0, values=None)
     told = confirmed([[never], [noisy(2.6, 0.2)]], LINE)
     assert told.tolist() == [False, True]
-    found = judge(never, LINE, bool(told[0]), int(told.sum()))
+    found = judged([[never]], LINE)[0]
     assert (found.finding, found.over) == ("more", False)
     assert mark(found.finding) == UNSURE
-    assert judge(never._replace(exact=np.ones(1, bool)), LINE, False, 0).finding == "more"
+    assert judge(never._replace(exact=np.ones(1, bool)), LINE, Listed(), Many()).finding == "more"
 
 
 def test_shares_of_the_error_add_up_to_one_at_most_and_never_change_later() -> None:

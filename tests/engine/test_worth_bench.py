@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from engine.bench import worth, worth_weak_spots
+from engine.bench import kept, worth, worth_weak_spots
+from engine.bench.kept import Kept
 from engine.bench.worth_experiments import Ids, ids, wins
 from engine.bench.worth_truth import measured
 from engine.bench.worth_weak_spots import KINDS, Break, BrokenGame, planted
@@ -99,7 +102,44 @@ def test_a_break_holds_only_for_teams_that_have_it_and_against_those_it_is_for(e
     np.testing.assert_array_equal(against, expected)
 
 
-def test_the_rows_count_what_was_told_with_a_range(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_benchmark_that_was_killed_goes_on_and_other_settings_begin_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured_now: list[int] = []
+
+    def of(seed: int) -> list[int]:
+        measured_now.append(seed)
+        return [seed, 2]
+
+    first = Kept("case", {"battles": 8}, ["rng.py"], tmp_path)
+    assert [first.result(seed, partial(of, seed)) for seed in (1, 2)] == [[1, 2], [2, 2]]
+    assert "case 2: [2, 2]" in capsys.readouterr().err
+    with first.path.open("a") as file:
+        file.write('\n{"seed": "3", "res')  # killed here
+    again = Kept("case", {"battles": 8}, ["rng.py"], tmp_path)
+    assert [again.result(seed, partial(of, seed)) for seed in (1, 2, 3)] == [[1, 2], [2, 2], [3, 2]]
+    assert measured_now == [1, 2, 3]
+    once_more = Kept("case", {"battles": 8}, ["rng.py"], tmp_path)
+    assert sorted(once_more.found) == ["1", "2", "3"]
+    assert not Kept("case", {"battles": 9}, ["rng.py"], tmp_path).found
+    assert not Kept("case", {"battles": 8}, ["errors.py"], tmp_path).found
+
+
+def test_recall_is_told_of_screen_search_and_random(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(kept, "FOLDER", tmp_path)
+    right = {"right": [True, True, True, True, False], "others": ["boar 5.0 points"], "seconds": 2.0}
+    monkeypatch.setattr(worth, "_of_seed", lambda *_: right)
+    monkeypatch.setattr(worth, "recall", lambda seed, kind, rounds: [kind == "nsga2"] * 4 + [rounds == 7])
+    rows = list(worth.run("recall-150k", True))
+    assert [(row["case"], row["value"]) for row in rows] == [
+        ("recall-150k", 0.8), ("recall-150k search", 1.0), ("recall-150k random", 0.2)
+    ]  # fmt: skip
+    assert "8 of 8 singles, the pair in 0 of 2; others told: seed 1: boar" in rows[0]["detail"]
+    assert not rows[0]["meets"]
+
+
+def test_the_rows_count_what_was_told_with_a_range(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(kept, "FOLDER", tmp_path)
     monkeypatch.setattr(worth_weak_spots, "told", lambda kind, seed, battles: ([("anvil",)] * (seed == 1), [("boar",)]))
     rows = list(worth.run("weak-spots", True))
     assert [row["case"] for row in rows] == [f"weak-spots {name}" for name in KINDS]

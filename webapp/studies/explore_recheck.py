@@ -22,7 +22,7 @@ from engine.formula_terms import Parts
 from engine.lineups import schema
 from engine.lineups.battle_counts import battles_each
 from engine.lineups.parts import Sums
-from engine.verdicts import Finding, Goals, Sample, Verdict, confirmed, judge, most_extreme, weights
+from engine.verdicts import Finding, Goals, Sample, Verdict, judged, most_extreme, weights
 from webapp.lib.figures import telling, with_unit
 from webapp.lib.first import first
 from webapp.lib.storage import store
@@ -231,13 +231,11 @@ def _judged(
     later one counts; of those that are meant to be so nothing is told."""
     stages = [_samples(job, searched), _samples(job, checked)]
     lineups = {key: [stage[key] for stage in stages if key in stage] for key in {**stages[0], **stages[1]}}
-    told = confirmed(list(lineups.values()), goals)
-    others, meant = int(told.sum()), _meant(job)
-    judged = {
-        key: (samples[-1], judge(samples[-1], goals, bool(sure), others))
-        for (key, samples), sure in zip(lineups.items(), told, strict=True)
+    verdicts, meant = judged(list(lineups.values()), goals), _meant(job)
+    return {
+        key: (own[-1], told._replace(finding="meant") if key in meant else told)
+        for (key, own), told in zip(lineups.items(), verdicts, strict=True)
     }
-    return {key: (own, said._replace(finding="meant") if key in meant else said) for key, (own, said) in judged.items()}
 
 
 def _meant(job: Job) -> set[bytes]:

@@ -5,9 +5,9 @@ so are upsets: a replicate is eight battles, one is nearly always won, and the o
 of the one of 60 that looked most extreme before. ``looks``: a range misses at any of 20 looks, of 16 replicates each.
 ``maxima``: the range of the furthest of 60 misses; ``equal-60`` and ``equal-300``: the same of lineups that are all
 alike, with 64 replicates, so that luck alone says which is furthest. ``lists``: share of runs in which any of 60
-lineups exactly at the line is confirmed, and ``lists-looks`` at any of 10 looks. ``fresh-jackpots`` is not promised:
-what is too rare to be seen. ``width``: how much wider than Student's t ranges are on normal noise without declared ends
-from 256 replicates on.
+lineups exactly at the line is confirmed, and ``lists-looks`` at any of 10 looks; ``lists-under``: is called under it at
+any of 5 looks. ``fresh-jackpots`` is not promised: what is too rare to be seen. ``width``: how much wider than
+Student's t ranges are on normal noise without declared ends from 256 replicates on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from engine.bench.row import row
 from engine.bench.trust.noises import NOISES, Floats, Noise, NoisyCandidates
 from engine.indicators import half_width
-from engine.verdicts import ERROR, Goals, Sample, confirmed, most_extreme
+from engine.verdicts import ERROR, Goals, Sample, cleared, confirmed, most_extreme
 
 
 def _mirrored(rng: np.random.Generator, n: int, replicates: int) -> NoisyCandidates:
@@ -48,7 +48,8 @@ EACH_OF = 8
 TRIED = {**NOISES, "mirrored": Noise(-10.0, 0.0, _mirrored), "upsets": Noise(0.0, 1.0, _upsets, EACH_OF)}
 NOT_PROMISED = Noise(0.0, 1.0, _jackpots)
 RUNS, MANY, LOOKS, EACH = 5000, 60, 20, 16
-KINDS = ("fresh", "pooled", "looks", "maxima", "equal-60", "equal-300", "lists", "lists-looks")
+AT_ZERO = Goals([1.0], [0.0], None, None)
+KINDS = ("fresh", "pooled", "looks", "maxima", "equal-60", "equal-300", "lists", "lists-looks", "lists-under")
 AWAY = (5, 10, 20, 100)
 """How far away ends are declared, in standard deviations of the noise."""
 CASES = ("width", "width-declared", "fresh-jackpots", *(f"{kind}-{name}" for kind in KINDS for name in TRIED))
@@ -156,20 +157,24 @@ def equal_300(rng: np.random.Generator, noise: Noise) -> bool:
 def lists(rng: np.random.Generator, noise: Noise, times: int = 1) -> bool:
     """Whether any of 60 lineups that are exactly at the line is confirmed, at any of so many looks."""
     drawn = noise.draw(rng, MANY, times * EACH)
-    return any(_any_confirmed(drawn, noise, k * EACH) for k in range(1, times + 1))
+    return any(confirmed(_at_the_line(drawn, noise, k * EACH), AT_ZERO).any() for k in range(1, times + 1))
 
 
-def _any_confirmed(drawn: NoisyCandidates, noise: Noise, n: int) -> bool:
+def _at_the_line(drawn: NoisyCandidates, noise: Noise, n: int) -> list[list[Sample]]:
     """Each one's line is its own truth: moved to 0."""
-    goals = Goals([1.0], [0.0], None, None)
     moved = zip(drawn.values, drawn.truth.tolist(), strict=True)
-    samples = [sample(v[:n] - t, noise.low - t, noise.high - t, 0.5 / MANY, noise.battles) for v, t in moved]
-    return bool(confirmed([[s] for s in samples], goals).any())
+    return [[sample(v[:n] - t, noise.low - t, noise.high - t, 0.5 / MANY, noise.battles)] for v, t in moved]
 
 
 def lists_looks(rng: np.random.Generator, noise: Noise) -> bool:
     """``lists`` at ten looks."""
     return lists(rng, noise, 10)
+
+
+def lists_under(rng: np.random.Generator, noise: Noise) -> bool:
+    """Whether any of 60 lineups that are exactly at the line is called under it, at any of five looks."""
+    drawn = noise.draw(rng, MANY, 5 * EACH)
+    return any(cleared(_at_the_line(drawn, noise, k * EACH), AT_ZERO).any() for k in range(1, 6))
 
 
 _ONE = {
@@ -181,4 +186,5 @@ _ONE = {
     "equal-300": equal_300,
     "lists": lists,
     "lists-looks": lists_looks,
+    "lists-under": lists_under,
 }

@@ -181,7 +181,7 @@ export class Drawer {
     const words = {
       confirmed: `Fresh battles, which the search never saw, say the same: it is ${lineups.words.over}${strong}. Of lineups confirmed like this, 1 in 20 at most is expected to be a false alarm.${why ? ` ${why}` : ""}`,
       weak: now.over ? `It is ${lineups.words.over} on fresh battles too. ${this.faint()}` : this.faint(),
-      refuted: `On fresh battles the whole 95 % range misses the line. That holds for this lineup alone, not for a whole list of such lineups.${lucky}`,
+      refuted: `On fresh battles the whole 95 % range misses the line. Of all lineups called so, at most 5 % are expected not to be.${lucky}`,
       more: "Still undecided. Re-check it to play more battles.",
       close: now.endless ? ALIKE : now.of === "strength" ? "That is within what the median baseline team may have, so more battles of this lineup would not tell." : "It lies so near that more battles would hardly tell. Treat it as on the line.",
       measured: "These numbers come from fresh battles, which the search never saw.",
