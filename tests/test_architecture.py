@@ -88,6 +88,7 @@ APPS = (
     "studies",
     "training",
     "evaluations",
+    "agents",
     "sensitivity",
     "worth",
     "metagame",
