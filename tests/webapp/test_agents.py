@@ -226,7 +226,7 @@ def test_what_cannot_be_watched_is_said_at_its_field(team: Studio, designer: Cli
         ([pole], {"opponent": "script:random"}, "plays against nobody but itself"),
         ([ada], {"opponent": f"agent:{pole.pk}"}, "play different games"),
         ([ada], {"opponent": "script:oracle"}, "oracle"),
-        ([ada], {"seed": "soon"}, "whole number"),
+        ([ada], {"seed": "soon"}, "soon is not a number"),
     ):
         answer = watch(designer, agents, **more)
         assert answer.status_code == 422, why

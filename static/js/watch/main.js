@@ -36,8 +36,8 @@ class Player {
     this.bar.max = String(this.last);
     this.button.addEventListener("click", () => this.toggle());
     this.bar.addEventListener("input", () => {
-      this.pause();
       this.show(Number(this.bar.value));
+      this.pause();
     });
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("equipoise:theme", () => this.draw());
@@ -88,8 +88,8 @@ class Player {
     const leaps = target === this.bar ? 0 : { ArrowLeft: -LEAP, ArrowRight: LEAP }[event.key];
     if (event.key === " ") this.toggle();
     else if (leaps) {
-      this.pause();
       this.show(Math.min(this.last, Math.max(0, Math.round(this.at) + leaps)));
+      this.pause();
     } else return;
     event.preventDefault();
   }

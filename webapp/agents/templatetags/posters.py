@@ -38,7 +38,8 @@ def _pong(positions: list[list[float]], name: str) -> SafeString:
     paddle = '<rect class="{}" x="{}" y="{}" width="{}" height="{}"></rect>'
     size = (2 * THICK, 2 * HALF)
     return format_html(
-        '<svg class="poster" viewBox="-1.04 -1.04 2.08 2.08" role="img" aria-label="A moment of a battle of {}">{}{}{}'
+        '<svg class="poster" viewBox="-1.04 -1.04 2.08 2.08" role="img" aria-label="A moment of a battle of {}">'
+        '<rect class="poster-field" x="-1" y="-1" width="2" height="2"></rect>{}{}{}'
         '<rect class="poster-ball" x="{}" y="{}" width="{}" height="{}"></rect></svg>',
         name, dots, format_html(paddle, "poster-own", -LINE - THICK, -left - HALF, *size),
         format_html(paddle, "poster-other", LINE - THICK, -right - HALF, *size),
