@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -11,7 +12,7 @@ import onnxruntime
 WITHIN = 1e-5
 
 
-def apart(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def apart(found: Any, wanted: Any) -> Any:
     """By how much they differ; beyond 1 in shares."""
     return abs(found - wanted) / np.maximum(1.0, abs(wanted))
 

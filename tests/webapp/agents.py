@@ -23,7 +23,9 @@ def trained_at_pong(project: Project, title: str = "Pong, first try", kind: str 
     """A training of Pong that has ended and left a policy."""
     plain = config(game={"name": "pong", "settings": {"points": 3}}, learner={"preset": "pong-ppo"})
     tensors = store().put(f"numbers of {title}".encode())
-    told = json.dumps({"kind": kind, "sha256": tensors}).encode()
+    network = {"activation": "tanh", "lstm": 0, "conv": []}
+    seat = {"observations": [{"name": "field"}]}
+    told = json.dumps({"kind": kind, "sha256": tensors, "network": network, "seat": seat}).encode()
     artifacts = {"policy": tensors, "policy_description": store().put(told)}
     row = {"status": Status.FINISHED, "finished_at": timezone.now(), "counters": {"steps": 100_000}, **row}
     return training(project, config=plain, title=title, template="pong-ppo", artifacts=artifacts, **row)

@@ -278,3 +278,14 @@ def test_a_project_without_agents_says_how_one_is_kept(team: Studio, designer: C
     assert "nobody to watch" in text(designer, at("watch"))
     job = finished(team.project)
     assert f'hx-get="{at("keep", job.pk)}"' in text(designer, reverse("studies:job", args=["herobattle", job.pk]))
+
+
+def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: Studio, designer: Client) -> None:
+    agent = kept(team.project)
+    assert "You are on the left" in text(designer, at("play", agent.pk))
+    assert "Play against it" in text(designer, at("agent", agent.pk))
+    assert designer.get(at("weights", agent.pk)).content == b"numbers of Pong, first try"
+    Agent.objects.update(game={"name": "image-pong", "settings": {}})
+    page = text(designer, at("play", agent.pk))
+    assert "you can play Pong only" in page
+    assert "Play against it" not in text(designer, at("agent", agent.pk))

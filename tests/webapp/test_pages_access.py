@@ -317,6 +317,8 @@ ROWS = (
     of_project("agents:delete", None, WRITERS, arguments=_agent, data={"choice": "delete"}),
     of_project("agents:measure", None, WRITERS, arguments=_agent),
     of_project("agents:take-home", MEMBERS, arguments=_agent),
+    of_project("agents:play", MEMBERS, arguments=_agent),
+    of_project("agents:weights", MEMBERS, arguments=_agent),
     of_project("agents:watch", MEMBERS, WRITERS),
     of_project("agents:battles", MEMBERS, arguments=_watched),
     of_project("agents:battles-data", MEMBERS, arguments=_watched),

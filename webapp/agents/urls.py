@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.agents import views, watching
+from webapp.agents import playing, views, watching
 
 app_name = "agents"
 
@@ -17,6 +17,8 @@ urlpatterns = [
     path(f"{_AGENT}delete/", views.delete, name="delete"),
     path(f"{_AGENT}measure/", views.measure, name="measure"),
     path(f"{_AGENT}agent.zip", views.take_home, name="take-home"),
+    path(f"{_AGENT}play/", playing.play, name="play"),
+    path(f"{_AGENT}weights/", playing.weights, name="weights"),
     path(_WATCH, watching.watch, name="watch"),
     path(f"{_WATCH}<int:pk>/", watching.battles, name="battles"),
     path(f"{_WATCH}<int:pk>/battles.json", watching.battles_data, name="battles-data"),

@@ -17,6 +17,7 @@ from webapp.agents import keeping
 from webapp.agents.captions import Figures
 from webapp.agents.forms import TextForm
 from webapp.agents.models import Agent
+from webapp.agents.playable import obstacle
 from webapp.lib.posts import one_of, posts_only
 from webapp.lib.storage import store
 from webapp.projects.access import Need, allowed, project_for, role_in
@@ -99,7 +100,8 @@ def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200) -> HttpResponse:
     card = Card.of(found)
     context = {"project": found.project, "card": card, "agent": found, "form": form,
-               "may_write": _writes(request, found.project), "opponent": _opponent(found)}  # fmt: skip
+               "may_write": _writes(request, found.project), "opponent": _opponent(found),
+               "playable": not obstacle(found)}  # fmt: skip
     return render(request, "agents/agent.html", context, status=status)
 
 

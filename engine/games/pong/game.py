@@ -138,7 +138,7 @@ class Pong(ABC):
             return self._step(None)
         battles = np.flatnonzero(over)
         ended = self._ended(battles)
-        for battle in battles:
+        for battle in battles.tolist():
             self._last[battle] = self.positions(battle)
         self._episodes[battles] += 1
         self._begin(battles)
@@ -176,7 +176,7 @@ class Pong(ABC):
 
     def last_positions(self, battle: int) -> NDArray[np.float64]:
         """The same at the end of its last episode."""
-        return self._last[battle]
+        return np.array(self._last[battle])
 
     def picture(self, battle: int, size: int = 168) -> NDArray[np.uint8]:
         """The current picture of one battle from the view of seat 0 (on the left): uint8[size, size]."""

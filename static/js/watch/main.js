@@ -117,7 +117,7 @@ class Player {
       }
       c.setTransform(ratio, 0, 0, ratio, 0, 0);
       const row = this.row(rows);
-      this.drawing.draw(c, width, height, row, colours(canvas));
+      this.drawing.draw(c, width, height, row, this.drawing.colours(canvas));
       points.textContent = this.drawing.points(row);
     }
   }
@@ -129,13 +129,6 @@ class Player {
     if (whole >= rows.length - 1 || calm.matches) return rows[whole];
     return this.drawing.between(rows[whole], rows[whole + 1], rows[Math.max(0, whole - 1)], this.at - whole);
   }
-}
-
-/** @param {Element} element */
-function colours(element) {
-  const style = getComputedStyle(element);
-  const of = (/** @type {string} */ name) => style.getPropertyValue(name);
-  return { own: of("--accent"), other: of("--context-mark"), ball: of("--ink"), grid: of("--control-edge") };
 }
 
 /** @param {HTMLElement} stage */

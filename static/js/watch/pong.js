@@ -1,8 +1,8 @@
 // Draws a moment of Pong. A row is the ball's x and y, the left and the right paddle's y (all from -1 to 1, y points
 // up) and the points of both sides; the sizes are those of the game's rules.
 
-export const LINE = 0.92;
-export const HALF = 0.15;
+const LINE = 0.92;
+const HALF = 0.15;
 const THICK = 0.03;
 const BALL = 0.03;
 const JUMP = 0.2; // the ball is served: it is nowhere in between
@@ -41,6 +41,14 @@ export function draw(c, width, height, row, ink) {
   block(ink.own, -LINE, left, THICK, HALF);
   block(ink.other, LINE, right, THICK, HALF);
   block(ink.ball, x, y, BALL, BALL);
+}
+
+/** The colours of the page's theme.
+ * @param {Element} element */
+export function colours(element) {
+  const style = getComputedStyle(element);
+  const of = (/** @type {string} */ name) => style.getPropertyValue(name);
+  return { own: of("--accent"), other: of("--context-mark"), ball: of("--ink"), grid: of("--control-edge") };
 }
 
 /** The points of both sides in words.
