@@ -35,17 +35,17 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Check(NamedTuple):
-    """How the exported agent compares in onnxruntime: ``count`` situations, in how many the ``same`` action, and the
+    """How the exported agent compares in onnxruntime: in how many ``situations`` the ``same`` action, and the
     largest ``difference`` of a number."""
 
-    count: int
+    situations: int
     same: int
     difference: float
 
     @property
     def good(self) -> bool:
         """Whether it is the same agent."""
-        return self.same == self.count and self.difference <= WITHIN
+        return self.same == self.situations and self.difference <= WITHIN
 
 
 def inputs(policy: Policy, seen: Batch, sampled: bool) -> Arrays:
@@ -65,7 +65,7 @@ def inputs(policy: Policy, seen: Batch, sampled: bool) -> Arrays:
 def _normals(keys: NDArray[np.uint64], i: int) -> NDArray[np.float32]:
     """Standard normal numbers from the i-th uniform number of each key and the next (Box & Muller 1958)."""
     first, second = uniforms(keys, i), uniforms(keys, i + 1)
-    return (np.sqrt(-2 * np.log(1 - first)) * np.cos(2 * math.pi * second)).astype(np.float32)
+    return np.asarray(np.sqrt(-2 * np.log(1 - first)) * np.cos(2 * math.pi * second), np.float32)
 
 
 def vectors(policy: Policy, seen: Batch, sampled: bool) -> Arrays:

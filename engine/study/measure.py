@@ -179,7 +179,7 @@ class _Measurement(Session):
         check = checked(model, given)
         if not check.good:
             raise ConfigError([("agent", f"the exported agent does not play as the saved one: {check.same:,} of "
-                                f"{check.count:,} actions are the same; nothing was written")])  # fmt: skip
+                                f"{check.situations:,} actions are the same; nothing was written")])  # fmt: skip
         told = {
             "measures": self._measures(game), "episodes": len(self.values), "game": game.spec.name,
             "game_version": game.spec.version, "milliseconds": milliseconds(model, given), "check": check._asdict(),

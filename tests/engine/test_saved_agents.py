@@ -79,7 +79,7 @@ def test_the_exported_agent_takes_the_same_action_as_the_live_one_under_any_mask
         seen = seen._replace(masks=np.random.default_rng(1).random((1000, legal)) < 0.5)
         seen.masks[:3] = False
     check = checked(acting(policy, sampled), vectors(policy, seen, sampled))
-    assert check.count == check.same == 1000
+    assert check.situations == check.same == 1000
     assert check.difference <= 1e-5
 
 
@@ -135,7 +135,7 @@ def test_an_agent_of_a_game_in_turns_is_measured_against_a_script_with_its_legal
     study = measurement(agent, game="connect-four", opponent={"kind": "scripted", "player": "random"}, episodes=50)
     told = measured(store, run(study, store)[-1])
     assert told.meta["poster"] == {}
-    assert told.meta["check"]["count"] == told.meta["check"]["same"] > 100
+    assert told.meta["check"]["situations"] == told.meta["check"]["same"] > 100
     alone = run(measurement(agent, game="connect-four", episodes=50), store)[-1]
     assert isinstance(alone, Failed)
     assert "other seats" in alone.message

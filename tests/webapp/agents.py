@@ -41,7 +41,7 @@ def measured(agent: Agent, moved: float = 0.123, poster: bool = True) -> Job:
     told = {
         "measures": [{"name": name, "mean": m, "low": low, "high": high} for name, (m, low, high) in figures.items()],
         "episodes": 200, "game": "pong", "game_version": "1", "milliseconds": 0.0213, "sampled": agent.sampled,
-        "check": {"count": 1000, "same": 1000, "difference": 2e-6}, "moves": [880, 70, 50],
+        "check": {"situations": 1000, "same": 1000, "difference": 2e-6}, "moves": [880, 70, 50],
         "poster": {"drawing": "pong", "positions": rows} if poster else {},
     }  # fmt: skip
     artifacts = {"table": store().put(pack(told, {})), "take_home": store().put(b"PK a zip")}

@@ -14,6 +14,9 @@ const NEAR = 0.03;
 /** @type {Record<string, number>} */
 const KEYS = { ArrowUp: UP, ArrowDown: DOWN, w: UP, s: DOWN, W: UP, S: DOWN };
 
+/** A new battle. */
+const fresh = () => new Battle(crypto.getRandomValues(new BigUint64Array(1))[0]);
+
 class Match {
   /** @param {HTMLElement} stage @param {Network} network */
   constructor(stage, network) {
@@ -28,7 +31,12 @@ class Match {
     /** @type {number | null} */
     this.aim = null;
     this.playing = false;
-    this.begin();
+    this.before = 0;
+    this.battle = fresh();
+    this.moments = 0;
+    this.spare = 0;
+    this.reply = STAY;
+    this.over = false;
     this.button.addEventListener("click", () => this.toggle());
     document.addEventListener("keydown", (event) => this.key(event, true));
     document.addEventListener("keyup", (event) => this.key(event, false));
@@ -40,7 +48,7 @@ class Match {
   }
 
   begin() {
-    this.battle = new Battle(crypto.getRandomValues(new BigUint64Array(1))[0]);
+    this.battle = fresh();
     this.moments = 0;
     this.spare = 0;
     this.reply = STAY;
