@@ -35,8 +35,8 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Check(NamedTuple):
-    """How the exported agent compares in onnxruntime: in how many ``situations`` the ``same`` action, and the
-    largest ``difference`` of a number."""
+    """How the exported agent compares in onnxruntime: number of ``situations``, in how many its action is the ``same``,
+    and the largest ``difference`` of a number."""
 
     situations: int
     same: int

@@ -56,8 +56,8 @@ def in_words(card: Mapping[str, Any]) -> str:
     return (
         f"# {card['name']}\n\n{table(facts)}\n## What it does\n\n"
         f"{measured['episodes']:,} fresh episodes, seed {measured['seed']}.\n\n{table(rows)}\n## The same agent\n\n"
-        f"On {check['situations']:,} situations of fresh episodes, agent.onnx took the same action in {check['same']:,}, "
-        f"and its numbers differed by {check['difference']:.1e} at most. `python check.py` compares them again.\n"
+        f"In {check['situations']:,} situations of fresh episodes agent.onnx acted alike in {check['same']:,}; "
+        f"its numbers differed by {check['difference']:.1e} at most. `python check.py` compares them again.\n"
     )
 
 
