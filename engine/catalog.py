@@ -8,6 +8,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from engine.config.agents import MeasureConfig, RecordConfig
 from engine.config.algorithms import (
     AGEMOEAConfig,
     CEMConfig,
@@ -81,13 +82,23 @@ class StudyKind(NamedTuple):
         return imported(self.path)
 
 
+class Signal(NamedTuple):
+    """A signal of a game as pages tell it, such as "moves 12 %". ``share``: it is a share of an episode's moments, from
+    0 to 1; ``unit``: what it counts otherwise."""
+
+    words: str
+    share: bool = True
+    unit: str = ""
+
+
 class AgentGame(NamedTuple):
     """A built-in game for agents: its texts for people, the path of its factory (of an ``engine.mdp.vector.Game``), and
     what pages need to know before it is made.
 
     ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``); ``longest``:
     decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
-    where several learn, one on each seat; ``given``: arguments that it is always made with."""
+    where several learn, one on each seat; ``given``: arguments that it is always made with; ``moves``: its choices by
+    name; ``signals``: what an agent's caption tells."""
 
     label: str
     explanation: str
@@ -98,6 +109,8 @@ class AgentGame(NamedTuple):
     settings: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
     given: Mapping[str, Any] = {}
+    moves: tuple[str, ...] = ()
+    signals: Mapping[str, Signal] = {}
 
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
@@ -222,19 +235,27 @@ LEARNERS: dict[str, Entry] = {
     ),
 }
 _COMMANDERS = ("every", "rewards", "same_teams")
+_PONG_MOVES = ("stays", "up", "down")
+_PONG_SIGNALS = {
+    "moved": Signal("moves"), "stayed": Signal("is told to stay"),
+    "hits": Signal("hits the ball", share=False, unit="times an episode"),
+}  # fmt: skip
 _PONG = ("points", "max_ticks", "frame_skip", "rewards")
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
+        moves=_PONG_MOVES, signals=_PONG_SIGNALS,
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"), {"seats": (0, 1)},
+        _PONG_MOVES, _PONG_SIGNALS,
     ),
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
+        moves=_PONG_MOVES, signals=_PONG_SIGNALS,
     ),
     "commanders": AgentGame(
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
@@ -249,9 +270,23 @@ GAMES: dict[str, AgentGame] = {
     "connect-four": AgentGame(
         "Connect Four", "Two agents drop discs in turn; four in a line win. The first one to move is drawn.",
         "engine.games.connect_four:connect_four", "numbers", "discrete", 42, ("opening",), ("one", "two"),
+        moves=tuple(f"column {i}" for i in range(1, 8)),
     ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
+
+
+def agent_game(name: str) -> AgentGame | None:
+    """The built-in game of this name."""
+    return GAMES.get(name.strip().removeprefix("builtin:"))
+
+
+def shares_of(game: str) -> tuple[str, ...]:
+    """The signals of a game that are shares, from 0 to 1."""
+    known = agent_game(game)
+    return tuple(name for name, signal in known.signals.items() if signal.share) if known else ()
+
+
 PLAYERS: dict[str, Entry] = {
     "random": Entry(
         "Random", "Does anything that is legal, at random: the least to be beaten.", Config,
@@ -305,6 +340,14 @@ STUDIES: dict[str, StudyKind] = {
     "evaluate": StudyKind(
         "Evaluation", "evaluation", EvaluateConfig, "engine.study.round_robin:evaluate",
         "engine.study.round_robin:Words", "battles", "table", tick="pair", gained="played",
+    ),
+    "measure": StudyKind(
+        "Measurement of an agent", "measurement", MeasureConfig, "engine.study.measure:measure",
+        "engine.study.measure:Words", "battles", "table", tick="part", gained="played",
+    ),
+    "record": StudyKind(
+        "Battles to watch", "recording", RecordConfig, "engine.study.record_battles:record_battles",
+        "engine.study.record_battles:Words", "battles", "recording", tick="battle", gained="recorded",
     ),
     "worth": StudyKind(
         "What each piece is worth", "experiment", WorthConfig, "engine.study.worth:worth", "engine.study.worth:Words",

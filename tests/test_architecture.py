@@ -89,6 +89,7 @@ APPS = (
     "studies",
     "training",
     "evaluations",
+    "agents",
     "sensitivity",
     "worth",
     "metagame",

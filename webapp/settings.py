@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "webapp.studies",
     "webapp.training",
     "webapp.evaluations",
+    "webapp.agents",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

@@ -8,6 +8,7 @@ scaled by the graph.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,19 +32,12 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def exported(policy: Policy) -> bytes:
     """The ONNX model of a policy as bytes."""
-    graph = _Graph(policy)
+    graph = Graph(policy)
     graph.build()
-    model = helper.make_model(
-        helper.make_graph(graph.nodes, "policy", graph.inputs, graph.outputs, graph.constants),
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR,
-    )
-    model.metadata_props.add(key="version", value=str(policy.version))
-    onnx.checker.check_model(model)
-    return bytes(model.SerializeToString())
+    return graph.finished({"version": str(policy.version)})
 
 
-class _Graph:
+class Graph:
     """A graph under construction: nodes, constants, inputs and outputs."""
 
     def __init__(self, policy: Policy) -> None:
@@ -60,24 +54,37 @@ class _Graph:
         for spec in network.inputs:
             self.inputs.append(helper.make_tensor_value_info(spec.name, _TYPES[spec.dtype], ["N", *spec.shape]))
         scaled = {spec.name: self._scaled(spec) for spec in network.inputs}
-        features = [self._add("Flatten", [scaled[s.name]], axis=1) for s in network.plain]
+        features = [self.add("Flatten", [scaled[s.name]], axis=1) for s in network.plain]
         features += [self._convolved(s.name, scaled[s.name]) for s in network.images]
-        entry = features[0] if len(features) == 1 else self._add("Concat", features, axis=1)
+        entry = features[0] if len(features) == 1 else self.add("Concat", features, axis=1)
         x = self._layers("policy", entry)
         if network.config.lstm:
             x = self._lstm(x, network.config.lstm)
         critic = self._layers("critic", x if network.config.sharing == "top" else entry)
         policy, values = self._linear("action.0", x), self._linear("value.0", critic)
-        self._output("policy", self.model.head.graph(self._add, policy, values), network.outputs)
+        self._output("policy", self.model.head.graph(self.add, policy, values), network.outputs)
         self._output("values", values, self.tensors["value.0.bias"].shape[0])
 
-    def _add(self, kind: str, inputs: list[str], outputs: int = 0, **attributes: Any) -> Any:
+    def finished(self, told: Mapping[str, str]) -> bytes:
+        """The checked model as bytes, with these texts in its metadata."""
+        model = helper.make_model(
+            helper.make_graph(self.nodes, "policy", self.inputs, self.outputs, self.constants),
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR,
+        )
+        for key, value in told.items():
+            model.metadata_props.add(key=key, value=value)
+        onnx.checker.check_model(model)
+        return bytes(model.SerializeToString())
+
+    def add(self, kind: str, inputs: list[str], outputs: int = 0, **attributes: Any) -> Any:
         """Add a node; returns the name of its output, or the names if there are several."""
         names = [f"{kind.lower()}_{len(self.nodes)}_{i}" for i in range(max(1, outputs))]
         self.nodes.append(helper.make_node(kind, inputs, names, **attributes))
         return names if outputs else names[0]
 
-    def _constant(self, name: str, array: NDArray[Any]) -> str:
+    def constant(self, name: str, array: NDArray[Any]) -> str:
+        """Add a constant; returns its name."""
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
@@ -87,26 +94,26 @@ class _Graph:
 
     def _scaled(self, spec: ArraySpec) -> str:
         if spec.dtype == "uint8":
-            scale = self._constant(f"scale.{spec.name}", np.array(IMAGE_SCALE, np.float32))
-            return str(self._add("Mul", [self._add("Cast", [spec.name], to=TensorProto.FLOAT), scale]))
+            scale = self.constant(f"scale.{spec.name}", np.array(IMAGE_SCALE, np.float32))
+            return str(self.add("Mul", [self.add("Cast", [spec.name], to=TensorProto.FLOAT), scale]))
         if f"normaliser.{spec.name}.mean" not in self.tensors:
             return spec.name
         mean, spread = (
-            self._constant(f"{part}.{spec.name}", self.tensors[f"normaliser.{spec.name}.{part}"])
+            self.constant(f"{part}.{spec.name}", self.tensors[f"normaliser.{spec.name}.{part}"])
             for part in ("mean", "spread")
         )
         low, high = (
-            self._constant(f"{k}.{spec.name}", np.array(v, np.float32)) for k, v in (("low", -CLIP), ("high", CLIP))
+            self.constant(f"{k}.{spec.name}", np.array(v, np.float32)) for k, v in (("low", -CLIP), ("high", CLIP))
         )
-        return str(self._add("Clip", [self._add("Div", [self._add("Sub", [spec.name, mean]), spread]), low, high]))
+        return str(self.add("Clip", [self.add("Div", [self.add("Sub", [spec.name, mean]), spread]), low, high]))
 
     def _activated(self, x: str) -> str:
         kind, attributes = _ACTIVATIONS[self.model.network.config.activation]
-        return str(self._add(kind, [x], **attributes))
+        return str(self.add(kind, [x], **attributes))
 
     def _linear(self, name: str, x: str) -> str:
-        weight, bias = (self._constant(f"{name}.{p}", self.tensors[f"{name}.{p}"]) for p in ("weight", "bias"))
-        return str(self._add("Gemm", [x, weight, bias], transB=1))
+        weight, bias = (self.constant(f"{name}.{p}", self.tensors[f"{name}.{p}"]) for p in ("weight", "bias"))
+        return str(self.add("Gemm", [x, weight, bias], transB=1))
 
     def _layers(self, name: str, x: str) -> str:
         i = 0
@@ -118,21 +125,21 @@ class _Graph:
     def _convolved(self, name: str, x: str) -> str:
         for i, layer in enumerate(self.model.network.config.conv):
             weight, bias = (
-                self._constant(f"conv.{name}.{i}.{p}", self.tensors[f"conv.{name}.{i}.{p}"]) for p in ("weight", "bias")
+                self.constant(f"conv.{name}.{i}.{p}", self.tensors[f"conv.{name}.{i}.{p}"]) for p in ("weight", "bias")
             )
-            x = self._activated(self._add("Conv", [x, weight, bias], strides=[layer.stride] * 2))
-        return str(self._add("Flatten", [x], axis=1))
+            x = self._activated(self.add("Conv", [x, weight, bias], strides=[layer.stride] * 2))
+        return str(self.add("Flatten", [x], axis=1))
 
     def _lstm(self, x: str, units: int) -> str:
         """One step, gate by gate, as in ``networks``."""
         for name in ("h", "c"):
             self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", units]))
-        w, u, b = (self._constant(f"lstm.{p}", self.tensors[f"lstm.{p}"]) for p in ("input", "state", "bias"))
-        gates = self._add("Add", [self._add("Gemm", [x, w, b], transB=1), self._add("Gemm", ["h", u], transB=1)])
-        i, f, g, o = self._add("Split", [gates], outputs=4, axis=1)
-        kept = self._add("Mul", [self._add("Sigmoid", [f]), "c"])
-        c = self._add("Add", [kept, self._add("Mul", [self._add("Sigmoid", [i]), self._add("Tanh", [g])])])
-        h = self._add("Mul", [self._add("Sigmoid", [o]), self._add("Tanh", [c])])
+        w, u, b = (self.constant(f"lstm.{p}", self.tensors[f"lstm.{p}"]) for p in ("input", "state", "bias"))
+        gates = self.add("Add", [self.add("Gemm", [x, w, b], transB=1), self.add("Gemm", ["h", u], transB=1)])
+        i, f, g, o = self.add("Split", [gates], outputs=4, axis=1)
+        kept = self.add("Mul", [self.add("Sigmoid", [f]), "c"])
+        c = self.add("Add", [kept, self.add("Mul", [self.add("Sigmoid", [i]), self.add("Tanh", [g])])])
+        h = self.add("Mul", [self.add("Sigmoid", [o]), self.add("Tanh", [c])])
         self._output("h_next", h, units)
         self._output("c_next", c, units)
         return str(h)

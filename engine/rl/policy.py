@@ -125,6 +125,17 @@ class Actor:
 
     def __call__(self, batch: Batch) -> Decision:
         """Actions (parameters are not clipped), their log-probabilities, and the new recurrent state."""
+        numbers, kept = self._forward(batch)
+        if self.explore:
+            return self.model.head.decide(numbers, self._log_std, self._epsilon, batch)._replace(state=kept)
+        return self.model.head.best(numbers, batch)._replace(state=kept)
+
+    def numbers(self, batch: Batch) -> F32:
+        """The numbers of its head that decide, [n, K]."""
+        return self._forward(batch)[0]
+
+    def _forward(self, batch: Batch) -> tuple[F32, dict[str, Array]]:
+        """These numbers, and the new recurrent state."""
         with torch.inference_mode():
             seen = {name: torch.from_numpy(array) for name, array in batch.observations.items()}
             state = batch.state
@@ -133,10 +144,7 @@ class Actor:
             outputs = self.model.network(self._parts, scaled, before, critic=head.valued)
             after = outputs.state
             kept: dict[str, Array] = {} if after is None else {"h": after.h.numpy(), "c": after.c.numpy()}
-            numbers = head.numbers(outputs).numpy()
-        if self.explore:
-            return head.decide(numbers, self._log_std, self._epsilon, batch)._replace(state=kept)
-        return head.best(numbers, batch)._replace(state=kept)
+            return head.numbers(outputs).numpy(), kept
 
 
 class Policy(NamedTuple):

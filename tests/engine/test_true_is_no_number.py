@@ -20,6 +20,12 @@ STUDIES: dict[str, dict[str, Any]] = {
     "recheck": {"game": GAME, "genomes": [[[1, 2]]], "anchors": [[0, 1]]},
     "train": {"game": "pong", "learner": {"kind": "dqn"}},
     "evolve": {"task": {"game": "pong", "learner": {"kind": "ppo", "rate": [0.0001, 0.001]}}},
+    "measure": {"game": "pong-two-seats", "agent": {"policy": "a" * 64}, "opponent": SCRIPT},
+    "record": {
+        "game": "pong-two-seats",
+        "agents": [{"kind": "frozen", "policy": "a" * 64}, SCRIPT],
+        "opponent": SCRIPT,
+    },
     "evaluate": {"game": "pong-two-seats", "policies": {"a": SCRIPT, "b": SCRIPT}},
 }
 Path = tuple[str | int, ...]

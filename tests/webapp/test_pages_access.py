@@ -21,6 +21,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from engine.config.gate import GateConfig
 from engine.config.study import GameConfig
 from tests.factories import PASSWORD, Studio, maker, person, search_job, studio
+from tests.webapp.agents import kept as kept_agent
+from tests.webapp.agents import trained_at_pong, watched
 from tests.webapp.changes import search_for_changes
 from tests.webapp.evolutions import evolution
 from tests.webapp.experiments import DUKE, experiment, removal
@@ -155,6 +157,18 @@ def _objectives(team: Studio) -> dict[str, Any]:
 
 def _simulator(team: Studio) -> dict[str, Any]:
     return {"pk": Simulator.objects.get(reference="builtin:herobattle").pk}
+
+
+def _agent(team: Studio) -> dict[str, Any]:
+    return {"pk": kept_agent(team.project).pk}
+
+
+def _to_keep(team: Studio) -> dict[str, Any]:
+    return {"pk": trained_at_pong(team.project).pk}
+
+
+def _watched(team: Studio) -> dict[str, Any]:
+    return {"pk": watched(team.project, [kept_agent(team.project)]).pk}
 
 
 def _training(team: Studio) -> dict[str, Any]:
@@ -296,6 +310,18 @@ ROWS = (
     of_project("training:policy", MEMBERS, arguments=_training),
     of_project("training:onnx", MEMBERS, arguments=_training),
     of_project("training:curve", MEMBERS, arguments=_training),
+    of_project("agents:list", MEMBERS),
+    of_project("agents:keep", MEMBERS, WRITERS, arguments=_to_keep),
+    of_project("agents:agent", MEMBERS, WRITERS, arguments=_agent),
+    of_project("agents:undo", None, WRITERS, arguments=_agent),
+    of_project("agents:delete", None, WRITERS, arguments=_agent, data={"choice": "delete"}),
+    of_project("agents:measure", None, WRITERS, arguments=_agent),
+    of_project("agents:take-home", MEMBERS, arguments=_agent),
+    of_project("agents:play", MEMBERS, arguments=_agent),
+    of_project("agents:weights", MEMBERS, arguments=_agent),
+    of_project("agents:watch", MEMBERS, WRITERS),
+    of_project("agents:battles", MEMBERS, arguments=_watched),
+    of_project("agents:battles-data", MEMBERS, arguments=_watched),
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),
     of_project("studies:explore-state", MEMBERS, arguments=_job),

@@ -30,6 +30,7 @@ PLACES = (
     Place("Game data", "games:data", ("games:",)),
     Place("Lineups", "balance:lineups", ("balance:",)),
     Place("Jobs", "studies:jobs", ("studies:", "training:", "suspects:", "gates:")),
+    Place("Agents", "agents:list", ("agents:",)),
     Place("Reports", "reports:list", ("reports:",)),
     Place("Help", "projects:help", ("api:help",), of_project=False),
 )

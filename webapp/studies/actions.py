@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from engine.catalog import STUDIES
 from engine.config import FURTHER, RecheckConfig, SampleConfig, Study, TrainConfig, parse, study_hash
+from engine.config.agents import RecordConfig
 from engine.config.removal import RemovalConfig
 from engine.config.worth import WorthConfig
 from webapp.lib.disk import require_room
@@ -23,6 +24,10 @@ from webapp.studies.models import ACTIVE, FOR_A_FORM, Job, Status
 
 if TYPE_CHECKING:
     from webapp.accounts.models import User
+
+
+Trial = SampleConfig | TrainConfig | RecordConfig
+"""What is played to tell a form or a page something."""
 
 
 class Refused(Exception):
@@ -95,11 +100,9 @@ def accompany(search: Job, user: User | None, config: WorthConfig | RemovalConfi
         )
 
 
-def sample(
-    project: Project, user: User | None, config: SampleConfig | TrainConfig, *, again: bool = False, **refers: Any
-) -> Job:
-    """The random sample for a search that is being composed, or the trial for a training: one that was played before,
-    or a new one.
+def sample(project: Project, user: User | None, config: Trial, *, again: bool = False, **refers: Any) -> Job:
+    """The random sample for a search that is being composed, the trial for a training, or battles to watch: one that
+    was played before, or a new one.
 
     A person composes one search at a time, so their earlier samples that still play and that no started job waits for
     are put aside, and go on from their place when they are wanted again. ``again`` plays anew what failed before.
@@ -110,9 +113,7 @@ def sample(
         return _sample(project, user, config, again=again, **refers)
 
 
-def _sample(
-    project: Project, user: User | None, config: SampleConfig | TrainConfig, *, again: bool, **refers: Any
-) -> Job:
+def _sample(project: Project, user: User | None, config: Trial, *, again: bool, **refers: Any) -> Job:
     mine = Job.objects.for_forms().filter(project=project)
     known = mine.filter(config_hash=study_hash(config)).order_by("-pk").first()
     if known is not None and known.active:

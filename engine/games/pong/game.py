@@ -13,7 +13,7 @@ from engine.config.agent_games import PongSettings
 from engine.config.base import parse
 from engine.errors import ConfigError
 from engine.games.pong import kernel
-from engine.games.pong.drawing import draw_one
+from engine.games.pong.drawing import PLACES, draw_one
 from engine.mdp.interface import Array, ArraySpec, Discrete, MDPSpec, SeatSpec, action_problem
 from engine.mdp.vector import Ended, VectorStep, episode_seeds
 
@@ -32,6 +32,9 @@ class Pong(ABC):
     points) / (2 points), from 0 to 1; its signals are the shares of moments in which the paddle moved and in which it
     was told to stay, and the number of hits. Raises ConfigError for invalid settings.
     """
+
+    drawing = "pong"
+    """What draws its battles."""
 
     def __init__(
         self,
@@ -96,6 +99,7 @@ class Pong(ABC):
         self._alive = np.ones((n, len(self._seats)), np.bool_)
         self._masks = (None,) * len(self._seats)
         self._all = np.arange(n)
+        self._last = np.zeros((n, len(PLACES) + 2))
         seen = self._input()
         self._seen = tuple({seen.name: np.empty((n, *seen.shape), np.dtype(seen.dtype))} for _ in self._seats)
         self._begin(self._all)
@@ -134,6 +138,8 @@ class Pong(ABC):
             return self._step(None)
         battles = np.flatnonzero(over)
         ended = self._ended(battles)
+        for battle in battles.tolist():
+            self._last[battle] = self.positions(battle)
         self._episodes[battles] += 1
         self._begin(battles)
         return self._step(ended)
@@ -162,6 +168,15 @@ class Pong(ABC):
             np.sign(own - other) * 0.5 + 0.5, (own - other + self._points) / (2.0 * self._points), tuple(signals), last,
             self._masks,
         )  # fmt: skip
+
+    def positions(self, battle: int) -> NDArray[np.float64]:
+        """What a drawing of a battle needs, float64[6]: the ball's x and y, the left and the right paddle's y, and the
+        points of both sides."""
+        return np.concatenate([self._states[battle, PLACES], self._counts[battle, [kernel.POINTS, kernel.POINTS + 1]]])
+
+    def last_positions(self, battle: int) -> NDArray[np.float64]:
+        """The same at the end of its last episode."""
+        return np.array(self._last[battle])
 
     def picture(self, battle: int, size: int = 168) -> NDArray[np.uint8]:
         """The current picture of one battle from the view of seat 0 (on the left): uint8[size, size]."""

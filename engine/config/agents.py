@@ -1,0 +1,77 @@
+"""Saved agents as data: one measured on fresh episodes, and battles recorded to be watched."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from engine.config.base import Config, Shown, Study
+from engine.config.evaluate import SavedConfig, ScriptConfig, Title
+from engine.config.train import Game
+
+PART = 50
+"""Episodes of a measurement that are played at once: one of its rounds."""
+
+
+class AgentConfig(SavedConfig):
+    """A policy of the store, and how it chooses its moves."""
+
+    kind: Literal["frozen"] = "frozen"
+    sampled: bool = Field(
+        False, title="Chance", description="true: it draws its moves by their odds; false: it takes the likeliest one"
+    )
+
+
+PlayerConfig = Annotated[AgentConfig | ScriptConfig, Field(discriminator="kind")]
+
+
+class OriginConfig(Config):
+    """Where an agent comes from, as its model card tells it."""
+
+    job: Title = ""
+    data: Title = Field("", title="Version of the game data")
+    steps: int = Field(0, ge=0, title="Moves learned from")
+    seed: int = Field(0, ge=0, lt=2**63, title="Seed of its training")
+    learner: Annotated[str, StringConstraints(max_length=40)] = ""
+
+
+class MeasureConfig(Study):
+    """Measure one agent on fresh episodes, and write everything that somebody takes home of it."""
+
+    no_ranges = "a measurement tells what an agent is; a study of kind evolve searches settings of trainings"
+    kind: Literal["measure"] = "measure"
+    name: Shown = Field("Measurement", min_length=1, max_length=120, title="Name")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    game: Game
+    agent: AgentConfig
+    seat: int = Field(0, ge=0, le=1000, title="Seat")
+    opponent: PlayerConfig | None = Field(
+        None, title="Opponent", description="on all other seats; none: the game has no other seats"
+    )
+    episodes: int = Field(200, ge=PART, le=10_000, multiple_of=PART, title="Fresh episodes")
+    origin: OriginConfig = OriginConfig()
+
+    @property
+    def ticks(self) -> int:
+        """Number of rounds."""
+        return self.episodes // PART
+
+
+class RecordConfig(Study):
+    """Record a battle of each agent on the same seed, to be watched side by side."""
+
+    no_ranges = "a recording shows agents as they are; a study of kind evolve searches settings of trainings"
+    kind: Literal["record"] = "record"
+    name: Shown = Field("Battles to watch", min_length=1, max_length=120, title="Name")
+    seed: int = Field(1, ge=0, lt=2**63, title="Seed")
+    game: Game
+    agents: tuple[PlayerConfig, ...] = Field(min_length=1, max_length=4, title="Agents", description="on seat 0")
+    opponent: PlayerConfig | None = Field(
+        None, title="Opponent", description="on all other seats; none: the game has no other seats"
+    )
+
+    @property
+    def ticks(self) -> int:
+        """Number of rounds: one for each battle."""
+        return len(self.agents)

@@ -1,0 +1,102 @@
+"""A battle written down to be watched: where things are at every tick, not pictures of it.
+
+The seed and the players decide everything, so the same recording is the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import Cancelled
+from engine.mdp.interface import Array
+from engine.mdp.vector import Game, VectorMDP, in_turns
+from engine.rl.cast import Candidate, Cast
+from engine.rl.examine import first_in_turns
+from engine.rl.observed import Noted
+from engine.rl.seats import Player, Seats, nobody_else
+from engine.rl.turns import Table
+from engine.rng import battle_seeds
+
+RECORDING = 0xE7A5
+"""The match key of recordings: their seeds are never those of training or of measurements."""
+LONGEST = 12_000
+"""Decisions after which a recording is cut."""
+_MINE, _OTHER = "watched", "opponent"
+
+
+@runtime_checkable
+class Drawn(Protocol):
+    """A game whose battles can be drawn. ``drawing``: what draws them; ``positions``: a battle's present state for it,
+    float64[p]."""
+
+    drawing: str
+
+    def positions(self, battle: int) -> NDArray[np.float64]: ...
+    def last_positions(self, battle: int) -> NDArray[np.float64]:
+        """Those with which its last episode ended."""
+        ...
+
+
+class Recording(NamedTuple):
+    """``positions`` float32[T + 1, p] before each decision and at the end (p = 0: the game has no drawing); ``moves``
+    [T, …]: decisions of seat 0; ``score`` and ``win`` of seat 0 (NaN where the game names no winner); ``signals`` by
+    name; ``over``: False where the battle was cut after ``LONGEST`` decisions, and has no result."""
+
+    positions: NDArray[np.float32]
+    moves: Array
+    score: float
+    win: float
+    signals: dict[str, float]
+    over: bool
+
+
+def record(
+    game: Game, player: Player, opponent: Player | None, seed: int, stopped: Callable[[], bool] = lambda: False
+) -> Recording:
+    """One battle of ``player`` on seat 0 against ``opponent`` on all others. Raises Cancelled once ``stopped``."""
+    noted = Noted(player)
+    seeds = battle_seeds(seed, np.array([RECORDING], np.uint64), 0, 1)[0]
+    names = (_MINE, *(_OTHER for _ in game.spec.seats[1:]))
+    cast = Cast([[Candidate(name, learns=True)] for name in names])
+    players: dict[str, Player] = {_MINE: noted, **({} if opponent is None else {_OTHER: opponent})}
+    if in_turns(game):
+        return _in_turns(Table(game, seeds, cast, {}, players.__getitem__, episodes=1), noted, stopped)
+    seats = Seats(game.spec, cast, {name: players[name] for name in dict.fromkeys(names)}, nobody_else)
+    return _together(game, seats, seeds, noted, stopped)
+
+
+def _in_turns(table: Table, noted: Noted, stopped: Callable[[], bool]) -> Recording:
+    ended = list(first_in_turns(table, stopped))[0]  # noqa: RUF015 - the battle is played to its end
+    result = ended.results[0]
+    nowhere = np.empty((len(noted.moves) + 1, 0), np.float32)
+    return Recording(nowhere, _stacked(noted.moves), result.score, result.win, dict(result.signals), True)
+
+
+def _together(
+    game: VectorMDP, seats: Seats, seeds: NDArray[np.uint64], noted: Noted, stopped: Callable[[], bool]
+) -> Recording:
+    drawn: Any = game if isinstance(game, Drawn) else None
+    step = game.reset(seeds)
+    seats.begin(seeds)
+    places: list[NDArray[np.float64]] = []
+    while step.ended is None and len(noted.moves) < LONGEST:
+        if stopped():
+            raise Cancelled("The recording was asked to stop")
+        places.append(drawn.positions(0) if drawn is not None else np.empty(0))
+        step = game.step(seats.act(step)[0])
+        seats.ends(step)
+        seats.move(step.ended)
+    places.append(places[-1] if drawn is None or step.ended is None else drawn.last_positions(0))
+    found, moves, ended = np.array(places, np.float32), _stacked(noted.moves), step.ended
+    if ended is None:
+        return Recording(found, moves, np.nan, np.nan, {}, False)
+    signals = dict(zip(game.spec.seats[0].signals, ended.signals[0][0].tolist(), strict=True))
+    return Recording(found, moves, float(ended.score[0, 0]), float(ended.win[0, 0]), signals, True)
+
+
+def _stacked(moves: list[Array]) -> Array:
+    return np.stack(moves)

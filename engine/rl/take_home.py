@@ -1,0 +1,146 @@
+"""What somebody takes home of an agent: one zip file that needs neither this engine nor torch.
+
+``policy.json`` and ``policy.safetensors`` (the format of ``engine.rl.policy``), ``agent.onnx``
+(``engine.rl.onnx_acting``), ``vectors.npz`` (situations from fresh episodes, what the agent's numbers are in each, and
+its action), ``check.py`` (a program that compares them in onnxruntime), and the model card as ``card.json`` and
+``card.md``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import time
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from engine.mdp.interface import Array
+from engine.mdp.trajectory import Batch
+from engine.rl.distributions import uniforms
+from engine.rl.policy import JSON, TENSORS, Policy
+
+VECTORS = 1000
+"""Situations that go along, where so many were met."""
+WITHIN = 1e-5
+"""The most by which the exported numbers may differ from the agent's own; of numbers beyond 1 it is their share."""
+_WARM_UP, _TIMED = 50, 500
+Arrays = dict[str, NDArray[Any]]
+
+
+class Check(NamedTuple):
+    """How the exported agent compares in onnxruntime: number of ``situations``, in how many its action is the ``same``,
+    and the largest ``difference`` of a number."""
+
+    situations: int
+    same: int
+    difference: float
+
+    @property
+    def good(self) -> bool:
+        """Whether it is the same agent."""
+        return self.same == self.situations and self.difference <= WITHIN
+
+
+def inputs(policy: Policy, seen: Batch, sampled: bool) -> Arrays:
+    """The inputs of the exported agent in these situations."""
+    distribution = policy.spec.model().distribution
+    choices, n = len(distribution.acting.choices), len(seen.keys)
+    found: Arrays = {**seen.observations, **seen.state}
+    if choices:
+        found["legal"] = np.ones((n, distribution.K), np.bool_) if seen.masks is None else seen.masks
+    if choices and sampled:
+        found["mark"] = np.stack([uniforms(seen.keys, i) for i in range(choices)], axis=1)
+    if distribution.D and sampled:
+        found["noise"] = np.stack([_normals(seen.keys, choices + 2 * d) for d in range(distribution.D)], axis=1)
+    return found
+
+
+def _normals(keys: NDArray[np.uint64], i: int) -> NDArray[np.float32]:
+    """Standard normal numbers from the i-th uniform number of each key and the next (Box & Muller 1958)."""
+    first, second = uniforms(keys, i), uniforms(keys, i + 1)
+    return np.asarray(np.sqrt(-2 * np.log(1 - first)) * np.cos(2 * math.pi * second), np.float32)
+
+
+def vectors(policy: Policy, seen: Batch, sampled: bool) -> Arrays:
+    """Inputs, named ``in.…``, and what the agent itself makes of them, named ``out.…``."""
+    actor = policy.actor(explore=sampled)
+    decision = actor(seen)
+    outputs = {"action": decision.actions, "policy": actor.numbers(seen)}
+    outputs |= {f"{name}_next": array for name, array in decision.state.items()}
+    found = {f"in.{name}": array for name, array in inputs(policy, seen, sampled).items()}
+    return found | {f"out.{name}": array for name, array in outputs.items()}
+
+
+def session(model: bytes) -> Any:
+    """The exported agent in onnxruntime on one thread."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def checked(model: bytes, given: Arrays) -> Check:
+    """The exported agent on ``vectors``."""
+    wanted = {name.removeprefix("out."): array for name, array in given.items() if name.startswith("out.")}
+    made = session(model).run(list(wanted), _fed(given))
+    found: dict[str, Array] = dict(zip(wanted, made, strict=True))
+    exact = wanted["action"].dtype.kind == "i"
+    close = [_apart(found[name], array).max(initial=0.0) for name, array in wanted.items() if name != "action"]
+    rows = _apart(found["action"], wanted["action"]).reshape(len(wanted["action"]), -1).max(axis=1)
+    same = int((rows <= (0 if exact else WITHIN)).sum())
+    return Check(len(rows), same, float(max(close, default=0.0)))
+
+
+def _apart(found: Array, wanted: Array) -> Array:
+    """By how much they differ; beyond 1 in shares."""
+    return np.asarray(abs(found - wanted) / np.maximum(1.0, abs(wanted)))
+
+
+def _fed(given: Arrays) -> Arrays:
+    return {name.removeprefix("in."): array for name, array in given.items() if name.startswith("in.")}
+
+
+def milliseconds(model: bytes, given: Arrays) -> float:
+    """Processor milliseconds of one decision of the exported agent on one thread: the median of many."""
+    run, fed = session(model), _fed(given)
+    rows = [{name: array[i : i + 1] for name, array in fed.items()} for i in range(len(next(iter(fed.values()), ())))]
+    spent = []
+    for i in range(_WARM_UP + _TIMED):
+        began = time.thread_time_ns()
+        run.run(["action"], rows[i % len(rows)])
+        spent.append(time.thread_time_ns() - began)
+    return float(np.median(spent[_WARM_UP:])) / 1e6
+
+
+def zipped(policy: Policy, model: bytes, given: Arrays, card: Mapping[str, Any], words: str) -> bytes:
+    """The file."""
+    description, tensors = policy.pack()
+    arrays = io.BytesIO()
+    np.savez_compressed(arrays, allow_pickle=False, **given)
+    files = {
+        JSON: description,
+        TENSORS: tensors,
+        "agent.onnx": model,
+        "vectors.npz": arrays.getvalue(),
+        "check.py": (Path(__file__).parent / "check_agent.py").read_bytes(),
+        "card.json": json.dumps(card, indent=1, ensure_ascii=False).encode() + b"\n",
+        "card.md": words.encode(),
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Rows as a Markdown table; the first is its head."""
+    head, *others = rows
+    lines = [head, tuple("---" for _ in head), *others]
+    return "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"

@@ -1,0 +1,267 @@
+"""Measurements of a saved agent: what it does on fresh episodes, with ranges, and the file that people take home.
+
+A round is fifty episodes, played at once. The seed of episode k is made of the study's seed and k, so the numbers
+depend neither on rounds nor on interruptions: an interrupted round is played again, with the same result. The
+situations that go along as vectors are those of the first round. Processor time is measured here, and is the one
+number that is not the same each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle, pack
+from engine.catalog import shares_of
+from engine.config.agents import PART, MeasureConfig
+from engine.errors import Cancelled, ConfigError, below
+from engine.events import AnyEvent, Counters, Finished, Logged, Paused, Progressed, Started, Stopped
+from engine.mdp.trajectory import Batch
+from engine.mdp.vector import Game, in_turns
+from engine.means import range_of
+from engine.rl.cast import Candidate, Cast
+from engine.rl.examine import first_episodes, first_in_turns
+from engine.rl.observed import Observed
+from engine.rl.onnx_acting import acting
+from engine.rl.policy import Policy
+from engine.rl.recording import record
+from engine.rl.seats import Player, Seats, nobody_else
+from engine.rl.take_home import VECTORS, checked, milliseconds, vectors, zipped
+from engine.rl.turns import Table
+from engine.rng import battle_seeds
+from engine.simulators import references
+from engine.store import Store
+from engine.study import checkpoint
+from engine.study.casting import MAKERS
+from engine.study.control import Control
+from engine.study.failures import not_begun, with_failure
+from engine.study.model_card import card_of, in_words
+from engine.study.session import Session
+
+Floats = NDArray[np.float64]
+MEASUREMENT = 0xE7A6
+"""The match key of measurements: their seeds are never those of training or of evaluations."""
+TRAIL = 24
+"""Decisions whose positions the poster shows."""
+_MINE, _OTHER = "measured", "opponent"
+
+
+def measure(config: MeasureConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups``, for one agent."""
+    return with_failure(_Measurement(config, store, control).events(resume))
+
+
+class _Measurement(Session):
+    """``values`` [episodes, measures]: what each episode told; ``seen``: situations of the first round."""
+
+    def __init__(self, config: MeasureConfig, store: Store, control: Control) -> None:
+        super().__init__(store, control)
+        self.config = config
+        self.values: Floats = np.empty((0, 0))
+        self.seen: Batch | None = None
+        self.moves, self.saved, self.before_s = 0, "", 0.0
+        self.began = time.monotonic()
+
+    @property
+    def tick(self) -> int:
+        return len(self.values) // PART
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        self.policy = _stored(self.config, self.store)
+        model = acting(self.policy, self.config.agent.sampled)  # an agent that cannot do it fails before it has played
+        if resume:
+            self._restore(resume)
+        try:
+            made = references.make(self.config.game, PART, self.stopped)
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
+        with contextlib.closing(made) as game:
+            opponent = self._opponent(game)
+            yield self.say(Started, workers=1, pool="local", ticks=self.config.ticks, battles=self.config.episodes,
+                           resumed=bool(resume))  # fmt: skip
+            while self.tick < self.config.ticks and not self.control():
+                yield from self._round(game, opponent)
+            command = self.control() if self.tick < self.config.ticks else ""
+            results = {} if command else self._results(game, opponent, model)
+        if command == "pause":
+            yield self.say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
+        elif command == "stop":
+            yield self.say(Stopped, reason="Stopped by request.", artifacts={}, summary={})
+        else:
+            yield self.say(Finished, artifacts=results, summary={})
+
+    def _opponent(self, game: Game) -> Player | None:
+        """Raises ConfigError where the game does not fit the agent or the opponent."""
+        seats, mine = game.spec.seats, self.policy.spec.seat
+        if self.config.seat >= len(seats):
+            raise ConfigError([("seat", f"this game has {len(seats)} seats, counted from 0")])
+        seat = seats[self.config.seat]
+        if (mine.observations, mine.action) != (seat.observations, seat.action):
+            raise ConfigError([("agent", "this agent sees or does something else than this game shows and takes")])
+        self.names = (*seat.rewards, *seat.signals)
+        other = self.config.opponent
+        if len(seats) == 1:
+            return None
+        if other is None:
+            raise ConfigError([("opponent", "this game has other seats, and somebody must sit there")])
+        with below("opponent"):
+            facing = seats[1 - min(self.config.seat, 1)]
+            return MAKERS[other.kind](other, facing, self.store, getattr(other, "sampled", False))
+
+    def _round(self, game: Game, opponent: Player | None) -> Iterator[AnyEvent]:
+        """Fifty more episodes; a command ends them without a result."""
+        self.throttle.restart()
+        first = len(self.values)
+        seeds = battle_seeds(self.config.seed, np.array([MEASUREMENT], np.uint64), first, first + PART)[0]
+        me = Observed(self.policy.actor(self.config.agent.sampled), VECTORS)
+        try:
+            found = self._played(game, {_MINE: me, **({_OTHER: opponent} if opponent else {})}, seeds)
+        except Cancelled:
+            return
+        self.values = found if not first else np.concatenate([self.values, found])
+        self.moves += int(found[:, _LENGTH].sum())
+        self.seen = self.seen or me.situations()
+        state = {"values": self.values, **_flat(self.seen)}
+        counted = {"moves": self.moves, "seconds": self._seconds}
+        self.saved = checkpoint.write(self.config, self.tick, {"measured": Bundle(counted, state)}, self.store)
+        metrics = {m["name"]: m["mean"] for m in self._measures(game) if m["mean"] is not None}
+        yield self.say(Progressed, metrics=metrics, artifacts={"checkpoint": self.saved})
+        if self.tick == self.config.ticks:
+            yield self.say(Logged, message="All episodes are played. The files are written and tested now.")
+
+    def _played(self, game: Game, players: Mapping[str, Player], seeds: NDArray[np.uint64]) -> Floats:
+        """Win, score, length, returns and signals of each episode. Raises Cancelled."""
+        seat = self.config.seat
+        names = [_MINE if i == seat else _OTHER for i in range(len(game.spec.seats))]
+        cast = Cast([[Candidate(name, learns=True)] for name in names])
+        found = np.full((len(seeds), _LENGTH + 1 + len(self.names)), np.nan)
+        if in_turns(game):
+            table = Table(game, seeds, cast, {}, players.__getitem__, episodes=1)
+            for slot, _, results, played in first_in_turns(table, self.stopped):
+                own, result = played[seat], results[seat]
+                signals = [result.signals[name] for name in game.spec.seats[seat].signals]
+                found[slot.place] = [result.win, result.score, own.decisions, *own.returns, *signals]
+            return found
+        seats = Seats(game.spec, cast, dict(players), nobody_else)
+        width = len(game.spec.seats[seat].rewards)
+        for battles, ended, rows in first_episodes(game, seats, seeds, self.stopped):
+            plain = np.stack([ended.win[rows, seat], ended.score[rows, seat], ended.lengths[rows]], axis=1)
+            found[battles] = np.concatenate(
+                [plain, ended.returns[rows, seat, :width], ended.signals[seat][rows]], axis=1
+            )
+        return found
+
+    def _measures(self, game: Game) -> list[dict[str, Any]]:
+        """Every measure that the game gives, with its mean and its 95 % range (None: unknown)."""
+        seat = game.spec.seats[self.config.seat]
+        names = ["win", "score", "length", *(f"return:{r}" for r in seat.rewards), *seat.signals]
+        bounded = {"win", *shares_of(self.config.game.name)}
+        found = []
+        for name, column in zip(names, self.values.T, strict=True):
+            if not np.isnan(column).any():
+                ends = range_of(column, *((0.0, 1.0) if name in bounded else ()))
+                found.append({"name": name, "mean": float(column.mean()), "low": _known(ends.low),
+                              "high": _known(ends.high)})  # fmt: skip
+        return found
+
+    def _results(self, game: Game, opponent: Player | None, model: bytes) -> dict[str, str]:
+        """The figures, and the file to take home. Raises ConfigError where the exported agent is another one."""
+        assert self.seen is not None
+        config, sampled = self.config, self.config.agent.sampled
+        given = vectors(self.policy, self.seen, sampled)
+        check = checked(model, given)
+        if not check.good:
+            raise ConfigError([("agent", f"the exported agent does not play as the saved one: {check.same:,} of "
+                                f"{check.situations:,} actions are the same; nothing was written")])  # fmt: skip
+        told = {
+            "measures": self._measures(game), "episodes": len(self.values), "game": game.spec.name,
+            "game_version": game.spec.version, "milliseconds": milliseconds(model, given), "check": check._asdict(),
+            "sampled": sampled, "moves": np.bincount(given["out.action"], minlength=self._choices).tolist()
+            if given["out.action"].ndim == 1 else [], "poster": self._poster(game, opponent),
+        }  # fmt: skip
+        card = card_of(config, self.policy, told)
+        taken = zipped(self.policy, model, given, card, in_words(card))
+        return {"table": self.store.put(pack(told, {"values": self.values})), "take_home": self.store.put(taken)}
+
+    @property
+    def _choices(self) -> int:
+        return self.policy.spec.seat.action.legal
+
+    def _poster(self, game: Game, opponent: Player | None) -> dict[str, Any]:
+        """Some moments of one battle, for a picture; nothing where the game has no drawing or its seat is another."""
+        if in_turns(game) or self.config.seat:
+            return {}
+        player = self.policy.actor(self.config.agent.sampled)
+        found = record(game, player, opponent, self.config.seed)
+        if not found.positions.shape[1]:
+            return {}
+        middle = len(found.positions) // 2
+        shown = found.positions[max(0, middle - TRAIL) : middle + 1]
+        return {"drawing": getattr(game, "drawing", ""), "positions": np.round(shown, 4).tolist()}
+
+    def _restore(self, digest: str) -> None:
+        """Continue from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""
+        (_, parts), self.saved = checkpoint.read(self.config, digest, self.store), digest
+        measured = parts["measured"]
+        self.values, self.seen = measured.arrays["values"], _batch(measured.arrays)
+        self.moves, self.before_s = measured.meta["moves"], measured.meta["seconds"]
+
+    @property
+    def _seconds(self) -> float:
+        return self.before_s + time.monotonic() - self.began
+
+    def reached(self) -> tuple[int, Counters]:
+        return self.tick, Counters(battles=len(self.values), steps=self.moves, seconds=self._seconds)
+
+
+_LENGTH = 2
+
+
+def _stored(config: MeasureConfig, store: Store) -> Policy:
+    return Policy.stored(store, config.agent.policy)
+
+
+def _known(end: float) -> float | None:
+    return end if math.isfinite(end) else None
+
+
+def _flat(seen: Batch) -> dict[str, NDArray[Any]]:
+    """Situations as named arrays."""
+    found = {f"observation:{name}": array for name, array in seen.observations.items()}
+    found |= {f"state:{name}": array for name, array in seen.state.items()} | {"keys": seen.keys}
+    return found if seen.masks is None else found | {"masks": seen.masks}
+
+
+def _batch(arrays: Mapping[str, NDArray[Any]]) -> Batch:
+    """The inverse of ``_flat``."""
+
+    def below_(kind: str) -> dict[str, NDArray[Any]]:
+        return {key.removeprefix(kind): array.copy() for key, array in arrays.items() if key.startswith(kind)}
+
+    masks = arrays.get("masks")
+    return Batch(
+        below_("observation:"), None if masks is None else masks.copy(), arrays["keys"].copy(), below_("state:")
+    )
+
+
+class Words:
+    """Console texts of measurements."""
+
+    def planned(self, event: Started, study: Mapping[str, Any]) -> str:
+        """Episodes."""
+        return f"{event.battles:,} fresh episodes"
+
+    def done(self, counters: Counters) -> str:
+        """Episodes."""
+        return f"{counters.battles:,} episodes"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """The means so far."""
+        return ", ".join(f"{name} {value:.3g}" for name, value in metrics.items())

@@ -1,0 +1,146 @@
+"""Battles recorded to be watched side by side: each agent on the same seed against the same opponent.
+
+A round is one battle. Nothing but the study decides what is in a recording, so it is the same bytes each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from engine.arrays import Bundle, pack
+from engine.config.agents import RecordConfig
+from engine.errors import Cancelled, ConfigError, below
+from engine.events import AnyEvent, Counters, Finished, Paused, Progressed, Started, Stopped
+from engine.mdp.vector import Game
+from engine.rl.recording import Recording, record
+from engine.rl.seats import Player
+from engine.simulators import references
+from engine.store import Store
+from engine.study import checkpoint
+from engine.study.casting import MAKERS
+from engine.study.control import Control
+from engine.study.failures import not_begun, with_failure
+from engine.study.session import Session
+
+
+def record_battles(config: RecordConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups``, for battles to watch."""
+    return with_failure(_Recordings(config, store, control).events(resume))
+
+
+class _Recordings(Session):
+    """``found``: the recordings so far."""
+
+    def __init__(self, config: RecordConfig, store: Store, control: Control) -> None:
+        super().__init__(store, control)
+        self.config = config
+        self.told: list[dict[str, Any]] = []
+        self.arrays: dict[str, Any] = {}
+        self.saved, self.before_s, self.began = "", 0.0, time.monotonic()
+
+    def events(self, resume: str) -> Iterator[AnyEvent]:
+        if resume:
+            self._restore(resume)
+        try:
+            made = references.make(self.config.game, 1, self.stopped)
+        except Cancelled:
+            yield not_begun(self.control, resume)
+            return
+        ticks = self.config.ticks
+        with contextlib.closing(made) as game:
+            players = [self._player(f"agents.{i}", agent, game, 0) for i, agent in enumerate(self.config.agents)]
+            opponent = self._opponent(game)
+            yield self.say(Started, workers=1, pool="local", ticks=ticks, battles=ticks, resumed=bool(resume))
+            while len(self.told) < ticks and not self.control():
+                yield from self._battle(game, players[len(self.told)], opponent)
+        command = self.control() if len(self.told) < ticks else ""
+        if command == "pause":
+            yield self.say(Paused, artifacts={"checkpoint": self.saved} if self.saved else {})
+        elif command == "stop":
+            yield self.say(Stopped, reason="Stopped by request.", artifacts=self._results(), summary={})
+        else:
+            yield self.say(Finished, artifacts=self._results(), summary={})
+
+    def _player(self, place: str, player: Any, game: Game, seat: int) -> Player:
+        with below(place):
+            return MAKERS[player.kind](player, game.spec.seats[seat], self.store, getattr(player, "sampled", False))
+
+    def _opponent(self, game: Game) -> Player | None:
+        """Raises ConfigError where nobody sits on the other seats."""
+        if len(game.spec.seats) == 1:
+            return None
+        if self.config.opponent is None:
+            raise ConfigError([("opponent", "this game has other seats, and somebody must sit there")])
+        return self._player("opponent", self.config.opponent, game, 1)
+
+    def _battle(self, game: Game, player: Player, opponent: Player | None) -> Iterator[AnyEvent]:
+        """Record one battle; a command ends it without a result."""
+        try:
+            found = record(game, player, opponent, self.config.seed, self.stopped)
+        except Cancelled:
+            return
+        i = len(self.told)
+        self.told.append(_told(found, game))
+        self.arrays |= {f"positions/{i}": found.positions, f"moves/{i}": found.moves}
+        self.drawing = getattr(game, "drawing", "") if found.positions.shape[1] else ""
+        meta = {"told": self.told, "drawing": self.drawing, "seconds": self._seconds}
+        parts = {"recorded": Bundle(meta, self.arrays)}
+        self.saved = checkpoint.write(self.config, len(self.told), parts, self.store)
+        yield self.say(Progressed, metrics={"moves": float(len(found.moves))}, artifacts=self._results())
+
+    def _results(self) -> dict[str, str]:
+        """The recordings so far."""
+        if not self.told:
+            return {}
+        titles = [agent.title for agent in self.config.agents]
+        opponent = "" if self.config.opponent is None else self.config.opponent.title
+        meta = {"drawing": self.drawing, "battles": self.told, "titles": titles, "opponent": opponent}
+        return {"recording": self.store.put(pack(meta, self.arrays)), "checkpoint": self.saved}
+
+    def _restore(self, digest: str) -> None:
+        """Continue from a checkpoint. Raises ConfigError and StoreError as ``checkpoint.read``."""
+        (_, parts), self.saved = checkpoint.read(self.config, digest, self.store), digest
+        recorded = parts["recorded"]
+        self.told, self.arrays = recorded.meta["told"], recorded.arrays
+        self.drawing, self.before_s = recorded.meta["drawing"], recorded.meta["seconds"]
+
+    @property
+    def _seconds(self) -> float:
+        return self.before_s + time.monotonic() - self.began
+
+    def reached(self) -> tuple[int, Counters]:
+        moves = sum(told["length"] for told in self.told)
+        return len(self.told), Counters(battles=len(self.told), steps=moves, seconds=self._seconds)
+
+
+def _told(found: Recording, game: Game) -> dict[str, Any]:
+    """What a recording says in numbers; None where the game does not say."""
+    choices = game.spec.seats[0].action.legal if found.moves.ndim == 1 else 0
+    counts = np.bincount(found.moves, minlength=choices).tolist() if choices else []
+    return {"length": len(found.moves), "score": _known(found.score), "win": _known(found.win), "over": found.over,
+            "signals": found.signals, "counts": counts}  # fmt: skip
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+class Words:
+    """Console texts of recordings."""
+
+    def planned(self, event: Started, study: Mapping[str, Any]) -> str:
+        """Battles."""
+        return f"{event.battles:,} battles to watch"
+
+    def done(self, counters: Counters) -> str:
+        """Battles."""
+        return f"{counters.battles:,} battles"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """Moves of the battle."""
+        return f"{metrics['moves']:,.0f} moves"

@@ -1,0 +1,147 @@
+// Plays recorded battles side by side: one clock for all, positions between two moments are worked out. Whoever wants
+// less motion gets no motion in between, and nothing that starts by itself.
+import { find, findAll } from "../elements.js";
+import * as pong from "./pong.js";
+
+/** What draws a game, by the name that its recordings say.
+ * @type {Record<string, typeof pong>} */
+const DRAWINGS = { pong };
+const MOMENTS_A_SECOND = 40;
+const LEAP = 10;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** One battle: its canvas and its points.
+ * @typedef {{ canvas: HTMLCanvasElement, points: HTMLElement, title: string, rows: number[][] }} Pane */
+
+class Player {
+  /** @param {HTMLElement} stage @param {{ drawing: string, moments: number, battles: number[][][] }} told */
+  constructor(stage, told) {
+    this.drawing = DRAWINGS[told.drawing];
+    this.pace = MOMENTS_A_SECOND / told.moments;
+    /** @type {Pane[]} */
+    this.panes = findAll(stage, "[data-pane]").map((pane, i) => ({
+      canvas: find(pane, "canvas", HTMLCanvasElement),
+      points: find(pane, "[data-points]"),
+      title: String(pane.dataset.pane),
+      rows: told.battles[i],
+    }));
+    this.button = find(stage, "[data-play]", HTMLButtonElement);
+    this.bar = find(stage, "[data-moment]", HTMLInputElement);
+    this.speed = find(stage, "[data-speed]", HTMLSelectElement);
+    this.clock = find(stage, "[data-clock]");
+    this.last = Math.max(...told.battles.map((rows) => rows.length - 1));
+    this.at = 0;
+    this.playing = false;
+    this.before = 0;
+    this.bar.max = String(this.last);
+    this.button.addEventListener("click", () => this.toggle());
+    this.bar.addEventListener("input", () => {
+      this.show(Number(this.bar.value));
+      this.pause();
+    });
+    document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("equipoise:theme", () => this.draw());
+    const seen = new ResizeObserver(() => this.draw());
+    for (const { canvas } of this.panes) seen.observe(canvas);
+    this.show(0);
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  play() {
+    if (this.at >= this.last) this.at = 0;
+    this.playing = true;
+    this.before = performance.now();
+    this.name("Pause");
+    requestAnimationFrame((now) => this.step(now));
+  }
+
+  pause() {
+    this.playing = false;
+    this.name(this.at >= this.last ? "Play again" : "Play");
+  }
+
+  /** @param {string} word */
+  name(word) {
+    find(this.button, "span").textContent = word;
+  }
+
+  /** @param {number} now */
+  step(now) {
+    if (!this.playing) return;
+    const passed = (Math.max(0, now - this.before) / 1000) * this.pace * Number(this.speed.value);
+    this.before = now;
+    this.show(Math.min(this.last, this.at + passed));
+    if (this.at >= this.last) this.pause();
+    else requestAnimationFrame((later) => this.step(later));
+  }
+
+  /** Space plays and pauses, arrows leap, wherever nothing else takes the key.
+   * @param {KeyboardEvent} event */
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const target = event.target instanceof Element ? event.target : document.body;
+    if (target.closest("button, a, select, textarea, summary, input:not([data-moment])")) return;
+    const leaps = target === this.bar ? 0 : { ArrowLeft: -LEAP, ArrowRight: LEAP }[event.key];
+    if (event.key === " ") this.toggle();
+    else if (leaps) {
+      this.show(Math.min(this.last, Math.max(0, Math.round(this.at) + leaps)));
+      this.pause();
+    } else return;
+    event.preventDefault();
+  }
+
+  /** @param {number} at */
+  show(at) {
+    this.at = at;
+    const whole = Math.floor(at);
+    this.bar.value = String(whole);
+    const said = this.panes.map(({ title, rows }) => `${title} ${this.drawing.points(rows[Math.min(whole, rows.length - 1)])}`);
+    this.bar.setAttribute("aria-valuetext", `Move ${whole} of ${this.last}: ${said.join(", ")}`);
+    this.clock.textContent = `${whole} of ${this.last}`;
+    this.draw();
+  }
+
+  draw() {
+    const ratio = devicePixelRatio || 1;
+    for (const { canvas, points, rows } of this.panes) {
+      const { clientWidth: width, clientHeight: height } = canvas;
+      const c = canvas.getContext("2d");
+      if (!width || !c) continue;
+      if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+        canvas.width = Math.round(width * ratio);
+        canvas.height = Math.round(height * ratio);
+      }
+      c.setTransform(ratio, 0, 0, ratio, 0, 0);
+      const row = this.row(rows);
+      this.drawing.draw(c, width, height, row, this.drawing.colours(canvas));
+      points.textContent = this.drawing.points(row);
+    }
+  }
+
+  /** What a battle shows now; one that has ended stays as it ended.
+   * @param {number[][]} rows */
+  row(rows) {
+    const whole = Math.min(Math.floor(this.at), rows.length - 1);
+    if (whole >= rows.length - 1 || calm.matches) return rows[whole];
+    return this.drawing.between(rows[whole], rows[whole + 1], rows[Math.max(0, whole - 1)], this.at - whole);
+  }
+}
+
+/** @param {HTMLElement} stage */
+async function open(stage) {
+  const answer = await fetch(String(stage.dataset.stage)).catch(() => null);
+  const trouble = find(stage, "[data-trouble]");
+  if (!answer?.ok) {
+    trouble.hidden = false;
+    return;
+  }
+  const player = new Player(stage, await answer.json());
+  find(stage, "[data-keys]").hidden = false;
+  if (!calm.matches) player.play();
+}
+
+for (const stage of findAll(document, "[data-stage]")) void open(stage);

@@ -1,0 +1,85 @@
+"""Saved agents and their battles in a real browser: kept, changed by keyboard, watched side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PHONE
+from tests.browser.looking import overflow, serious_violations
+from tests.factories import Studio
+from tests.webapp.agents import kept, trained_at_pong, watched
+from webapp.agents.models import Agent
+
+Enter = Callable[..., Page]
+AT = """() => Number(document.querySelector("[data-moment]").value)"""
+DRAWN = """() => [...document.querySelectorAll("canvas")].every((canvas) =>
+  new Set(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data).size > 4)"""
+
+
+def test_an_agent_is_kept_on_the_page_of_its_job_and_edited_and_deleted_and_put_back(
+    enter: Enter, team: Studio
+) -> None:
+    job = trained_at_pong(team.project)
+    page = enter(team.designer, f"/p/herobattle/jobs/{job.pk}/")
+    page.get_by_role("textbox", name="Name").fill("Ada")
+    page.get_by_role("button", name="Keep this agent").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Ada")
+    page.get_by_role("textbox", name="Tags").fill("calm")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Undo the last edit").click()
+    expect(page.get_by_role("textbox", name="Tags")).to_have_value("")
+    page.locator("summary", has_text="Delete").click()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.locator("#agents")).to_contain_text("No agent has been kept yet")
+    page.locator("summary", has_text="Deleted agents").click()
+    page.get_by_role("button", name="Put back Ada").click()
+    expect(page.get_by_role("button", name="Save")).to_be_visible()
+    assert Agent.objects.get().deleted_at is None
+
+
+def test_battles_are_watched_side_by_side_by_keyboard(enter: Enter, team: Studio) -> None:
+    agents = [kept(team.project, "Ada"), kept(team.project, "Bea")]
+    job = watched(team.project, agents)
+    page = enter(team.producer, "/")
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"/p/herobattle/watch/{job.pk}/")
+    play, moment = page.get_by_role("button", name="Play"), page.get_by_label("Moment of the battles")
+    expect(play).to_be_visible()
+    page.wait_for_function(DRAWN)
+    assert page.evaluate(AT) == 0, "who wants less motion starts it by hand"
+    page.locator("h1").click()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(AT) == 10
+    moment.press("End")
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
+    expect(page.locator("[data-points]").first).to_have_text("1 : 0")
+    assert moment.get_attribute("aria-valuetext") == "Move 45 of 45: Ada 1 : 0, Bea 1 : 0"
+    expect(page.get_by_text("Ada won 1 to 0 against the game’s own player, in 45 moves.")).to_be_visible()
+    page.emulate_media(reduced_motion="no-preference")
+    page.reload()
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
+    page.get_by_label("Speed").select_option("0.25")
+    page.locator("h1").click()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.wait_for_function("""() => Number(document.querySelector("[data-moment]").value) > 2""")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_the_pages_hold_on_a_phone_and_for_everybody(enter: Enter, team: Studio) -> None:
+    agents = [kept(team.project, "Ada"), kept(team.project, "A name without any room for breaking" * 2)]
+    job = watched(team.project, agents)
+    addresses = ("agents/", f"agents/{agents[0].pk}/", f"watch/?agent={agents[1].pk}", f"watch/{job.pk}/")
+    page = enter(team.designer, "/")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for address in addresses:
+            page.goto(f"/p/herobattle/{address}")
+            assert serious_violations(page) == [], address
+    page.set_viewport_size(PHONE)
+    for address in addresses:
+        page.goto(f"/p/herobattle/{address}")
+        assert overflow(page) <= 0, address

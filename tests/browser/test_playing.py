@@ -1,0 +1,104 @@
+"""Playing against an agent in the page: the engine's rules, the agent's own network, and a battle by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from engine.games.pong import VectorPong
+from engine.mdp.trajectory import Batch
+from engine.rl.policy import Policy
+from tests.browser.looking import overflow, serious_violations
+from tests.engine.test_saved_agents import untrained
+from tests.factories import Studio
+from tests.webapp.agents import trained_at_pong
+from webapp.agents import keeping
+from webapp.agents.models import Agent
+from webapp.lib.storage import store
+
+Enter = Callable[..., Page]
+SEEDS, TICKS = (1, 2, 2**63 + 11), 1500
+TRAJECTORY = """async ({ base, seed, left, right }) => {
+  const { Battle } = await import(`${base}pong_rules.js`);
+  const battle = new Battle(BigInt(seed));
+  return left.map((action, i) => {
+    battle.moment(action, right[i]);
+    return [...battle.row(), ...battle.seen(0), ...battle.seen(1)];
+  });
+}"""
+NUMBERS = """async ({ base, address, activation, situations }) => {
+  const { Network, best } = await import(`${base}network.js`);
+  const network = new Network(await (await fetch(address)).arrayBuffer(), activation, "field");
+  return situations.map((seen) => [...network.numbers(seen), best(network.numbers(seen))]);
+}"""
+
+
+def kept_for_real(team: Studio, policy: Policy) -> Agent:
+    """An agent whose files are those of a policy."""
+    job = trained_at_pong(team.project)
+    description, tensors = policy.pack()
+    job.artifacts |= {"policy": store().put(tensors), "policy_description": store().put(description)}
+    job.save()
+    return keeping.keep(job, team.designer, "", "Ada", False)
+
+
+@pytest.fixture
+def agent(team: Studio) -> Agent:
+    return kept_for_real(team, untrained())
+
+
+@pytest.fixture
+def opened(enter: Enter, team: Studio, agent: Agent) -> Page:
+    return enter(team.producer, f"/p/herobattle/agents/{agent.pk}/play/")
+
+
+def base(page: Page) -> str:
+    """Where the page's modules are."""
+    return str(page.locator("script[src$='play.js']").get_attribute("src")).removesuffix("play.js")
+
+
+def test_a_battle_in_the_page_is_the_engine_s_battle_bit_for_bit(opened: Page) -> None:
+    rng = np.random.default_rng(5)
+    for seed in SEEDS:
+        actions = rng.integers(0, 3, (2, TICKS))
+        actions[1] = np.where(rng.random(TICKS) < 0.5, 0, actions[1])
+        game = VectorPong(seats=(0, 1), points=1000)
+        step = game.reset(np.array([seed], np.uint64))
+        wanted = []
+        for tick in range(TICKS):
+            step = game.step([actions[0, tick : tick + 1], actions[1, tick : tick + 1]])
+            wanted.append([*game.positions(0), *(step.observations[s]["field"][0].astype(float) for s in (0, 1))])
+        rows = np.array([np.concatenate([row[:6], row[6], row[7]]) for row in wanted])
+        told: dict[str, Any] = {"base": base(opened), "seed": str(seed), "left": actions[0].tolist(),
+                                "right": actions[1].tolist()}  # fmt: skip
+        found = np.array(opened.evaluate(TRAJECTORY, told))
+        np.testing.assert_array_equal(found, rows)
+        assert rows[-1, 4:6].sum() > 10, "there were points"
+
+
+def test_the_network_in_the_page_says_what_the_policy_says(opened: Page, agent: Agent) -> None:
+    policy = untrained()
+    situations = np.random.default_rng(2).uniform(-1, 1, (300, 8)).astype(np.float32)
+    batch = Batch({"field": situations}, None, np.arange(300, dtype=np.uint64))
+    told = {"base": base(opened), "address": f"/p/herobattle/agents/{agent.pk}/weights/",
+            "activation": policy.spec.network.activation, "situations": situations.astype(float).tolist()}  # fmt: skip
+    found = np.array(opened.evaluate(NUMBERS, told))
+    actor = policy.actor(explore=False)
+    np.testing.assert_allclose(found[:, :3], actor.numbers(batch), rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(found[:, 3], actor(batch).actions)
+
+
+def test_somebody_plays_by_keyboard_to_the_end(opened: Page) -> None:
+    opened.get_by_role("button", name="Begin").press("Enter")
+    opened.keyboard.down("ArrowUp")  # it stays at the top and loses
+    opened.get_by_role("button", name="Pause").press("Enter")
+    expect(opened.get_by_role("button", name="Go on")).to_be_visible()
+    opened.get_by_role("button", name="Go on").press("Enter")
+    expect(opened.locator("[data-told]")).to_contain_text(" to ", timeout=120_000)
+    expect(opened.get_by_role("button", name="Play again")).to_be_visible()
+    assert serious_violations(opened) == []
+    assert overflow(opened) <= 0

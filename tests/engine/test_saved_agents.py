@@ -1,0 +1,227 @@
+"""Saved agents: measured on fresh episodes, taken home as files that act the same, and recorded to be watched."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.arrays import Bundle, unpack
+from engine.catalog import STUDIES
+from engine.config.rl import NetworkConfig
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.games.connect_four import SEAT as DISCS
+from engine.games.pong import VectorPong
+from engine.games.pong.follower import Follower
+from engine.mdp.trajectory import Batch
+from engine.rl.observed import Observed
+from engine.rl.onnx_acting import acting
+from engine.rl.players import RandomPlayer
+from engine.rl.policy import Policy, PolicySpec
+from engine.rl.recording import record
+from engine.rl.take_home import checked, vectors
+from engine.store import FolderStore
+from engine.studies import load
+from tests.engine.test_rl_policy import POLICIES, batch
+from tests.engine.test_rl_policy import policy as made
+
+PONG = VectorPong(seats=(0,)).spec.seats[0]
+WAYS = [(n, sampled) for n in POLICIES for sampled in (False, True) if not sampled or POLICIES[n].kind != "q"]
+"""Policies and how they choose; values have no odds to draw by."""
+SHORT = {"points": 1, "max_ticks": 150}
+
+
+def untrained(seat: Any = PONG, seed: int = 3, kind: str = "actor-critic") -> Policy:
+    """A policy that was never trained, with weights large enough that it does different things."""
+    spec = PolicySpec(seat, NetworkConfig(policy=(16,), critic=(16,)), kind, normalise=True)
+    weights = spec.model().initial(np.random.default_rng(seed))
+    return Policy(spec, weights + 0.5 * np.random.default_rng(seed).standard_normal(len(weights)).astype(np.float32))
+
+
+def kept(policy: Policy, store: FolderStore) -> str:
+    description, tensors = policy.pack()
+    store.put(tensors)
+    return store.put(description)
+
+
+def run(config: Any, store: FolderStore, resume: str = "", control: Any = lambda: "") -> list[AnyEvent]:
+    return list(STUDIES[config.kind].load()(config, store, resume, control))
+
+
+def measurement(agent: str, **more: Any) -> Any:
+    told = {"kind": "measure", "game": {"name": "pong", "settings": SHORT}, "episodes": 100}
+    return load(told | {"agent": {"policy": agent, "title": "Ada", "sampled": more.pop("sampled", False)}} | more)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path)
+
+
+def measured(store: FolderStore, event: AnyEvent) -> Bundle:
+    assert isinstance(event, Finished), event
+    return unpack(store.get(event.artifacts["table"]))
+
+
+@pytest.mark.parametrize(("name", "sampled"), WAYS)
+def test_the_exported_agent_takes_the_same_action_as_the_live_one_under_any_mask(name: str, sampled: bool) -> None:
+    policy = made(name)
+    seen, legal = batch(policy, 1000), policy.spec.seat.action.legal
+    if legal:
+        seen = seen._replace(masks=np.random.default_rng(1).random((1000, legal)) < 0.5)
+        seen.masks[:3] = False
+    check = checked(acting(policy, sampled), vectors(policy, seen, sampled))
+    assert check.situations == check.same == 1000
+    assert check.difference <= 1e-5
+
+
+def test_a_measurement_tells_means_with_ranges_of_fresh_episodes(store: FolderStore) -> None:
+    *_, end = run(measurement(kept(untrained(), store)), store)
+    told = measured(store, end)
+    figures = {each["name"]: each for each in told.meta["measures"]}
+    assert told.meta["episodes"] == 100 == len(told.arrays["values"])
+    assert {"win", "score", "length", "moved", "stayed", "hits"} <= figures.keys()
+    for name in ("win", "moved"):
+        assert 0 <= figures[name]["low"] <= figures[name]["mean"] <= figures[name]["high"] <= 1
+    assert told.meta["milliseconds"] > 0
+    assert told.meta["poster"]["drawing"] == "pong"
+    assert sum(told.meta["moves"]) == 1000
+
+
+def test_an_interrupted_measurement_ends_with_the_same_figures(store: FolderStore) -> None:
+    study = measurement(kept(untrained(), store))
+    *_, whole = run(study, store)
+    found: list[AnyEvent] = []
+    for event in STUDIES["measure"].load()(
+        study, store, "", lambda: "pause" if any(isinstance(e, Progressed) for e in found) else ""
+    ):
+        found.append(event)
+    assert isinstance(found[-1], Paused)
+    *_, end = run(study, store, found[-1].artifacts["checkpoint"])
+    one, other = measured(store, whole), measured(store, end)
+    np.testing.assert_array_equal(one.arrays["values"], other.arrays["values"])
+    assert one.meta["moves"] == other.meta["moves"]
+    assert one.meta["poster"] == other.meta["poster"]
+
+
+def test_what_is_taken_home_checks_itself_without_this_engine(store: FolderStore, tmp_path: Path) -> None:
+    origin = {"job": "Job 7", "steps": 250_000, "seed": 5, "learner": "PPO"}
+    policy = untrained()
+    *_, end = run(measurement(kept(policy, store), sampled=True, origin=origin), store)
+    assert isinstance(end, Finished)
+    home = tmp_path / "home"
+    with zipfile.ZipFile(io.BytesIO(store.get(end.artifacts["take_home"]))) as taken:
+        taken.extractall(home)
+    assert Policy.load(home).weights.tobytes() == policy.weights.tobytes()
+    card = json.loads((home / "card.json").read_text())
+    assert card["onnx_opset"] == 17
+    assert card["chooses"] == "draws its moves by their odds"
+    assert card["origin"]["steps"] == 250_000
+    assert "250,000 moves" in (home / "card.md").read_text()
+    done = subprocess.run([sys.executable, "-I", "check.py"], cwd=home, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("1000 of 1000 actions are the same")
+
+
+def test_an_agent_of_a_game_in_turns_is_measured_against_a_script_with_its_legal_mask(store: FolderStore) -> None:
+    agent = kept(untrained(DISCS), store)
+    study = measurement(agent, game="connect-four", opponent={"kind": "scripted", "player": "random"}, episodes=50)
+    told = measured(store, run(study, store)[-1])
+    assert told.meta["poster"] == {}
+    assert told.meta["check"]["situations"] == told.meta["check"]["same"] > 100
+    alone = run(measurement(agent, game="connect-four", episodes=50), store)[-1]
+    assert isinstance(alone, Failed)
+    assert "other seats" in alone.message
+
+
+def test_an_agent_without_odds_cannot_draw_its_moves(store: FolderStore) -> None:
+    *_, end = run(measurement(kept(untrained(kind="q"), store), sampled=True), store)
+    assert isinstance(end, Failed)
+    assert "no odds" in end.message
+
+
+def test_an_agent_of_another_game_is_refused_with_words(store: FolderStore) -> None:
+    *_, end = run(measurement(kept(untrained(DISCS), store)), store)
+    assert isinstance(end, Failed)
+    assert "sees or does something else" in end.message
+
+
+def recording(store: FolderStore, **more: Any) -> Any:
+    agents = [
+        {"kind": "frozen", "policy": kept(untrained(seed=seed), store), "title": f"No. {seed}"} for seed in (3, 4)
+    ]
+    return load({"kind": "record", "game": {"name": "pong", "settings": SHORT}, "agents": agents, "seed": 9, **more})
+
+
+def test_the_same_recording_is_the_same_bytes_also_after_an_interruption(store: FolderStore) -> None:
+    *_, end = run(recording(store), store)
+    *_, again = run(recording(store), store)
+    assert isinstance(end, Finished)
+    assert isinstance(again, Finished)
+    assert end.artifacts["recording"] == again.artifacts["recording"]
+    found: list[AnyEvent] = []
+    for event in STUDIES["record"].load()(
+        recording(store), store, "", lambda: "pause" if any(isinstance(e, Progressed) for e in found) else ""
+    ):
+        found.append(event)
+    assert isinstance(found[-1], Paused)
+    *_, late = run(recording(store), store, found[-1].artifacts["checkpoint"])
+    assert isinstance(late, Finished)
+    assert late.artifacts["recording"] == end.artifacts["recording"]
+
+
+def test_a_recording_follows_the_rules_of_the_game_from_tick_to_tick() -> None:
+    game = VectorPong(seats=(0, 1), points=2, max_ticks=3000)
+    seat = game.spec.seats[0]
+    found = record(game, Follower(seat), Follower(seat), seed=4)
+    ball, paddles, points = found.positions[:, :2], found.positions[:, 2:4], found.positions[:, 4:]
+    assert len(found.positions) == len(found.moves) + 1
+    assert found.over
+    assert points[0].tolist() == [0, 0]
+    assert max(points[-1]) == 2 or len(found.moves) == 3000
+    assert (np.diff(points.sum(axis=1)) >= 0).all()
+    scored = np.flatnonzero(np.diff(points.sum(axis=1)) > 0) + 1
+    np.testing.assert_array_equal(ball[scored, 0], 0.0)
+    ways = np.diff(paddles[:, 0])
+    assert np.isclose(np.abs(ways), 0.04, atol=1e-6).sum() + (ways == 0).sum() >= len(ways) - 20
+    assert ((ways > 0) <= (found.moves == 1)).all()
+    assert found.score == (points[-1, 0] - points[-1, 1] + 2) / 4
+
+
+def test_all_agents_side_by_side_see_the_same_serve_and_a_game_without_a_drawing_has_moves_only(
+    store: FolderStore,
+) -> None:
+    told = unpack(store.get(run(recording(store), store)[-1].artifacts["recording"]))  # type: ignore[union-attr]
+    assert told.meta["drawing"] == "pong"
+    np.testing.assert_array_equal(told.arrays["positions/0"][:2, :2], told.arrays["positions/1"][:2, :2])
+    assert [sum(battle["counts"]) for battle in told.meta["battles"]] == [b["length"] for b in told.meta["battles"]]
+    discs = {"kind": "frozen", "policy": kept(untrained(DISCS), store)}
+    other = {"kind": "scripted", "player": "random", "title": "Random"}
+    study = load({"kind": "record", "game": "connect-four", "agents": [discs], "opponent": other})
+    told = unpack(store.get(run(study, store)[-1].artifacts["recording"]))  # type: ignore[union-attr]
+    assert told.meta["drawing"] == ""
+    assert told.arrays["positions/0"].shape[1] == 0
+    assert len(told.meta["battles"][0]["counts"]) == 7
+
+
+def test_situations_are_kept_evenly_whatever_the_batches_were() -> None:
+    def kept_of(sizes: list[int]) -> list[int]:
+        player, at = Observed(RandomPlayer(PONG), 10), 0
+        for size in sizes:
+            rows = np.arange(at, at + size)
+            field = np.zeros((size, 8), np.float32)
+            player(Batch({"field": field}, None, rows.astype(np.uint64)))
+            at += size
+        return player.situations().keys.astype(int).tolist()
+
+    assert len(kept_of([4])) == 4
+    one, many = kept_of([1] * 600), kept_of([37] * 10 + [230])
+    assert one == many
+    assert len(one) == 10
+    assert max(one) > 500

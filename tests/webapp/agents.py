@@ -1,0 +1,85 @@
+"""Kept agents, measured and recorded without an engine that runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from engine.arrays import pack
+from engine.config.agents import RecordConfig
+from tests.webapp.trainings import config, training
+from webapp.agents import keeping
+from webapp.agents.models import Agent
+from webapp.lib.storage import store
+from webapp.projects.models import Project
+from webapp.studies import actions
+from webapp.studies.models import Job, Status
+
+
+def trained_at_pong(project: Project, title: str = "Pong, first try", kind: str = "actor-critic", **row: Any) -> Job:
+    """A training of Pong that has ended and left a policy."""
+    plain = config(game={"name": "pong", "settings": {"points": 3}}, learner={"preset": "pong-ppo"})
+    tensors = store().put(f"numbers of {title}".encode())
+    network = {"activation": "tanh", "lstm": 0, "conv": []}
+    seat = {"observations": [{"name": "field"}]}
+    told = json.dumps({"kind": kind, "sha256": tensors, "network": network, "seat": seat}).encode()
+    artifacts = {"policy": tensors, "policy_description": store().put(told)}
+    row = {"status": Status.FINISHED, "finished_at": timezone.now(), "counters": {"steps": 100_000}, **row}
+    return training(project, config=plain, title=title, template="pong-ppo", artifacts=artifacts, **row)
+
+
+def measured(agent: Agent, moved: float = 0.123, poster: bool = True) -> Job:
+    """Its measurement, ended, with figures that are made up."""
+    job = agent.measuring
+    assert job is not None
+    rows = [[-0.5 + 0.03 * i, 0.02 * i, 0.1, -0.2, 1.0, 2.0] for i in range(25)]
+    figures = {"win": (0.88, 0.84, 0.91), "score": (0.8, 0.7, 0.9), "length": (812.4, None, None),
+               "moved": (moved, 0.1, 0.14), "hits": (4.25, 3.9, 4.6)}  # fmt: skip
+    told = {
+        "measures": [{"name": name, "mean": m, "low": low, "high": high} for name, (m, low, high) in figures.items()],
+        "episodes": 200, "game": "pong", "game_version": "1", "milliseconds": 0.0213, "sampled": agent.sampled,
+        "check": {"situations": 1000, "same": 1000, "difference": 2e-6}, "moves": [880, 70, 50],
+        "poster": {"drawing": "pong", "positions": rows} if poster else {},
+    }  # fmt: skip
+    artifacts = {"table": store().put(pack(told, {})), "take_home": store().put(b"PK a zip")}
+    Job.objects.filter(pk=job.pk).update(
+        status=Status.FINISHED, artifacts=artifacts, finished_at=timezone.now(), tick=4, counters={"battles": 200}
+    )
+    return Job.objects.get(pk=job.pk)
+
+
+def kept(project: Project, title: str = "Pong, first try", sampled: bool = False, **more: Any) -> Agent:
+    """An agent that was kept and measured."""
+    user = project.members.first()
+    assert user is not None
+    agent = keeping.keep(trained_at_pong(project, title), user, "", title, sampled)
+    measured(agent, **more)
+    return Agent.objects.get(pk=agent.pk)
+
+
+def recorded(job: Job, drawing: str = "pong") -> Job:
+    """A recording, ended: the ball flies from the left to the right once, and the left side scores."""
+    count = len(job.config["agents"])
+    rows = np.array([[-0.8 + 0.04 * i, 0.01 * i, 0.02 * i % 0.8, -0.01 * i % 0.8, 0, 0] for i in range(45)])
+    rows = np.concatenate([rows, [[0.0, 0.3, 0.1, -0.2, 1, 0]]]).astype(np.float32)
+    moves = np.arange(45) % 3
+    battle = {"length": 45, "score": 0.75, "win": 1.0, "over": True, "signals": {}, "counts": [15, 15, 15]}
+    meta = {"drawing": drawing, "battles": [battle] * count, "titles": [a["title"] for a in job.config["agents"]],
+            "opponent": ""}  # fmt: skip
+    arrays: dict[str, Any] = {}
+    for i in range(count):
+        arrays |= {f"positions/{i}": rows if drawing else rows[:, :0], f"moves/{i}": moves}
+    artifacts = {"recording": store().put(pack(meta, arrays))}
+    Job.objects.filter(pk=job.pk).update(status=Status.FINISHED, artifacts=artifacts, finished_at=timezone.now())
+    return Job.objects.get(pk=job.pk)
+
+
+def watched(project: Project, agents: list[Agent], seed: int = 3, drawing: str = "pong") -> Job:
+    """Battles of these agents, recorded."""
+    study = RecordConfig(
+        name="Battles to watch", seed=seed, game=agents[0].game, agents=tuple(agent.config for agent in agents)
+    )
+    return recorded(actions.sample(project, project.members.first(), study), drawing)

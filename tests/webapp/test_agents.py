@@ -1,0 +1,291 @@
+"""Saved agents on the site: kept of a job, measured, edited, deleted and put back, taken home and watched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine.config.agents import MeasureConfig, RecordConfig
+from engine.studies import load
+from tests.factories import Studio, signed_in, studio
+from tests.webapp.agents import kept, measured, recorded, trained_at_pong, watched
+from tests.webapp.trainings import finished, two_sided
+from webapp.agents.models import Agent
+from webapp.studies.models import Job, Status
+from workers.collect import references
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def team() -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def designer(team: Studio) -> Client:
+    return signed_in(team.designer)
+
+
+def at(name: str, *more: int) -> str:
+    return reverse(f"agents:{name}", args=["herobattle", *more])
+
+
+def text(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+def keep(client: Client, job: Job, **more: str) -> Any:
+    return client.post(at("keep", job.pk), {"of": "", "name": "Ada", "chooses": "best", **more}, follow=True)
+
+
+def test_an_agent_is_kept_of_a_job_that_has_ended_and_its_measurement_begins(team: Studio, designer: Client) -> None:
+    job = trained_at_pong(team.project)
+    assert "Keep this agent" in text(designer, at("keep", job.pk))
+    answer = keep(designer, job)
+    agent = Agent.objects.get()
+    assert answer.request["PATH_INFO"] == at("agent", agent.pk)
+    assert (agent.name, agent.created_by, agent.job) == ("Ada", team.designer, job)
+    study = load(Job.objects.get(kind="measure").config)
+    assert isinstance(study, MeasureConfig)
+    assert study.agent.policy == job.artifacts["policy_description"]
+    assert study.opponent is None, "this Pong brings its own player"
+    assert study.origin.steps == 100_000
+    assert "Being measured: 0 of 200 episodes" in text(designer, at("list"))
+    keep(designer, job)
+    assert (Agent.objects.count(), Job.objects.filter(kind="measure").count()) == (1, 1), "two clicks keep it once"
+
+
+def test_an_agent_that_draws_its_moves_is_another_one_and_one_without_odds_cannot_be(
+    team: Studio, designer: Client
+) -> None:
+    job = trained_at_pong(team.project)
+    keep(designer, job)
+    keep(designer, job, chooses="chance", name="Ada, by chance")
+    assert Agent.objects.filter(sampled=True).get().measuring.config["agent"]["sampled"] is True
+    knows = trained_at_pong(team.project, "DQN", kind="q")
+    assert "How it chooses" not in text(designer, at("keep", knows.pk))
+    assert "has no odds" in keep(designer, knows, chooses="chance").content.decode()
+    assert Agent.objects.count() == 2
+
+
+def test_each_agent_of_a_training_of_two_sides_can_be_kept_and_is_measured_against_a_script(
+    team: Studio, designer: Client
+) -> None:
+    job = two_sided(team.project)
+    assert text(designer, at("keep", job.pk)).count('name="of"') == 2
+    answer = keep(designer, job, of="right")
+    assert "numbers are not in the store" in answer.content.decode(), "its description is made up"
+    running = trained_at_pong(team.project, status=Status.RUNNING)
+    assert "Keep this agent" not in text(designer, at("keep", running.pk))
+    assert "no such agent" in keep(designer, running).content.decode()
+
+
+def test_the_caption_tells_its_own_figures_with_ranges_and_count(team: Studio, designer: Client) -> None:
+    agent = kept(team.project, "Calm one")
+    page = text(designer, at("list"))
+    assert "Moves 12 % [10–14], wins 88 % [84–91], hits the ball 4.25 times an episode [3.9–4.6]" in page
+    assert "200 fresh episodes" in page
+    assert 'class="poster"' in page
+    page = text(designer, at("agent", agent.pk))
+    assert "0.021 ms on one thread" in page
+    assert "Lasts" in page
+    assert "[range unknown]" in page
+
+
+def test_name_notes_and_tags_are_edited_undone_and_what_is_wrong_is_said_where_it_was_typed(
+    team: Studio, designer: Client
+) -> None:
+    agent = kept(team.project)
+    address = at("agent", agent.pk)
+    designer.post(address, {"name": "Bea", "notes": "Sleepy", "tags": "calm, level 3, calm"})
+    assert Agent.objects.get().texts == {"name": "Bea", "notes": "Sleepy", "tags": ["calm", "level 3"]}
+    assert "Bea" in text(designer, f"{at('list')}?tag=calm")
+    assert "No agent has this tag" in text(designer, f"{at('list')}?tag=busy")
+    answer = designer.post(address, {"name": "", "notes": "kept as typed", "tags": "x" * 31})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "kept as typed" in page
+    assert "31 characters" in page
+    designer.post(at("undo", agent.pk))
+    assert Agent.objects.get().texts == {"name": "Pong, first try", "notes": "", "tags": []}
+    designer.post(at("undo", agent.pk))
+    assert Agent.objects.get().name == "Bea"
+
+
+def test_deleting_asks_first_and_can_be_undone(team: Studio, designer: Client) -> None:
+    agent = kept(team.project, "Bea")
+    assert "You can put it back later" in text(designer, at("agent", agent.pk))
+    designer.post(at("delete", agent.pk), {"choice": "delete"})
+    page = text(designer, at("list"))
+    assert "Deleted agents (1)" in page
+    assert "Moves 12 %" not in page
+    designer.post(at("delete", agent.pk), {"choice": "restore"})
+    assert "Moves 12 %" in text(designer, at("list"))
+    assert designer.post(at("delete", agent.pk), {"choice": "burn"}).status_code == 400
+
+
+def test_measured_again_it_shows_the_old_figures_until_the_new_ones_are_there(team: Studio, designer: Client) -> None:
+    agent = kept(team.project)
+    seed = agent.measured.config["seed"]
+    for _ in range(2):
+        designer.post(at("measure", agent.pk))
+    agent = Agent.objects.get()
+    assert agent.measurements.count() == 2, "a second click starts no other one"
+    assert agent.measuring.config["seed"] != seed, "its episodes are new ones"
+    page = text(designer, at("agent", agent.pk))
+    assert "Moves 12 %" in page
+    assert "Measured again: 0 of 200 episodes" in page
+    measured(agent, moved=0.5)
+    assert "Moves 50 %" in text(designer, at("agent", agent.pk))
+
+
+def test_a_measurement_that_failed_is_told_with_its_reason(team: Studio, designer: Client) -> None:
+    keep(designer, trained_at_pong(team.project))
+    Job.objects.filter(kind="measure").update(status=Status.FAILED, message="The game went away.")
+    assert "The measurement failed. The game went away." in text(designer, at("list"))
+    designer.post(at("measure", Agent.objects.get().pk))
+    assert "Being measured" in text(designer, at("list"))
+
+
+def test_the_download_is_the_file_that_was_measured(team: Studio) -> None:
+    agent = kept(team.project, "Zoë / 1")
+    answer = signed_in(team.producer).get(at("take-home", agent.pk))
+    assert answer.content == b"PK a zip"
+    assert f'"zoe-1-{agent.pk}.zip"' in answer["Content-Disposition"]
+    Job.objects.filter(kind="measure").update(artifacts={})
+    assert signed_in(team.producer).get(at("take-home", agent.pk)).status_code == 404
+
+
+def test_what_an_agent_needs_stays_in_the_store_without_the_job_it_came_from(team: Studio) -> None:
+    agent = kept(team.project)
+    assert agent.job is not None
+    agent.job.delete()
+    assert {agent.policy, agent.tensors} <= set(references())
+    assert Agent.objects.get().job is None
+
+
+def watch(client: Client, agents: list[Agent], **more: Any) -> Any:
+    return client.post(
+        at("watch"), {"agents": [a.pk for a in agents], "opponent": "", "seed": "3", **more}, follow=True
+    )
+
+
+def test_two_agents_are_recorded_on_the_same_seed_and_the_same_wish_is_recorded_once(
+    team: Studio, designer: Client
+) -> None:
+    ada, bea = kept(team.project, "Ada"), kept(team.project, "Bea", sampled=True)
+    assert "recorded: 0 of 2 so far" in watch(designer, [ada, bea]).content.decode()
+    job = Job.objects.get(config__kind="record")
+    study = load(job.config)
+    assert isinstance(study, RecordConfig)
+    assert (study.seed, study.opponent, study.game.name) == (3, None, "pong")
+    assert [agent.sampled for agent in study.agents] == [True, False] or [a.title for a in study.agents] == [
+        "Ada",
+        "Bea",
+    ]
+    recorded(job)
+    page = watch(designer, [ada, bea]).content.decode()
+    assert Job.objects.filter(config__kind="record").count() == 1
+    assert "Ada won 1 to 0 against the game’s own player, in 45 moves." in page
+    assert "Another seed" in page
+    data = designer.get(at("battles-data", job.pk)).json()
+    assert data["drawing"] == "pong"
+    assert len(data["battles"][0]) == 46
+
+
+@pytest.mark.parametrize(
+    ("opponent", "game"), [("script:random", "pong-two-seats"), ("script:pong-follower", "pong-two-seats")]
+)
+def test_against_a_script_the_game_for_two_is_played(team: Studio, designer: Client, opponent: str, game: str) -> None:
+    watch(designer, [kept(team.project)], opponent=opponent)
+    config = Job.objects.get(config__kind="record").config
+    assert config["game"]["name"] == game
+    assert config["game"]["settings"] == {"points": 3}
+    assert config["opponent"]["player"] == opponent.partition(":")[2]
+
+
+def test_agents_play_each_other(team: Studio, designer: Client) -> None:
+    ada, bea = kept(team.project, "Ada"), kept(team.project, "Bea")
+    watch(designer, [ada], opponent=f"agent:{bea.pk}")
+    assert Job.objects.get(config__kind="record").config["opponent"]["title"] == "Bea"
+
+
+def test_what_cannot_be_watched_is_said_at_its_field(team: Studio, designer: Client) -> None:
+    ada = kept(team.project, "Ada")
+    pole = Agent.objects.create(project=team.project, policy="a" * 64, game={"name": "gym:CartPole-v1", "settings": {}},
+                                name="Pole")  # fmt: skip
+    for agents, more, why in (
+        ([], {}, "Choose one agent at least"),
+        ([ada, pole], {}, "play different games"),
+        ([pole], {"opponent": "script:random"}, "plays against nobody but itself"),
+        ([ada], {"opponent": f"agent:{pole.pk}"}, "play different games"),
+        ([ada], {"opponent": "script:oracle"}, "oracle"),
+        ([ada], {"seed": "soon"}, "soon is not a number"),
+    ):
+        answer = watch(designer, agents, **more)
+        assert answer.status_code == 422, why
+        assert why in answer.content.decode()
+    assert not Job.objects.filter(config__kind="record").exists()
+
+
+def test_a_game_without_a_drawing_shows_moves_and_scores_and_a_sentence(team: Studio, designer: Client) -> None:
+    job = watched(team.project, [kept(team.project)], drawing="")
+    page = text(designer, at("battles", job.pk))
+    assert "This game has no drawing here" in page
+    assert "Its score is 0.75" in page
+    assert "33" in page
+    assert designer.get(at("battles-data", job.pk)).status_code == 404
+
+
+def test_a_recording_that_failed_is_told_and_tried_again(team: Studio, designer: Client) -> None:
+    ada = kept(team.project)
+    watch(designer, [ada])
+    Job.objects.filter(config__kind="record").update(status=Status.FAILED, message="The game went away.")
+    first = Job.objects.get(config__kind="record")
+    page = text(designer, at("battles", first.pk))
+    assert "could not be recorded. The game went away." in page
+    watch(designer, [ada], again="1")
+    assert Job.objects.filter(config__kind="record").count() == 2
+
+
+def test_a_producer_watches_what_was_recorded_and_starts_nothing(team: Studio) -> None:
+    agent = kept(team.project)
+    job, producer = watched(team.project, [agent]), signed_in(team.producer)
+    assert "Another seed" not in text(producer, at("battles", job.pk))
+    assert "Recorded lately" in text(producer, at("watch"))
+    assert watch(producer, [agent]).status_code == 403
+    assert "Measure it" not in text(producer, at("agent", agent.pk))
+    stranger = signed_in(team.stranger)
+    for address in (at("list"), at("watch"), at("battles", job.pk), at("agent", agent.pk)):
+        assert stranger.get(address).status_code == 404
+
+
+def test_an_agent_of_another_project_is_none_of_this_one(team: Studio) -> None:
+    other = studio("other")
+    agent = kept(other.project)
+    assert signed_in(team.designer).get(at("agent", agent.pk)).status_code == 404
+    assert watch(signed_in(team.designer), [agent]).status_code == 422
+
+
+def test_a_project_without_agents_says_how_one_is_kept(team: Studio, designer: Client) -> None:
+    assert "No agent has been kept yet" in text(designer, at("list"))
+    assert "nobody to watch" in text(designer, at("watch"))
+    job = finished(team.project)
+    assert f'hx-get="{at("keep", job.pk)}"' in text(designer, reverse("studies:job", args=["herobattle", job.pk]))
+
+
+def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: Studio, designer: Client) -> None:
+    agent = kept(team.project)
+    assert "You are on the left" in text(designer, at("play", agent.pk))
+    assert "Play against it" in text(designer, at("agent", agent.pk))
+    assert designer.get(at("weights", agent.pk)).content == b"numbers of Pong, first try"
+    Agent.objects.update(game={"name": "image-pong", "settings": {}})
+    page = text(designer, at("play", agent.pk))
+    assert "you can play Pong only" in page
+    assert "Play against it" not in text(designer, at("agent", agent.pk))

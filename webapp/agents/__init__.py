@@ -1,0 +1,1 @@
+"""Saved agents of a project, and battles of them to watch."""

@@ -1,0 +1,16 @@
+"""Saved agents: what people keep of trainings and of searches for settings, measured, watched and taken home."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class Agents(AppConfig):
+    name = "webapp.agents"
+
+    def ready(self) -> None:
+        from webapp.agents.parts import Measuring, Recording
+        from webapp.studies import kinds
+
+        kinds.register("measure", Measuring())
+        kinds.register("record", Recording())

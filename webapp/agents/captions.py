@@ -1,0 +1,98 @@
+"""What a measurement says of an agent, in words with ranges."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from engine.arrays import unpack
+from engine.catalog import Signal, agent_game
+from engine.errors import StoreError
+from webapp.lib.storage import store
+from webapp.lib.words import number
+from webapp.studies.models import Job
+
+MOST = 2
+"""Signals that a caption tells."""
+PLAIN = {"win": Signal("wins"), "score": Signal("scores", share=False), "length": Signal("lasts", False, "moves")}
+
+
+class Measure(NamedTuple):
+    """One measure: its name in words, its mean and its 95 % range (None: unknown); ``share``: told in percent."""
+
+    name: str
+    words: Signal
+    mean: float
+    low: float | None
+    high: float | None
+
+    @property
+    def text(self) -> str:
+        """ "moves 12 % [10–14]"."""
+        return f"{self.words.words} {self.value} {self.ends}".strip()
+
+    @property
+    def value(self) -> str:
+        """ "12 %" or "3.4 times an episode"."""
+        return f"{100 * self.mean:.0f} %" if self.words.share else f"{_plain(self.mean)} {self.words.unit}".strip()
+
+    @property
+    def ends(self) -> str:
+        """ "[10–14]"; what is missing where the range is unknown."""
+        if self.low is None or self.high is None:
+            return "[range unknown]"
+        low, high = (f"{100 * end:.0f}" if self.words.share else _plain(end) for end in (self.low, self.high))
+        return f"[{low}–{high}]"
+
+
+def _plain(value: float) -> str:
+    return number(round(value)) if abs(value) >= 100 else f"{value:.3g}"
+
+
+class Figures(NamedTuple):
+    """The figures of one measurement."""
+
+    measures: list[Measure]
+    meta: dict[str, Any]
+
+    @classmethod
+    def of(cls, job: Job | None) -> Figures | None:
+        """Those of a measurement that has ended well; None where there are none, or they are lost."""
+        digest = "" if job is None else job.artifacts.get("table", "")
+        if job is None or not digest:
+            return None
+        try:
+            meta = unpack(store().get(digest)).meta
+        except StoreError:
+            return None
+        game = agent_game(job.config["game"]["name"])
+        known = {**PLAIN, **(game.signals if game else {})}
+        found = [_measure(each, known) for each in meta["measures"]]
+        return cls(found, meta)
+
+    @property
+    def caption(self) -> str:
+        """ "moves 12 % [10–14], wins 88 % [84–91]": the game's signals, then how it does."""
+        by_name = {each.name: each for each in self.measures}
+        told = [each for each in self.measures if each.name not in PLAIN and not each.name.startswith("return:")][:MOST]
+        best = by_name.get("win") or by_name.get("score")
+        words = ", ".join(each.text for each in (*told[:1], *([best] if best else []), *told[1:]))
+        return words[:1].upper() + words[1:] if words else "Measured"
+
+    @property
+    def moves(self) -> list[tuple[str, float]]:
+        """Its choices in the situations that go along, by name, as shares."""
+        counts = self.meta["moves"]
+        return shares(counts, self.meta["game"])
+
+
+def _measure(each: dict[str, Any], known: dict[str, Signal]) -> Measure:
+    plain = each["name"].replace("return:", "returns of ").replace("_", " ")
+    words = known.get(each["name"], Signal(plain, share=False))
+    return Measure(each["name"], words, each["mean"], each["low"], each["high"])
+
+
+def shares(counts: list[int], game: str) -> list[tuple[str, float]]:
+    """How often each move was made, as shares of all, by its name."""
+    known = agent_game(game)
+    names = known.moves if known and len(known.moves) == len(counts) else [f"move {i + 1}" for i in range(len(counts))]
+    return [(name, count / max(1, sum(counts))) for name, count in zip(names, counts, strict=True)]

@@ -1,0 +1,170 @@
+"""What people type about agents, and what they want to watch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from engine.catalog import GAMES
+from engine.catalog import agent_game as built_in
+from engine.config import parse
+from engine.config.agents import RecordConfig
+from engine.errors import ConfigError
+from webapp.agents.keeping import opponents, unplayable
+from webapp.agents.models import NAME, NOTES, TAG, TAGS, Agent
+from webapp.games.fields import NumberField
+from webapp.lib.text import seen
+from webapp.projects.models import Project
+from webapp.training.entrants import maker
+
+MOST = 4
+"""Agents side by side."""
+OWN_PLAYER = ""
+USUAL_SEED = 1
+
+
+class TextForm(forms.Form):
+    """Name, notes and tags of an agent."""
+
+    name = forms.CharField(label="Name", max_length=NAME, validators=[seen])
+    notes = forms.CharField(label="Notes", max_length=NOTES, required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    tags = forms.CharField(
+        label="Tags",
+        max_length=(TAG + 2) * TAGS,
+        required=False,
+        help_text="Separated by commas, such as “calm, level 3”.",
+    )
+
+    def clean_tags(self) -> list[str]:
+        """Each once, in the order in which they were typed."""
+        found = list(dict.fromkeys(filter(None, (tag.strip() for tag in self.cleaned_data["tags"].split(",")))))
+        if len(found) > TAGS:
+            raise forms.ValidationError(f"There are {len(found)} tags; {TAGS} are the most.")
+        if long := next((tag for tag in found if len(tag) > TAG), None):
+            raise forms.ValidationError(f"“{long}” has {len(long)} characters; a tag has {TAG} at most.")
+        for tag in found:
+            seen(tag)
+        return found
+
+
+class WatchForm(forms.Form):
+    """Which agents to watch, against whom, and on which seed."""
+
+    agents = forms.MultipleChoiceField(
+        label="Who plays", error_messages={"required": "Choose one agent at least."},
+        widget=forms.CheckboxSelectMultiple, help_text="One to four, side by side on the same seed, on the left each.",
+    )  # fmt: skip
+    opponent = forms.ChoiceField(label="Against", required=False)
+    seed: Any = NumberField(
+        label="Seed", whole=True, low=0, high=2**31, required=False,
+        help_text="Decides what is up to chance, such as where the ball is served. The same seed, the same battle.",
+    )  # fmt: skip
+
+    def __init__(self, data: Any = None, *, project: Project, initial: dict[str, Any] | None = None) -> None:
+        super().__init__(data, initial={"seed": USUAL_SEED, **(initial or {})})
+        self.project = project
+        self.saved = {str(agent.pk): agent for agent in project.agents.kept()}
+        choices: Any = self.fields["agents"]
+        choices.choices = [(pk, agent.name) for pk, agent in self.saved.items()]
+        against: Any = self.fields["opponent"]
+        against.choices = [(OWN_PLAYER, "The game’s own player"), *self._others()]
+
+    def _others(self) -> list[tuple[str, Any]]:
+        scripts: dict[str, str] = {}
+        for agent in self.saved.values():
+            for game in (agent.game["name"], *_of_two(agent.game["name"])):
+                scripts |= opponents(game)
+        groups = [
+            ("Scripts", [(f"script:{key}", label) for key, label in scripts.items()]),
+            ("Saved agents", [(f"agent:{pk}", agent.name) for pk, agent in self.saved.items()]),
+        ]
+        return [group for group in groups if group[1]]
+
+    def clean_agents(self) -> list[str]:
+        """Four at most, that play the same game."""
+        chosen: list[str] = self.cleaned_data["agents"]
+        if len(chosen) > MOST:
+            raise forms.ValidationError(f"You chose {len(chosen)}; {MOST} are shown side by side at most.")
+        first, *others = (self.saved[pk] for pk in chosen)
+        _same_game(first, others)
+        return chosen
+
+    def clean_seed(self) -> int:
+        """The usual one where nothing is typed."""
+        typed = self.cleaned_data["seed"]
+        return USUAL_SEED if typed is None else int(typed)
+
+    def clean(self) -> dict[str, Any]:
+        """The study, as ``study``."""
+        typed: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            self.study = self._study([self.saved[pk] for pk in typed["agents"]], typed["opponent"], typed["seed"])
+        return typed
+
+    def _study(self, agents: Sequence[Agent], opponent: str, seed: int) -> RecordConfig | None:
+        told = agents[0].game
+        kind, _, which = opponent.partition(":")
+        name = _of_one(told["name"]) if opponent == OWN_PLAYER else next(iter(_of_two(told["name"])), "")
+        if not name:
+            own = "plays against nobody but itself" if opponent else "has no player of its own: choose somebody"
+            self.add_error("opponent", f"The game of “{agents[0].name}” {own}.")
+            return None
+        if kind == "agent":
+            _same_game_at(self, agents[0], self.saved[which])
+        elif kind == "script" and which not in opponents(name):
+            self.add_error("opponent", "This script plays another game.")
+        if why := unplayable(name, self.project):
+            self.add_error("agents", why)
+        if self.errors:
+            return None
+        config = {
+            "name": "Battles to watch",
+            "game": {**told, "name": name},
+            "seed": seed,
+            "agents": [agent.config.model_dump() for agent in agents],
+            "opponent": self._opponent(kind, which, name),
+        }
+        try:
+            return parse(RecordConfig, config)
+        except ConfigError as error:
+            self.add_error("agents", str(error))
+            return None
+
+    def _opponent(self, kind: str, which: str, game: str) -> dict[str, Any] | None:
+        if kind == "agent":
+            return self.saved[which].config.model_dump()
+        return {"kind": "scripted", "player": which, "title": opponents(game)[which]} if which else None
+
+
+def _same_game(first: Agent, others: Sequence[Agent]) -> None:
+    for other in others:
+        if not _together(first, other):
+            raise forms.ValidationError(f"“{first.name}” and “{other.name}” play different games.")
+
+
+def _same_game_at(form: forms.Form, first: Agent, other: Agent) -> None:
+    if not _together(first, other):
+        form.add_error("opponent", f"“{first.name}” and “{other.name}” play different games.")
+
+
+def _together(one: Agent, other: Agent) -> bool:
+    first, second = one.game["name"], other.game["name"]
+    return maker(first) == maker(second) if maker(first) or maker(second) else first == second
+
+
+def _of_one(game: str) -> str:
+    """The form of a game in which it brings its own player; empty where it has none."""
+    known = built_in(game)
+    if known is None:
+        return game
+    return next((name for name, each in GAMES.items() if each.path == known.path and not each.sides), "")
+
+
+def _of_two(game: str) -> list[str]:
+    """The forms of a game in which all seats are played from outside."""
+    known = built_in(game)
+    if known is None:
+        return [game] if opponents(game) else []
+    return [name for name, each in GAMES.items() if each.path == known.path and each.sides]

@@ -1,0 +1,166 @@
+"""Keeping an agent of a job that has ended, and measuring it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from engine.catalog import LEARNERS, PLAYERS
+from engine.catalog import agent_game as built_in
+from engine.config import parse
+from engine.config.agents import MeasureConfig, OriginConfig
+from engine.errors import ConfigError, StoreError
+from webapp.accounts.models import User
+from webapp.agents.models import NAME, Agent, Measurement
+from webapp.games.simulators import obstacle, registration
+from webapp.lib.storage import store
+from webapp.projects.models import Project
+from webapp.studies import actions
+from webapp.studies.models import TERMINAL, Job
+from webapp.training import games
+from webapp.training.entrants import ROLE, game_of, script_plays
+
+NO_POLICY = "This job has left no such agent."
+ALONE = ("gym:", "ale:")
+"""How the names of games for one begin."""
+ANYTHING = "random"
+"""The script that plays every game."""
+LOST = "This agent’s numbers are not in the store any more."
+
+
+class Left(NamedTuple):
+    """A policy that a job left: its ``name`` in the job ("" where there is only one), and the agents kept of it."""
+
+    name: str
+    policy: str
+    kept: list[Agent]
+
+    @property
+    def draws(self) -> bool:
+        """Whether it has odds to draw its moves by."""
+        try:
+            return bool(json.loads(store().get(self.policy))["kind"] == "actor-critic")
+        except (StoreError, KeyError, TypeError, ValueError):
+            return False
+
+
+def left_by(job: Job) -> list[Left]:
+    """What may be kept of a job: nothing before it has ended."""
+    if job.status not in TERMINAL or job.for_form:
+        return []
+    kept: dict[str, list[Agent]] = {}
+    for agent in job.project.agents.kept():
+        kept.setdefault(agent.policy, []).append(agent)
+    roles = ((role.partition("/"), digest) for role, digest in sorted(job.artifacts.items()))
+    return [Left(name, digest, kept.get(digest, [])) for (role, _, name), digest in roles if role == ROLE]
+
+
+def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
+    """The agent, which is measured from now on; the one that was kept before, put back where it was deleted. Raises
+    Refused with a sentence."""
+    left = next((each for each in left_by(job) if each.name == of), None)
+    if left is None:
+        raise actions.Refused(NO_POLICY)
+    if sampled and not left.draws:
+        raise actions.Refused("This agent knows the best move, and has no odds to draw others by.")
+    tensors = _tensors(left.policy)
+    own = {"job": job, "tensors": tensors, "game": _game(job), "seat": _seat(job, of), "origin": _origin(job),
+           "name": (name.strip() or _called(job, of))[:NAME], "created_by": user}  # fmt: skip
+    with transaction.atomic():
+        agent, new = Agent.objects.get_or_create(project=job.project, policy=left.policy, sampled=sampled, defaults=own)
+        if agent.deleted_at:
+            Agent.objects.filter(pk=agent.pk).update(deleted_at=None)
+        if new:
+            measure(agent, user)
+    return agent
+
+
+def _tensors(policy: str) -> str:
+    try:
+        return str(json.loads(store().get(policy))["sha256"])
+    except (StoreError, KeyError, TypeError, ValueError) as error:
+        raise actions.Refused(LOST) from error
+
+
+def _called(job: Job, of: str) -> str:
+    return f"{job.title}: {of}" if of else job.title
+
+
+def _game(job: Job) -> dict[str, Any]:
+    task = job.config.get("task") or job.config
+    settings = {k: v for k, v in task["game"].get("settings", {}).items() if not _is_range(v)}
+    return {"name": game_of(job), "settings": settings}
+
+
+def _is_range(value: Any) -> bool:
+    """Of a search for settings; the game's own is taken instead."""
+    return isinstance(value, list) and len(value) > 1 and not isinstance(value[0], str)
+
+
+def _seat(job: Job, of: str) -> int:
+    seats = job.config.get("policies", {}).get(of, {}).get("seats") or [0]
+    return int(seats[0])
+
+
+def _origin(job: Job) -> dict[str, Any]:
+    task = job.config.get("task") or job.config
+    learner = LEARNERS.get(task["learner"]["kind"])
+    steps = task["steps"] if isinstance(task["steps"], int) else job.counters.get("steps", 0)
+    told = {
+        "job": f"Job {job.pk}: {job.title}"[:120], "data": str(job.game_version or "")[:120],
+        "steps": int(job.counters.get("steps", steps)), "seed": int(job.config["seed"]),
+        "learner": learner.label if learner else "",
+    }  # fmt: skip
+    return OriginConfig(**told).model_dump(mode="json")
+
+
+def measure(agent: Agent, user: User | None) -> Job:
+    """A job that measures it on fresh episodes: the seed is made of the agent and of how often it was measured. Raises
+    Refused where its game cannot be played now."""
+    if why := unplayable(agent.game["name"], agent.project):
+        raise actions.Refused(why)
+    before = agent.measurements.count()
+    seed = int.from_bytes(hashlib.sha256(f"measurement {before} of {agent.policy}".encode()).digest()[:6])
+    name = f"Measurement: {agent.name}"[:120]
+    try:
+        config = parse(MeasureConfig, {
+            "name": name, "seed": seed, "game": agent.game, "agent": agent.config.model_dump(), "seat": agent.seat,
+            "opponent": usual_opponent(agent.game["name"]), "origin": agent.origin,
+        })  # fmt: skip
+    except ConfigError as error:
+        raise actions.Refused(str(error)) from error
+    with transaction.atomic():
+        job = actions.submit(agent.project, user, config, title=name, template="measure", parent=agent.job)
+        Measurement.objects.create(agent=agent, job=job)
+    return job
+
+
+def unplayable(game: str, project: Project) -> str:
+    """Why a game cannot be played now; empty where it can."""
+    if games.title_on_menu(game) != games.OWN_GAME:
+        return ""
+    row = registration(game, project)
+    if row is None:
+        return "The game of this agent is not among the project’s simulators any more."
+    return obstacle(row)
+
+
+def opponents(game: str) -> dict[str, str]:
+    """Scripts that may sit on the other seats of a game, by name; none where it has no other seats."""
+    known = built_in(game)
+    if game.startswith(ALONE) or (known is not None and not known.sides):
+        return {}
+    able = [key for key in PLAYERS if script_plays(key, game)] if known is not None else [ANYTHING]
+    return {key: PLAYERS[key].label for key in able}
+
+
+def usual_opponent(game: str) -> dict[str, str] | None:
+    """The strongest script that plays a game: the last one on the list."""
+    able = opponents(game)
+    if not able:
+        return None
+    key = list(able)[-1]
+    return {"kind": "scripted", "player": key, "title": able[key]}

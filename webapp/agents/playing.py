@@ -1,0 +1,43 @@
+"""Playing against a saved agent, in the reader's own browser."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from engine.errors import StoreError
+from webapp.agents.playable import described, obstacle
+from webapp.agents.views import agent_for
+from webapp.lib.storage import store
+from webapp.studies.pictures import FOR_GOOD
+
+USUAL_POINTS = 11
+
+
+@require_safe
+def play(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The page on which somebody plays against the agent."""
+    agent = agent_for(request, slug, pk)
+    why = obstacle(agent)
+    settings = agent.game["settings"]
+    told = {} if why else {
+        "weights": reverse("agents:weights", args=[slug, pk]), "name": agent.name, "sampled": agent.sampled,
+        "activation": described(agent)["network"]["activation"],
+        "input": described(agent)["seat"]["observations"][0]["name"],
+        "skip": settings.get("frame_skip", 1), "points": settings.get("points", USUAL_POINTS),
+    }  # fmt: skip
+    context = {"project": agent.project, "agent": agent, "why": why, "told": told}
+    return render(request, "agents/play.html", context)
+
+
+@require_safe
+def weights(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The numbers of the agent's network."""
+    agent = agent_for(request, slug, pk)
+    try:
+        data = store().get(agent.tensors)
+    except StoreError as error:
+        raise Http404(str(error)) from error
+    return HttpResponse(data, content_type="application/octet-stream", headers={"Cache-Control": FOR_GOOD})

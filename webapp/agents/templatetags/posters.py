@@ -1,0 +1,50 @@
+"""Pictures of agents: some moments of one of their battles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+register = template.Library()
+LINE, HALF, THICK, BALL = 0.92, 0.15, 0.03, 0.03
+"""Where the paddles of Pong stand, half their length and thickness, half the ball; as in
+``static/js/watch/pong.js``."""
+
+
+@register.filter
+def percent_of(share: float) -> str:
+    """A share as the width of a bar: "12.5%"."""
+    return f"{100 * share:.1f}%"
+
+
+@register.simple_tag
+def poster(told: dict[str, Any], name: str) -> SafeString | str:
+    """A picture of an agent on the left; nothing for games without a drawing."""
+    return DRAWINGS[told["drawing"]](told["positions"], name) if told.get("drawing") in DRAWINGS else ""
+
+
+def _pong(positions: list[list[float]], name: str) -> SafeString:
+    """The field with the paddles of the last moment, and the way that the ball took there."""
+    seen = [[round(value, 3) for value in row[:4]] for row in positions]
+    jumps = [i for i in range(1, len(seen)) if abs(seen[i][0] - seen[i - 1][0]) > 0.2]
+    trail = seen[jumps[-1] :] if jumps else seen
+    x, y, left, right = seen[-1]
+    dots = format_html_join(
+        "", '<circle class="poster-trail" cx="{}" cy="{}" r="0.02"></circle>', ((row[0], -row[1]) for row in trail[:-1])
+    )
+    paddle = '<rect class="{}" x="{}" y="{}" width="{}" height="{}"></rect>'
+    size = (2 * THICK, 2 * HALF)
+    return format_html(
+        '<svg class="poster" viewBox="-1.04 -1.04 2.08 2.08" role="img" aria-label="A moment of a battle of {}">'
+        '<rect class="poster-field" x="-1" y="-1" width="2" height="2"></rect>{}{}{}'
+        '<rect class="poster-ball" x="{}" y="{}" width="{}" height="{}"></rect></svg>',
+        name, dots, format_html(paddle, "poster-own", -LINE - THICK, -left - HALF, *size),
+        format_html(paddle, "poster-other", LINE - THICK, -right - HALF, *size),
+        x - BALL, -y - BALL, 2 * BALL, 2 * BALL,
+    )  # fmt: skip
+
+
+DRAWINGS = {"pong": _pong}

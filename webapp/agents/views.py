@@ -1,0 +1,181 @@
+"""The pages of saved agents, and what people do there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_safe
+
+from engine.errors import StoreError
+from webapp.accounts.people import signed_in
+from webapp.agents import keeping
+from webapp.agents.captions import Figures
+from webapp.agents.forms import TextForm
+from webapp.agents.models import Agent
+from webapp.agents.playable import obstacle
+from webapp.lib.posts import one_of, posts_only
+from webapp.lib.storage import store
+from webapp.projects.access import Need, allowed, project_for, role_in
+from webapp.projects.models import Project
+from webapp.studies import actions
+from webapp.studies.models import Job
+from webapp.studies.pictures import job_for
+from webapp.training import games
+
+WRONG = 422
+
+
+class Card(NamedTuple):
+    """An agent on a page: its figures, the job that measures it now, and the title of its game."""
+
+    agent: Agent
+    figures: Figures | None
+    measuring: Job | None
+    game: str
+
+    @classmethod
+    def of(cls, agent: Agent) -> Card:
+        """As it is now."""
+        title = games.title_of(agent.game["name"], agent.project)
+        return cls(agent, Figures.of(agent.measured), agent.measuring, title)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is being measured."""
+        return self.measuring is not None and self.measuring.active
+
+
+@require_safe
+def agents(request: HttpRequest, slug: str) -> HttpResponse:
+    """All agents of a project; ``tag``: those that have it."""
+    project = project_for(request, slug)
+    kept = _all(project).kept()
+    tags = sorted({tag for agent in kept for tag in agent.tags})
+    tag = request.GET.get("tag", "")
+    cards = [Card.of(agent) for agent in kept if not tag or tag in agent.tags]
+    context = {
+        "project": project, "cards": cards, "tags": tags, "tag": tag, "waits": any(card.waits for card in cards),
+        "may_write": _writes(request, project),
+        "deleted": project.agents.exclude(deleted_at=None).order_by("-deleted_at")[:20],
+    }  # fmt: skip
+    return render(request, "agents/list.html", context)
+
+
+def _all(project: Project) -> Any:
+    return project.agents.select_related("project", "created_by", "job").prefetch_related("measurements__job")
+
+
+def _writes(request: HttpRequest, project: Project) -> bool:
+    return allowed(role_in(signed_in(request), project), "write")
+
+
+def agent_for(request: HttpRequest, slug: str, pk: int, need: Need = "read") -> Agent:
+    """An agent of the project. Raises Http404 and PermissionDenied as ``project_for``."""
+    agent: Agent | None = _all(project_for(request, slug, need)).filter(pk=pk).first()
+    if agent is None:
+        raise Http404("No agent of this project has this number.")
+    return agent
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def agent(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One agent; a POST changes its name, notes and tags."""
+    found = agent_for(request, slug, pk, "write" if request.method == "POST" else "read")
+    if request.method != "POST":
+        return _shown(request, found, TextForm(initial={**found.texts, "tags": ", ".join(found.tags)}))
+    form = TextForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, found, form, WRONG)
+    if form.cleaned_data != found.texts:
+        Agent.objects.filter(pk=found.pk).update(before=found.texts, **form.cleaned_data)
+        messages.success(request, "Saved. “Undo” brings back what was there before.")
+    return redirect("agents:agent", slug, pk)
+
+
+def _shown(request: HttpRequest, found: Agent, form: TextForm, status: int = 200) -> HttpResponse:
+    card = Card.of(found)
+    context = {"project": found.project, "card": card, "agent": found, "form": form,
+               "may_write": _writes(request, found.project), "opponent": _opponent(found),
+               "playable": not obstacle(found)}  # fmt: skip
+    return render(request, "agents/agent.html", context, status=status)
+
+
+def _opponent(found: Agent) -> str:
+    """Against whom it was measured."""
+    job = found.measured or found.measuring
+    other = job.config.get("opponent") if job is not None else None
+    return str(other["title"]) if other else "the game itself"
+
+
+@posts_only("agents:agent", "slug", "pk")
+def undo(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Bring back name, notes and tags as they were before the last edit; once more brings the edit back."""
+    found = agent_for(request, slug, pk, "write")
+    if found.before:
+        Agent.objects.filter(pk=pk).update(before=found.texts, **found.before)
+        messages.success(request, f"“{found.before['name']}” is as it was before the last edit.")
+    return redirect("agents:agent", slug, pk)
+
+
+@posts_only("agents:agent", "slug", "pk")
+def delete(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Take an agent off the page, or put it back."""
+    found = agent_for(request, slug, pk, "write")
+    back = one_of(request, "choice", "delete", "restore") == "restore"
+    Agent.objects.filter(pk=pk).update(deleted_at=None if back else timezone.now())
+    words = "is back" if back else "is deleted. “Deleted agents”, below, has it as long as the project lasts"
+    messages.success(request, f"“{found.name}” {words}.")
+    return redirect("agents:agent", slug, pk) if back else redirect("agents:list", slug)
+
+
+@posts_only("agents:agent", "slug", "pk")
+def measure(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Measure an agent again, on new fresh episodes."""
+    found = agent_for(request, slug, pk, "write")
+    if found.measuring is not None and not found.measuring.terminal:
+        return redirect("agents:agent", slug, pk)  # it is under way
+    try:
+        keeping.measure(found, signed_in(request))
+    except actions.Refused as refused:
+        messages.warning(request, str(refused))
+    return redirect("agents:agent", slug, pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def keep(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """What may be kept of a job, as a part of its page; a POST keeps it."""
+    if request.method != "POST":
+        job = job_for(request, slug, pk)
+        context = {"project": job.project, "job": job, "left": keeping.left_by(job),
+                   "may_write": _writes(request, job.project)}  # fmt: skip
+        return render(request, "agents/keep.html", context)
+    job = job_for(request, slug, pk, "write")
+    sampled = one_of(request, "chooses", "", "best", "chance") == "chance"
+    try:
+        kept = keeping.keep(job, signed_in(request), request.POST.get("of", ""), request.POST.get("name", ""), sampled)
+    except actions.Refused as refused:
+        messages.warning(request, str(refused))
+        return redirect("studies:job", slug, pk)
+    return redirect("agents:agent", slug, kept.pk)
+
+
+@require_safe
+def take_home(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The file that people take home."""
+    found = agent_for(request, slug, pk)
+    job = found.measured
+    if job is None:
+        raise Http404("This agent has not been measured yet.")
+    try:
+        data = store().get(job.artifacts["take_home"])
+    except (StoreError, KeyError) as error:
+        raise Http404("This file is not in the store any more. Measure the agent again.") from error
+    answer = HttpResponse(data, content_type="application/zip")
+    answer["Content-Disposition"] = f'attachment; filename="{slugify(found.name) or "agent"}-{found.pk}.zip"'
+    answer["Cache-Control"] = "no-store"
+    return answer

@@ -1,0 +1,156 @@
+"""Watching agents play: choosing who plays whom, and the page that draws their battles."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from engine.arrays import Bundle, unpack
+from engine.errors import StoreError
+from webapp.accounts.people import signed_in
+from webapp.agents.captions import shares
+from webapp.agents.forms import OWN_PLAYER, USUAL_SEED, WatchForm
+from webapp.lib.page_json import PageJson
+from webapp.lib.storage import store
+from webapp.projects.access import allowed, project_for, role_in
+from webapp.projects.models import Project
+from webapp.studies import actions
+from webapp.studies.models import Job, Status
+from webapp.studies.pictures import FOR_GOOD
+from webapp.training import games
+
+WRONG = 422
+PLACES = 4
+"""Decimals of positions: a tenth of a pixel."""
+
+
+class Battle(NamedTuple):
+    """A recorded battle in words. ``points``: of both sides, where the game is drawn."""
+
+    title: str
+    sentence: str
+    length: int
+    moves: list[tuple[str, float]]
+    points: tuple[int, int] | None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def watch(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who shall play; a POST has it recorded, or finds that it was recorded before."""
+    if request.method != "POST":
+        project = project_for(request, slug)
+        chosen = {"agents": request.GET.getlist("agent"), "opponent": request.GET.get("opponent", OWN_PLAYER)}
+        return _asked(request, project, WatchForm(project=project, initial=chosen))
+    project = project_for(request, slug, "write")
+    form = WatchForm(request.POST, project=project)
+    if not form.is_valid() or form.study is None:
+        return _asked(request, project, form, WRONG)
+    again = request.POST.get("again") == "1"
+    job = actions.sample(project, signed_in(request), form.study, again=again)
+    return redirect("agents:battles", slug, job.pk)
+
+
+def _asked(request: HttpRequest, project: Project, form: WatchForm, status: int = 200) -> HttpResponse:
+    may = allowed(role_in(signed_in(request), project), "write")
+    recorded = Job.objects.for_forms().filter(project=project, config__kind="record", status=Status.FINISHED)[:8]
+    context = {"project": project, "form": form, "may_write": may, "recorded": [(job, _title(job)) for job in recorded]}
+    return render(request, "agents/watch.html", context, status=status)
+
+
+def _title(job: Job) -> str:
+    """ "Ada, Bea against Follows the ball, seed 3"."""
+    who = ", ".join(agent["title"] or "an agent" for agent in job.config["agents"])
+    return f"{who} against {_opponent(job)}, seed {job.config['seed']}"
+
+
+def _opponent(job: Job) -> str:
+    other = job.config.get("opponent")
+    return str(other["title"] or "an agent") if other else "the game’s own player"
+
+
+def recording_for(request: HttpRequest, slug: str, pk: int) -> Job:
+    """A recording of the project. Raises Http404 and PermissionDenied as ``project_for``."""
+    project = project_for(request, slug)
+    job = Job.objects.for_forms().select_related("project").filter(project=project, pk=pk).first()
+    if job is None or job.config.get("kind") != "record":
+        raise Http404("These battles are not kept any more. Recordings stay for a month.")
+    return job
+
+
+def bundle_of(job: Job) -> Bundle | None:
+    """What was recorded; None before it is."""
+    try:
+        return unpack(store().get(job.artifacts["recording"])) if job.status == Status.FINISHED else None
+    except (StoreError, KeyError):
+        return None
+
+
+@require_safe
+def battles(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The battles, drawn and in words; how far the recording is, while it is made."""
+    job = recording_for(request, slug, pk)
+    bundle = bundle_of(job)
+    told = [_told(job, bundle, i) for i in range(len(job.config["agents"]))] if bundle else []
+    context = {
+        "project": job.project, "job": job, "battles": told, "drawing": bundle.meta["drawing"] if bundle else "",
+        "title": ", ".join(agent["title"] or "an agent" for agent in job.config["agents"]), "against": _opponent(job),
+        "game": games.title_of(job.config["game"]["name"], job.project), "lost": job.terminal and bundle is None,
+        "again": _again(job), "may_write": allowed(role_in(signed_in(request), job.project), "write"),
+        "longest": max((each.length for each in told), default=0),
+    }  # fmt: skip
+    return render(request, "agents/battles.html", context)
+
+
+def _again(job: Job) -> dict[str, Any]:
+    """The form's fields for the same battles: agents by what they are now, where they are still kept."""
+    kept = {(a.policy, a.sampled): str(a.pk) for a in job.project.agents.kept()}
+
+    def key(player: dict[str, Any]) -> str:
+        return kept.get((player.get("policy", ""), player.get("sampled", False)), "")
+
+    other = job.config.get("opponent")
+    opponent = OWN_PLAYER
+    if other:
+        opponent = f"script:{other['player']}" if other["kind"] == "scripted" else f"agent:{key(other)}"
+    seed = job.config["seed"]
+    agents = [key(agent) for agent in job.config["agents"]]
+    return {"agents": agents, "opponent": opponent, "seed": seed, "next": seed + 1 if seed < 2**31 else USUAL_SEED,
+            "all_kept": all(agents) and opponent != "agent:"}  # fmt: skip
+
+
+def _told(job: Job, bundle: Bundle, i: int) -> Battle:
+    told, title = bundle.meta["battles"][i], bundle.meta["titles"][i] or "The agent"
+    points = bundle.arrays[f"positions/{i}"][-1, 4:6].astype(int).tolist() if bundle.meta["drawing"] == "pong" else None
+    moves = shares(told["counts"], job.config["game"]["name"])
+    return Battle(title, _sentence(title, told, points, _opponent(job)), told["length"], moves,
+                  (points[0], points[1]) if points else None)  # fmt: skip
+
+
+def _sentence(title: str, told: dict[str, Any], points: list[int] | None, opponent: str) -> str:
+    """ "Ada won 11 to 3 against the game’s own player, in 1,204 moves."."""
+    moves = f"{told['length']:,} move{'' if told['length'] == 1 else 's'}"
+    if not told["over"]:
+        return f"{title} played {moves}; there the recording ends."
+    how = {1.0: "won", 0.5: "drew", 0.0: "lost"}.get(told["win"], "played")
+    by = f" {points[0]} to {points[1]}" if points else ""
+    score = f" Its score is {told['score']:.4g}." if points is None and told["score"] is not None else ""
+    against = f" against {opponent}" if opponent else ""
+    return f"{title} {how}{by}{against}, in {moves}.{score}"
+
+
+@require_safe
+def battles_data(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Where everything is at every tick, to be drawn."""
+    job = recording_for(request, slug, pk)
+    bundle = bundle_of(job)
+    if bundle is None or not bundle.meta["drawing"]:
+        raise Http404("There is nothing to draw.")
+    count = len(bundle.meta["battles"])
+    positions = [bundle.arrays[f"positions/{i}"].astype(float).round(PLACES).tolist() for i in range(count)]
+    skip = int(job.config["game"]["settings"].get("frame_skip", 1))
+    answer = PageJson({"drawing": bundle.meta["drawing"], "moments": skip, "battles": positions})
+    answer["Cache-Control"] = FOR_GOOD
+    return answer
