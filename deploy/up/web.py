@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from webapp.lib.env import Environment
 
@@ -26,23 +26,44 @@ ends those that take too long, waits for its turn behind all of them."""
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
+class Sending:
+    """A connection on which writing to somebody who has hung up is no error; asyncio's own drops it as well."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send it, unless the connection is closed or about to be."""
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
+
 class Protocol(HttpToolsProtocol):
     """HTTP that notes in the scope (``absolute_form``) a request line with a whole address, as proxies are sent, and
     closes a connection on which the head of a request does not come whole in time, or is too large. Whoever asks for
-    another protocol, such as WebSocket, gets the answer of a plain request, and the connection ends."""
+    another protocol, such as WebSocket, gets the answer of a plain request, and the connection ends. Where a connection
+    has several requests, all of them learn that it was lost."""
 
     _patience: asyncio.TimerHandle | None = None
     _unread = 0
+    _unanswered: tuple[RequestResponseCycle, ...] = ()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request."""
-        super().connection_made(transport)
+        super().connection_made(Sending(transport))  # type: ignore[arg-type]  # it passes on all else
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Wait for nothing any more, and answer nothing."""
         super().connection_lost(exc)
         self._head_came()
+        for cycle in self._unanswered:
+            if not cycle.response_complete:
+                cycle.disconnected = True
+            cycle.message_event.set()
 
     def data_received(self, data: bytes) -> None:
         """Hang up on whoever sends a head, or lines after a body, beyond ``HEAD_BYTES``: the parser gets no more than
@@ -93,6 +114,7 @@ class Protocol(HttpToolsProtocol):
         self._unread = 0
         self.scope["absolute_form"] = not self.url.startswith((b"/", b"*"))  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
+        self._unanswered = (*(each for each in self._unanswered if not each.response_complete), self.cycle)
         if self.parser.should_upgrade():
             self.cycle.keep_alive = False  # the parser reads nothing that comes after such a head
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import struct
 import time
 from collections.abc import Iterator
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -21,6 +23,9 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     """A server that gives the head of a request half a second."""
 
     async def tell(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/stream":
+            await stream(receive, send)
+            return
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
         await send({"type": "http.response.body", "body": b"ok"})
 
@@ -32,6 +37,22 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     yield listening
     server.should_exit = True
     serving.join()
+
+
+left = Event()
+"""The last reader of a stream has gone."""
+
+
+async def stream(receive: Any, send: Any) -> None:
+    """Goes on until the reader leaves."""
+    left.clear()
+    await receive()
+    gone = asyncio.ensure_future(receive())
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    while not gone.done():
+        await send({"type": "http.response.body", "body": b"more", "more_body": True})
+        await asyncio.sleep(0.01)
+    left.set()
 
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -106,3 +127,17 @@ def test_whoever_asks_for_another_protocol_gets_a_plain_answer_and_no_line_in_th
     assert answer.startswith(b"HTTP/1.1 200 OK")
     assert answer.endswith(b"ok")
     assert not [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+
+
+@pytest.mark.parametrize("behind", [b"", WHOLE, b"xxxxx"], ids=["nothing", "another request", "what is none"])
+@pytest.mark.parametrize("at_once", [False, True], ids=["closes", "resets"])
+def test_a_stream_whose_reader_hangs_up_ends_without_a_line_in_the_log(
+    listener: socket.socket, caplog: pytest.LogCaptureFixture, behind: bytes, at_once: bool
+) -> None:
+    with socket.create_connection(listener.getsockname(), timeout=PATIENCE) as asking:
+        asking.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n" + behind)
+        assert asking.recv(4096)
+        if at_once:
+            asking.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert left.wait(PATIENCE)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
