@@ -377,6 +377,44 @@ def test_what_a_change_refits_is_told_and_never_as_the_lineup_it_was(search: Job
     assert "Both are under the line on this data, one of them refitted." in fair
 
 
+def test_while_a_change_is_tried_only_lineups_with_a_verdict_are_counted(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    found = read(job)
+    assert found is not None
+    first = found.lineups[0]._replace(refitted="", unfit=False, after=Measured(1.2, first=True))
+
+    def told(*findings: str) -> str:
+        found.__dict__["lineups"] = [first._replace(finding=finding) for finding in findings]
+        return head(found)
+
+    with_it = "With Marrow Duke’s cost at 400"
+    job.status = Status.RUNNING
+    assert told("", "", "more").startswith(f"{with_it}: nothing is decided yet.")
+    assert fixed(found).startswith("Nothing is decided yet.")
+    assert told("", "more", "confirmed").endswith(
+        "so far one of the three has a verdict, and it is not under the line."
+    )
+    assert told("refuted", "more", "refuted").endswith(
+        "so far two of the three have a verdict, and all of those are under the line."
+    )
+    assert fixed(found).startswith("So far two of the three have a verdict")
+    assert told("refuted", "confirmed").endswith("and one of those is under the line.")
+    job.status = Status.FINISHED
+    assert told("close", "more", "confirmed") == f"{with_it}, none of the three is surely under the line."
+    assert told("more", "close") == f"{with_it}, fresh battles do not decide about any lineup."
+    assert told("refuted", "more") == f"{with_it}, one of the two is under the line."
+
+
+def test_what_is_saved_before_a_verdict_says_so(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    early = "What is saved now is saved before its verdict."
+    assert early not in shown(team.designer, address(search))
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    assert early in shown(team.designer, address(search))
+
+
 def test_who_may_not_change_the_project_tries_nothing(team: Studio, search: Job) -> None:
     shortlist(search)
     assert attempt(team.producer, search, "400").status_code == 403

@@ -26,6 +26,10 @@ MARKS: Mapping[str, str] = {"confirmed": "strong", "refuted": "fair", "measured"
 """The verdict marks of findings; any other is ``unsure``, and none is no verdict yet."""
 
 
+OPEN = ("more", "close")
+"""Findings that leave a lineup undecided."""
+
+
 class Number(NamedTuple):
     """A changed number of the game: of which piece (empty: of the game itself), what it is called, in which unit, and
     its value before (None: the piece is new) and after."""
@@ -92,6 +96,11 @@ class Lineup(NamedTuple):
     failed: bool
     battles: int
     over: bool
+
+    @property
+    def decided(self) -> bool:
+        """Whether it has a verdict, from fresh battles."""
+        return bool(self.finding) and self.finding not in OPEN and not self.unfit
 
     @property
     def both(self) -> tuple[Measured, Measured, Measured]:
