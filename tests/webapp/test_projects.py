@@ -337,6 +337,14 @@ def test_time_left_is_told_only_once_there_is_something_to_go_by(team: Studio) -
     assert pace(job(team.project, Status.QUEUED)).share == 0.0
 
 
+def test_the_battles_that_play_the_edge_again_count_as_work(team: Studio) -> None:
+    search = search_job(team.project, status=Status.RUNNING, tick=100, ticks=100, counters={"seconds": 10.0})
+    assert search.config["fresh"]
+    assert 0.5 < pace(search).share < 1.0, "all rounds are over, but not what comes after them"
+    search.counters = {"seconds": 10.0, "battles": 900, "planned": 1_000}
+    assert pace(search).share == pytest.approx(0.9)
+
+
 def test_a_round_under_way_counts_in_part(team: Studio) -> None:
     def running(evaluations: int) -> float:
         counters = {"evaluations": evaluations}
