@@ -115,7 +115,7 @@ def test_an_axis_that_is_not_strength_leaves_no_room_for_the_median_team(enter: 
 
 
 def test_progress_counts_the_battles_that_play_the_edge_again(enter: Enter, team: Studio) -> None:
-    job = played(team.project, 4, ticks=4)
+    job = played(team.project, 4)
     now = {"evaluations": 120, "battles": 3_000, "cached": 0, "seconds": 20.0, "planned": 4_000}
     assert journal.append(job, {}, [Entry("logged", {"message": "The edge is played again.", "counters": now})],
                           counters=now)  # fmt: skip

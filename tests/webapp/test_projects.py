@@ -330,7 +330,7 @@ def test_time_left_is_told_only_once_there_is_something_to_go_by(team: Studio) -
     later = job(team.project, Status.RUNNING, tick=25, ticks=100, counters={"seconds": 10.0})
     assert pace(early).seconds_left is None
     assert pace(later).seconds_left == pytest.approx(30.0)
-    assert [pace(each).why for each in (early, later)] == ["end not known yet", ""]
+    assert [pace(each).why for each in (early, later)] == ["too early to say when it ends", ""]
     timed = {"stop": [{"kind": "minutes", "most": 1.0}]}
     by_clock = job(team.project, Status.RUNNING, tick=1, ticks=1000, counters={"seconds": 15.0}, config=timed)
     assert pace(by_clock).seconds_left == pytest.approx(45.0)
