@@ -404,6 +404,36 @@ def test_while_a_change_is_tried_only_lineups_with_a_verdict_are_counted(team: S
     assert told("close", "more", "confirmed") == f"{with_it}, none of the three is surely under the line."
     assert told("more", "close") == f"{with_it}, fresh battles do not decide about any lineup."
     assert told("refuted", "more") == f"{with_it}, one of the two is under the line."
+    assert told("refuted") == f"{with_it}, {first.name} is under the line."
+    assert fixed(found) == f"{first.name} is under the line on this data."
+    assert told("confirmed") == f"{with_it}, {first.name} is not under the line."
+
+
+def test_a_lineup_that_holds_nothing_that_is_changed_says_why_it_is_there(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    found = read(job)
+    assert found is not None
+    without = [all("Marrow Duke" not in team for team in each.teams) for each in found.lineups]
+    assert [each.apart for each in found.lineups] == without
+    why = "holds nothing that is changed"
+    assert shown(team.designer, address(search)).count(why) == sum(without)
+    body = unpack(store().get(job.artifacts["table"]))
+    body.meta["changes"][0]["piece"] = "Nobody"
+    Job.objects.filter(pk=job.pk).update(artifacts={"table": store().put(pack(body.meta, body.arrays))})
+    assert shown(team.designer, address(search)).count(why) == len(without)
+
+
+def test_values_and_the_ends_of_their_ranges_have_equally_many_digits_in_a_row(search: Job) -> None:
+    shortlist(search)
+    found = read(tried(search))
+    assert found is not None
+    near = Measured(found.line - 0.004 if found.line else 1.0, 1.0, 2.5)
+    first = found.lineups[0]._replace(before=near, after=Measured(2.4, 2.41, 2.48))
+    found.__dict__["lineups"] = [first, *found.lineups[1:]]
+    for each in found.lineups:
+        told = " to ".join(words for m in (each.before, each.after) for words in (found.value_of(m), found.ends_of(m)))
+        assert len({len(number.rstrip("×").partition(".")[2]) for number in told.split(" to ") if number}) == 1, told
 
 
 def test_what_is_saved_before_a_verdict_says_so(team: Studio, search: Job) -> None:

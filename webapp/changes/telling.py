@@ -81,7 +81,7 @@ def _in_the_end(replayed: Replayed, where: str = "") -> str:
     lineups = _allowed(replayed)
     under, open_ = _under(lineups), any(not each.decided for each in lineups)
     surely = " surely" if open_ and not under else ""
-    return f"{_of(len(under), len(lineups))}{surely} {lower_first(replayed.words.refuted)}{where}{_some(under)}"
+    return f"{_of(under, lineups)}{surely} {lower_first(replayed.words.refuted)}{where}{_some(under)}"
 
 
 def _allowed(replayed: Replayed) -> list[Lineup]:
@@ -98,10 +98,11 @@ def _with(replayed: Replayed) -> str:
     return f"With {first.at}{others}"
 
 
-def _of(count: int, total: int) -> str:
-    """ "four of the five are"."""
+def _of(some: Sequence[Lineup], lineups: Sequence[Lineup]) -> str:
+    """ "four of the five are"; a single one by its name."""
+    count, total = len(some), len(lineups)
     if total == 1:
-        return "its one lineup is" if count else "its one lineup is not"
+        return f"{lineups[0].name} is" if count else f"{lineups[0].name} is not"
     if count == total:
         return "both are" if total == 2 else f"all {_word(total)} are"
     return f"{_word(count)} of the {_word(total)} {'are' if count > 1 else 'is'}"
