@@ -74,6 +74,7 @@ def judged(search: Job, intended: Sequence[Suspect]) -> Judged:
     rows = {int(lineup): row for row, lineup in enumerate(found.core["id"])}
     fresh = {rows[lineup]: said for lineup, said in found.fresh.items() if lineup in rows}
     sure, open_ = ([row for row, said in fresh.items() if said.finding in told] for told in (SURE, WAITS))
+    open_ = [row for row in open_ if not found.core["meant"][row]]
     names = dict(zip([*sure, *open_], told_apart([*map(lineups.teams, [*sure, *open_])]), strict=True))
     told = [{"name": names[row], **_told(lineups, row, fresh[row], intended)} for row in sure]
     told.sort(key=lambda each: -each["beyond"])
