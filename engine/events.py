@@ -15,13 +15,15 @@ SCHEMA = 1
 
 class Counters(msgspec.Struct, frozen=True):
     """Totals over the study's whole life, resumed attempts included: evaluations, requested battles, battles answered
-    from the cache, environment steps, and seconds of running time."""
+    from the cache, environment steps, and seconds of running time. ``planned``: battles in all, once a search
+    knows what it plays again at its end; 0 before, and where nobody knows."""
 
     evaluations: int = 0
     battles: int = 0
     cached: int = 0
     steps: int = 0
     seconds: float = 0.0
+    planned: int = 0
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):

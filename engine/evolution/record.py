@@ -52,6 +52,7 @@ class Record:
         self.totals = {"evaluations": 0, self.unit: 0, "cached": 0, "failed": 0}
         self.reference: list[list[float]] = []
         self.each = 0
+        self.planned = 0
         self.before, self.began = 0.0, time.monotonic()
         self.waiting: list[Individual] = []
         self.further: list[tuple[int, Evaluation]] = []
@@ -221,7 +222,7 @@ class Record:
         """Totals over the study's whole life."""
         t = self.totals
         seconds = self.before + time.monotonic() - self.began
-        return Counters(t["evaluations"], t.get("battles", 0), t["cached"], t.get("steps", 0), seconds)
+        return Counters(t["evaluations"], t.get("battles", 0), t["cached"], t.get("steps", 0), seconds, self.planned)
 
     def state(self) -> dict[str, Any]:
         """As JSON, without rows that wait for their chunk: none wait when a checkpoint is written."""

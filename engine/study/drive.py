@@ -61,6 +61,10 @@ class Drive(PoolSession):
         """Called before the study is paused or stopped in the middle of a tick."""
         yield from ()
 
+    def cost(self, requests: Sequence[Request]) -> int:
+        """Battles that so many requests take at most; 0: not known."""
+        return 0
+
     def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
         """Metrics and artifacts of a tick beyond those of every study."""
         return {}, {}
@@ -151,8 +155,7 @@ class Drive(PoolSession):
         what = f"Measuring the {_many(len(front), noun)} of the edge{rest} again, on fresh {played}."
         found = yield from self._measured(pool, asked, what)
         if found and (open_ := self.record.undecided(found, FURTHER)):
-            left = f"{_many(len(open_), noun).capitalize()} still undecided, where more {played} may tell"
-            what = f"{left}: playing {FURTHER} times as many for {'each' if len(open_) > 1 else 'it'}."
+            what = f"Playing {FURTHER} times as many {played} for {_many(len(open_), noun)} that they may well settle."
             further = self._again([(front + others)[i] for i in open_], fresh * FURTHER)
             longer = yield from self._measured(pool, further, what)
             found = [dict(zip(open_, longer, strict=True)).get(i, one) for i, one in enumerate(found)] if longer else []
@@ -175,6 +178,8 @@ class Drive(PoolSession):
         """Log ``what`` is played, and play it. Returns the answers in the order of the requests, or none if a command
         comes."""
         asked = {request.id: request for request in requests}
+        cost = self.cost(requests)
+        self.record.planned = self.record.totals[self.record.unit] + cost if cost else 0
         yield self.say(Logged, message=what)
         pool.submit(requests)
         self.throttle.restart()

@@ -250,7 +250,7 @@ class _Gate(Session):
     def _counters(self) -> Counters:
         """Totals of the parts that are over and of the one under way."""
         pairs = zip(msgspec.structs.astuple(self.done.counters), msgspec.structs.astuple(self.done.inner), strict=True)
-        return Counters(*(a + b for a, b in pairs))
+        return msgspec.structs.replace(Counters(*(a + b for a, b in pairs)), planned=0)
 
     def _said(self, event: Logged | Incident) -> AnyEvent:
         return msgspec.structs.replace(event, tick=self.done.tick, counters=self._counters)

@@ -76,6 +76,9 @@ class _Lineups(Drive):
     def payload(self) -> bytes:
         return msgspec.json.encode(Setup(self.config.model_dump(mode="json"), self.baselines.state()))
 
+    def cost(self, requests: Sequence[Request]) -> int:
+        return sum(each.last - each.first for each in requests) * self.battles_each
+
     @property
     def battles_each(self) -> int:
         """Battles of one replicate."""

@@ -271,7 +271,12 @@ def test_the_hover_card_stands_beside_its_point_and_a_line_leads_there(explore: 
         card = box(page.locator("[data-hover]"))
         beside = [max(card["x"] - x, x - card["x"] - card["width"]), max(card["y"] - y, y - card["y"] - card["height"])]
         assert max(beside) >= 8, "the card lies on its point"
+        assert max(beside) <= 125, "the card stands far from its point"
+        ring = box(page.locator(".hover-ring"))
+        assert abs(ring["x"] + ring["width"] / 2 - x) < 6, "the ring is not around the point"
+        assert abs(ring["y"] + ring["height"] / 2 - y) < 6
     page.mouse.move(5, 5)
+    expect(page.locator(".hover-ring")).to_be_hidden()
     expect(page.locator("[data-hover-leader]")).to_be_hidden()
 
 

@@ -74,6 +74,17 @@ def listed(job: Job, team: Studio, lineup: int) -> None:
 # ---- numbers ----
 
 
+def test_a_range_that_is_wide_because_of_few_replicates_says_how_few(enter: Enter, team: Studio) -> None:
+    columns = archive(ROWS)
+    first = int(np.argmax(columns["objective"][:, 0]))
+    columns["samples"][:], columns["error"][first, 0] = 4, 3.0
+    page = explorer(enter, team, with_columns(team, columns), OPEN)
+    page.locator(".range-cell .sort").click()
+    cells = page.locator(".lineups tbody tr[id] td.range-cell")
+    expect(page.locator(f"#lineup-{first} td.range-cell")).to_contain_text(", 4 replicates")
+    assert sum("replicates" in words for words in cells.all_inner_texts()) == 1
+
+
 def test_the_pages_count_digits_as_the_server_does(enter: Enter, team: Studio) -> None:
     job = search_job(team.project, rows=50)
     page = explorer(enter, team, job)

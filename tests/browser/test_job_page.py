@@ -114,6 +114,19 @@ def test_an_axis_that_is_not_strength_leaves_no_room_for_the_median_team(enter: 
     assert low > 1300
 
 
+def test_progress_counts_the_battles_that_play_the_edge_again(enter: Enter, team: Studio) -> None:
+    job = played(team.project, 4)
+    now = {"evaluations": 120, "battles": 3_000, "cached": 0, "seconds": 20.0, "planned": 4_000}
+    assert journal.append(job, {}, [Entry("logged", {"message": "The edge is played again.", "counters": now})],
+                          counters=now)  # fmt: skip
+    page = enter(team.designer, path(job))
+    expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuetext", "75\u00a0% of 4,000 battles")
+    expect(page.locator("[data-battles]")).to_have_text("3,000")
+    expect(page.locator("[data-doing]")).to_have_text("playing the edge again on fresh battles")
+    page.goto(page.url.split("/p/")[0])
+    expect(page.get_by_text("75\u00a0%").first).to_be_visible()
+
+
 def test_an_edge_of_one_lineup_is_told_as_a_mark_and_not_as_a_line(enter: Enter, team: Studio) -> None:
     job = played(team.project, 3)
     columns = archive(30)

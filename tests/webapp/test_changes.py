@@ -391,6 +391,74 @@ def test_what_a_change_refits_is_told_and_never_as_the_lineup_it_was(search: Job
     assert "Both are under the line on this data, one of them refitted." in fair
 
 
+def test_while_a_change_is_tried_only_lineups_with_a_verdict_are_counted(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    found = read(job)
+    assert found is not None
+    first = found.lineups[0]._replace(refitted="", unfit=False, after=Measured(1.2, first=True))
+
+    def told(*findings: str) -> str:
+        found.__dict__["lineups"] = [first._replace(finding=finding) for finding in findings]
+        return head(found)
+
+    with_it = "With Marrow Duke’s cost at 400"
+    job.status = Status.RUNNING
+    assert told("", "", "more").startswith(f"{with_it}: nothing is decided yet.")
+    assert fixed(found).startswith("Nothing is decided yet.")
+    assert told("", "more", "confirmed").endswith(
+        "so far one of the three has a verdict, and it is not under the line."
+    )
+    assert told("refuted", "more", "refuted").endswith(
+        "so far two of the three have a verdict, and all of those are under the line."
+    )
+    assert fixed(found).startswith("So far two of the three have a verdict")
+    assert told("refuted", "confirmed").endswith("and one of those is under the line.")
+    job.status = Status.FINISHED
+    assert told("close", "more", "confirmed") == f"{with_it}, none of the three is surely under the line."
+    assert told("more", "close") == f"{with_it}, fresh battles do not decide about any lineup."
+    assert told("refuted", "more") == f"{with_it}, one of the two is under the line."
+    assert told("refuted") == f"{with_it}, {first.name} is under the line."
+    assert fixed(found) == f"{first.name} is under the line on this data."
+    assert told("confirmed") == f"{with_it}, {first.name} is not under the line."
+
+
+def test_a_lineup_that_holds_nothing_that_is_changed_says_why_it_is_there(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    found = read(job)
+    assert found is not None
+    without = [all("Marrow Duke" not in team for team in each.teams) for each in found.lineups]
+    assert [each.apart for each in found.lineups] == without
+    why = "holds nothing that is changed"
+    assert shown(team.designer, address(search)).count(why) == sum(without)
+    body = unpack(store().get(job.artifacts["table"]))
+    body.meta["changes"][0]["piece"] = "Nobody"
+    Job.objects.filter(pk=job.pk).update(artifacts={"table": store().put(pack(body.meta, body.arrays))})
+    assert shown(team.designer, address(search)).count(why) == len(without)
+
+
+def test_values_and_the_ends_of_their_ranges_have_equally_many_digits_in_a_row(search: Job) -> None:
+    shortlist(search)
+    found = read(tried(search))
+    assert found is not None
+    near = Measured(found.line - 0.004 if found.line else 1.0, 1.0, 2.5)
+    first = found.lineups[0]._replace(before=near, after=Measured(2.4, 2.41, 2.48))
+    found.__dict__["lineups"] = [first, *found.lineups[1:]]
+    for each in found.lineups:
+        told = " to ".join(words for m in (each.before, each.after) for words in (found.value_of(m), found.ends_of(m)))
+        assert len({len(number.rstrip("×").partition(".")[2]) for number in told.split(" to ") if number}) == 1, told
+
+
+def test_what_is_saved_before_a_verdict_says_so(team: Studio, search: Job) -> None:
+    shortlist(search)
+    job = tried(search)
+    early = "What is saved now is saved before its verdict."
+    assert early not in shown(team.designer, address(search))
+    Job.objects.filter(pk=job.pk).update(status=Status.RUNNING)
+    assert early in shown(team.designer, address(search))
+
+
 def test_who_may_not_change_the_project_tries_nothing(team: Studio, search: Job) -> None:
     shortlist(search)
     assert attempt(team.producer, search, "400").status_code == 403

@@ -57,6 +57,17 @@ def test_every_evaluated_lineup_is_there_with_the_verdict_the_engine_gives(team:
     assert (explored.genome == columns["genome"]).all()
 
 
+@pytest.mark.parametrize(("line", "digits"), [(90.0, 0), (20.0, 0), (5.0, 1), (0.8, 2)])
+def test_values_have_digits_enough_to_be_put_in_order_beside_a_small_line(
+    team: Studio, line: float, digits: int
+) -> None:
+    job = search_job(team.project)
+    job.config["objectives"]["objectives"][1]["threshold"] = line  # strength left, whose values spread widely
+    job.save()
+    told = build.build(job).meta["objectives"][1]
+    assert told["digits"] == digits
+
+
 def test_a_family_is_what_strongest_teams_share(team: Studio) -> None:
     job = search_job(team.project, rows=6000)
     explored, spec = build.build(job), source.spec(job)

@@ -330,11 +330,19 @@ def test_time_left_is_told_only_once_there_is_something_to_go_by(team: Studio) -
     later = job(team.project, Status.RUNNING, tick=25, ticks=100, counters={"seconds": 10.0})
     assert pace(early).seconds_left is None
     assert pace(later).seconds_left == pytest.approx(30.0)
-    assert [pace(each).why for each in (early, later)] == ["end not known yet", ""]
+    assert [pace(each).why for each in (early, later)] == ["too early to say when it ends", ""]
     timed = {"stop": [{"kind": "minutes", "most": 1.0}]}
     by_clock = job(team.project, Status.RUNNING, tick=1, ticks=1000, counters={"seconds": 15.0}, config=timed)
     assert pace(by_clock).seconds_left == pytest.approx(45.0)
     assert pace(job(team.project, Status.QUEUED)).share == 0.0
+
+
+def test_the_battles_that_play_the_edge_again_count_as_work(team: Studio) -> None:
+    search = search_job(team.project, status=Status.RUNNING, tick=100, ticks=100, counters={"seconds": 10.0})
+    assert search.config["fresh"]
+    assert 0.5 < pace(search).share < 1.0, "all rounds are over, but not what comes after them"
+    search.counters = {"seconds": 10.0, "battles": 900, "planned": 1_000}
+    assert pace(search).share == pytest.approx(0.9)
 
 
 def test_a_round_under_way_counts_in_part(team: Studio) -> None:

@@ -161,8 +161,15 @@ def test_a_search_without_a_table_offers_to_measure_once(team: Studio, search: J
 
 def test_what_cannot_be_measured_says_why(team: Studio, search: Job) -> None:
     search.config["lineups"] |= {"teams": 1, "cost_tolerance": None}
+    there = reverse("suspects:page", args=[search.project.slug, search.pk])
+    pages = [reverse(name, args=[search.project.slug, search.pk]) for name in ("studies:job", "studies:explore",
+                                                                                  "changes:page")]  # fmt: skip
+    client = signed_in(team.designer)
+    assert all(f'href="{there}"' in client.get(page).content.decode() for page in pages)
     search.save()
     assert companion.ALONE in shown(team.designer, search)
+    for page in pages:
+        assert there not in client.get(page).content.decode(), "nothing leads to where nothing ever is"
     signed_in(team.designer).post(address(search, "measure"))
     assert companion.of(search) is None
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from engine.arrays import Bundle
 from engine.config import ObjectiveConfig
 from engine.verdicts import Finding
-from webapp.lib.figures import column_digits, in_unit, telling, with_unit
+from webapp.lib.figures import column_digits, in_unit, ranged_digits, telling, with_unit
 from webapp.lib.words import lower_first, number
 from webapp.studies import explore_source as source
 from webapp.studies.fresh import Fresh
@@ -24,6 +24,10 @@ from webapp.studies.verdict_words import Words
 
 MARKS: Mapping[str, str] = {"confirmed": "strong", "refuted": "fair", "measured": ""}
 """The verdict marks of findings; any other is ``unsure``, and none is no verdict yet."""
+
+
+OPEN = ("more", "close")
+"""Findings that leave a lineup undecided."""
 
 
 class Number(NamedTuple):
@@ -69,13 +73,19 @@ class Measured(NamedTuple):
     first: bool = False
     difference: bool = False
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Of its range, where it has one."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 class Lineup(NamedTuple):
     """A lineup before and after, in the objective that has the line. ``change``: the difference, after less before, of
     the same replicates. ``words``: the verdict after the change in a sentence, ``short`` in a word or two; empty while
     nothing is told. ``finding`` and ``found_before``: the verdicts, as the engine calls them. ``refitted``: what the
     new prices made other, in words; ``unfit``: they rule it out, and nothing near it keeps to the rules. ``battles``:
-    fresh ones, of both versions. ``over``: after the change its whole range is over the line."""
+    fresh ones, of both versions. ``over``: after the change its whole range is over the line. ``apart``: it
+    holds no piece of which a number was changed."""
 
     name: str
     teams: list[str]
@@ -92,6 +102,12 @@ class Lineup(NamedTuple):
     failed: bool
     battles: int
     over: bool
+    apart: bool = False
+
+    @property
+    def decided(self) -> bool:
+        """Whether it has a verdict, from fresh battles."""
+        return bool(self.finding) and self.finding not in OPEN and not self.unfit
 
     @property
     def both(self) -> tuple[Measured, Measured, Measured]:
@@ -184,7 +200,7 @@ class Replayed:
 
     def value_of(self, measured: Measured) -> str:
         """A value of the objective with its unit; a dash where there is none. A difference has as many digits as all
-        differences, any other value so many that it stands on its side of the line."""
+        differences, any other value so many that it and what stands beside it are told from the line."""
         return "–" if measured.value is None else self._told(measured.value, measured)
 
     def ends_of(self, measured: Measured) -> str:
@@ -198,23 +214,35 @@ class Replayed:
     def _digits(self, of: Measured) -> int:
         if of.difference:
             return self.change_digits
-        known = None if of.low is None or of.high is None else (of.low, of.high)
-        return telling(of.value or 0.0, known, self.digits, [] if self.line is None else [self.line])
+        return self._in_rows.get(of) or self._told_apart(of)
+
+    def _told_apart(self, of: Measured) -> int:
+        return telling(of.value or 0.0, of.ends, self.digits, [] if self.line is None else [self.line])
+
+    @cached_property
+    def _in_rows(self) -> dict[Measured, int]:
+        """Digits after the point of the values of every lineup: before and after have equally many."""
+        known: dict[Measured, int] = {}
+        for each in self.lineups:
+            both = [m for m in (each.before, each.after) if m.value is not None]
+            most = max(map(self._told_apart, both), default=self.digits)
+            known |= {m: max(most, known.get(m, 0)) for m in both}
+        return known
 
     @property
     def finer(self) -> bool:
         """Whether a value has more digits than the others, as it is close to the line."""
-        return any(m.value is not None and self._digits(m) > self.digits for m in self._values)
+        return any(digits > self.digits for digits in self._in_rows.values())
 
     @cached_property
     def digits(self) -> int:
         """After the point, of all of its values but those close to the line."""
-        return column_digits((m.value for m in self._values), self.objective.unit)
+        return ranged_digits(((m.value, m.ends) for m in self._values), self.objective.unit)
 
     @cached_property
     def change_digits(self) -> int:
         """After the point, of all differences."""
-        return column_digits((each.change.value for each in self.lineups), self.objective.unit)
+        return max(self.digits, column_digits((each.change.value for each in self.lineups), self.objective.unit))
 
     @property
     def _values(self) -> Iterator[Measured]:
@@ -242,7 +270,12 @@ class Replayed:
             bool(columns["failed"][i]),
             int(columns["battles"][i]),
             bool(columns["over_after"][i]),
+            self._apart(told["teams"]),
         )  # fmt: skip
+
+    def _apart(self, teams: list[list[str]]) -> bool:
+        changed = {each.piece for each in self.numbers}
+        return "" not in changed and not any(part.partition(" ×")[0] in changed for team in teams for part in team)
 
     def _measured(self, when: str, i: int) -> Measured:
         value = self._value(when, i)

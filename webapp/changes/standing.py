@@ -15,7 +15,7 @@ from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import team_row
 from webapp.changes.picking import Lineups
 from webapp.changes.reading import Measured
-from webapp.lib.figures import column_digits, in_unit, telling
+from webapp.lib.figures import in_unit, ranged_digits, telling
 from webapp.lib.words import number
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored, explored
@@ -55,9 +55,8 @@ class Standing:
 
     def _told(self, n: float, of: Measured) -> str:
         unit, lines = self.objective.unit, [] if self.line is None else [self.line]
-        digits = column_digits((each.before.value for each in self.lineups), unit)
-        known = None if of.low is None or of.high is None else (of.low, of.high)
-        return in_unit(number(n, telling(of.value or 0.0, known, digits, lines)), unit)
+        digits = ranged_digits(((each.before.value, each.before.ends) for each in self.lineups), unit)
+        return in_unit(number(n, telling(of.value or 0.0, of.ends, digits, lines)), unit)
 
 
 def standing(search: Job, replayed: Lineups) -> Standing | None:

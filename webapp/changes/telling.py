@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webapp.changes.reading import Lineup, Replayed
+from django.utils.text import capfirst
+
+from webapp.changes.reading import OPEN, Lineup, Replayed
 from webapp.lib.words import lower_first
 
 COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -13,16 +15,15 @@ NAMED = 2
 
 
 def head(replayed: Replayed) -> str:
-    """ "With Warhorn’s rally bonus at 18 %, four of the five are under the line." While nothing is sure, how far it
-    is."""
-    lineups = [each for each in replayed.lineups if not each.unfit]
-    told = [each for each in lineups if each.finding]
-    if not told:
-        return f"{_with(replayed)}: no verdict yet. Bars that still fill in are of the first few battles."
-    under = [each for each in lineups if each.finding == "refuted"]
+    """ "With Warhorn’s rally bonus at 18 %, four of the five are under the line." While it is played, how many have a
+    verdict, and what those say."""
+    if not any(each.decided for each in replayed.lineups):
+        return f"{_with(replayed)}{',' if replayed.job.terminal else ':'} {_undecided(replayed)}"
     if replayed.line is None:
         return f"{_with(replayed)}: the bars show what changes. No line is drawn, so nothing is called unfair."
-    return f"{_with(replayed)}, {_of(len(under), len(lineups))} {lower_first(replayed.words.refuted)}{_some(under)}."
+    if not replayed.job.terminal:
+        return f"{_with(replayed)}, so far {_by_now(replayed)}."
+    return f"{_with(replayed)}, {_in_the_end(replayed)}."
 
 
 def rest(replayed: Replayed) -> list[str]:
@@ -30,7 +31,7 @@ def rest(replayed: Replayed) -> list[str]:
     instead of lineups that are not allowed any more."""
     lineups = replayed.lineups
     over = [each for each in lineups if each.finding == "confirmed"]
-    open_ = [each for each in lineups if each.finding in ("more", "close")]
+    open_ = [each for each in lineups if each.finding in OPEN]
     weak = [each for each in lineups if each.finding == "weak"]
     beyond = [each for each in weak if each.over]
     before = [each for each in lineups if each.found_before == "refuted" and each.finding == "refuted"]
@@ -48,12 +49,47 @@ def rest(replayed: Replayed) -> list[str]:
 
 def fixed(replayed: Replayed) -> str:
     """Did it work? "Four of the five are under the line on this data." """
-    lineups = [each for each in replayed.lineups if not each.unfit]
-    if not any(each.finding for each in lineups):
-        return "It is being played: no verdict yet."
-    under = [each for each in lineups if each.finding == "refuted"]
-    said = f"{_of(len(under), len(lineups)).capitalize()} {lower_first(replayed.words.refuted)}"
-    return f"{said} on this data{_some(under)}."
+    if not any(each.decided for each in replayed.lineups):
+        return capfirst(_undecided(replayed))
+    if not replayed.job.terminal:
+        return f"So far {_by_now(replayed)}."
+    return f"{capfirst(_in_the_end(replayed, ' on this data'))}."
+
+
+def _undecided(replayed: Replayed) -> str:
+    if replayed.job.terminal:
+        return "fresh battles do not decide about any lineup."
+    return "nothing is decided yet. Bars that still fill in are of the first few battles."
+
+
+def _by_now(replayed: Replayed) -> str:
+    """ "two of the five have a verdict, and one of those is under the line"."""
+    lineups = _allowed(replayed)
+    decided, under = [each for each in lineups if each.decided], _under(lineups)
+    if len(decided) == 1:
+        which = f"it is{'' if under else ' not'}"
+    else:
+        count = "all" if len(under) == len(decided) else _word(len(under))
+        which = f"{count} of those {'is' if len(under) < 2 else 'are'}"
+    those = f"{_word(len(decided))} of the {_word(len(lineups))}" if len(lineups) > 1 else lineups[0].name
+    have, what = "has" if len(decided) == 1 else "have", lower_first(replayed.words.refuted)
+    return f"{those} {have} a verdict, and {which} {what}{_some(under)}"
+
+
+def _in_the_end(replayed: Replayed, where: str = "") -> str:
+    """ "four of the five are under the line"; of none that is so where some stay open, that none surely is."""
+    lineups = _allowed(replayed)
+    under, open_ = _under(lineups), any(not each.decided for each in lineups)
+    surely = " surely" if open_ and not under else ""
+    return f"{_of(under, lineups)}{surely} {lower_first(replayed.words.refuted)}{where}{_some(under)}"
+
+
+def _allowed(replayed: Replayed) -> list[Lineup]:
+    return [each for each in replayed.lineups if not each.unfit]
+
+
+def _under(lineups: Sequence[Lineup]) -> list[Lineup]:
+    return [each for each in lineups if each.finding == "refuted"]
 
 
 def _with(replayed: Replayed) -> str:
@@ -62,10 +98,11 @@ def _with(replayed: Replayed) -> str:
     return f"With {first.at}{others}"
 
 
-def _of(count: int, total: int) -> str:
-    """ "four of the five are"."""
+def _of(some: Sequence[Lineup], lineups: Sequence[Lineup]) -> str:
+    """ "four of the five are"; a single one by its name."""
+    count, total = len(some), len(lineups)
     if total == 1:
-        return "its one lineup is" if count else "its one lineup is not"
+        return f"{lineups[0].name} is" if count else f"{lineups[0].name} is not"
     if count == total:
         return "both are" if total == 2 else f"all {_word(total)} are"
     return f"{_word(count)} of the {_word(total)} {'are' if count > 1 else 'is'}"

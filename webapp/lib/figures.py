@@ -75,6 +75,20 @@ def column_digits(values: Iterable[float | None], unit: str = "") -> int:
     return least_digits(float(np.median(known)) if known else 0.0, unit)
 
 
+def worth_one_more(halves: Iterable[float], digits: int) -> bool:
+    """Whether the typical range is so narrow that values and ranges are written with one more digit. Were that told by
+    each range alone, neighbours with ranges alike would have unlike many."""
+    known = [half for half in halves if isfinite(half) and half > 0]
+    return bool(known) and 10.0**-digits > float(np.median(known)) / 2
+
+
+def ranged_digits(values: Iterable[tuple[float | None, Ends | None]], unit: str) -> int:
+    """Digits after the point of a column of values with their ranges."""
+    every = list(values)
+    digits = column_digits((value for value, _ in every), unit)
+    return digits + worth_one_more(((ends[1] - ends[0]) / 2 for _, ends in every if ends), digits)
+
+
 def exact_digits(values: Iterable[float | None]) -> int:
     """Digits after the point of a column of numbers that people chose, such as prices: as many as the finest has."""
     return max((places(value) for value in values if value is not None), default=0)

@@ -27,7 +27,10 @@ FEWEST = int(first(m.ge for m in WorthConfig.model_fields["battles"].metadata if
 FORECAST_S, EACH_S = (40.0, 100.0), (0.0003, 0.0005)
 """Seconds that it takes beside playing, least and most, and more for each of its battles: forecasts are fitted to them,
 and pairings are drawn to look at what they say. Measured on the built-in game."""
-ALONE = "Its lineups are single teams of any price: nothing is measured by teams of unequal cost that meet."
+ALONE = (
+    "Its lineups are single teams of any price, and what a piece is worth is measured in battles between two teams of "
+    "equal price. A search for lineups of two teams or more, such as “Which teams are unfair?”, can measure that."
+)
 
 
 class Asked(NamedTuple):
@@ -48,6 +51,11 @@ def obstacle(rules: LineupConfig, spec: GameSpec) -> str:
     if rules.teams < 2:
         return ALONE
     return next((sentence(reason) for _, reason in feasibility(spec, _two(rules))), "")
+
+
+def can(search: Job) -> bool:
+    """Whether an experiment can come with a search of such lineups."""
+    return int(search.config.get("lineups", {}).get("teams", 2)) > 1
 
 
 def share(battles: int) -> int:

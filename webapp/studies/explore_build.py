@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from math import ceil, log10
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from engine.lineups import schema
 from engine.lineups.patterns import Patterns
 from engine.simulators.contract import GameSpec
 from engine.store import FULL
+from webapp.lib.figures import worth_one_more
 from webapp.lib.locks import only_one
 from webapp.lib.page_json import finite
 from webapp.studies import explore_source as source
@@ -303,8 +305,8 @@ def _objective(
     plain = objective.model_dump(include=set(wanted))
     if values is None or half is None or not len(values):
         return {**plain, "digits": 1, "worth": 1}
-    digits = _digits(values)
-    return {**plain, "digits": digits, "worth": digits + _worth_one_more(half, digits)}
+    digits = max(_digits(values), _beside(objective.threshold))
+    return {**plain, "digits": digits, "worth": digits + worth_one_more(half.ravel().tolist(), digits)}
 
 
 def _digits(values: NDArray[np.float64]) -> int:
@@ -314,11 +316,9 @@ def _digits(values: NDArray[np.float64]) -> int:
     return 0 if spread >= 20 else 1 if spread >= 1.5 else 2 if spread >= 0.15 else 3
 
 
-def _worth_one_more(half: NDArray[np.float64], digits: int) -> bool:
-    """Whether the typical range is so narrow that values and ranges are written with one more decimal. Were that told
-    by each lineup's own range, neighbours with ranges alike would have unlike many."""
-    known = half[np.isfinite(half) & (half > 0)]
-    return len(known) > 0 and 10.0**-digits > float(np.median(known)) / 2
+def _beside(line: float | None) -> int:
+    """Decimals by which lineups differ beside a line: a tenth of it can be told, up to a thousandth."""
+    return 0 if not line else max(0, min(3, ceil(1 - log10(abs(line)))))
 
 
 def folder(job: Job, state: str) -> Path:

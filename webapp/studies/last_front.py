@@ -43,8 +43,8 @@ class Picture(NamedTuple):
     """``caption``: what a mark is, in the two numbers that are drawn and no other; ``legend``: (mark, words) of what is
     drawn, empty without a line. ``line``: percent from the top, empty without one; ``tint``: where the problem area
     begins from the left and from the top, its width and its height; ``median``: percent from the left of the median
-    baseline team, empty where strength does not count. ``ends``: (lowest, highest) of the marks and lines, in words,
-    across and up."""
+    baseline team, empty where strength does not count. ``ends``: (lowest, middle, highest) of the marks and lines, in
+    words, across and up."""
 
     job: Job
     marks: list[Mark]
@@ -56,8 +56,8 @@ class Picture(NamedTuple):
     tint: tuple[str, str, str, str]
     median: str
     line_value: str
-    ends_across: tuple[str, str]
-    ends_up: tuple[str, str]
+    ends_across: tuple[str, str, str]
+    ends_up: tuple[str, str, str]
     fresh: bool
 
 
@@ -162,14 +162,15 @@ def _share(value: float, ends: tuple[float, float], *, turned: bool = False) -> 
     return f"{ROOM + (100 - 2 * ROOM) * (1 - share if turned else share):.2f}%"
 
 
-def _worded(axis: Axis, ends: tuple[float, float]) -> tuple[str, str]:
-    """The ends of an axis in words: as exactly as their distance is worth, and further where that would put one on the
-    line."""
+def _worded(axis: Axis, ends: tuple[float, float]) -> tuple[str, str, str]:
+    """The ends of an axis and its middle in words: as exactly as their distance is worth, and further where that would
+    put one on the line."""
     lines = [] if axis.line is None else [axis.line]
     apart = ends[1] - ends[0] or abs(ends[1])
     worth = max(0, 2 - floor(log10(apart))) if apart else 0
-    low, high = (with_unit(round(end, telling(end, None, worth, lines)), axis.unit) for end in ends)
-    return low, high
+    places = (ends[0], (ends[0] + ends[1]) / 2, ends[1])
+    low, middle, high = (with_unit(round(each, telling(each, None, worth, lines)), axis.unit) for each in places)
+    return low, middle, high
 
 
 def _axis(axis: Axis) -> str:

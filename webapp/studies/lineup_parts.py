@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from engine.config import ObjectiveSetConfig
+from engine.config import LineupConfig, ObjectiveSetConfig
 from engine.config.noise import NoiseConfig
 from engine.errors import ConfigError, StoreError
 from engine.lineups.schema import OTHER_GAME
 from webapp.accounts.models import User
 from webapp.lib.words import number, plural
-from webapp.studies import front, patterns, plans, rechecked, wire
+from webapp.studies import front, patterns, plans, rechecked, throughput, wire
 from webapp.studies.compare.differences import method_title, settings_shown
 from webapp.studies.compare.lineups import LineupsCompared
 from webapp.studies.comparing import Comparing
@@ -84,6 +84,16 @@ class Searches(Samples):
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """The edge as it grows, and how the search went."""
         return render(request, self.template, context | self.context(job))
+
+    def work(self, job: Job) -> float:
+        """By battles, those that play the edge again at the end included: as planned until that is known."""
+        if planned := job.counters.get("planned", 0):
+            return min(1.0, float(job.counters.get("battles", 0) / planned))
+        played, edge = super().work(job), throughput.edge(job)
+        if not edge:
+            return played
+        rounds = _battles_of_rounds(job)
+        return played * rounds / (rounds + edge)
 
     def found(self, job: Job) -> Found | None:
         """ "11 confirmed on fresh battles, 30 found by the search": the latter by its own battles alone, which
@@ -196,6 +206,7 @@ def _page_data(job: Job) -> dict[str, Any]:
         "x": x._asdict(),
         "y": y._asdict(),
         "battles": _planned(job),
+        "edge": throughput.edge(job),
         "other_game": OTHER_GAME,
         "population": job.config.get("algorithm", {}).get("population", 0),
         "undrawn": len(front.of_job(job).objectives) > drawn,
@@ -206,9 +217,15 @@ def _page_data(job: Job) -> dict[str, Any]:
 
 
 def _planned(job: Job) -> int:
-    """Battles the whole job will take, as its study announced them; 0 before it did."""
+    """Battles that the rounds of a job will take, as its study announced them; 0 before it did."""
     started = job.events.filter(kind="started").order_by("sequence").values_list("body", flat=True).first()
     return int((started or {}).get("battles", 0))
+
+
+def _battles_of_rounds(job: Job) -> int:
+    config = job.config
+    each = plans.battles_each(LineupConfig.model_validate(config["lineups"]), int(config["replicates"]))
+    return each * int(config["algorithm"]["population"]) * int(config["ticks"])
 
 
 def _specialist(job: Job) -> list[tuple[str, Any]]:

@@ -12,24 +12,26 @@ from webapp.studies.models import Job
 
 
 class Opening(NamedTuple):
-    """The name of its address, and whether a job has something to see there by now."""
+    """The name of its address, whether a job can ever have something to see there, and whether it has by now."""
 
     page: str
+    possible: Callable[[Job], bool]
     ready: Callable[[Job], bool]
 
 
 OPENINGS: dict[str, Opening] = {}
 
 
-def register(kind: str, page: str, ready: Callable[[Job], bool]) -> None:
-    """Jobs of this kind open on this page once it is ``ready``."""
-    OPENINGS[kind] = Opening(page, ready)
+def register(kind: str, page: str, possible: Callable[[Job], bool], ready: Callable[[Job], bool]) -> None:
+    """Jobs of this kind open on this page once it is ``ready``; nothing leads there where that is not ``possible``."""
+    OPENINGS[kind] = Opening(page, possible, ready)
 
 
 def explained(job: Job) -> str:
-    """The address where a job says why, whether or not there is something to see by now; empty for a kind without."""
+    """The address where a job says why, whether or not there is something to see by now; empty where there never will
+    be."""
     found = OPENINGS.get(job.kind)
-    return reverse(found.page, args=[job.project.slug, job.pk]) if found else ""
+    return reverse(found.page, args=[job.project.slug, job.pk]) if found and found.possible(job) else ""
 
 
 def opening(job: Job) -> str:

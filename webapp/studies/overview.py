@@ -75,7 +75,7 @@ def pace(job: Job) -> Pace:
     if job.status != Status.RUNNING:
         return Pace(share)
     if share < 0.05 or seconds <= 0:
-        return Pace(share, why="end not known yet")
+        return Pace(share, why="too early to say when it ends")
     return Pace(share, seconds * (1 - share) / share) if share < 1 else Pace(share, why="about to end")
 
 

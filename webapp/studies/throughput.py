@@ -88,20 +88,22 @@ def _beside(job: Job, ends: tuple[float, float]) -> float:
     told = progress.rounds(job, SPANS)
     seconds, battles = ([each or 0.0 for each in told[name]] for name in ("seconds", "battles"))
     between = seconds[-1] - seconds[0] if seconds else 0.0  # the first round told and the last: waits are no start
-    rest = sum(battles[:1]) + _edge(job)
+    rest = sum(battles[:1]) + edge(job)
     workers = int(job.config.get("pool", {}).get("workers", 1))
     return max(0.0, (took(job) or 0.0) - between - rest / pace / workers)
 
 
-def _edge(job: Job) -> int:
-    """Battles that were planned for the edge of a search."""
+def edge(job: Job) -> int:
+    """Battles that were planned for the edge of a search; what it leaves open not counted."""
+    if not job.config.get("fresh"):
+        return 0
     algorithm = job.config.get("algorithm", {})
     size = plans.Plan(
         int(algorithm.get("population", 0)), int(job.config.get("ticks", 1)), int(job.config.get("replicates", 1))
     )
     rules, objectives = LineupConfig.model_validate(job.config["lineups"]), job.config["objectives"]["objectives"]
-    edge = plans.edge_of(job.template, len(objectives), int(algorithm.get("bins", 0)))
-    return plans.edge_battles(size, rules, int(job.config.get("fresh", 0)), edge)
+    size_of_edge = plans.edge_of(job.template, len(objectives), int(algorithm.get("bins", 0)))
+    return plans.edge_battles(size, rules, int(job.config["fresh"]), size_of_edge)
 
 
 def pace_of(sample: Job | None) -> float | None:

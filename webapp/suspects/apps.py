@@ -10,13 +10,13 @@ class Suspects(AppConfig):
 
     def ready(self) -> None:
         from webapp.projects import home
-        from webapp.studies import afterwards, opening, patterns
+        from webapp.studies import afterwards, companion, opening, patterns
         from webapp.suspects import removals
         from webapp.suspects.decisions import home as asked
         from webapp.suspects.known import Known
         from webapp.suspects.reading import seen
 
-        opening.register("search", "suspects:page", seen)
+        opening.register("search", "suspects:page", companion.can, seen)
         home.register(self.label, asked)
         patterns.register(Known())
         afterwards.register(self.label, removals.begin_due)

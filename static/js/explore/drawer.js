@@ -215,7 +215,7 @@ export class Drawer {
     const parts = [this.line(objective.title, lineups.toldOf(row, j)), this.bar(value, range, j, line, kind === "under" ? "" : kind)];
     if (found) {
       const mean = found.before.mean[j];
-      parts.push(this.line("in the search", lineups.told(mean, lineups.around(mean, found.before.half[j], j), j), "muted"));
+      parts.push(this.line(`in the search, ${plural(found.before.samples, "replicate")}`, lineups.told(mean, lineups.around(mean, found.before.half[j], j), j), "muted"));
     }
     return make("div", {}, ...parts);
   }

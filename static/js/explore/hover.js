@@ -12,7 +12,8 @@ const EDGE = 8; // px kept free at the window's edge
 const CELL = 8; // px: how finely the chart's marks are counted
 /** @type {Record<string, number>} */
 const WEIGHTS = { under: 1, unsure: 4, strong: 12, fair: 12 };
-const FAR = 0.12; // what a px of distance counts, in marks
+const FAR = 0.6; // what a px of distance counts, in marks
+const REACH = 100; // px: how far from the point the card may stand
 const OUTSIDE = 400; // what it counts to cover what is beside the chart: more than a few of its own marks
 
 /** Of the chart's marks. `sum(left, top, width, height)`: how many a box hides.
@@ -26,6 +27,9 @@ export class HoverCard {
     this.store = store;
     this.element = element;
     this.leader = leader;
+    this.ring = make("div", { class: "hover-ring", "aria-hidden": "true" });
+    this.ring.hidden = true;
+    leader.after(this.ring);
     this.row = -1;
     /** @type {Chart | null} */
     this.chart = null;
@@ -58,7 +62,7 @@ export class HoverCard {
     const { offsetWidth: width, offsetHeight: height } = this.element;
     const marks = crowd(chart, this.store, bounds);
     const most = [document.documentElement.clientWidth - width - EDGE, window.innerHeight - height - EDGE];
-    const reach = { x: [x - width - 220, x + 220], y: [y - height - 220, y + 220] };
+    const reach = { x: [x - width - REACH, x + REACH], y: [y - height - REACH, y + REACH] };
     let [best, least] = [[EDGE, EDGE], Infinity];
     for (let top = Math.max(EDGE, reach.y[0]); top <= Math.min(most[1], reach.y[1]); top += STEP) {
       for (let left = Math.max(EDGE, reach.x[0]); left <= Math.min(most[0], reach.x[1]); left += STEP) {
@@ -73,7 +77,7 @@ export class HoverCard {
     return best;
   }
 
-  /** The line from the card's nearest edge to the point.
+  /** The line from the card's nearest edge to the point, and a ring around that.
    * @param {number[]} point @param {number[]} card */
   lead([x, y], [left, top]) {
     const { offsetWidth: width, offsetHeight: height } = this.element;
@@ -84,11 +88,14 @@ export class HoverCard {
       left: `${from[0]}px`, top: `${from[1]}px`, width: `${length}px`, transform: `rotate(${Math.atan2(dy, dx)}rad)`,
     });
     this.leader.hidden = false;
+    Object.assign(this.ring.style, { left: `${x}px`, top: `${y}px` });
+    this.ring.hidden = false;
   }
 
   hide() {
     this.element.hidden = true;
     this.leader.hidden = true;
+    this.ring.hidden = true;
     this.row = -1;
   }
 

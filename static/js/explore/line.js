@@ -71,7 +71,7 @@ export class LineControl {
 
   /** @param {Part} part */
   drawPart({ j, box, slider, said, moved, wrong, keep }) {
-    const { lineups, overLine, wholly, close } = this.store;
+    const { lineups, overLine, wholly } = this.store;
     const objective = lineups.objectives[j];
     const [at, own] = [objective.threshold, lineups.ownLines[j]];
     if (at === null || own === null) return; // only an objective with a line has such a part
@@ -86,8 +86,7 @@ export class LineControl {
     }
     const share = lineups.count ? ` (${decimals((100 * overLine) / lineups.count, 1)}\u00a0%)` : "";
     const sure = overLine ? `, ${wholly ? whole(wholly) : "none"} of them across the whole 95 % range` : "";
-    const open = close ? `; ${whole(close)} more ${close === 1 ? "is" : "are"} undecided after fresh battles` : "";
-    said.textContent = `On average ${whole(overLine)} of ${whole(lineups.count)} lineups that the search played are ${lineups.words.over}${share}${sure}${open}${this.usual()}`;
+    said.textContent = `On average ${whole(overLine)} of ${whole(lineups.count)} lineups that the search played are ${lineups.words.over}${share}${sure}${this.open()}${this.usual()}`;
     moved.hidden = at === own;
     const isKept = this.later[objective.name] === at;
     const later = isKept ? " Later searches begin with this one." : "";
@@ -95,12 +94,21 @@ export class LineControl {
     if (keep) keep.hidden = isKept;
   }
 
+  /** How many fresh battles leave open, counted as in reports, and how many of those are not over the line on average. */
+  open() {
+    const { close, lineups, open } = this.store;
+    if (lineups.moved || !open) return "";
+    const [of, apart] = close >= open ? [" more", ""] : close ? ["", `, ${whole(close)} of them not among these`] : [" of these", ""];
+    return `; ${whole(open)}${of} ${open === 1 ? "is" : "are"} not settled by fresh battles${apart}`;
+  }
+
   /** How usual it is among random lineups: the search's own share says how hard it looked. */
   usual() {
-    const { over, all } = this.store.random;
+    const { lined, random: { over, all }, strength } = this.store;
     if (!all || all === this.store.lineups.count) return "";
+    const either = strength >= 0 && strength !== lined ? ", strong or weak" : "";
     const [low, high] = wilson(over, all).map((share) => decimals(100 * share, 0));
-    return `. Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)} ${this.store.lineups.words.over} on average, strong or weak, ${decimals((100 * over) / all, 1)}\u00a0% (${low} to ${high}\u00a0%)`;
+    return `. Of the ${whole(all)} random ones it began with (a different sample from the one on New job): ${whole(over)} ${this.store.lineups.words.over} on average${either}, ${decimals((100 * over) / all, 1)}\u00a0% (${low} to ${high}\u00a0%)`;
   }
 
   /** From the least to the most that was measured; the job's own line is always on it.

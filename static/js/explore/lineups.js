@@ -1,5 +1,5 @@
 // Every evaluated lineup as columns. Names and teams are put together from piece names when somebody looks at them.
-import { levelOf, rangeAround, told, whole } from "../charts/format.js";
+import { levelOf, plural, rangeAround, told, whole } from "../charts/format.js";
 import { load, rowsOf } from "./data.js";
 import { judge, MOVED_WEAK } from "./judging.js";
 /** @import { Ends } from "../charts/format.js" */
@@ -35,7 +35,7 @@ const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward
  * its range reaches across a line.
  * @typedef {{ words: string, short: string, why?: string,
  *   now: { finding: string, battles: number, over: boolean, of: string, across: string, endless: boolean },
- *   before: { verdict: number, mean: number[], half: (number | null)[] } }} Fresh */
+ *   before: { verdict: number, mean: number[], half: (number | null)[], samples: number } }} Fresh */
 /** What the files say of all lineups; slots: `count` is the place of the slot that says how many.
  * @typedef {object} Meta
  * @property {number} rows
@@ -63,6 +63,8 @@ const BIRTH = { name: "found", title: "Found as lineup number", unit: "", toward
 /** Where the files are, and of which state of the job. @typedef {{ key: string, core: string, lineups: string }} Files */
 
 export const NO_FAMILY = 0;
+const FEW = 8; // replicates
+const WIDE = 5; // times the typical range of its objective
 const WEAK = 3; // the place in meta.sure of what is over the line but weak, by the search's battles
 
 const none = { data: new Uint8Array(0), shape: [0] };
@@ -109,6 +111,8 @@ export class Lineups {
     this.samples = samples.data;
     this.served = { verdict: this.verdict, sure: this.sure };
     this.extent = this.value.map(extent);
+    /** Half of the typical range, by objective, once somebody asked. @type {number[]} */
+    this.typical = [];
     this.kind = this.hasLine ? this.verdict : this.best.map((one) => BEST * one);
   }
 
@@ -177,6 +181,12 @@ export class Lineups {
   get confirmed() {
     const found = this.moved ? [] : [...this.fresh].filter(([, { now }]) => now.finding === "confirmed");
     return found.map(([id]) => this.row(id)).filter((row) => row >= 0 && this.kind[row] === STRONG);
+  }
+
+  /** How many lineups fresh battles leave open by the job's own line: what a report calls not settled. */
+  get open() {
+    const left = [...this.fresh].filter(([, { now }]) => now.finding === "more" || now.finding === "close");
+    return left.filter(([id]) => !this.meant[this.row(id)]).length;
   }
 
   /** The row of a lineup's id, or -1. Ids rise.
@@ -257,6 +267,13 @@ export class Lineups {
     return rangeAround(mean, half, [low, high]);
   }
 
+  /** Why a lineup's range is much wider than others': how few replicates it has; empty where it is not.
+   * @param {number} row @param {number} j */
+  few(row, j) {
+    this.typical[j] ??= middle(this.half[j]);
+    return this.samples[row] <= FEW && this.half[j][row] > WIDE * this.typical[j] ? plural(this.samples[row], "replicate") : "";
+  }
+
   /** The strength of the median baseline team as pages write it, for the objective that says how strong; else null.
    * @param {number} j */
   level(j) {
@@ -278,6 +295,13 @@ export class Lineups {
   toldOf(row, j) {
     return this.told(this.value[j][row], this.range(row, j), j);
   }
+}
+
+/** The median of those above 0; infinite without any.
+ * @param {Floats} values */
+function middle(values) {
+  const known = values.filter((value) => value > 0 && Number.isFinite(value)).sort();
+  return known.length ? known[known.length >> 1] : Infinity;
 }
 
 /** @param {Floats} values */

@@ -50,7 +50,8 @@ export class Store {
   byVerdict = [0, 0, 0];
   byFamily = new Uint32Array(0);
   overLine = 0;
-  close = 0; // left open by fresh battles, and not over
+  close = 0; // left open, and not over
+  open = 0; // not settled by fresh battles, over or not
   wholly = 0; // over the line with the whole range
   strong = 0;
   random = { over: 0, all: 0 };
@@ -101,6 +102,7 @@ export class Store {
     for (const sort of ["how", "-how"]) delete this.sorted[sort];
     this.overLine = 0;
     this.close = 0;
+    this.open = lineups.open;
     this.wholly = 0;
     this.strong = 0;
     this.random = { over: 0, all: 0 };

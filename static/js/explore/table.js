@@ -245,7 +245,8 @@ export class Table {
     const range = lineups.range(r, j);
     const told = lineups.toldOf(r, j);
     const words = range && range[0] === range[1] ? "" : told.range || "no range"; // an exact value says so in its details
-    const ends = words ? make("small", { class: "muted" }, words) : "";
+    const few = lineups.few(r, j);
+    const ends = words ? make("small", { class: "muted" }, few ? `${words}, ${few}` : words) : "";
     if (!wide) return cell.replaceChildren(told.plain, ends);
     const kind = lineups.verdict[r] === UNDER ? "" : VERDICTS[lineups.verdict[r]];
     const [low, high] = range ?? [value, value];

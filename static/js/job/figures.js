@@ -5,17 +5,16 @@ import { toldOf, valueText } from "./parts.js";
 import { placeBeam, placeTimes, showState, sparkline, COMMANDED } from "./head.js";
 import { ending } from "./ending.js";
 import { speeds, speedTold } from "./pace.js";
-import { at, atIfAny, done, ended, page, rounds, search, state, totals, underWay, y } from "./state.js";
+import { at, atIfAny, done, ended, page, planned, replaying, rounds, search, state, totals, underWay, y } from "./state.js";
 /** @import { Picture } from "./edge.js" */
 /** @import { Furthest } from "./state.js" */
 
 const step = search ? "Round" : "Part"; // a re-check plays a list, part by part
 
 export function showStatus() {
-  const replaying = search && state.ticks && state.tick >= state.ticks;
   const [played] = underWay();
   const searching = !search ? "playing lineups again on fresh battles" : played ? `searching, ${whole(played)} of ${whole(page.population)} lineups of round ${whole(state.tick + 1)} played` : "searching";
-  const ready = replaying ? "playing the edge again on fresh battles" : searching;
+  const ready = search && state.ticks && replaying() ? "playing the edge again on fresh battles" : searching;
   const busy = COMMANDED[state.command] ?? (page.moving ? ready : state.tick ? "starting its workers again" : "getting ready");
   showState(step, busy);
   const move = atIfAny("other-game");
@@ -29,9 +28,11 @@ export function showStatus() {
 export function showBeam() {
   const { battles } = totals();
   const share = done();
-  const planned = Math.max(page.battles, state.status === "finished" ? battles : 0);
+  const all = state.status === "finished" ? battles : planned();
   const percent = `${Math.floor(100 * share)}\u00a0%`;
-  placeBeam(share, planned ? `${percent} of ${whole(planned)} battles` : percent);
+  const about = !ended() && page.edge && !state.counters.planned;
+  const words = about ? `about ${whole(Number(all.toPrecision(3)))}` : whole(all);
+  placeBeam(share, all ? `${percent} of ${words} battles` : percent);
 }
 
 export function showTimes() {

@@ -8,7 +8,7 @@ import { embedded, find, findOptional } from "../elements.js";
 
 /** Totals of a job so far, by name.
  * @typedef {Record<string, number> & { seconds?: number, battles?: number, cached?: number, evaluations?: number,
- *   steps?: number }} Counters */
+ *   steps?: number, planned?: number }} Counters `planned`: battles in all, once it is known what is played again at the end */
 /** @typedef {Record<string, number>} Metrics */
 
 /** What events change. Times are in seconds.
@@ -53,7 +53,8 @@ import { embedded, find, findOptional } from "../elements.js";
  * @property {number | null} [fresh_coverage]
  * @property {{ counters: string[], metrics: string[] }} [columns]
  * @property {number} population
- * @property {number} battles
+ * @property {number} battles of all rounds
+ * @property {number} [edge] battles that play the edge again at the end, as a rule
  * @property {number} steps
  * @property {number} minutes
  * @property {number} episodes
@@ -107,15 +108,22 @@ export function underWay() {
 export function totals() {
   const last = rounds.tick.length - 1;
   const { battles = 0, cached = 0, seconds = 0 } = state.counters;
-  if (ended() || last < 0 || rounds.battles[last] === null || state.tick >= state.ticks) return { battles, cached, seconds };
+  if (ended() || last < 0 || rounds.battles[last] === null || replaying()) return { battles, cached, seconds };
   return { battles: rounds.battles[last], cached: rounds.cached[last], seconds: rounds.seconds[last] };
 }
+
+/** Whether all rounds are over, and what they found is played again. */
+export const replaying = () => Boolean(state.counters.planned) || state.tick >= state.ticks;
+
+/** Battles in all, those that play the edge again at the end included: as planned until that is known. */
+export const planned = () => state.counters.planned || page.battles + (page.battles ? page.edge ?? 0 : 0);
 
 /** How much of the job is done, in [0, 1], by its work or its clock; the round under way counts in part. */
 export function done() {
   if (state.status === "finished") return 1;
-  const { steps = 0, seconds = 0 } = state.counters;
-  const played = state.ticks ? (state.tick + underWay()[1]) / state.ticks : 0;
+  const { steps = 0, seconds = 0, battles = 0 } = state.counters;
+  const rounds = state.ticks ? (state.tick + underWay()[1]) / state.ticks : 0;
+  const played = state.counters.planned ? battles / planned() : page.battles ? (rounds * page.battles) / planned() : rounds;
   return Math.min(1, Math.max(page.steps ? steps / page.steps : played, page.minutes ? seconds / (60 * page.minutes) : 0));
 }
 
