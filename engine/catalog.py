@@ -23,6 +23,7 @@ from engine.config.algorithms import (
     RandomConfig,
 )
 from engine.config.base import Config, Study
+from engine.config.episodes import EpisodesConfig
 from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
 from engine.config.gate import GateConfig
@@ -32,6 +33,7 @@ from engine.config.removal import RemovalConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
 from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
+from engine.config.styles import StylesConfig
 from engine.config.train import TrainConfig
 from engine.config.worth import WorthConfig
 
@@ -87,7 +89,9 @@ class AgentGame(NamedTuple):
 
     ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``); ``longest``:
     decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
-    where several learn, one on each seat; ``given``: arguments that it is always made with."""
+    where several learn, one on each seat; ``given``: arguments that it is always made with. For styles of play:
+    ``signals``, all that its setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``ends``:
+    lowest and highest value of measures of an episode."""
 
     label: str
     explanation: str
@@ -98,6 +102,9 @@ class AgentGame(NamedTuple):
     settings: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
     given: Mapping[str, Any] = {}
+    signals: tuple[str, ...] = ()
+    scripted: str = ""
+    ends: Mapping[str, tuple[float, float]] = {}
 
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
@@ -222,10 +229,13 @@ LEARNERS: dict[str, Entry] = {
     ),
 }
 _PONG = ("points", "max_ticks", "frame_skip", "rewards")
+_PONG_SIGNALS = ("score", "moved", "stayed", "hit")
+_SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
-        "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
+        "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, signals=_PONG_SIGNALS,
+        scripted="pong-follower", ends=_SHARES,
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
@@ -233,7 +243,7 @@ GAMES: dict[str, AgentGame] = {
     ),
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
-        "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
+        "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG, signals=_PONG_SIGNALS, ends=_SHARES,
     ),
     "connect-four": AgentGame(
         "Connect Four", "Two agents drop discs in turn; four in a line win. The first one to move is drawn.",
@@ -241,6 +251,14 @@ GAMES: dict[str, AgentGame] = {
     ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
+
+
+def built_in(name: str) -> AgentGame | None:
+    """The built-in game that a study calls so; None for any other game."""
+    short = name.strip().removeprefix("builtin:")
+    return GAMES.get("pong" if short == "vector-pong" else short)
+
+
 PLAYERS: dict[str, Entry] = {
     "random": Entry(
         "Random", "Does anything that is legal, at random: the least to be beaten.", Config,
@@ -282,6 +300,14 @@ STUDIES: dict[str, StudyKind] = {
     "evolve": StudyKind(
         "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.console:Evolved",
         "steps", "archive", genes="task",
+    ),
+    "style": StudyKind(
+        "Styles of play", "search", StylesConfig, "engine.study.styles:styles", "engine.console:Evolved", "steps",
+        "archive", genes="task",
+    ),
+    "episodes": StudyKind(
+        "Sample episodes", "sample", EpisodesConfig, "engine.study.episodes:episodes", "engine.study.episodes:Words",
+        "steps", "", gained="played",
     ),
     "evaluate": StudyKind(
         "Evaluation", "evaluation", EvaluateConfig, "engine.study.round_robin:evaluate",
