@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.arrays import Bundle, pack
+from engine.arrays import Bundle, pack, unpack
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig
 from engine.config.study import study_hash
@@ -148,6 +148,14 @@ class Evolve(Drive):
         description, tensors = policies[self.record.leader(front)].pack()
         found |= {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
         return found
+
+
+def apart(data: bytes) -> Iterator[tuple[int, Policy]]:
+    """(id, policy) of each of several policies that ``together`` made one artifact of. Raises StoreError."""
+    meta, arrays = unpack(data)
+    rows = zip(arrays["id"].tolist(), arrays["size"].tolist(), arrays["weights"], meta["descriptions"], strict=True)
+    for i, size, row, description in rows:
+        yield i, Policy.described(description.encode(), row[:size].copy())
 
 
 def together(ids: Sequence[int], policies: Sequence[Policy]) -> bytes:
