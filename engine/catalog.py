@@ -24,6 +24,7 @@ from engine.config.algorithms import (
     RandomConfig,
 )
 from engine.config.base import Config, Study
+from engine.config.episodes import EpisodesConfig
 from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
 from engine.config.gate import GateConfig
@@ -33,6 +34,7 @@ from engine.config.removal import RemovalConfig
 from engine.config.rl import A3CConfig, DQNConfig, IMPALAConfig, PPOConfig
 from engine.config.sensitivity import SensitivityConfig
 from engine.config.study import ChangeConfig, RecheckConfig, SampleConfig, SearchConfig
+from engine.config.styles import StylesConfig
 from engine.config.train import TrainConfig
 from engine.config.worth import WorthConfig
 
@@ -97,8 +99,10 @@ class AgentGame(NamedTuple):
 
     ``sees``: the kind of observation; ``does``: the kind of action (one of ``engine.config.rl.ACTIONS``); ``longest``:
     decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
-    where several learn, one on each seat; ``given``: arguments that it is always made with; ``moves``: its choices by
-    name; ``signals``: what an agent's caption tells."""
+    where several learn, one on each seat; ``given``: arguments that it is always made with. For agents: ``moves``, its
+    choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
+    setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``ends``: lowest and highest value of
+    measures of an episode."""
 
     label: str
     explanation: str
@@ -110,7 +114,10 @@ class AgentGame(NamedTuple):
     sides: tuple[str, ...] = ()
     given: Mapping[str, Any] = {}
     moves: tuple[str, ...] = ()
-    signals: Mapping[str, Signal] = {}
+    captions: Mapping[str, Signal] = {}
+    signals: tuple[str, ...] = ()
+    scripted: str = ""
+    ends: Mapping[str, tuple[float, float]] = {}
 
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
@@ -236,16 +243,18 @@ LEARNERS: dict[str, Entry] = {
 }
 _COMMANDERS = ("every", "rewards", "same_teams")
 _PONG_MOVES = ("stays", "up", "down")
-_PONG_SIGNALS = {
+_PONG_CAPTIONS = {
     "moved": Signal("moves"), "stayed": Signal("is told to stay"),
     "hits": Signal("hits the ball", share=False, unit="times an episode"),
 }  # fmt: skip
 _PONG = ("points", "max_ticks", "frame_skip", "rewards")
+_PONG_SIGNALS = ("score", "moved", "stayed", "hit")
+_SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
-        moves=_PONG_MOVES, signals=_PONG_SIGNALS,
+        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower", ends=_SHARES,
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
@@ -255,7 +264,7 @@ GAMES: dict[str, AgentGame] = {
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
-        moves=_PONG_MOVES, signals=_PONG_SIGNALS,
+        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES,
     ),
     "commanders": AgentGame(
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
@@ -276,15 +285,16 @@ GAMES: dict[str, AgentGame] = {
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
 
 
-def agent_game(name: str) -> AgentGame | None:
-    """The built-in game of this name."""
-    return GAMES.get(name.strip().removeprefix("builtin:"))
+def built_in(name: str) -> AgentGame | None:
+    """The built-in game that a study calls so; None for any other game."""
+    short = name.strip().removeprefix("builtin:")
+    return GAMES.get("pong" if short == "vector-pong" else short)
 
 
 def shares_of(game: str) -> tuple[str, ...]:
     """The signals of a game that are shares, from 0 to 1."""
-    known = agent_game(game)
-    return tuple(name for name, signal in known.signals.items() if signal.share) if known else ()
+    known = built_in(game)
+    return tuple(name for name, signal in known.captions.items() if signal.share) if known else ()
 
 
 PLAYERS: dict[str, Entry] = {
@@ -336,6 +346,14 @@ STUDIES: dict[str, StudyKind] = {
     "evolve": StudyKind(
         "Search for training settings", "search", EvolveConfig, "engine.study.evolve:evolve", "engine.console:Evolved",
         "steps", "archive", genes="task",
+    ),
+    "style": StudyKind(
+        "Styles of play", "search", StylesConfig, "engine.study.styles:styles", "engine.console:Evolved", "steps",
+        "archive", genes="task",
+    ),
+    "episodes": StudyKind(
+        "Sample episodes", "sample", EpisodesConfig, "engine.study.episodes:episodes", "engine.study.episodes:Words",
+        "steps", "", gained="played",
     ),
     "evaluate": StudyKind(
         "Evaluation", "evaluation", EvaluateConfig, "engine.study.round_robin:evaluate",

@@ -41,7 +41,9 @@ FAMILIES: dict[str, set[str]] = {
     | {"problem", "columns", "evolution.algorithm", "lineups", "rl.learner", "sensitivity", "simulators", "worth"},
     "runtime": LEAVES | {"problem", "columns", "runtime"},
     "rl": LEAVES | {"problem", "population", "mdp", "rl", "catalog"},
-    "evorl": LEAVES | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "evorl"},
+    "styles": LEAVES | {"problem", "columns", "mdp", "catalog", "styles"},
+    "evorl": LEAVES
+    | {"problem", "columns", "mdp", "evolution", "rl", "simulators", "catalog", "studies", "styles", "evorl"},
     "study": LEAVES
     | {
         "problem",
@@ -61,6 +63,7 @@ FAMILIES: dict[str, set[str]] = {
         "removal",
         "sensitivity",
         "study",
+        "styles",
         "worth",
     },
 }
@@ -69,7 +72,7 @@ WEBAPP = {
     "catalog", "studies", "config", "events", "errors", "formula", "store", "arrays", "indicators", "verdicts", "means",
     "confidence", "formula_terms", "gate.junit", "gate.numbers", "gate.report", "lineups.battle_counts",
     "lineups.named", "lineups.parts", "lineups.patterns", "lineups.rules", "lineups.schema", "lineups.size",
-    "simulators.contract", "text",
+    "simulators.contract", "styles.preview", "styles.selection", "text",
 }  # fmt: skip
 WORKERS = {"events", "config", "store", "errors", "arrays"}
 ONLY_IN = {

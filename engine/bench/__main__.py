@@ -25,6 +25,7 @@ MODULES = (
     "cma_es",
     "asynchrony",
     "evorl",
+    "styles",
     "archive",
     "wesnoth_loop",
     "wesnoth_worth",

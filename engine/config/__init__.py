@@ -30,6 +30,7 @@ from engine.config.study import (
     StudyConfig,
     study_hash,
 )
+from engine.config.styles import StylesConfig
 from engine.config.train import TrainConfig
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "SearchConfig",
     "Study",
     "StudyConfig",
+    "StylesConfig",
     "TaskConfig",
     "TeamRow",
     "TrainConfig",

@@ -20,8 +20,10 @@ from engine.config.genes import Evolvable, Gene, genes
 from engine.config.learners import Learner
 from engine.config.noise import NoiseConfig, StepsRule, StopRule
 from engine.config.pool import PoolConfig
-from engine.config.rl import PPOConfig
+from engine.config.rl import AnyLearner, PPOConfig, RewardConfig
+from engine.config.style_reward import STYLE, WINNING, StyleReward
 from engine.config.train import Game
+from engine.formula import LONGEST
 from engine.text import figures
 
 Measure = Annotated[str, Field(min_length=1, max_length=80)]
@@ -57,6 +59,29 @@ class TaskConfig(Config):
         title="Steps between checkpoints of a candidate",
         description="what a lost worker costs at most; 0: a tenth of a training",
     )
+    style: StyleReward | None = Field(
+        None,
+        title="Style",
+        description="what is learned from, instead of the game's own rewards",
+        exclude_if=lambda style: style is None,  # keeps the hash of studies without it
+    )
+
+    @property
+    def trains(self) -> AnyLearner:
+        """The learner, with the weights of the style."""
+        if self.style is None:
+            return self.learner
+        given, weights = self.learner.rewards, {WINNING: self.style.w1, STYLE: self.style.w2}
+        own = {k: given.get(k, RewardConfig()).model_copy(update={"weight": w}) for k, w in weights.items()}
+        return self.learner.model_copy(update={"rewards": {**given, **own}})
+
+    @model_validator(mode="after")
+    def _weighed_once(self) -> Self:
+        if self.style is not None:
+            twice = [name for name, terms in self.learner.rewards.items() if "weight" in terms.model_fields_set]
+            why = "the weights of a style are its w1 and w2: leave this out"
+            refuse((f"learner.rewards.{name}.weight", why) for name in twice)
+        return self
 
 
 KNOWN_ENDS = {"win": (0.0, 1.0), "length": (0.0, math.inf)}
@@ -72,7 +97,14 @@ class AimConfig(Config):
         "return",
         title="What is measured",
         description="the mean of episodes that training did not see: return, score, win, length, reward.NAME of one "
-        "named reward, or a signal of the game",
+        "named reward, or a signal of the game; the name of the goal where it has a formula",
+    )
+    formula: str = Field(
+        "",
+        max_length=LONGEST,
+        title="Formula",
+        description="over these measures of an episode, such as score + moved; empty: the measure alone",
+        exclude_if=lambda formula: not formula,  # keeps the hash of studies without it
     )
     direction: Literal["max", "min"] = Field("max", title="Better", description="max: more; min: less")
     epsilon: float = Field(
@@ -116,6 +148,8 @@ class AimConfig(Config):
     def _ordered(self) -> Self:
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ValueError(f"the floor ({figures(self.low)}) must be below the cap ({figures(self.high)})")
+        if self.formula and self.measure in (*KNOWN_ENDS, *RETURNS):
+            raise ValueError(f"{self.measure} is measured in every game: give the formula another name")
         return self
 
 
@@ -170,6 +204,16 @@ class EvolveConfig(Study):
         (), max_length=5, title="Stop early", description="At the first that holds."
     )
     pool: PoolConfig = Field(default_factory=PoolConfig)
+
+    @property
+    def redraws(self) -> bool:
+        """Whether every child has new settings, none of its parents'."""
+        return False
+
+    @property
+    def ranged(self) -> tuple[str, ...]:
+        """Measures that artifacts have with 95 % ranges, beside the goals."""
+        return ()
 
     def ends(self, goal: AimConfig) -> tuple[float, float]:
         """The goal's ``ends``, narrowed by what is known of the game."""

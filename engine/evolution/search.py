@@ -70,6 +70,8 @@ class PopulationSearch(ABC):
     """Names of further attributes to save in checkpoints: arrays, or JSON."""
     gradual: ClassVar[bool] = False
     """Whether a ``steady`` search begins P with the first arrival instead of the N-th."""
+    gathers: ClassVar[bool] = False
+    """Whether a ``steady`` search selects once N children have arrived, as in rounds, instead of at each arrival."""
     replaceable: ClassVar[bool] = False
     """Whether a repeated proposal may be replaced by a candidate that was never proposed, where the space is small
     enough to list."""
@@ -129,7 +131,7 @@ class PopulationSearch(ABC):
             genome = inherit(genome, evaluation)
         self.arrived.append(Individual(genome, evaluation, self.tick + 1))
         self.told += 1
-        joins = self.steady and (self.gradual or self.P is not None)
+        joins = self.steady and not self.gathers and (self.gradual or self.P is not None)
         complete = len(self.arrived) == (self.N if self.P is None else self.batch)
         if joins or complete:
             self._select()
@@ -272,11 +274,13 @@ class Breeding(PopulationSearch):
         return np.array(found)
 
     def _parents(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Indices into P of n pairs; the better one first where the space asks for that."""
+        """Indices into P of n pairs; the better one first where the space asks for that. With several objectives that
+        is the one that dominates the other. Where neither does, it is the first: both are equally likely to be."""
         mothers, fathers = self._tournament(n), self._tournament(n)
         breed = self.can.breed
         if breed and breed.better_first:
-            swap = self._better(fathers, mothers)
+            several = len(self.problem.objectives) > 1
+            swap = self._dominates(fathers, mothers) if several else self._better(fathers, mothers)
             mothers, fathers = np.where(swap, fathers, mothers), np.where(swap, mothers, fathers)
         return mothers, fathers
 
@@ -293,3 +297,11 @@ class Breeding(PopulationSearch):
         P = self.P
         assert P is not None
         return np.asarray((P.rank[a] < P.rank[b]) | ((P.rank[a] == P.rank[b]) & (P.crowding[a] > P.crowding[b])))
+
+    def _dominates(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether members a of P dominate members b, by Deb's feasibility rule."""
+        P = self.P
+        assert P is not None
+        worse = np.maximum(P.violation, 0.0)
+        no_worse, better = (P.cost[a] <= P.cost[b]).all(axis=1), (P.cost[a] < P.cost[b]).any(axis=1)
+        return np.asarray((worse[a] < worse[b]) | ((worse[a] == worse[b]) & no_worse & better))

@@ -20,14 +20,13 @@ import numpy as np
 
 from engine.arrays import pack, unpack
 from engine.columns import Arrays
-from engine.config.base import parse
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.rl import TrainingConfig
 from engine.config.train import TrainGame
 from engine.errors import ConfigError, EvaluationError
 from engine.evolution.estimates import estimate
 from engine.evorl.measures import Measures
-from engine.evorl.problem import example, problem_of
+from engine.evorl.problem import example, played, problem_of
 from engine.evorl.trainings import Trainings, key_of
 from engine.mdp.vector import VectorMDP
 from engine.problem import TRAINED, Evaluation, Genome, Problem, Request, ShouldStop, TrainingContext, of_kind
@@ -36,8 +35,8 @@ from engine.rl.factory import make_learner
 from engine.rl.learner import on_threads
 from engine.rl.policy import Policy, PolicySpec
 from engine.rl.training import Training
-from engine.simulators import references
 from engine.store import leased
+from engine.studies import load
 
 _ROUNDS = 10
 """Default number of checkpoints of a training."""
@@ -65,10 +64,10 @@ class PlayerEvaluator:
     def __init__(self, config: EvolveConfig, trainings: Trainings) -> None:
         self.config, self.trainings = config, trainings
         self._games: dict[str, tuple[int, TrainGame, VectorMDP]] = {}
-        game = self._game("measuring", config.episodes, example(config.task).game)
+        game = self._game("measuring", config.episodes, example(config.task))
         self.problem, self.space = problem_of(config, game, trainings.lease)
         self.measures = Measures(self.space.spec.seat)
-        self.aims, self.behaviour = self.measures.columns(config)
+        self.behaviour = self.measures.behaviour(config)
         ends = [(-np.inf if a.low is None else a.low, np.inf if a.high is None else a.high) for a in config.objectives]
         self.clips = np.array(ends).T
         self.limits = np.array([aim.limits or (-np.inf, np.inf) for aim in config.objectives]).T
@@ -107,23 +106,23 @@ class PlayerEvaluator:
         if trained is None:
             return None
         measuring = time.monotonic()
-        found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task.game, request)
+        found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task, request)
         seconds = trained.seconds + time.monotonic() - measuring
         values = self.measures.of(found)
-        goals = np.clip(values[:, self.aims], *self.clips)
+        goals = np.clip(self.measures.goals(self.config, values), *self.clips)
         objectives, covariance = estimate(goals)
         if not np.isfinite(objectives).all():
-            bad = self.measures.names[self.aims[int(np.flatnonzero(~np.isfinite(objectives))[0])]]
+            bad = self.config.objectives[int(np.flatnonzero(~np.isfinite(objectives))[0])].measure
             raise EvaluationError(f"Its {bad} is not a number: this game has none. Choose another goal.")
         means, made = values.mean(axis=0), TrainingContext(context.start, artifacts={TRAINED: trained.digest})
-        times = [began, time.time() - began, seconds]
+        beside = [*self.measures.ranges(self.config, values), began, time.time() - began, seconds]
         return Evaluation(
-            request.id, objectives, covariance, len(values), np.concatenate([means, times]),
+            request.id, objectives, covariance, len(values), np.concatenate([means, beside]),
             cost=trained.steps + int(found.lengths.sum()), context=made,
             descriptor=means[self.behaviour] if self.behaviour else None, values=goals, limits=self.limits,
         )  # fmt: skip
 
-    def _measured(self, policy: Policy, wanted: TrainGame, request: Request) -> Examination:
+    def _measured(self, policy: Policy, wanted: TaskConfig, request: Request) -> Examination:
         count = request.last - request.first
         game = self._own(wanted, self._game("measuring", count, wanted))
         return examine({0: policy}, game, count, self.config.seed, first=request.first)[0]
@@ -168,12 +167,12 @@ class PlayerEvaluator:
         earlier = unpack(self.trainings.lease.get(start)) if start else None
         before = earlier.meta["learner"]["steps"] if earlier else 0
         whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
-        learner = make_learner(task.learner, spec.seat, seed, whole)
+        learner = make_learner(task.trains, spec.seat, seed, whole)
         plan = TrainingConfig(
-            algorithm=task.learner, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
+            algorithm=task.trains, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
             checkpoint_every=task.checkpoint_every or max(1, task.steps // _ROUNDS), episodes=0,
         )  # fmt: skip
-        game = self._own(task.game, self._game("training", task.environments, task.game))
+        game = self._own(task, self._game("training", task.environments, task))
         training = Training(plan, game, learner)
         if earlier:
             training.load(earlier.arrays, earlier.meta)
@@ -192,29 +191,31 @@ class PlayerEvaluator:
                 raise
             raise EvaluationError(f"These settings do not go together: {error}") from error
 
-    def _own(self, wanted: TrainGame, game: VectorMDP) -> VectorMDP:
+    def _own(self, wanted: TaskConfig, game: VectorMDP) -> VectorMDP:
         """A candidate's own game. Raises ConfigError when its seat differs from that of the other candidates' games."""
         if game.spec.seats[0] != self.space.spec.seat:
-            given = ", ".join(f"{name}: {value}" for name, value in wanted.settings.items())
+            given = ", ".join(f"{name}: {value}" for name, value in wanted.game.settings.items())
             why = "what is seen or done in it is of another shape than in the other players' games"
             raise ConfigError([("game.settings", f"with {given} {why}")])
         return game
 
-    def _game(self, purpose: str, battles: int, wanted: TrainGame) -> VectorMDP:
-        """A game for so many battles at a time; one is kept for each purpose."""
-        kept = self._games.pop(purpose, None)
-        if kept and kept[:2] != (battles, wanted):
+    def _game(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
+        """The task's game for so many battles at a time; one is kept for each purpose."""
+        kept, wanted = self._games.pop(purpose, None), (battles, task.game)
+        if kept and kept[:2] != wanted:
             kept[-1].close()
             kept = None
-        game = kept[-1] if kept else references.make_for_one(wanted, battles)
-        self._games[purpose] = battles, wanted, game
+        game = kept[-1] if kept else played(task, battles)
+        self._games[purpose] = *wanted, game
         return game
 
 
 def build(payload: bytes) -> PlayerEvaluator:
     """The evaluator of an encoded ``Setup``. Raises ConfigError, SimulatorError."""
     setup = msgspec.json.decode(payload, type=Setup)
-    return PlayerEvaluator(parse(EvolveConfig, setup.study), Trainings(leased(setup.lease)))
+    config = load(setup.study)
+    assert isinstance(config, EvolveConfig)
+    return PlayerEvaluator(config, Trainings(leased(setup.lease)))
 
 
 def as_json(config: EvolveConfig, trainings: Trainings) -> bytes:

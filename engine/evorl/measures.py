@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config.evolve import EvolveConfig, measure_names
+from engine.catalog import built_in
+from engine.config.evolve import AimConfig, EvolveConfig, measure_names
+from engine.config.style_reward import formula_of, identifier
+from engine.errors import ConfigError
+from engine.formula import Formula
 from engine.mdp.interface import SeatSpec
+from engine.means import range_of
 from engine.rl.examine import Examination
 
 TIMES = ("began", "busy", "seconds")
@@ -30,11 +35,50 @@ class Measures:
         named = {f"objectives.{i}.measure": aim.measure for i, aim in enumerate(config.objectives)}
         named |= {f"behaviour.{i}": name for i, name in enumerate(config.behaviour)}
         there = f"the game tells {', '.join(self.names)}"
-        return [
-            (place, f"{name!r} is not measured; {there}") for place, name in named.items() if name not in self.names
+        made = {f"objectives.{i}.measure": aim for i, aim in enumerate(config.objectives) if aim.formula}
+        wrong = [
+            (place, f"{name!r} is not measured; {there}")
+            for place, name in named.items()
+            if place not in made and name not in self.names
         ]
+        taken = "the game has a measure of this name: give the formula another"
+        wrong += [(place, taken) for place, aim in made.items() if aim.measure in self.names]
+        return wrong + [p for i, aim in enumerate(config.objectives) for p in self._unread(i, aim)]
 
-    def columns(self, config: EvolveConfig) -> tuple[list[int], list[int]]:
-        """Columns of the objectives and of the behaviour descriptors, with the defaults where the study names none."""
-        aims = [self.names.index(aim.measure) for aim in config.objectives]
-        return aims, [self.names.index(name) for name in config.behaviour]
+    def _unread(self, i: int, aim: AimConfig) -> list[tuple[str, str]]:
+        """What is wrong with a goal's formula."""
+        try:
+            self._formula(aim, f"objectives.{i}.formula")
+        except ConfigError as error:
+            return [(problem.place, problem.message) for problem in error.problems]
+        return []
+
+    def _formula(self, aim: AimConfig, place: str = "formula") -> Formula | None:
+        return formula_of(aim.formula, self.names, place) if aim.formula else None
+
+    def goals(self, config: EvolveConfig, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The goals float64[n, goals] of n episodes with these measures."""
+        given = {identifier(name): column[:, None] for name, column in zip(self.names, values.T, strict=True)}
+        found = np.empty((len(values), len(config.objectives)))
+        for column, aim in zip(found.T, config.objectives, strict=True):
+            formula = self._formula(aim)
+            column[:] = values[:, self.names.index(aim.measure)] if formula is None else formula.evaluate(given)
+        return found
+
+    def ranges(self, config: EvolveConfig, values: NDArray[np.float64]) -> list[float]:
+        """Both ends of the 95 % range of each measure in ``config.ranged``, from n episodes."""
+        known = built_in(config.task.game.name)
+        ends = known.ends if known else {}
+        found = [
+            range_of(values[:, self.names.index(name)], *ends.get(name, (-np.inf, np.inf))) for name in config.ranged
+        ]
+        return [end for one in found for end in (one.low, one.high)]
+
+    def behaviour(self, config: EvolveConfig) -> list[int]:
+        """Columns of the behaviour descriptors."""
+        return [self.names.index(name) for name in config.behaviour]
+
+
+def range_names(config: EvolveConfig) -> tuple[str, ...]:
+    """Names of the numbers of ``Measures.ranges``."""
+    return tuple(f"{name}.{end}" for name in config.ranged for end in ("low", "high"))

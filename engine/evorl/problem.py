@@ -5,18 +5,34 @@ from __future__ import annotations
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.genes import express, genes
 from engine.errors import ConfigError, below
-from engine.evorl.measures import TIMES, Measures
-from engine.evorl.space import PlayerSpace
+from engine.evorl.measures import TIMES, Measures, range_names
+from engine.evorl.space import PlayerSpace, Start
 from engine.mdp.vector import VectorMDP
-from engine.problem import Objective, Problem
+from engine.problem import Objective, Problem, ShouldStop
 from engine.rl.factory import make_learner, policy_spec
+from engine.simulators import references
+from engine.simulators.conversation import never
 from engine.store import Artifacts
+from engine.styles.rewards import Styled, with_signals
 
 
 def example(task: TaskConfig) -> TaskConfig:
     """The task of an example candidate: integer genes at their lower ends, others a thousandth of the range above them,
     because a field may exclude its lower end. Raises ConfigError where these values do not go together."""
     return express(task, {g.place: g.low if g.whole else g.low + (g.high - g.low) / 1000 for g in genes(task)})
+
+
+def played(task: TaskConfig, battles: int, should_stop: ShouldStop = never) -> VectorMDP:
+    """The task's game for so many battles at a time, with the rewards of its style. Raises ConfigError,
+    SimulatorError."""
+    if task.style is None:
+        return references.make_for_one(task.game, battles, should_stop)
+    game = references.make_for_one(with_signals(task.game), battles, should_stop)
+    try:
+        return Styled(game, task.style)
+    except ConfigError:
+        game.close()
+        raise
 
 
 def check(config: EvolveConfig, game: VectorMDP) -> None:
@@ -27,19 +43,22 @@ def check(config: EvolveConfig, game: VectorMDP) -> None:
     wrong = Measures(seat).unknown(config)
     try:
         with below("task"):
-            make_learner(task.learner, seat, config.seed, max(1, task.steps))
+            make_learner(task.trains, seat, config.seed, max(1, task.steps))
     except ConfigError as error:
         wrong += error.problems
     if wrong:
         raise ConfigError(wrong)
 
 
-def problem_of(config: EvolveConfig, game: VectorMDP, store: Artifacts) -> tuple[Problem, PlayerSpace]:
-    """The problem and its space."""
+def problem_of(
+    config: EvolveConfig, game: VectorMDP, store: Artifacts, begin: Start | None = None
+) -> tuple[Problem, PlayerSpace]:
+    """The problem and its space. ``begin``: where the first networks come from; a process that draws none needs
+    none. Raises ConfigError at ``start`` where it does not fit."""
     spec = policy_spec(config.task.learner, game.spec.seats[0])
     measures = Measures(spec.seat)
     objectives = tuple(Objective(aim.measure, aim.measure, aim.direction) for aim in config.objectives)
-    names = (*measures.names, *TIMES)
-    space = PlayerSpace(config, spec, store)
+    names = (*measures.names, *range_names(config), *TIMES)
+    space = PlayerSpace(config, spec, store, begin)
     bounded = all(aim.limits is not None for aim in config.objectives)
     return Problem(space, objectives, names, config.behaviour, bounded, "player"), space

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from engine.arrays import unpack
 from engine.config.algorithms import Breeding, SearchAlgorithm
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.genes import Gene, express, genes
+from engine.errors import ConfigError
 from engine.evolution.genes import GeneSpace
 from engine.evolution.operators import BlobSpace, LayerGroup, MixtureSpace
 from engine.evolution.operators.coding import Coding, Reals, TwoStep
 from engine.problem import TRAINED, Capabilities, Evaluation, Genome
-from engine.rl.policy import PolicySpec
+from engine.rl.policy import Policy, PolicySpec
 from engine.rng import generator
 from engine.store import Artifacts
 
@@ -24,12 +25,22 @@ _GENES, _NETWORK = "genes", "network"
 _LEAST_SPREAD = 0.01
 
 
+class Start(NamedTuple):
+    """A trained policy around which the first networks are drawn; ``noise``: their standard deviation from it."""
+
+    policy: Policy
+    noise: float
+
+
 class PlayerSpace(MixtureSpace):
     """Genomes float64[n, genes + weights]: the genes of the task and, where networks are bred, the initial network. A
     child's network is the better parent's, or has the first layers of one parent and the rest of the other; the genes
     of the task cross and mutate as real numbers and integers."""
 
-    def __init__(self, config: EvolveConfig, spec: PolicySpec, store: Artifacts) -> None:
+    def __init__(self, config: EvolveConfig, spec: PolicySpec, store: Artifacts, begin: Start | None = None) -> None:
+        """``begin``: where the first networks come from (None: new ones). Raises ConfigError at ``start`` where it does
+        not fit the game or the network."""
+        self.redraws = config.redraws
         self.task, self.spec = config.task, spec
         self.genes: tuple[Gene, ...] = genes(config.task)
         self.settings = GeneSpace(self.genes, **_operators_of_settings(config.algorithm))
@@ -38,8 +49,9 @@ class PlayerSpace(MixtureSpace):
         if config.networks != "fresh":
             groups, start = layers(spec, config.seed)
             parts[_NETWORK] = BlobSpace(
-                groups, start=start, crossover_by=config.networks, strength=config.network_noise
-            )
+                groups, start=begun(begin.policy, spec, config.seed) if begin else start,
+                crossover_by=config.networks, strength=config.network_noise, scatter=begin.noise if begin else None,
+            )  # fmt: skip
         super().__init__(parts)
         if isinstance(config.algorithm, Breeding):
             for coding in (*(p.coding for p in self.settings.layout.values()), *parts.values()):
@@ -63,6 +75,13 @@ class PlayerSpace(MixtureSpace):
     def network(self, genome: Genome) -> NDArray[np.float32] | None:
         """A candidate's initial weights; None where they are drawn at random."""
         return np.asarray(self.parts(genome[None])[_NETWORK][0], np.float32) if self.bred else None
+
+    def offspring(self, rng: np.random.Generator, mothers: Reals, fathers: Reals) -> Reals:
+        """One child for each pair; where the study redraws settings, with new ones."""
+        children = super().offspring(rng, mothers, fathers)
+        if not (self.redraws and self.genes):
+            return children
+        return self.row({**self.parts(children), _GENES: self.settings.sample(rng, len(children))})
 
     @property
     def can(self) -> Capabilities:
@@ -104,3 +123,18 @@ def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.fl
     if model.size > end:
         groups.append(LayerGroup("scales", model.size - end, 0.0))
     return groups, start
+
+
+def begun(policy: Policy, spec: PolicySpec, seed: int) -> NDArray[np.float32]:
+    """The weights of a trained policy as the specification lays them out. Values of rewards that the policy did not
+    learn from are initial ones. Raises ConfigError at ``start`` for a policy that does not fit."""
+    theirs = policy.spec
+    if (theirs.seat.observations, theirs.seat.action) != (spec.seat.observations, spec.seat.action):
+        raise ConfigError([("start", "this policy sees or does something else than is seen and done in this game")])
+    if theirs._replace(seat=spec.seat) != spec:
+        why = "its network or its kind is not that of this study's learner"
+        raise ConfigError([("start", f"this policy does not fit: {why}; choose the learner with which it was trained")])
+    model = spec.model()
+    mine = model.tensors(model.initial(generator(seed, "brood")))
+    found = theirs.model().tensors(policy.weights)
+    return model.weights({name: found[name] if found[name].shape == own.shape else own for name, own in mine.items()})

@@ -193,11 +193,21 @@ class Policy(NamedTuple):
                 raise StoreError(f"This policy has format {found['format']!r}; this version reads {FORMAT}.")
             if hashlib.sha256(tensors).hexdigest() != found["sha256"]:
                 raise StoreError(f"{TENSORS} is not the file that {JSON} describes: their check sums differ.")
-            seat = msgspec.convert(found["seat"], SeatSpec)
-            network = parse(NetworkConfig, found["network"])
-            spec = PolicySpec(seat, network, found["kind"], bool(found["normalise"]), bool(found["duelling"]))
+            spec = _spec_of(found)
             return cls(spec, spec.model().weights(safetensors.numpy.load(tensors)), int(found["version"]))
         except (KeyError, TypeError, ValueError, ConfigError, SafetensorError) as error:
+            raise StoreError(f"This is not a readable policy: {error}.") from error
+
+    @classmethod
+    def described(cls, description: bytes, weights: F32) -> Policy:
+        """The policy with this description and the numbers float32[size] of its vector. Raises StoreError."""
+        try:
+            found = json.loads(description)
+            spec = _spec_of(found)
+            if len(weights) != spec.model().size:
+                raise StoreError(f"This policy has {spec.model().size:,} numbers, and {len(weights):,} were given.")
+            return cls(spec, weights, int(found["version"]))
+        except (KeyError, TypeError, ValueError, ConfigError) as error:
             raise StoreError(f"This is not a readable policy: {error}.") from error
 
     @classmethod
@@ -217,3 +227,10 @@ class Policy(NamedTuple):
             return cls.unpack((folder / JSON).read_bytes(), (folder / TENSORS).read_bytes())
         except OSError as error:
             raise StoreError(f"There is no policy in {folder}: {error}.") from error
+
+
+def _spec_of(description: Mapping[str, Any]) -> PolicySpec:
+    """The specification in a policy's description. Raises KeyError, TypeError, ValueError, ConfigError."""
+    seat, network = msgspec.convert(description["seat"], SeatSpec), parse(NetworkConfig, description["network"])
+    kind, normalise, duelling = (description[name] for name in ("kind", "normalise", "duelling"))
+    return PolicySpec(seat, network, kind, bool(normalise), bool(duelling))

@@ -5,7 +5,7 @@ A study supplies the evaluator, the algorithm, and the record of the results.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from engine.arrays import Bundle
@@ -219,12 +219,12 @@ def _many(count: int, noun: str) -> str:
 
 def searching(
     chosen: SearchAlgorithm, problem: Problem, ticks: int, seed: int, replicates: int, noise: NoiseConfig,
-    context: AnyContext,
+    context: AnyContext, make: Callable[..., Any] | None = None,
 ) -> Algorithm:  # fmt: skip
-    """The ``chosen`` algorithm in its wrappers for noise and for unequal evaluation times. Raises ConfigError."""
+    """The ``chosen`` algorithm in its wrappers for noise and for unequal evaluation times. ``make``: its class, where
+    it is not the one of its kind. Raises ConfigError."""
     settings = chosen.model_dump(exclude={"population"})
-    search = ALGORITHMS[settings["kind"]].load()(
-        problem, chosen.population, ticks, seed, replicates, context, **settings
-    )
+    make = make or ALGORITHMS[settings["kind"]].load()
+    search = make(problem, chosen.population, ticks, seed, replicates, context, **settings)
     noisy = Resampling(search, **noise.model_dump()) if noise.used else search
     return FairQueue(noisy) if chosen.queued and chosen.without_rounds else noisy

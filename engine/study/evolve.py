@@ -6,11 +6,12 @@ flight carry over from round to round, and survive a pause or a kill.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from engine.arrays import Bundle, pack
+from engine.arrays import Bundle, pack, unpack
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig
 from engine.config.study import study_hash
@@ -20,8 +21,9 @@ from engine.evolution.algorithm import Individual, Parts, Progress
 from engine.evolution.survival import Survival, search_in
 from engine.evolution.termination import Termination
 from engine.evorl.evaluator import as_json
-from engine.evorl.problem import check, example, problem_of
+from engine.evorl.problem import check, example, played, problem_of
 from engine.evorl.record import PlayerRecord, trained
+from engine.evorl.space import Start
 from engine.evorl.trainings import opened
 from engine.problem import Evaluation, TrainingContext
 from engine.rl.policy import Policy
@@ -38,10 +40,10 @@ from engine.study.session import Plan
 
 def evolve(config: EvolveConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
     """As ``engine.study.lineups.run``, for a study that evolves players."""
-    return with_failure(_Evolve(config, store, control).events(resume))
+    return with_failure(Evolve(config, store, control).events(resume))
 
 
-class _Evolve(Drive):
+class Evolve(Drive):
     evaluator = "players"
 
     record: PlayerRecord
@@ -63,8 +65,10 @@ class _Evolve(Drive):
 
     def prepare(self, saved: Checkpoint | None) -> None:
         config = self.config
+        if saved is None:
+            self.inspect()
         with below("task"):
-            game = references.make_for_one(example(config.task).game, 1, self.stopped)
+            game = played(example(config.task), 1, self.stopped)
         try:
             if saved is None:
                 with below("task"):
@@ -72,16 +76,29 @@ class _Evolve(Drive):
             check(config, game)
             name = saved.parts["trainings"].meta["lease"] if saved else ""
             self.trainings = opened(self.store, study_hash(config), name)
-            problem, self.space = problem_of(config, game, self.trainings.lease)
+            problem, self.space = problem_of(config, game, self.trainings.lease, self.start())
         finally:
             game.close()
         self.name = config.algorithm.kind
         self.algorithm = searching(
-            config.algorithm, problem, config.ticks, config.seed, config.episodes, config.noise, TrainingContext()
-        )
+            config.algorithm, problem, config.ticks, config.seed, config.episodes, config.noise, TrainingContext(),
+            self.method,
+        )  # fmt: skip
         self.search = search_in(self.algorithm)
         self.record = PlayerRecord(config, problem, Survival(self.search), self.store)
         self.record.termination = Termination(config.stop, config.seed)
+
+    @property
+    def method(self) -> Callable[..., Any] | None:
+        """The class of the algorithm, where it is not the one of its kind."""
+        return None
+
+    def inspect(self) -> None:
+        """Further checks before a study begins. Raises ConfigError."""
+
+    def start(self) -> Start | None:
+        """Where the first networks come from; None: they are new. Raises ConfigError."""
+        return None
 
     def payload(self) -> bytes:
         return as_json(self.config, self.trainings)
@@ -131,6 +148,14 @@ class _Evolve(Drive):
         description, tensors = policies[self.record.leader(front)].pack()
         found |= {"policy": self.store.put(tensors), "policy_description": self.store.put(description)}
         return found
+
+
+def apart(data: bytes) -> Iterator[tuple[int, Policy]]:
+    """(id, policy) of each of several policies that ``together`` made one artifact of. Raises StoreError."""
+    meta, arrays = unpack(data)
+    rows = zip(arrays["id"].tolist(), arrays["size"].tolist(), arrays["weights"], meta["descriptions"], strict=True)
+    for i, size, row, description in rows:
+        yield i, Policy.described(description.encode(), row[:size].copy())
 
 
 def together(ids: Sequence[int], policies: Sequence[Policy]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from engine.arrays import unpack
-from engine.catalog import Signal, agent_game
+from engine.catalog import Signal, built_in
 from engine.errors import StoreError
 from webapp.lib.storage import store
 from webapp.lib.words import number
@@ -64,8 +64,8 @@ class Figures(NamedTuple):
             meta = unpack(store().get(digest)).meta
         except StoreError:
             return None
-        game = agent_game(job.config["game"]["name"])
-        known = {**PLAIN, **(game.signals if game else {})}
+        game = built_in(job.config["game"]["name"])
+        known = {**PLAIN, **(game.captions if game else {})}
         found = [_measure(each, known) for each in meta["measures"]]
         return cls(found, meta)
 
@@ -93,6 +93,6 @@ def _measure(each: dict[str, Any], known: dict[str, Signal]) -> Measure:
 
 def shares(counts: list[int], game: str) -> list[tuple[str, float]]:
     """How often each move was made, as shares of all, by its name."""
-    known = agent_game(game)
+    known = built_in(game)
     names = known.moves if known and len(known.moves) == len(counts) else [f"move {i + 1}" for i in range(len(counts))]
     return [(name, count / max(1, sum(counts))) for name, count in zip(names, counts, strict=True)]

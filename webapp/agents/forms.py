@@ -7,8 +7,7 @@ from typing import Any
 
 from django import forms
 
-from engine.catalog import GAMES
-from engine.catalog import agent_game as built_in
+from engine.catalog import GAMES, built_in
 from engine.config import parse
 from engine.config.agents import RecordConfig
 from engine.errors import ConfigError

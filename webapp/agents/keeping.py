@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from engine.catalog import LEARNERS, PLAYERS
-from engine.catalog import agent_game as built_in
+from engine.catalog import LEARNERS, PLAYERS, built_in
 from engine.config import parse
 from engine.config.agents import MeasureConfig, OriginConfig
 from engine.errors import ConfigError, StoreError

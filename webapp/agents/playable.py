@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engine.catalog import GAMES
-from engine.catalog import agent_game as built_in
+from engine.catalog import GAMES, built_in
 from engine.errors import StoreError
 from webapp.agents.models import Agent
 from webapp.lib.storage import store

@@ -3,7 +3,8 @@
 Crossovers: ``best`` (the child takes the better parent's network; the default, because crossing trained networks
 destroys both) and ``single_point`` (the first layer groups of one parent, the rest of the other: no layer is split).
 Mutation: Gaussian noise on a share of the weights, scaled by the spread of their group; off by default, because
-training changes the weights.
+training changes the weights. The better parent is the one that dominates the other; where neither does, it is either
+(``engine.evolution.search.Breeding``).
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ class LayerGroup(NamedTuple):
 class BlobSpace(TwoStep):
     """Genomes are float32[n, sum of sizes]. ``start`` float[sum]: mean of initial weights (a trained network, or
     zeros). ``strength``: standard deviation of the mutation's noise, in spreads; ``share``: share of the weights that
-    get it."""
+    get it. ``scatter``: standard deviation of initial weights around the start; None: the spreads."""
 
     better_first = True
 
     def __init__(
         self, groups: Sequence[LayerGroup], *, start: Weights | None = None,
         crossover_by: Literal["best", "single_point"] = "best", strength: float = 0.0, share: float = 1.0,
+        scatter: float | None = None,
     ) -> None:  # fmt: skip
         self.groups = tuple(groups)
         self.edges = np.cumsum([0, *(g.size for g in groups)])
@@ -46,6 +48,7 @@ class BlobSpace(TwoStep):
         self.shape, self.dtype = (self.width,), np.dtype(np.float32)
         self.start = np.zeros(self.width, np.float32) if start is None else np.asarray(start, np.float32)
         self.spread = np.repeat([g.spread for g in groups], [g.size for g in groups])
+        self.around = self.spread if scatter is None else np.where(self.spread > 0, scatter, 0.0)
         self.crossover_by, self.strength, self.share = crossover_by, strength, share
 
     @property
@@ -60,12 +63,12 @@ class BlobSpace(TwoStep):
 
     def sample(self, rng: np.random.Generator, n: int) -> Weights:
         """n networks around the start."""
-        return np.asarray(self.start + self.spread * rng.standard_normal((n, self.width)), np.float32)
+        return np.asarray(self.start + self.around * rng.standard_normal((n, self.width)), np.float32)
 
     def decode(self, numbers: Reals) -> Weights:
         """Start plus the normal quantile of each number, clipped to five spreads."""
         normal = np.clip(ndtri(np.clip(numbers, 0, 1)), -5, 5)
-        return np.asarray(self.start + self.spread * normal, np.float32)
+        return np.asarray(self.start + self.around * normal, np.float32)
 
     def named(self, weights: Weights) -> dict[str, Weights]:
         """The weights of each layer group, from float32[..., sum]."""

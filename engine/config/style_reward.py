@@ -1,0 +1,63 @@
+"""A style of play as data: the reward that players learn from, as formulas over what the game tells of every decision.
+
+    r = w1 · winning + w2 · style
+
+Both are formulas (``engine.formula``) over the game's named rewards, called *signals* here. A weight may be a range,
+which makes it a gene. Where w2 is below 0, the opposite of the style is paid for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from engine.config.base import Config
+from engine.config.genes import Evolvable
+from engine.errors import ConfigError
+from engine.formula import LONGEST, Formula, parse
+
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Importance = Annotated[float, Evolvable(-1000.0, 1000.0)]
+WINNING, STYLE = "winning", "style"
+"""The named rewards of a player that has a style."""
+TIME = "time"
+"""A signal of every game: the share of the longest episode that has passed."""
+
+
+class StyleReward(Config):
+    """What players of a style learn from."""
+
+    winning: Text = Field("score", title="Winning", description="formula over the game's signals of one decision")
+    style: Text = Field(title="Style", description="formula over the game's signals of one decision")
+    w1: Importance = Field(1.0, title="How much winning matters", description="w1; a range is left to evolution")
+    w2: Importance = Field(
+        title="How much the style matters", description="w2; below 0: its opposite; a range is left to evolution"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pays(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and given.get("w1", 1) == 0 and given.get("w2") == 0:
+            raise ValueError("with both weights 0 nothing is paid for: give one of them another number")
+        return given
+
+    @property
+    def formulas(self) -> dict[str, str]:
+        """The formulas by the names of their rewards."""
+        return {WINNING: self.winning, STYLE: self.style}
+
+
+def identifier(name: str) -> str:
+    """A name of the game as formulas write it: ``reward.hit`` is ``reward_hit``."""
+    return re.sub(r"\W", "_", name) if name[:1].isalpha() or name[:1] == "_" else "_" + re.sub(r"\W", "_", name)
+
+
+def formula_of(text: str, names: Iterable[str], place: str) -> Formula:
+    """The formula ``text`` over numbers with these ``names`` of the game. Raises ConfigError at ``place``."""
+    try:
+        return parse(text, frozenset(), {identifier(name) for name in names})
+    except ConfigError as error:
+        raise ConfigError([(place, problem.message) for problem in error.problems]) from error

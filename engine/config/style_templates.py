@@ -1,0 +1,79 @@
+"""Styles in plain words, as data: from one end of a scale to the other. A game can offer those whose signals it has.
+
+``needs`` names what a game tells of each decision, ``measures`` what it tells of an episode, both from 0 to 1:
+
+- ``moved``: the share of moments in which the player moved;
+- ``dealt``, ``taken``: damage dealt and taken, as shares of everything that can be dealt and taken in an episode;
+- ``attacked``: 1 in the decision with the first attack; of an episode ``first_attack``: the share that passed before;
+- ``explored``: the share of the ground that was seen for the first time.
+
+``score`` of an episode is the game's normalised score, from 0 to 1. ``busy-calm`` is the active and lazy style of
+Lamarckian (equations 2 to 4) with laziness normalised: the paper's 1 − move(a) is summed over the T actions of an
+episode although move(a) is 1/T at most, so its laziness is T − move; here it is 1 − move, from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from engine.config.style_reward import TIME, identifier
+
+
+class Template(NamedTuple):
+    """A scale of styles. ``one`` and ``other``: its ends; ``style``: the formula of the reward, ``w2`` the range of its
+    weight; ``objectives``: (name, formula over an episode) for each end; ``behaviour``: measures by which agents
+    differ."""
+
+    key: str
+    one: str
+    other: str
+    about: str
+    needs: tuple[str, ...]
+    measures: tuple[str, ...]
+    style: str
+    w2: tuple[float, float]
+    objectives: tuple[tuple[str, str], tuple[str, str]]
+    behaviour: tuple[str, ...]
+
+    def settings(self) -> dict[str, Any]:
+        """The parts ``task.style``, ``objectives`` and ``behaviour`` of a study of kind ``style``, as data."""
+        goals = [{"measure": name, "formula": text, "low": 0.0, "high": 2.0} for name, text in self.objectives]
+        style = {"winning": "score", "style": self.style, "w1": 1.0, "w2": list(self.w2)}
+        return {"task": {"style": style}, "objectives": goals, "behaviour": list(self.behaviour)}
+
+
+TEMPLATES: dict[str, Template] = {
+    template.key: template
+    for template in (
+        Template(
+            "busy-calm", "Busy", "Calm", "Moves all the time, or only when it must.", ("score", "moved"), ("moved",),
+            "2 * moved - 1", (-0.02, 0.02), (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
+        ),
+        Template(
+            "aggressive-cautious", "Aggressive", "Cautious", "Trades blows, or keeps out of harm’s way.",
+            ("score", "dealt", "taken"), ("dealt", "taken"), "dealt + taken", (-1.0, 1.0),
+            (("aggressive", "score + (dealt + taken) / 2"), ("cautious", "score + 1 - (dealt + taken) / 2")),
+            ("dealt", "taken"),
+        ),
+        Template(
+            "rusher-builder", "Rusher", "Builder", "Attacks at once, or late.", ("score", "attacked"),
+            ("first_attack",), f"attacked * (1 - 2 * {TIME})", (-1.0, 1.0),
+            (("rusher", "score + 1 - first_attack"), ("builder", "score + first_attack")), ("first_attack",),
+        ),
+        Template(
+            "explorer-camper", "Explorer", "Camper", "Covers much ground, or stays where it is.",
+            ("score", "explored"), ("explored",), "explored", (-1.0, 1.0),
+            (("explorer", "score + explored"), ("camper", "score + 1 - explored")), ("explored",),
+        ),
+    )
+}  # fmt: skip
+"""By key, in the order in which pages list them."""
+
+
+def offered(signals: Iterable[str], measures: Iterable[str]) -> Iterator[Template]:
+    """Templates that a game with these signals and measures of an episode can offer."""
+    told, of_episodes = ({identifier(name) for name in names} for names in (signals, measures))
+    for template in TEMPLATES.values():
+        if {*template.needs} <= told and {*template.measures} <= of_episodes:
+            yield template

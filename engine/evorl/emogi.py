@@ -1,0 +1,63 @@
+"""EMOGI (Shen, Zheng, Hao, Meng, Chen, Fan, Liu, IJCAI 2020, "Generating Behavior-Diverse Game AIs with Evolutionary
+Multi-Objective Deep Reinforcement Learning"), as Lamarckian (Bai, Shen, Lin, Xu, Cheng) releases it: its ``ec.Async``
+with ``nsga_ii.yml`` and ``behavior.yml``.
+
+A candidate is a network, and settings such as the weights of its rewards. A child is made by crossover, then mutation;
+then it is trained by reinforcement learning and measured, and what it learned is written back into its genome
+(``PlayerEvaluator``, ``PlayerSpace``). Population 30, binary tournament by rank and crowding, simulated binary
+crossover and polynomial mutation of settings. The network is that of the parent that dominates the other; where neither
+does, it is that of either. NSGA-II survival of parents and children once N children have returned. Where the algorithm
+is ``steady``, workers do not wait for one another, and children in flight belong to the next round. Each child's
+optimiser is new. All objectives count alike; only the weights of rewards are genes. Departures:
+
+1. The first population is trained, too; the released code measures it as it was drawn.
+2. Tournaments draw with replacement; the code pairs a permutation.
+3. The code's ``Best`` compares the sum of objectives to say which network is handed on. Here it is dominance, as the
+   paper has it, so that no objective counts more because its numbers are larger.
+4. The spread of crossover is 15 and each setting changes with chance 1/d; in the code 20 and 0.01, with which two
+   settings would hardly ever change.
+5. Whole numbers cross and mutate as rounded real numbers; the code exchanges bits.
+6. The code keeps the best weights of a training (``stopper``); here its last weights are measured and handed on.
+7. A duplicate of a member of the population is not proposed where a few tries find something else, and ties in crowding
+   are broken by age (``NSGA2``).
+8. The style is one formula whose weight may be below 0, which pays for the opposite; the code adds one reward for each
+   end of the scale.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.config.algorithms import SearchAlgorithm
+from engine.config.styles import EmogiConfig
+from engine.evolution.algorithm import Population
+from engine.evolution.nsga2 import NSGA2
+
+
+class EMOGI(NSGA2):
+    """P the parents, Q the children, R both."""
+
+    Settings: ClassVar[type[SearchAlgorithm]] = EmogiConfig
+    stream = "emogi"
+    gathers = True
+
+
+class Unselected(EMOGI):
+    """The control: the same loop, but parents and survivors are drawn uniformly, and nobody's network is preferred."""
+
+    stream = "emogi without selection"
+
+    def _parents(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        assert self.P is not None
+        mothers, fathers = self.rng.integers(0, len(self.P), size=(2, n))
+        return mothers, fathers
+
+    def _survivors(self, R: Population, n: int) -> NDArray[np.int64]:
+        R.rank[:] = 0
+        able = np.flatnonzero(R.violation <= 0)
+        failed = np.flatnonzero(R.violation > 0)
+        drawn = self.rng.permutation(able)[:n]
+        return np.concatenate([drawn, failed[: n - len(drawn)]])

@@ -1,0 +1,86 @@
+"""Breeding styles of play: evolution of players by EMOGI, on a reward of formulas that sample episodes have tried, with
+every trained agent kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.arrays import unpack
+from engine.columns import Arrays
+from engine.config.episodes import SAMPLED
+from engine.config.genes import express
+from engine.config.styles import StylesConfig
+from engine.errors import ConfigError, StoreError, below
+from engine.events import AnyEvent
+from engine.evolution.algorithm import Individual
+from engine.evorl.emogi import EMOGI, Unselected
+from engine.evorl.problem import example
+from engine.evorl.record import digests
+from engine.evorl.space import Start
+from engine.rl.policy import Policy, PolicySpec
+from engine.store import Store
+from engine.study.control import Control
+from engine.study.episodes import played
+from engine.study.evolve import Evolve, together
+from engine.study.failures import with_failure
+from engine.styles.preview import problems
+
+
+def styles(config: StylesConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups.run``, for a study that breeds styles of play."""
+    return with_failure(_Styles(config, store, control).events(resume))
+
+
+class _Styles(Evolve):
+    config: StylesConfig
+
+    def __init__(self, config: StylesConfig, store: Store, control: Control) -> None:
+        super().__init__(config, store, control)
+        self.kept = 0
+
+    @property
+    def method(self) -> Callable[..., Any]:
+        return EMOGI if self.config.selection else Unselected
+
+    def inspect(self) -> None:
+        """Try the rewards on sample episodes."""
+        task = example(self.config.task)
+        assert task.style is not None
+        with below("task"):
+            samples = played(task.game, SAMPLED, self.stopped)
+        if wrong := problems(task.style, self.config.objectives, samples):
+            raise ConfigError(wrong)
+
+    def start(self) -> Start | None:
+        if not self.config.start:
+            return None
+        try:
+            return Start(Policy.stored(self.store, self.config.start), self.config.start_noise)
+        except StoreError as error:
+            raise ConfigError([("start", str(error))]) from error
+
+    def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
+        """Adds the population, and the agents that were trained in the round."""
+        metrics, artifacts = super().extras(front)
+        artifacts |= {"population": self.record.put(self.search.P.individuals)} if self.search.P else {}
+        if self.tick > self.kept and self.config.keeps(self.tick):
+            artifacts |= self._agents()
+        return metrics, artifacts
+
+    def _agents(self) -> dict[str, str]:
+        """The round's agents with their weights."""
+        self.kept = self.tick
+        arrays = unpack(self.store.get(self.record.chunks[-1])).arrays
+        here = [self.trainings.lease.has(digest) for digest in digests(arrays)]
+        rows: list[int] = np.flatnonzero((arrays["tick"] == self.tick) & np.array(here, dtype=bool)).tolist()
+        weights = [self.trainings.weights(digests(arrays)[row]) for row in rows]
+        found = [Policy(self._spec(arrays, row), w) for row, w in zip(rows, weights, strict=True)]
+        return {"agents": self.store.put(together(arrays["id"][rows].tolist(), found))} if found else {}
+
+    def _spec(self, arrays: Arrays, row: int) -> PolicySpec:
+        """The specification of the policy in a row of an artifact."""
+        values = {gene.place: float(v) for gene, v in zip(self.space.genes, arrays["genome"][row], strict=True)}
+        return self.space.spec._replace(network=express(self.config.task, values).learner.network)

@@ -1,0 +1,182 @@
+"""What rewards and goals of a style are worth on stored sample episodes, before anything is trained.
+
+``Samples`` are made by ``engine.styles.samples`` and stored by hash; everything here is arithmetic on them, so a page
+may call it while somebody types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import pack, unpack
+from engine.columns import Arrays
+from engine.config.evolve import AimConfig
+from engine.config.style_reward import TIME, WINNING, StyleReward, formula_of, identifier
+from engine.errors import ConfigError
+
+Floats = NDArray[np.float64]
+
+
+class Samples(NamedTuple):
+    """Sample episodes of several ``players``. ``signals`` float32[decisions, S] and ``player`` and ``episode``
+    int32[decisions] belong to decisions; ``measures`` float64[episodes, M] and ``whose`` int32[episodes] (a player's
+    index) to episodes that ended. ``longest``: decisions in the longest episode (0: unknown)."""
+
+    players: tuple[str, ...]
+    signal_names: tuple[str, ...]
+    measure_names: tuple[str, ...]
+    longest: int
+    signals: NDArray[np.float32]
+    ticks: NDArray[np.int32]
+    player: NDArray[np.int32]
+    episode: NDArray[np.int32]
+    measures: Floats
+    whose: NDArray[np.int32]
+
+    def pack(self) -> bytes:
+        """As an artifact; equal samples give equal bytes."""
+        meta = {"players": self.players, "signals": self.signal_names, "measures": self.measure_names}
+        arrays: Arrays = {
+            "signals": self.signals, "ticks": self.ticks, "player": self.player, "episode": self.episode,
+            "measures": self.measures, "whose": self.whose,
+        }  # fmt: skip
+        return pack({**meta, "longest": self.longest}, arrays)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Samples:
+        """The inverse of ``pack``. Raises StoreError."""
+        meta, arrays = unpack(data)
+        players, signals, measures = (tuple(meta[name]) for name in ("players", "signals", "measures"))
+        return cls(players, signals, measures, meta["longest"], **arrays)
+
+
+class Value(NamedTuple):
+    """One reward or goal for one player. ``per``: the mean of a decision for rewards, of an episode for goals; ``low``
+    and ``high``: the least and the most of an episode; ``episodes``: so many ended (0: low and high are NaN)."""
+
+    player: str
+    name: str
+    per: float
+    low: float
+    high: float
+    episodes: int
+
+
+def values(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[Value]:
+    """The value of each reward and each goal for each player. Raises ConfigError at ``task.style.NAME`` or
+    ``objectives.I.formula`` for every formula that the game's names do not allow."""
+    read = _read(style, objectives, samples)
+    if read.wrong:
+        raise ConfigError(read.wrong)
+    found: list[Value] = []
+    for number, player in enumerate(samples.players):
+        own, ended = samples.player == number, samples.whose == number
+        for name, paid in read.rewards.items():
+            found.append(_value(player, name, paid[own], read.sums[name][ended]))
+        found += [_value(player, name, each[ended], each[ended]) for name, each in read.goals.items()]
+    return found
+
+
+def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[tuple[str, str]]:
+    """(place, sentence) for each formula that names what the game does not have, each reward and goal that is not a
+    number somewhere, and each reward that is the same in all decisions of sample episodes."""
+    read = _read(style, objectives, samples)
+    wrong = list(read.wrong)
+    for name, paid in read.rewards.items():
+        weight = style.w1 if name == WINNING else style.w2
+        wrong.append((f"task.style.{name}", _no_number(paid, samples) or (_same(paid, samples) if weight != 0 else "")))
+    for i, aim in enumerate(objectives):
+        if aim.measure in read.goals:
+            part = "formula" if aim.formula else "measure"
+            wrong.append((f"objectives.{i}.{part}", _no_goal(read.goals[aim.measure])))
+    return [(place, sentence) for place, sentence in wrong if sentence]
+
+
+class _Read(NamedTuple):
+    """Rewards by decision, their ``sums`` by episode, goals by episode, and (place, sentence) of what is misread."""
+
+    rewards: dict[str, Floats]
+    sums: dict[str, Floats]
+    goals: dict[str, Floats]
+    wrong: list[tuple[str, str]]
+
+
+def _read(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> _Read:
+    wrong: list[tuple[str, str]] = []
+    signals = dict(zip(samples.signal_names, samples.signals.T.astype(np.float64), strict=True))
+    if samples.longest:
+        signals[TIME] = samples.ticks / samples.longest
+    texts = [(name, text, f"task.style.{name}") for name, text in style.formulas.items()]
+    rewards = _evaluated(texts, signals, len(samples.signals), wrong)
+    sums = {name: _summed(rewards[name], samples) for name in style.formulas if name in rewards}
+    nothing = np.zeros(len(samples.measures))
+    told = dict(zip(samples.measure_names, samples.measures.T, strict=True))
+    told |= {f"reward.{name}": sums.get(name, nothing) for name in style.formulas}
+    told["return"] = sum(sums.values(), start=nothing)
+    texts = [(aim.measure, aim.formula, f"objectives.{i}.formula") for i, aim in enumerate(objectives) if aim.formula]
+    goals = _evaluated(texts, told, len(samples.measures), wrong)
+    for i, aim in enumerate(objectives):
+        if not aim.formula and aim.measure in told:
+            goals[aim.measure] = told[aim.measure]
+        elif not aim.formula:
+            sentence = f"{aim.measure!r} is not measured; the game tells {', '.join(told)}"
+            wrong.append((f"objectives.{i}.measure", sentence))
+    return _Read(rewards, sums, goals, wrong)
+
+
+def _evaluated(
+    texts: Sequence[tuple[str, str, str]], given: Mapping[str, Floats], n: int, wrong: list[tuple[str, str]]
+) -> dict[str, Floats]:
+    """Formulas (name, text, place) as float64[n] by name; adds to ``wrong`` those that cannot be read."""
+    columns = {identifier(name): column[:, None] for name, column in given.items()}
+    found: dict[str, Floats] = {}
+    for name, text, place in texts:
+        try:
+            found[name] = np.broadcast_to(formula_of(text, given, place).evaluate(columns), n)
+        except ConfigError as error:
+            wrong += [(problem.place, problem.message) for problem in error.problems]
+    return found
+
+
+def _summed(paid: Floats, samples: Samples) -> Floats:
+    """The sum of a reward in each episode that ended."""
+    parts = []
+    for number in range(len(samples.players)):
+        own, ended = samples.player == number, int((samples.whose == number).sum())
+        parts.append(np.bincount(samples.episode[own], paid[own], minlength=ended)[:ended])
+    return np.concatenate(parts)
+
+
+def _value(player: str, name: str, each: Floats, episodes: Floats) -> Value:
+    mean = float(each.mean()) if len(each) else float("nan")
+    ends = (float(episodes.min()), float(episodes.max())) if len(episodes) else (float("nan"),) * 2
+    return Value(player, name, mean, *ends, len(episodes))
+
+
+def _no_number(paid: Floats, samples: Samples) -> str:
+    bad = np.flatnonzero(~np.isfinite(paid))
+    if not len(bad):
+        return ""
+    first = int(bad[0])
+    who, tick = samples.players[samples.player[first]], int(samples.ticks[first]) + 1
+    told = zip(samples.signal_names, samples.signals[first].tolist(), strict=True)
+    given = ", ".join(f"{name} = {value:g}" for name, value in told)
+    many = f"in {len(bad):,} of {len(paid):,} decisions of sample episodes"
+    return f"is not a number {many}, first in decision {tick} of the player {who}: there {given}"
+
+
+def _same(paid: Floats, samples: Samples) -> str:
+    """Whether a reward never changes; where no episode ended, a change may be yet to come."""
+    if not len(samples.measures) or np.ptp(paid) > 0:
+        return ""
+    players, where = " and ".join(samples.players), f"in all {len(paid):,} decisions of sample episodes"
+    return f"is {paid[0]:g} {where} ({players}): nothing can be learned from it"
+
+
+def _no_goal(each: Floats) -> str:
+    bad = int((~np.isfinite(each)).sum())
+    return f"is not a number in {bad} of {len(each)} sample episodes" if bad else ""

@@ -1,0 +1,52 @@
+"""A diverse few of many agents: greedy max-min in what they do, among those that play well enough.
+
+Gonzalez (1985), "Clustering to minimize the maximum intercluster distance": the first choice is the best agent, each
+further one the agent farthest from its nearest chosen one, which is at least half as far as the best choice of so many.
+Distances are Euclidean, each behaviour in units of its range among the agents that may be chosen.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Picked(NamedTuple):
+    """``rows`` int64[k'] in the order of choice (fewer than k where fewer play well enough, or no others differ), and
+    the ``apart`` float64[k'] distance of each to the nearest chosen before it (infinite for the first)."""
+
+    rows: NDArray[np.int64]
+    apart: Floats
+
+
+def in_band(score: Floats, high: Floats, within: float) -> NDArray[np.bool_]:
+    """Whose skill may be within ``within`` of the best score: bool[n]. ``high``: upper ends of the scores' ranges
+    (infinite: unknown, then the score itself counts), so nobody is left out for noise."""
+    if not np.isfinite(score).any():
+        return np.zeros(len(score), np.bool_)
+    able = np.where(np.isfinite(high), np.maximum(high, score), score)
+    return np.asarray(able >= np.nanmax(score) - within)
+
+
+def diverse(behaviour: Floats, score: Floats, allowed: NDArray[np.bool_], k: int) -> Picked:
+    """Pick up to ``k`` of the ``allowed`` agents. ``behaviour`` float64[n, d], ``score`` float64[n]. Equal choices:
+    the better score, then the earlier row."""
+    able = np.flatnonzero(allowed & np.isfinite(behaviour).all(axis=1))
+    if not len(able) or k < 1:
+        return Picked(np.empty(0, np.int64), np.empty(0))
+    points = behaviour[able]
+    span = np.ptp(points, axis=0)
+    points = points / np.where(span > 0, span, 1.0)
+    chosen = [int(np.argmax(score[able]))]
+    apart = [np.inf]
+    nearest = np.linalg.norm(points - points[chosen[0]], axis=1)
+    while len(chosen) < min(k, len(able)) and nearest.max() > 0:
+        far = np.flatnonzero(nearest == nearest.max())
+        chosen.append(int(far[np.argmax(score[able][far])]))
+        apart.append(float(nearest[chosen[-1]]))
+        nearest = np.minimum(nearest, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    return Picked(able[chosen], np.array(apart))

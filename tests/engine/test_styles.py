@@ -1,0 +1,458 @@
+"""Styles of play: rewards from formulas, sample episodes, breeding by EMOGI, the choice of a diverse few."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.arrays import unpack
+from engine.config import StylesConfig, TaskConfig, parse
+from engine.config.rl import PPOConfig
+from engine.config.style_reward import StyleReward
+from engine.config.style_templates import TEMPLATES, offered
+from engine.config.train import TrainGame
+from engine.errors import ConfigError
+from engine.events import AnyEvent, Failed, Finished, Paused, Progressed
+from engine.evorl.emogi import EMOGI, Unselected
+from engine.evorl.evaluator import PlayerEvaluator
+from engine.evorl.trainings import opened
+from engine.games.pong import VectorPong
+from engine.problem import Evaluation, Request
+from engine.rl.policy import Policy
+from engine.rng import combine64
+from engine.store import FolderStore
+from engine.studies import load
+from engine.study import run
+from engine.styles import preview
+from engine.styles.rewards import Styled, with_signals
+from engine.styles.samples import EPISODES, sample
+from engine.styles.selection import diverse, in_band
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "styles.json"
+PONG = {"name": "pong", "settings": {"points": 1, "max_ticks": 40}}
+LEARNER = {"kind": "ppo", "batch": 32, "fragment": 8, "minibatch": 16, "network": {"policy": [8], "critic": [8]}}
+BUSY = {"style": "2 * moved - 1", "w2": [-0.02, 0.02]}
+GOALS = [
+    {"measure": "busy", "formula": "score + moved", "low": 0, "high": 2},
+    {"measure": "calm", "formula": "score + (1 - moved)", "low": 0, "high": 2},
+]
+
+
+def settings(**more: Any) -> dict[str, Any]:
+    """Three rounds of four agents that take a moment."""
+    task = {"game": PONG, "learner": LEARNER, "steps": 64, "environments": 4, "checkpoint_every": 32, "style": BUSY}
+    usual = {"seed": 3, "ticks": 3, "episodes": 4, "fresh": 4, "behaviour": ["moved"], "pool": {"kind": "local"}}
+    return {"kind": "style", "task": task, "objectives": GOALS, "algorithm": {"population": 4}, **usual, **more}
+
+
+def task(**more: Any) -> dict[str, Any]:
+    return {**settings()["task"], **more}
+
+
+def study(**more: Any) -> StylesConfig:
+    config = load(settings(**more))
+    assert isinstance(config, StylesConfig)
+    return config
+
+
+def results(found: list[AnyEvent]) -> dict[str, str]:
+    assert isinstance(found[-1], Finished), found[-1]
+    return {role: digest for role, digest in found[-1].artifacts.items() if role != "checkpoint"}
+
+
+def refused(**more: Any) -> dict[str, str]:
+    with pytest.raises(ConfigError) as caught:
+        study(**more)
+    return {problem.place: problem.message for problem in caught.value.problems}
+
+
+def failed(folder: Path, **more: Any) -> str:
+    (last,) = run(study(**more), FolderStore(folder))
+    assert isinstance(last, Failed)
+    return last.message
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "store")
+
+
+@pytest.fixture(scope="module")
+def samples() -> preview.Samples:
+    wanted = with_signals(parse(TrainGame, PONG))
+    return sample(VectorPong(rewards=wanted.settings["rewards"], points=1, max_ticks=40), wanted, 1)
+
+
+def test_a_style_is_bred_and_every_trained_agent_is_kept(store: FolderStore) -> None:
+    found = list(run(study(), store))
+    left = results(found)
+    archive = unpack(store.get(left["archive"]))
+    assert archive.meta["objectives"] == ["busy", "calm"]
+    assert [gene["path"] for gene in archive.meta["genes"]] == ["task.style.w2".removeprefix("task.")]
+    rounds = [event for event in found if isinstance(event, Progressed)]
+    kept = [unpack(store.get(event.artifacts["agents"])) for event in rounds]
+    assert np.concatenate([part.arrays["id"] for part in kept]).tolist() == archive.arrays["id"].tolist()
+    trained = [row[:n] for part in kept for row, n in zip(part.arrays["weights"], part.arrays["size"], strict=True)]
+    assert len({row.tobytes() for row in trained}) == 12
+    told = json.loads(kept[-1].meta["descriptions"][0])
+    assert told["seat"]["rewards"] == ["winning", "style"]
+    assert len(unpack(store.get(left["population"])).arrays["id"]) == 4
+
+
+def test_both_ends_of_a_style_add_up_to_twice_the_score_and_the_weight(store: FolderStore) -> None:
+    archive = unpack(store.get(results(list(run(study(), store)))["archive"]))
+    score = archive.arrays["measure"][:, archive.meta["measures"].index("score")]
+    np.testing.assert_allclose(archive.arrays["objective"].sum(axis=1), 2 * score + 1, atol=1e-12)
+
+
+def test_score_and_behaviour_have_ranges_that_hold_their_means(store: FolderStore) -> None:
+    archive = unpack(store.get(results(list(run(study(), store)))["archive"]))
+    column = dict(zip(archive.meta["measures"], archive.arrays["measure"].T, strict=True))
+    for name in ("score", "moved"):
+        assert (column[f"{name}.low"] <= column[name]).all()
+        assert (column[name] <= column[f"{name}.high"]).all()
+        assert (column[f"{name}.low"] >= 0).all()
+        assert (column[f"{name}.high"] <= 1).all()
+
+
+@pytest.mark.parametrize("selection", [True, False])
+def test_a_study_that_is_paused_and_resumed_ends_bit_for_bit_the_same(selection: bool, store: FolderStore) -> None:
+    config = study(selection=selection)
+    whole = results(list(run(config, store)))
+    events: list[AnyEvent] = []
+    for event in run(config, store, control=lambda: "pause" if len(events) > 1 else ""):
+        events.append(event)
+    assert isinstance(events[-1], Paused)
+    again = results(list(run(config, store, events[-1].artifacts["checkpoint"])))
+    assert again == whole
+
+
+def test_a_study_ends_as_its_golden_file_says(store: FolderStore) -> None:
+    """On one machine and one set of wheels bit for bit; elsewhere by tolerance, as everything with torch."""
+    archive = unpack(store.get(results(list(run(study(), store)))["archive"])).arrays
+    found = {name: np.round(archive[name], 4).tolist() for name in ("id", "genome", "objective", "edge")}
+    golden = json.loads(GOLDEN.read_text())
+    assert found["id"] == golden["id"]
+    np.testing.assert_allclose(found["genome"], golden["genome"], atol=1e-3)
+    np.testing.assert_allclose(found["objective"], golden["objective"], atol=0.05)
+
+
+def test_workers_that_do_not_wait_select_once_as_many_children_have_arrived(store: FolderStore) -> None:
+    found = list(run(study(algorithm={"population": 4, "steady": True}), store))
+    assert [event.tick for event in found if isinstance(event, Progressed)] == [1, 2, 3]
+    assert len(unpack(store.get(results(found)["population"])).arrays["id"]) == 4
+
+
+class _Space:
+    """Numbers that carry a mark; the second half of a child is its mother's mark."""
+
+    def __init__(self) -> None:
+        from engine.problem import Breed, Capabilities
+
+        self.can = Capabilities(Breed(lambda rng, mothers, fathers: mothers + rng.random(mothers.shape) * 1e-9, True))
+
+    def sample(self, rng: np.random.Generator, n: int) -> Any:
+        return rng.random((n, 1))
+
+    def keys(self, genomes: Any) -> Any:
+        return genomes[:, 0].view(np.uint64)
+
+
+def algorithm(kind: type[EMOGI], costs: list[tuple[float, float]]) -> EMOGI:
+    """An algorithm whose population has these costs, both minimised."""
+    from engine.problem import Objective, Problem
+
+    problem = Problem(_Space(), (Objective("a", "a", "min"), Objective("b", "b", "min")))
+    made = kind(problem, len(costs), 5, 1)
+    for request in made.ask(100):
+        values = np.array(costs[request.id])
+        made.tell(Evaluation(request.id, values, np.zeros((2, 2)), 1, np.empty(0)))
+    return made
+
+
+def test_the_network_is_that_of_the_parent_that_dominates_and_of_either_where_neither_does() -> None:
+    made = algorithm(EMOGI, [(0, 3), (3, 0), (1, 1), (2, 2), (4, 4), (0.5, 2)])
+    mothers, fathers = made._parents(4000)
+    cost = made.P.cost if made.P else np.empty(0)
+    beaten = (cost[fathers] <= cost[mothers]).all(axis=1) & (cost[fathers] < cost[mothers]).any(axis=1)
+    assert not beaten.any()
+    extremes = {tuple(row) for row in cost[np.unique(mothers)].tolist()}
+    assert (0, 3) in extremes
+    pair = {(0.0, 3.0), (3.0, 0.0)}
+    handed = [tuple(cost[m]) for m, f in zip(mothers, fathers, strict=True) if {tuple(cost[m]), tuple(cost[f])} == pair]
+    share = handed.count((0.0, 3.0)) / len(handed)
+    assert len(handed) > 100
+    assert abs(share - 0.5) < 4 * 0.5 / len(handed) ** 0.5
+
+
+def test_the_control_draws_parents_and_survivors_uniformly() -> None:
+    made = algorithm(Unselected, [(0, 0), (1, 1), (2, 2), (3, 3)])
+    mothers, _ = made._parents(4000)
+    assert np.bincount(mothers, minlength=4).min() > 850
+    assert made.P is not None
+    counts = np.zeros(4)
+    for _ in range(2000):
+        counts[made._survivors(made.P, 2)] += 1
+    assert counts.min() > 850
+
+
+def test_every_child_of_the_control_has_a_weight_of_its_own(store: FolderStore) -> None:
+    quiet = {"population": 4, "crossover": 0, "mutation": 0}
+    by_selection = {
+        selection: unpack(
+            store.get(results(list(run(study(selection=selection, algorithm=quiet), store)))["archive"])
+        ).arrays["genome"]
+        for selection in (True, False)
+    }
+    assert np.isin(by_selection[True][4:], by_selection[True][:4]).all()
+    assert not np.isin(by_selection[False][4:], by_selection[False][:4]).any()
+
+
+@given(st.integers(0, 2**32), st.floats(-2, 2), st.sampled_from(["2 * moved - 1", "moved * hit", "time + stayed"]))
+def test_what_is_paid_is_the_formula_of_the_game_s_own_signals(seed: int, factor: float, text: str) -> None:
+    """Returns of episodes are the sums of what was paid, and the game itself is played as ever."""
+    names = ("score", "moved", "stayed", "hit")
+    make = lambda: VectorPong(points=1, max_ticks=25, rewards=names)  # noqa: E731
+    style = StyleReward(style=f"({text}) * {factor!r}" if factor >= 0 else f"0 - ({text}) * {-factor!r}", w2=1.0)
+    plain, styled = make(), Styled(make(), style)
+    seeds, sums = combine64(seed, np.arange(3, dtype=np.uint64)), np.zeros((3, 2))
+    plain.reset(seeds), styled.reset(seeds)
+    rng, ticks = np.random.default_rng(seed), np.zeros(3)
+    for _ in range(60):
+        actions = [rng.integers(0, 3, 3)]
+        own, paid = plain.step(actions), styled.step(actions)
+        score, moved, stayed, hit = own.rewards[:, 0].T.astype(float)
+        given = {"moved": moved, "stayed": stayed, "hit": hit, "time": ticks / 25}
+        worth = {"2 * moved - 1": 2 * given["moved"] - 1, "moved * hit": given["moved"] * given["hit"]}
+        expected = worth.get(text, given["time"] + given["stayed"]) * factor
+        np.testing.assert_allclose(paid.rewards[:, 0, 0], score)
+        np.testing.assert_allclose(paid.rewards[:, 0, 1], expected, rtol=1e-5, atol=1e-6)
+        sums, ticks = sums + paid.rewards[:, 0], ticks + 1
+        if paid.ended is not None and own.ended is not None:
+            ended = paid.ended.battles
+            np.testing.assert_allclose(paid.ended.returns[:, 0], sums[ended], rtol=1e-4, atol=1e-4)
+            np.testing.assert_array_equal(paid.ended.score, own.ended.score)
+            sums[ended], ticks[ended] = 0, 0
+
+
+def test_sample_episodes_are_the_same_every_time_and_survive_being_stored(samples: preview.Samples) -> None:
+    wanted = with_signals(parse(TrainGame, PONG))
+    game = VectorPong(rewards=wanted.settings["rewards"], points=1, max_ticks=40)
+    assert sample(game, wanted, 1).pack() == samples.pack() == preview.Samples.unpack(samples.pack()).pack()
+    assert samples.players == ("random", "pong-follower")
+    assert samples.whose.tolist() == [0] * EPISODES + [1] * EPISODES
+    assert sample(game, wanted, 2).pack() != samples.pack()
+
+
+def test_a_reward_is_shown_with_its_value_on_sample_episodes_of_each_player(samples: preview.Samples) -> None:
+    told = preview.values(parse(StyleReward, BUSY), study().objectives, samples)
+    assert [(v.player, v.name) for v in told][:4] == [
+        ("random", "winning"), ("random", "style"), ("random", "busy"), ("random", "calm"),
+    ]  # fmt: skip
+    moved = samples.signals[samples.player == 0][:, samples.signal_names.index("moved")]
+    assert told[1].per == pytest.approx(float((2 * moved - 1).mean()), abs=1e-6)
+    assert told[2].low <= told[2].per <= told[2].high
+    assert told[2].per + told[3].per == pytest.approx(
+        2 * samples.measures[samples.whose == 0, samples.measure_names.index("score")].mean() + 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("style", "place", "sentence"),
+    [
+        ({"style": "dealt", "w2": 1}, "task.style.style", "uses 'dealt', which is not known. Known: hit, moved, score"),
+        ({"style": "moved / (1 - moved)", "w2": 1}, "task.style.style", "is not a number in"),
+        ({"style": "moved - moved + 3", "w2": 1}, "task.style.style", "is 3 in all"),
+        ({"winning": "0 * score", "style": "moved", "w2": 1}, "task.style.winning", "is 0 in all"),
+        ({"style": "moved.real", "w2": 1}, "task.style.style", "uses a dot, which is not allowed"),
+    ],
+)
+def test_a_reward_that_cannot_be_learned_from_is_said_before_the_start(
+    style: dict[str, Any], place: str, sentence: str, samples: preview.Samples, tmp_path: Path
+) -> None:
+    told = dict(preview.problems(parse(StyleReward, style), study().objectives, samples))
+    assert sentence in told[place]
+    assert f"{place}: " in failed(tmp_path, task=task(style=style))
+
+
+def test_all_formulas_that_are_wrong_are_said_at_once(tmp_path: Path) -> None:
+    goals = [{**GOALS[0], "formula": "score + ran"}, {**GOALS[1], "formula": "log1p(0 - 2 - score)"}]
+    said = failed(tmp_path, task=task(style={"style": "dealt", "w2": 1}), objectives=goals)
+    assert "task.style.style: The formula uses 'dealt'" in said
+    assert "objectives.0.formula: The formula uses 'ran'" in said
+    assert f"objectives.1.formula: is not a number in {2 * EPISODES} of {2 * EPISODES} sample episodes" in said
+
+
+def test_a_reward_without_weight_may_be_constant(samples: preview.Samples) -> None:
+    style = parse(StyleReward, {"winning": "0 * score", "style": "moved", "w1": 0, "w2": 1})
+    assert not preview.problems(style, study().objectives, samples)
+
+
+def test_settings_that_train_nobody_or_nothing_are_refused_at_their_fields() -> None:
+    assert "one update takes 32 decisions" in refused(task=task(steps=31))["task.steps"]
+    assert "0 steps" in refused(task=task(steps=0))["task.steps"]
+    assert "nothing is paid for" in refused(task=task(style={"style": "moved", "w1": 0, "w2": 0}))["task.style"]
+    without = {name: value for name, value in task().items() if name != "style"}
+    assert "say what is learned from" in refused(task=without)["task.style"]
+    weighed = {**LEARNER, "rewards": {"style": {"weight": 2}}}
+    assert "w1 and w2" in next(iter(refused(task=task(learner=weighed)).values()))
+    assert "objectives" in refused(objectives=GOALS[:1])
+    assert "another name" in next(
+        iter(refused(objectives=[{"measure": "score", "formula": "moved"}, GOALS[1]]).values())
+    )
+
+
+def test_a_goal_may_not_take_the_name_of_a_measure_of_the_game(tmp_path: Path) -> None:
+    goals = [{**GOALS[0], "measure": "moved"}, GOALS[1]]
+    assert "objectives.0.measure: the game has a measure of this name" in failed(tmp_path, objectives=goals)
+
+
+def test_a_style_says_which_signals_count_and_not_the_game_s_settings(tmp_path: Path) -> None:
+    game = {"name": "pong", "settings": {"rewards": ["score"]}}
+    assert "task.game.settings.rewards: a style learns from all signals" in failed(tmp_path, task=task(game=game))
+
+
+def test_a_style_leaves_the_hash_of_other_studies_as_it_was() -> None:
+    assert "style" not in parse(TaskConfig, {"game": "pong"}).model_dump()
+
+
+def test_the_weights_of_a_style_are_those_of_the_learner_s_rewards() -> None:
+    found = parse(TaskConfig, {"game": "pong", "style": {"style": "moved", "w1": 0.5, "w2": -0.25}}).trains
+    assert isinstance(found, PPOConfig)
+    assert {name: terms.weight for name, terms in found.rewards.items()} == {"winning": 0.5, "style": -0.25}
+
+
+@pytest.mark.parametrize("kind", ["ppo", "a3c", "impala", "dqn"])
+def test_every_learner_learns_a_style(kind: str, tmp_path: Path) -> None:
+    small = {"kind": kind, "fragment": 8, "network": {"policy": [8], "critic": [8]}}
+    more = {"warmup": 16, "minibatch": 8} if kind == "dqn" else {"batch": 32}
+    players = PlayerEvaluator(study(task=task(learner={**small, **more})), opened(FolderStore(tmp_path), "study"))
+    genome = players.initialize(np.random.default_rng(1))
+    (answer,) = players.evaluate([Request(0, genome, 0, 4, 3)], lambda: False)
+    assert answer.status == "ok"
+    assert np.isfinite(answer.objectives).all()
+    players.close()
+
+
+def test_agents_begin_with_a_trained_policy_and_a_little_noise(store: FolderStore) -> None:
+    """The policy had one reward, the game's own; a style has two, whose values begin anew."""
+    learned = {"kind": "train", "game": PONG, "learner": LEARNER, "steps": 64, "samplers": 1, "environments": 4,
+               "episodes": 2, "pool": {"kind": "local"}}  # fmt: skip
+    *_, last = run(load(learned), store)
+    assert isinstance(last, Finished)
+    policy = Policy.stored(store, last.artifacts["policy_description"])
+    theirs = policy.spec.model().tensors(policy.weights)
+    left = results(list(run(study(start=last.artifacts["policy_description"], ticks=1), store)))
+    kept = unpack(store.get(left["policies"]))
+    assert len(kept.arrays["id"])
+    fresh = study(start=last.artifacts["policy_description"], start_noise=0.0)
+    from engine.evorl.problem import played, problem_of
+    from engine.evorl.space import Start
+
+    game = played(fresh.task.model_copy(update={"style": parse(StyleReward, {**BUSY, "w2": 1})}), 1)
+    for noise in (0.0, 0.005):
+        _, space = problem_of(fresh, game, store, Start(policy, noise))
+        rows = space.sample(np.random.default_rng(1), 200)
+        mine = [space.spec.model().tensors(np.asarray(space.network(row))) for row in rows]
+        gaps = np.array([tensors["policy.0.weight"] - theirs["policy.0.weight"] for tensors in mine])
+        assert gaps.std() == pytest.approx(noise, rel=0.05, abs=1e-9)
+        assert mine[0]["value.0.weight"].shape[0] == 2
+
+
+def test_a_policy_that_does_not_fit_is_refused_where_it_is_named(tmp_path: Path, store: FolderStore) -> None:
+    learned = {"kind": "train", "game": PONG, "learner": {**LEARNER, "network": {"policy": [4], "critic": [4]}},
+               "steps": 64, "samplers": 1, "environments": 4, "episodes": 2, "pool": {"kind": "local"}}  # fmt: skip
+    *_, last = run(load(learned), store)
+    assert isinstance(last, Finished)
+    (said,) = run(study(start=last.artifacts["policy_description"]), store)
+    assert isinstance(said, Failed)
+    assert said.message.startswith("start: this policy does not fit")
+    assert "start: " in failed(tmp_path / "other", start="ab" * 32)
+
+
+def test_of_more_agents_than_are_kept_those_of_every_second_round_are(store: FolderStore) -> None:
+    found = list(run(study(kept=8, ticks=4), store))
+    has = [event.tick for event in found if isinstance(event, Progressed) and "agents" in event.artifacts]
+    assert has == [2, 4]
+
+
+def test_a_game_offers_the_styles_whose_signals_it_has() -> None:
+    assert [t.key for t in offered(("score", "moved", "stayed", "hit"), ("score", "moved"))] == ["busy-calm"]
+    told = {name for template in TEMPLATES.values() for name in (*template.needs, *template.measures)}
+    assert [t.key for t in offered(told, told)] == list(TEMPLATES)
+    assert not list(offered((), ()))
+
+
+@pytest.mark.parametrize("key", TEMPLATES)
+def test_every_template_is_a_study_and_its_formulas_use_what_it_says_it_needs(key: str) -> None:
+    template = TEMPLATES[key]
+    given = template.settings()
+    config = study(
+        task=task(style=given["task"]["style"]), objectives=given["objectives"], behaviour=given["behaviour"]
+    )
+    assert config.task.style is not None
+    shares = np.linspace(0, 1, 7)
+    told = {name: shares for name in (*template.needs, *template.measures)}
+    n = len(shares)
+    made = preview.Samples(
+        ("random",), template.needs, ("score", *template.measures), 10, np.stack([told[x] for x in template.needs], 1),
+        np.arange(n, dtype=np.int32), np.zeros(n, np.int32), np.arange(n, dtype=np.int32),
+        np.stack([shares, *(told[x] for x in template.measures)], 1), np.zeros(n, np.int32),
+    )  # fmt: skip
+    assert not preview.problems(config.task.style, config.objectives, made)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 8))
+def test_the_diverse_few_are_at_least_half_as_far_apart_as_any_so_many_could_be(seed: int, n: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    behaviour, score = rng.random((n, 1)), rng.random(n)
+    found = diverse(behaviour, score, np.ones(n, np.bool_), k)
+    assert len(set(found.rows.tolist())) == len(found.rows) == min(k, n)
+    assert found.rows[0] == score.argmax()
+    assert (np.diff(found.apart[1:]) <= 1e-12).all()
+    if 1 < k <= n:
+        line = np.sort(behaviour[:, 0])
+        span = max(float(np.ptp(line)), 1e-9)
+        assert found.apart[-1] >= _widest(line / span, k) / 2 - 1e-9
+
+
+def _widest(line: np.ndarray, k: int) -> float:
+    """The largest least distance of k of these points on a line, by bisection."""
+    low, high = 0.0, float(np.ptp(line))
+    for _ in range(50):
+        middle, last, count = (low + high) / 2, line[0], 1
+        for x in line[1:]:
+            if x - last >= middle:
+                last, count = x, count + 1
+        low, high = (middle, high) if count >= k else (low, middle)
+    return low
+
+
+def test_the_band_leaves_nobody_out_whose_skill_may_be_within_it() -> None:
+    score, high = np.array([0.9, 0.82, 0.7, 0.5, np.nan]), np.array([0.95, 0.9, 0.83, 0.6, np.inf])
+    assert in_band(score, high, 0.1).tolist() == [True, True, True, False, False]
+    assert in_band(score, np.full(5, np.inf), 0.1).tolist() == [True, True, False, False, False]
+
+
+def test_agents_that_do_the_same_are_picked_once() -> None:
+    found = diverse(np.array([[0.2], [0.2], [0.8]]), np.array([0.5, 0.6, 0.4]), np.ones(3, np.bool_), 3)
+    assert found.rows.tolist() == [1, 2]
+    assert not len(diverse(np.ones((2, 1)), np.ones(2), np.zeros(2, np.bool_), 2).rows)
+
+
+def test_sample_episodes_are_a_study_of_their_own(store: FolderStore) -> None:
+    config = load({"kind": "episodes", "game": PONG})
+    first, second = (list(run(config, store))[-1] for _ in range(2))
+    assert isinstance(first, Finished)
+    assert isinstance(second, Finished)
+    assert first.artifacts == second.artifacts
+    told = preview.Samples.unpack(store.get(first.artifacts["samples"]))
+    assert told.signal_names == ("score", "moved", "stayed", "hit")
+    with pytest.raises(ConfigError, match="give a number"):
+        load({"kind": "episodes", "game": {"name": "pong", "settings": {"points": [1, 3]}}})

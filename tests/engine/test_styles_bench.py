@@ -1,0 +1,68 @@
+"""The benchmark of styles: it goes on after a kill, and its ranges are those of paired seeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from engine.bench import styles
+from engine.bench.styles import Found, paired
+from engine.events import Progressed
+from engine.rl.policy import Actor
+from tests.engine.test_styles import study
+
+
+def test_a_run_that_was_killed_goes_on_and_one_that_is_done_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, begun = styles._ran(study(), tmp_path / "whole"), []
+    real = styles.run_study
+
+    def killed(config: Any, store: Any, resume: str = "") -> Iterator[Any]:
+        begun.append(resume)
+        for event in real(config, store, resume):
+            yield event
+            if isinstance(event, Progressed) and len(begun) == 1:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(styles, "run_study", killed)
+    with pytest.raises(KeyboardInterrupt):
+        styles._ran(study(), tmp_path / "other")
+    again = styles._ran(study(), tmp_path / "other")
+    assert begun[0] == ""
+    assert begun[1] != ""
+    for one, other in zip(whole, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert whole.gap < 1e-9
+    assert whole.evaluations == 12
+    assert len(whole.score) == 4
+    assert json.loads((tmp_path / "other" / "result.json").read_text())["selection"] is True
+    monkeypatch.setattr(styles, "run_study", lambda *_: pytest.fail("it is done already"))
+    styles._ran(study(), tmp_path / "other")
+
+
+def test_the_range_of_paired_differences_is_student_s() -> None:
+    values = np.random.default_rng(1).normal(0.1, 0.3, 8)
+    low, mean, high = paired(values)
+    known = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (low, mean, high) == pytest.approx((known.low, values.mean(), known.high))
+
+
+def test_the_hypervolume_of_two_players_is_the_area_that_both_cover() -> None:
+    found = Found(0.0, 2, np.array([1.0, 0.5]), np.array([0.0, 1.0]))
+    # (1, 2) and (1.5, 0.5): 1 × 2 and, beside it, 0.5 × 0.5.
+    assert found.volume == pytest.approx(2.25)
+
+
+def test_what_is_timed_is_put_back() -> None:
+    before, spent = Actor.__call__, {}
+    with styles._Timed(spent):
+        assert Actor.__call__ is not before
+    assert Actor.__call__ is before
+    assert set(spent) == {"steps of the game", "inference", "learning"}
