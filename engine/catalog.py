@@ -101,8 +101,8 @@ class AgentGame(NamedTuple):
     decisions in its longest episode; ``settings``: those that pages let people set; ``sides``: names of the agents
     where several learn, one on each seat; ``given``: arguments that it is always made with. For agents: ``moves``, its
     choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
-    setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``ends``: lowest and highest value of
-    measures of an episode."""
+    setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``ends``: lowest and highest values
+    of measures of an episode."""
 
     label: str
     explanation: str
@@ -259,7 +259,7 @@ GAMES: dict[str, AgentGame] = {
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG, ("left", "right"), {"seats": (0, 1)},
-        _PONG_MOVES, _PONG_SIGNALS,
+        moves=_PONG_MOVES, captions=_PONG_CAPTIONS,
     ),
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
