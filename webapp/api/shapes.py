@@ -86,8 +86,8 @@ class JobShape(Schema):
     seconds_left: float | None = Field(description="About; null while nobody can say.")
     attempt: int
     counters: dict[str, Any] = Field(
-        description="Totals so far: evaluations, battles, steps, and seconds of the study; planned: battles in all, once "
-        "a search knows what it plays again at its end."
+        description="Totals so far: evaluations, battles, steps, and seconds of the study; planned: battles in all, "
+        "once a search knows what it plays again at its end."
     )
     metrics: dict[str, Any] = Field(
         description="Of the last round; of a search that has played lineups again, as its pages have them now: over, "
