@@ -77,7 +77,8 @@ def listed(job: Job, team: Studio, lineup: int) -> None:
 def test_a_range_that_is_wide_because_of_few_replicates_says_how_few(enter: Enter, team: Studio) -> None:
     columns = archive(ROWS)
     first = int(np.argmax(columns["objective"][:, 0]))
-    columns["samples"][:], columns["error"][first, 0] = 4, 3.0
+    columns["samples"][:], columns["error"][:, 0] = 4, 0.1
+    columns["error"][first, 0] = 3.0
     page = explorer(enter, team, with_columns(team, columns), OPEN)
     page.locator(".range-cell .sort").click()
     cells = page.locator(".lineups tbody tr[id] td.range-cell")

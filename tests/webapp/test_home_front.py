@@ -237,7 +237,7 @@ def _front_of(job: Job, row: int, **changes: float) -> None:
 
 @pytest.mark.parametrize(
     ("across", "ends"),
-    [(59.4, ("50 %", "70 %")), (100.0, ("0 %", "100 %")), (0.0, ("0 %", "1 %")), (57.0, ("50 %", "60 %"))],
+    [(59.4, ("50 %", "70 %")), (100.0, ("0 %", "100 %")), (0.0, ("0.0 %", "1.0 %")), (57.0, ("50 %", "60 %"))],
 )
 def test_an_edge_of_one_lineup_has_axes_with_ends_and_a_middle(
     team: Studio, across: float, ends: tuple[str, str]

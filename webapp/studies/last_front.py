@@ -12,7 +12,7 @@ from engine.arrays import unpack
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, UNSURE
 from webapp.accounts.models import User
-from webapp.lib.figures import telling, with_unit
+from webapp.lib.figures import places, telling, with_unit
 from webapp.lib.storage import store
 from webapp.lib.words import lower_first
 from webapp.studies import front
@@ -164,12 +164,14 @@ def _share(value: float, ends: tuple[float, float], *, turned: bool = False) -> 
 
 def _worded(axis: Axis, ends: tuple[float, float]) -> tuple[str, str, str]:
     """The ends of an axis and its middle in words: as exactly as their distance is worth, and further where that would
-    put one on the line."""
+    put one on the line. All have equally many digits."""
     lines = [] if axis.line is None else [axis.line]
     apart = ends[1] - ends[0] or abs(ends[1])
     worth = max(0, 2 - floor(log10(apart))) if apart else 0
-    places = (ends[0], (ends[0] + ends[1]) / 2, ends[1])
-    low, middle, high = (with_unit(round(each, telling(each, None, worth, lines)), axis.unit) for each in places)
+    stops = (ends[0], (ends[0] + ends[1]) / 2, ends[1])
+    shown = [round(each, telling(each, None, worth, lines)) for each in stops]
+    digits = max(map(places, shown))
+    low, middle, high = (with_unit(each, axis.unit, digits) for each in shown)
     return low, middle, high
 
 
