@@ -16,7 +16,7 @@ const nowhere = () => document.activeElement === null || document.activeElement 
 /** @param {(string | undefined)[]} places */
 function remember(places) {
   try {
-    sessionStorage.setItem(KEPT, JSON.stringify({ page: location.pathname, places: places.filter(Boolean) }));
+    sessionStorage.setItem(KEPT, JSON.stringify({ places: places.filter(Boolean) }));
   } catch {
     // where the browser keeps nothing, the next page begins at its top
   }
@@ -38,8 +38,8 @@ const marked = () => findOptional(document, '[data-focus-here][aria-invalid="tru
 /** @param {string[]} places */
 const first = (places) => places.map((place) => findOptional(document, place)).find((found) => found?.checkVisibility()) ?? null;
 
-function afterLoading() {
-  const kept = remembered();
+/** @param {{ places: string[] } | null} kept */
+function goOn(kept) {
   const problem = findOptional(document, "[data-form-problem]") ?? marked();
   if (problem) focus(problem);
   else if (kept && nowhere()) {
@@ -63,5 +63,8 @@ export function watchFocus() {
     const here = nowhere() && marked();
     if (here) focus(here);
   });
-  afterLoading();
+  const kept = remembered();
+  // A browser that is led to a part of a page looks for it once the page is there, and takes the focus from anything else.
+  if (location.hash && document.readyState !== "complete") window.addEventListener("load", () => setTimeout(() => goOn(kept)));
+  else goOn(kept);
 }

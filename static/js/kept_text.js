@@ -33,12 +33,10 @@ class KeptText {
   /** @param {HTMLFormElement} form @param {Field} field */
   key = (form, field) => `${this.start}${form.dataset.keep}:${field.name}`;
 
-  /** @param {HTMLFormElement} form */
-  keep(form) {
-    for (const field of fieldsOf(form)) {
-      if (field.value === field.defaultValue || field.value.length > LONGEST) this.forget([this.key(form, field)]);
-      else ifKept(() => localStorage.setItem(this.key(form, field), field.value), undefined);
-    }
+  /** @param {HTMLFormElement} form @param {Field} field */
+  keep(form, field) {
+    if (field.value === field.defaultValue || field.value.length > LONGEST) this.forget([this.key(form, field)]);
+    else ifKept(() => localStorage.setItem(this.key(form, field), field.value), undefined);
   }
 
   /** @param {HTMLFormElement} form */
@@ -106,7 +104,8 @@ export function keepTypedText() {
   kept.arrived();
   document.addEventListener("input", ({ target }) => {
     const form = closest(target, FORMS, HTMLFormElement);
-    if (form) kept.keep(form);
+    const field = form && fieldsOf(form).find((each) => each === target);
+    if (field) kept.keep(form, field);
   });
   document.addEventListener("submit", (event) => {
     const form = closest(event.target, FORMS, HTMLFormElement);

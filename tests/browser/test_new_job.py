@@ -111,6 +111,20 @@ def test_a_line_of_one_measure_is_not_taken_for_another(enter: Enter, team: Stud
     expect(origin).to_have_text(TYPED)
 
 
+def test_what_was_told_of_the_line_before_goes_when_no_number_is_typed(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, "/p/herobattle/jobs/new/")
+    line, told = page.locator("#id_line"), page.locator("[data-line-from], [data-advice], [data-sample-text]")
+    played(page)
+    proposed = line.input_value()
+    expect(page.locator("[data-advice]")).to_be_visible(timeout=SOON)
+    line.fill("abc")
+    expect(page.locator('[data-errors="line"]')).to_contain_text("abc", timeout=SOON)
+    for i in range(3):
+        expect(told.nth(i)).to_be_hidden()
+    line.fill(proposed)
+    expect(page.locator("[data-advice]")).to_be_visible(timeout=SOON)
+
+
 def test_no_bar_stands_behind_the_words_of_the_line(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, "/p/herobattle/jobs/new/")
     played(page)

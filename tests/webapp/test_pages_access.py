@@ -52,6 +52,11 @@ SHARERS = frozenset({"owner", "designer", "producer"})
 SIGNED_IN = MEMBERS | STRANGERS
 OPEN = SIGNED_IN | {"nobody"}
 NOWHERE = re.compile(r'<a\b(?=[^>]*\shref(?:=""|=\'\'|\s|>))[^>]*>')
+FORM = re.compile(r"(<form\b[^>]*>)(.*?)</form>", re.DOTALL)
+KEEPS = re.compile(r" data-(keep|typed-form|typed-numbers|new-job|train)\b")
+"""What keeps the words of a form: the browser's own store, or a draft on the site."""
+WORDS = re.compile(r'<textarea\b[^>]*>|<input\b(?=[^>]*type="(?:text|email)")(?![^>]*inputmode)[^>]*>')
+SIGNING_IN = {"accounts:sign-in", "accounts:password"}
 PROJECT = "herobattle"
 
 
@@ -446,22 +451,30 @@ def test_only_those_who_may_get_in(
     assert not any(wrong), [each for each in wrong if each]
 
 
-def links_to_nowhere(row: Row, team: Studio, people: dict[str, User | AnonymousUser]) -> list[str]:
-    """The links without an address on the page of a row. What the row writes is taken back."""
+def page_of(row: Row, team: Studio, people: dict[str, User | AnonymousUser]) -> str:
+    """The page of a row; empty where it has none. What the row writes is taken back."""
     with transaction.atomic():
         who = next(who for who in ("owner", "operator", "stranger") if who in (row.get or ()))
         answer = client_of(people[who]).get(reverse(row.name, kwargs=row.arguments(team)) + row.query)
         transaction.set_rollback(True)
     html = answer.headers.get("Content-Type", "").startswith("text/html") and not answer.streaming
-    return NOWHERE.findall(answer.content.decode()) if html else []
+    return answer.content.decode() if html else ""
 
 
-def test_no_link_of_any_page_leads_nowhere(
+def lost_text(page: str) -> list[str]:
+    """The fields for words of a page's forms that nothing keeps until they are sent."""
+    forms = [form for form in FORM.findall(page) if 'method="post"' in form[0] and not KEEPS.search(form[0])]
+    return [field for _, inner in forms for field in WORDS.findall(inner) if "data-ctrl-enter" not in field]
+
+
+def test_no_link_of_any_page_leads_nowhere_and_what_is_typed_on_it_is_kept(
     team: Studio, people: dict[str, User | AnonymousUser], redis_server: str
 ) -> None:
     pages = [row for row in ROWS if row.get and not row.by_token and row.name != "studies:events"]
-    wrong = {row.name: found for row in pages if (found := links_to_nowhere(row, team, people))}
-    assert not wrong
+    shown = {row.name: page_of(row, team, people) for row in pages}
+    assert not {name: found for name, page in shown.items() if (found := NOWHERE.findall(page))}
+    lost = {name: found for name, page in shown.items() if name not in SIGNING_IN and (found := lost_text(page))}
+    assert not lost
 
 
 def test_the_buttons_of_a_job_and_of_its_explorer_lead_to_one_another(team: Studio, redis_server: str) -> None:

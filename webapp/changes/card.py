@@ -106,8 +106,8 @@ def next_steps(trial: Job) -> dict[str, Any]:
 def suspect_of(search: Job, key: str) -> Suspect | None:
     """The suspect of this key; None where there is none."""
     experiment = companion.of(search) if key else None
-    named = suspects_of(experiment).named if experiment else ()
-    return next((each for each in named if each.key == key), None)
+    found = suspects_of(experiment) if experiment else None
+    return next((each for each in (*found.named, *found.intended) if each.key == key), None) if found else None
 
 
 def _fair(suspect: Suspect | None) -> dict[str, tuple[float, float, float]]:

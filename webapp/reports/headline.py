@@ -67,9 +67,8 @@ def _unfair(pieces: Pieces, lineups: Judged) -> Headline:
         words += f" {counted(len(pieces.intended), 'more is', 'more are')} intended."
     more = [first.effect if count == 1 else f"{first.claim} {first.effect}"]
     if lineups.confirmed:
-        more.append(
-            f"Lineups are judged by themselves, whatever they hold: on fresh battles {lower_first(over)} over the line."
-        )
+        by = "but for those that are meant to be so" if lineups.held else "whatever they hold"
+        more.append(f"Lineups are judged by themselves, {by}: on fresh battles {lower_first(over)} over the line.")
     line = first.line
     tilt = None if line.worth is None or line.low is None or line.high is None else (line.worth, line.low, line.high)
     return Headline("unfair", f"Not fair yet. {words}", more, _sure(line.battles), tilt)

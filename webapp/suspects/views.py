@@ -84,8 +84,8 @@ def _about(search: Job, chosen: Suspect, suspects: Suspects, lineups: Lineups) -
     return {
         "decision": decisions.latest(search).get(chosen.key),
         "past": past.order_by("-pk"),
-        "shares": lineups.shares(chosen),
-        "meant": chosen in suspects.intended,
+        "shares": [] if (meant := chosen in suspects.intended) else lineups.shares(chosen),
+        "meant": meant,
         "lapsed": _lapsed(search, chosen.key),
         **_tested(search, chosen.key),
         "minus": -suspects.reach,
