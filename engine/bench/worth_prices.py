@@ -46,18 +46,22 @@ class Market(NamedTuple):
     @classmethod
     def drawn(cls, kind: str, rng: np.random.Generator) -> Market:
         """A market of a kind (MARKETS)."""
-        each = np.ones(PIECES)
-        units = np.arange(PIECES) % 9 + 1.0 if kind in ("amounts", "all") else each
+        each: Floats = np.ones(PIECES)
+        units = np.asarray(np.arange(PIECES) % 9 + 1.0, np.float64) if kind in ("amounts", "all") else each
         gold = (
             np.asarray(40 * 5 ** rng.permutation(np.linspace(0, 1, PIECES)))
             if kind in ("costs", "all")
             else PRICE * each
         )
-        suits = np.exp(0.25 * rng.standard_normal(PIECES)) if kind in ("interactions", "all") else each
+        suits = (
+            np.asarray(np.exp(0.25 * rng.standard_normal(PIECES)), np.float64)
+            if kind in ("interactions", "all")
+            else each
+        )
         battles = np.full(PIECES, BATTLES)
         if kind in ("rare", "all"):
             battles = np.geomspace(50, BATTLES, PIECES)[rng.permutation(PIECES)].astype(np.int64)
-        worth = np.clip(0.03 * rng.standard_t(4, PIECES), -0.08, 0.08)
+        worth = np.asarray(np.clip(0.03 * rng.standard_t(4, PIECES), -0.08, 0.08), np.float64)
         return cls(worth, gold / units, units, suits, battles, kind in ("costs", "all"))
 
     def moved(self, i: NDArray[np.int64], change: Floats) -> Floats:
@@ -86,7 +90,7 @@ class Market(NamedTuple):
 def outcomes(rng: np.random.Generator, mean: Floats, luck: str) -> Floats:
     """Of battles whose chances to win are ``mean`` beyond even."""
     if luck == "wins":
-        return (rng.random(len(mean)) < 0.5 + mean) - 0.5
+        return np.asarray((rng.random(len(mean)) < 0.5 + mean) - 0.5, np.float64)
     if luck == "draws":  # seven of ten battles are drawn
         return np.where(rng.random(len(mean)) < 0.7, 0.0, np.sign(0.5 + mean / 0.3 - rng.random(len(mean))) / 2)
     return np.clip(mean + 0.2 * rng.standard_t(3, len(mean)), -1, 1)

@@ -36,8 +36,9 @@ Ints = NDArray[np.int32]
 Chosen = NDArray[np.int64]
 ROUGHLY, CLOSELY = 2_000, 10_000
 """Pairings drawn for the expected forecast of each pair that is looked at, the first and the second time."""
-EXPECTED = 1_000_000, 160_000
-"""The same for all finalists together, and at most for each."""
+EXPECTED, LEADERS = (160_000, 20_000), 8
+"""The same for each of the LEADERS, the finalists that are surest to matter, and for each other one. What these leave
+open is a doubt that no battle takes away: where a small effect matters, it may hide it."""
 FEWEST, CLOSER, RARE = 192, 4, 8
 """FEWEST battles for each trait that is looked at, CLOSER times as many the second time; fewer than RARE are
 ignored."""
@@ -48,7 +49,8 @@ FINALISTS, ABREAST = 24, 4
 NEAR = 0.7
 """A finalist falls short of what matters by less than so many standard errors."""
 HOPELESS = 1e12
-"""Battles needed where an effect does not seem to exceed what matters."""
+"""Battles needed where an effect does not seem to exceed what matters; a little more where it falls short by more, so
+that the nearest comes first."""
 PROOFS, PRICES = tuple(f"proof-{i}" for i in range(1, 4)), "prices"
 """The stages of the proof, and the last stage, with changed prices."""
 ERROR, OFFSET_ERROR = 0.05, 0.01
@@ -231,7 +233,7 @@ class Reading:
         gap = abs(effect) - self.matters - f.doubt
         spread = finding.variance if finding.battles > 1 else 0.25
         missing = math.log(len(self.finalists) / (ERROR - OFFSET_ERROR)) + math.log(4) - max(finding.evidence, -1.0)
-        return missing * 2 * spread / gap**2 if gap > 0 else HOPELESS
+        return missing * 2 * spread / gap**2 if gap > 0 else HOPELESS * (1 - gap)
 
     def _narrow(self, most: int) -> tuple[int, ...]:
         """The pairs whose effect beyond their halves, in the residuals of forecasts, is most surprising."""
@@ -294,9 +296,14 @@ class Reading:
         chosen = [candidate for _, candidate in found[:FINALISTS]]
         if not chosen:
             return []
-        each = min(EXPECTED[0] // len(chosen), EXPECTED[1])
-        expected = self.screen.expectations.given(np.array([c.trait for c in chosen], np.int64), each, 2)
-        rows = zip(chosen, expected[WIN].mean.tolist(), expected[WIN].variance.tolist(), strict=True)
+        expected = [
+            self.screen.expectations.given(np.array([c.trait for c in some], np.int64), each, 2)[WIN]
+            for some, each in zip((chosen[:LEADERS], chosen[LEADERS:]), EXPECTED, strict=True) if some
+        ]  # fmt: skip
+        mean, variance = (
+            np.concatenate(each).tolist() for each in zip(*((e.mean, e.variance) for e in expected), strict=True)
+        )
+        rows = zip(chosen, mean, variance, strict=True)
         errors = NormalDist().inv_cdf(1 - OFFSET_ERROR / (2 * len(chosen)))
         return [self._finalist(candidate, mean, variance, errors) for candidate, mean, variance in rows]
 

@@ -21,7 +21,7 @@ from engine.games.herobattle.planted import planted_pieces
 from engine.lineups.rules import compile_rules
 from engine.worth.experiment import Experiment
 from engine.worth.prices import cost_bounds
-from engine.worth.reading import Finalist, Finding
+from engine.worth.reading import Finalist, Finding, Reading
 
 STEP = 8_000
 
@@ -150,3 +150,13 @@ def test_the_rows_count_what_was_told_with_a_range(monkeypatch: pytest.MonkeyPat
     assert row["value"] == 0.25
     assert not row["meets"]
     assert row["detail"].startswith("2 of 8 told (0.071 to 0.591)")
+
+
+def test_where_none_looks_provable_the_nearest_ones_are_proved_first() -> None:
+    reading = object.__new__(Reading)
+    reading.matters, reading.played = 0.015, []
+    effects = [-0.013, 0.016, 0.014, -0.0235, 0.021, 0.0125]
+    finalists = [Finalist(i, effect, 2.5e-5, 0.0, 0.0, 0.009) for i, effect in enumerate(effects)]
+    reading.__dict__["finalists"] = finalists
+    reading._findings = (0, [Finding(i, 0, np.nan, np.nan, Range(-1, 1), 0.0) for i in range(len(effects))])
+    assert reading._provable(10_000) == (3, 4, 1, 2)
