@@ -15,9 +15,11 @@ __all__ = ["ENGINE", "SOURCES", "forget_outdated", "njit"]
 
 ENGINE = Path(__file__).parent
 SOURCES = (
-    "bench/herobattle_teams.py", "evolution/archive.py", "evolution/betting.py", "games/herobattle/check.py",
-    "games/herobattle/jit.py", "games/herobattle/kernel.py", "games/pong/kernel.py", "lineups/decoding.py",
-    "lineups/drawing.py", "lineups/encoding.py", "lineups/mending.py", "rl/compiled.py", "rl/seats.py", "splitmix.py",
+    "evolution/archive.py", "evolution/betting.py", "games/herobattle/check.py",
+    "games/herobattle/commanders/battles.py", "games/herobattle/jit.py", "games/herobattle/kernel.py",
+    "games/herobattle/layout.py", "games/herobattle/orders.py", "games/herobattle/teams.py", "games/pong/kernel.py",
+    "lineups/decoding.py", "lineups/drawing.py", "lineups/encoding.py", "lineups/mending.py", "rl/compiled.py",
+    "rl/seats.py", "splitmix.py",
 )  # fmt: skip
 """Every file with functions that are compiled."""
 _STAMP = "compiled-from"
