@@ -20,8 +20,8 @@ from engine.config.genes import Evolvable, Gene, genes
 from engine.config.learners import Learner
 from engine.config.noise import NoiseConfig, StepsRule, StopRule
 from engine.config.pool import PoolConfig
-from engine.config.rl import AnyLearner, PPOConfig, RewardConfig
-from engine.config.style_reward import STYLE, WINNING, StyleReward
+from engine.config.rl import PPOConfig
+from engine.config.style_reward import StyleReward
 from engine.config.train import Game
 from engine.formula import LONGEST
 from engine.text import figures
@@ -66,21 +66,11 @@ class TaskConfig(Config):
         exclude_if=lambda style: style is None,  # keeps the hash of studies without it
     )
 
-    @property
-    def trains(self) -> AnyLearner:
-        """The learner, with the weights of the style."""
-        if self.style is None:
-            return self.learner
-        given, weights = self.learner.rewards, {WINNING: self.style.w1, STYLE: self.style.w2}
-        own = {k: given.get(k, RewardConfig()).model_copy(update={"weight": w}) for k, w in weights.items()}
-        return self.learner.model_copy(update={"rewards": {**given, **own}})
-
     @model_validator(mode="after")
     def _weighed_once(self) -> Self:
         if self.style is not None:
-            twice = [name for name, terms in self.learner.rewards.items() if "weight" in terms.model_fields_set]
-            why = "the weights of a style are its w1 and w2: leave this out"
-            refuse((f"learner.rewards.{name}.weight", why) for name in twice)
+            why = "a style is one reward, whose weights are its w1 and w2: leave this out"
+            refuse((f"learner.rewards.{name}", why) for name in self.learner.rewards)
         return self
 
 

@@ -22,7 +22,7 @@ from engine.formula import LONGEST, Formula, parse
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 Importance = Annotated[float, Evolvable(-1000.0, 1000.0)]
 WINNING, STYLE = "winning", "style"
-"""The named rewards of a player that has a style."""
+"""The formulas of a reward, by name."""
 TIME = "time"
 """A signal of every game: the share of the longest episode that has passed."""
 
@@ -46,7 +46,7 @@ class StyleReward(Config):
 
     @property
     def formulas(self) -> dict[str, str]:
-        """The formulas by the names of their rewards."""
+        """The formulas by name."""
         return {WINNING: self.winning, STYLE: self.style}
 
 

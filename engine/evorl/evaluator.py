@@ -22,6 +22,7 @@ from engine.arrays import pack, unpack
 from engine.columns import Arrays
 from engine.config.evolve import EvolveConfig, TaskConfig
 from engine.config.rl import TrainingConfig
+from engine.config.style_reward import StyleReward
 from engine.config.train import TrainGame
 from engine.errors import ConfigError, EvaluationError
 from engine.evolution.estimates import estimate
@@ -63,7 +64,7 @@ class PlayerEvaluator:
 
     def __init__(self, config: EvolveConfig, trainings: Trainings) -> None:
         self.config, self.trainings = config, trainings
-        self._games: dict[str, tuple[int, TrainGame, VectorMDP]] = {}
+        self._games: dict[str, tuple[int, tuple[TrainGame, StyleReward | None], VectorMDP]] = {}
         game = self._game("measuring", config.episodes, example(config.task))
         self.problem, self.space = problem_of(config, game, trainings.lease)
         self.measures = Measures(self.space.spec.seat)
@@ -167,9 +168,9 @@ class PlayerEvaluator:
         earlier = unpack(self.trainings.lease.get(start)) if start else None
         before = earlier.meta["learner"]["steps"] if earlier else 0
         whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
-        learner = make_learner(task.trains, spec.seat, seed, whole)
+        learner = make_learner(task.learner, spec.seat, seed, whole)
         plan = TrainingConfig(
-            algorithm=task.trains, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
+            algorithm=task.learner, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
             checkpoint_every=task.checkpoint_every or max(1, task.steps // _ROUNDS), episodes=0,
         )  # fmt: skip
         game = self._own(task, self._game("training", task.environments, task))
@@ -201,7 +202,7 @@ class PlayerEvaluator:
 
     def _game(self, purpose: str, battles: int, task: TaskConfig) -> VectorMDP:
         """The task's game for so many battles at a time; one is kept for each purpose."""
-        kept, wanted = self._games.pop(purpose, None), (battles, task.game)
+        kept, wanted = self._games.pop(purpose, None), (battles, (task.game, task.style))
         if kept and kept[:2] != wanted:
             kept[-1].close()
             kept = None

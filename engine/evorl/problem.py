@@ -43,7 +43,7 @@ def check(config: EvolveConfig, game: VectorMDP) -> None:
     wrong = Measures(seat).unknown(config)
     try:
         with below("task"):
-            make_learner(task.trains, seat, config.seed, max(1, task.steps))
+            make_learner(task.learner, seat, config.seed, max(1, task.steps))
     except ConfigError as error:
         wrong += error.problems
     if wrong:

@@ -126,8 +126,8 @@ def layers(spec: PolicySpec, seed: int) -> tuple[list[LayerGroup], NDArray[np.fl
 
 
 def begun(policy: Policy, spec: PolicySpec, seed: int) -> NDArray[np.float32]:
-    """The weights of a trained policy as the specification lays them out. Values of rewards that the policy did not
-    learn from are initial ones. Raises ConfigError at ``start`` for a policy that does not fit."""
+    """The weights of a trained policy as the specification lays them out. Where it learned from several rewards, the
+    values of a style begin anew. Raises ConfigError at ``start`` for a policy that does not fit."""
     theirs = policy.spec
     if (theirs.seat.observations, theirs.seat.action) != (spec.seat.observations, spec.seat.action):
         raise ConfigError([("start", "this policy sees or does something else than is seen and done in this game")])

@@ -83,7 +83,8 @@ def values(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples
 
 def problems(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[tuple[str, str]]:
     """(place, sentence) for each formula that names what the game does not have, each reward and goal that is not a
-    number somewhere, and each reward that is the same in all decisions of sample episodes."""
+    number somewhere, and each reward that is the same in all decisions of sample episodes. What is learned from is no
+    goal: it does not select."""
     read = _read(style, objectives, samples)
     wrong = list(read.wrong)
     for name, paid in read.rewards.items():
@@ -113,10 +114,7 @@ def _read(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples)
     texts = [(name, text, f"task.style.{name}") for name, text in style.formulas.items()]
     rewards = _evaluated(texts, signals, len(samples.signals), wrong)
     sums = {name: _summed(rewards[name], samples) for name in style.formulas if name in rewards}
-    nothing = np.zeros(len(samples.measures))
     told = dict(zip(samples.measure_names, samples.measures.T, strict=True))
-    told |= {f"reward.{name}": sums.get(name, nothing) for name in style.formulas}
-    told["return"] = sum(sums.values(), start=nothing)
     texts = [(aim.measure, aim.formula, f"objectives.{i}.formula") for i, aim in enumerate(objectives) if aim.formula]
     goals = _evaluated(texts, told, len(samples.measures), wrong)
     for i, aim in enumerate(objectives):

@@ -1,8 +1,8 @@
-"""The reward of a style: a game whose named rewards are the formulas of a ``StyleReward``.
+"""The reward of a style: a game that pays w1 · winning + w2 · style, both formulas over its signals.
 
-The game itself is made with every signal that it has. What is learned from has two named rewards, ``winning`` and
-``style``; their weights are the learner's, so each has a value of its own in the critic, and a child that inherits a
-network goes on with values that do not depend on its parent's weights.
+The game itself is made with every signal that it has. It pays one reward, the weighted sum. With a value for each part
+a critic would fit the style at its full size, a hundred times what its weight makes of it, and nothing else would be
+learned.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.catalog import built_in
-from engine.config.style_reward import TIME, StyleReward, formula_of, identifier
+from engine.config.style_reward import STYLE, TIME, StyleReward, formula_of, identifier
 from engine.config.train import TrainGame
 from engine.errors import ConfigError
 from engine.formula import Formula
@@ -33,7 +33,7 @@ def with_signals(game: TrainGame) -> TrainGame:
 
 
 def formulas(style: StyleReward, spec: MDPSpec) -> dict[str, Formula]:
-    """The formulas of a style's rewards by name, for the one seat of a game. Raises ConfigError at ``style`` with all
+    """The formulas of a style by name, for the one seat of a game. Raises ConfigError at ``style`` with all
     that are wrong, such as a signal that the game does not have."""
     names = (*spec.seats[0].rewards, *([TIME] if spec.max_ticks else []))
     found, wrong = {}, []
@@ -48,20 +48,20 @@ def formulas(style: StyleReward, spec: MDPSpec) -> dict[str, Formula]:
 
 
 class Styled:
-    """A game for one seat that pays for winning and for a style. A reward that is not a number counts as 0; a study
-    refuses such a formula where sample episodes show it. Raises ConfigError as ``formulas``."""
+    """A game for one seat that pays for winning and for a style, whose weights are numbers. What is not a number counts
+    as 0; a study refuses such a formula where sample episodes show it. Raises ConfigError as ``formulas``."""
 
     def __init__(self, game: VectorMDP, style: StyleReward) -> None:
-        self.game, self._formulas = game, list(formulas(style, game.spec).values())
-        self._names = [identifier(name) for name in game.spec.seats[0].rewards]
+        self.game, self._weights = game, (style.w1, style.w2)
+        self._formulas = list(formulas(style, game.spec).values())
         seat = game.spec.seats[0]
-        seat = msgspec.structs.replace(seat, rewards=tuple(style.formulas))
+        self._names = [identifier(name) for name in seat.rewards]
+        seat = msgspec.structs.replace(seat, rewards=(STYLE,))
         self.spec: MDPSpec = msgspec.structs.replace(game.spec, seats=(seat,))
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
-        self._ticks = np.zeros(len(seeds))
-        self._returns = np.zeros((len(seeds), 1, len(self._formulas)))
+        self._ticks, self._returns = np.zeros(len(seeds)), np.zeros((len(seeds), 1, 1))
         step = self.game.reset(seeds)
         self._alive = step.alive.copy()
         return step._replace(rewards=self._returns.astype(np.float32))
@@ -69,7 +69,7 @@ class Styled:
     def step(self, actions: Sequence[Array]) -> VectorStep:
         """As ``VectorMDP.step``."""
         step = self.game.step(actions)
-        rewards = (self._paid(step.rewards[:, 0]) * self._alive)[:, None]
+        rewards = (self._paid(step.rewards[:, 0])[:, None] * self._alive)[:, :, None]
         self._alive = step.alive.copy()
         self._ticks += 1
         self._returns += rewards
@@ -81,13 +81,14 @@ class Styled:
         return step._replace(rewards=rewards, ended=ended)
 
     def _paid(self, signals: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Rewards float32[n, 2] from signals float32[n, R]."""
+        """Rewards float32[n] from signals float32[n, R]."""
         values = dict(zip(self._names, signals.T[:, :, None].astype(np.float64), strict=True))
         values[TIME] = (self._ticks / max(1, self.spec.max_ticks))[:, None]
-        found = np.empty((len(signals), len(self._formulas)), np.float32)
-        for column, formula in zip(found.T, self._formulas, strict=True):
-            column[:] = formula.evaluate(values)
-        return np.nan_to_num(found, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
+        found = np.zeros(len(signals))
+        for weight, formula in zip(self._weights, self._formulas, strict=True):
+            if weight:
+                found += weight * np.nan_to_num(formula.evaluate(values), nan=0.0, posinf=0.0, neginf=0.0)
+        return found.astype(np.float32)
 
     def close(self) -> None:
         """Release the game's resources."""

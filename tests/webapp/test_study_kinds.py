@@ -154,6 +154,22 @@ def test_a_script_starts_it_lists_it_and_starts_it_again(team: Studio, script: C
     assert script("post", jobs, {"kind": "count", "question": "price"}, 422)["problems"][0]["place"] == "question"
 
 
+def test_no_kind_that_names_a_game_is_started_where_nobody_looks_at_it(
+    team: Studio, script: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A game may be a program of anybody's."""
+    jobs = f"/api/v1/projects/{team.project.slug}/jobs"
+    config = {"task": {"game": "command:anything", "style": {"style": "moved", "w2": 1}}}
+    script("post", jobs, {"kind": "style", "config": config}, 422)
+    for kind, place in (("style", "task"), ("episodes", "game")):
+        monkeypatch.setitem(kinds.PARTS, kind, kinds.Parts())
+        told = script("post", jobs, {"kind": kind, "config": {place: config["task"]}}, 422)["problems"]
+        assert [(problem["place"], problem["message"][:17]) for problem in told] == [
+            (f"config.{place}", "Nobody here looks")
+        ]
+    assert not Job.objects.exists()
+
+
 def test_a_program_reads_how_it_is_set(script: Callable[..., Any]) -> None:
     found = script("get", "/api/v1/schema/count")
     assert found["properties"]["ticks"]["maximum"] == 100
