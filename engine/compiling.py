@@ -21,7 +21,7 @@ SOURCES = (
     "lineups/decoding.py", "lineups/drawing.py", "lineups/encoding.py", "lineups/mending.py", "rl/compiled.py",
     "rl/seats.py", "splitmix.py",
 )  # fmt: skip
-"""Every file with functions that are compiled."""
+"""Every file with functions that are compiled, or with numbers that these hold."""
 _STAMP = "compiled-from"
 
 

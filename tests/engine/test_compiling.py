@@ -8,6 +8,8 @@ from pathlib import Path
 from engine import compiling
 
 COMPILERS = {"njit", "entry", "helper"}
+NUMBERS = {"games/herobattle/layout.py"}
+"""Nothing in them is compiled, but what is compiled holds their numbers."""
 
 
 def compiles(path: Path) -> bool:
@@ -27,7 +29,7 @@ def compiles(path: Path) -> bool:
 
 def test_every_file_with_compiled_functions_is_watched() -> None:
     found = {str(p.relative_to(compiling.ENGINE)) for p in compiling.ENGINE.rglob("*.py") if compiles(p)}
-    assert found == set(compiling.SOURCES)
+    assert found | NUMBERS == set(compiling.SOURCES)
 
 
 def engine_in(folder: Path) -> Path:
