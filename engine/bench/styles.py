@@ -121,7 +121,9 @@ def _write(file: Path, content: dict[str, Any]) -> None:
 
 
 def _measured(config: StylesConfig, store: FolderStore, reached: Path) -> Found:
-    before: dict[str, Any] = json.loads(reached.read_text()) if reached.exists() else {"checkpoint": "", "agents": []}
+    before: dict[str, Any] = {"checkpoint": "", "agents": []}
+    if reached.exists():
+        before = json.loads(reached.read_text())
     agents: list[str] = list(before["agents"])
     last = None
     for last in run_study(config, store, before["checkpoint"]):
