@@ -103,9 +103,7 @@ class Intake:
         """The study itself. A game may be a program, so a kind whose settings name one has to look at it first."""
         played = {"game", "task"} & STUDIES[body.kind].config.model_fields.keys()
         if type(self) is Intake and played:
-            body.refuse(
-                [(min(played), "nobody here looks at what it names, so jobs of this kind are not started here")]
-            )
+            body.refuse([(min(played), "nobody here looks at what it names, so jobs of this kind do not start here")])
         workers = settings.CPUS if "pool" in STUDIES[body.kind].config.model_fields else 0
         study, wrong = body.loaded(body.table(body.config), workers)
         body.refuse(wrong)
