@@ -48,7 +48,7 @@ TEMPLATES: dict[str, Template] = {
     for template in (
         Template(
             "busy-calm", "Busy", "Calm", "Moves all the time, or only when it must.", ("score", "moved"), ("moved",),
-            "2 * moved - 1", (-0.02, 0.02), (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
+            "2 * moved - 1", (-0.01, 0.01), (("busy", "score + moved"), ("calm", "score + (1 - moved)")), ("moved",),
         ),
         Template(
             "aggressive-cautious", "Aggressive", "Cautious", "Trades blows, or keeps out of harm’s way.",
