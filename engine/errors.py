@@ -36,8 +36,8 @@ MOST_FAULTS, LONGEST_PLACE, LONGEST_FAULT = 50, 200, 1000
 
 
 def told(problems: Iterable[tuple[str, str]]) -> list[Fault]:
-    """What a person is told of the problems: the first ``MOST_FAULTS``, long texts cut; of more, the last entry, which
-    has no place, says how many are left out."""
+    """What a person is told of the problems: the first ``MOST_FAULTS``, ``clear``, long texts cut; of more, the last
+    entry, which has no place, says how many are left out."""
     every = [*problems]
     first = [Fault(_cut(place, LONGEST_PLACE), _cut(text, LONGEST_FAULT)) for place, text in every[:MOST_FAULTS]]
     more = len(every) - len(first)
@@ -45,6 +45,7 @@ def told(problems: Iterable[tuple[str, str]]) -> list[Fault]:
 
 
 def _cut(text: str, most: int) -> str:
+    text = clear(text)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

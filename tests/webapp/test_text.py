@@ -263,6 +263,18 @@ def test_a_name_stands_on_one_line_whoever_sends_it(designer: Client, team: Stud
     ]
 
 
+def test_an_error_of_the_api_repeats_nothing_that_turns_text_or_that_a_terminal_obeys(team: Studio) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    twice = '{"\u202egnp.exe\\u001b[31m": 1, "\u202egnp.exe\\u001b[31m": 2}'
+    hidden = '{"\u202egnp.exe": "\\u0007"}'
+    for body in (twice, hidden):
+        answer = client.post(f"/api/v1/projects/{team.project.slug}/jobs", body, content_type="application/json")
+        assert answer.status_code == 400
+        said = json.dumps(answer.json(), ensure_ascii=False)
+        assert "�gnp.exe" in said
+        assert "\u202e" not in said
+
+
 PARSED = re.compile(r"gymnasium|atari|preset|aim|measure|line_from|sizes|map-elites-quality|goal-\d+")
 """Fields of one line whose text is looked up or read as numbers, and never kept as it came."""
 
