@@ -555,7 +555,7 @@ def test_a_project_without_game_data_is_shown_the_way(client: Client, team: Stud
 )
 def test_junk_is_answered_and_never_a_crash(client: Client, team: Studio, junk: dict[str, Any]) -> None:
     assert client.post(address("preview", team), {**junk, "keep": "1"}).status_code == 200
-    assert client.post(address("new", team), junk).status_code == 422
+    assert client.post(address("new", team), junk).status_code == (422 if junk else 400)
     assert client.get(address("new", team)).status_code == 200
 
 

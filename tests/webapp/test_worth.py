@@ -146,7 +146,7 @@ def test_the_form_says_what_is_taken_where_nothing_is_typed(team: Studio, design
     content = designer.get(form(team)).content.decode()
     assert f"{BATTLES:,} where nothing is typed" in content
     assert f"{MATTERS} where nothing is typed" in content
-    designer.post(form(team), {})
+    designer.post(form(team), {"title": ""})
     config = Job.objects.get(kind="worth").config
     assert (config["battles"], config["matters"]) == (BATTLES, MATTERS)
 
