@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from engine.arrays import Bundle
@@ -54,10 +55,12 @@ class Scheduled(PoolSession):
     ) -> None:
         super().__init__(config, config.pool, store, control)
         self.began, self.before_s = time.monotonic(), 0.0
+        self._found: dict[str, str] = {}
 
     @abstractmethod
     def results(self, last: bool) -> dict[str, str]:
-        """Artifacts by what is known so far, after a tick or, at the ``last`` call, at the end."""
+        """Artifacts by what is known so far, after a tick or, at the ``last`` call, at the end. Raises Cancelled when a
+        command to end came while they were worked out."""
 
     @abstractmethod
     def metrics(self) -> Mapping[str, float]:
@@ -108,16 +111,22 @@ class Scheduled(PoolSession):
         if command == "pause":
             yield self.say(Paused, artifacts=self._checkpoint())
         elif command == "stop":
-            artifacts = self.results(last=True) | self._checkpoint()
+            artifacts = self._results(last=True) | self._checkpoint()
             yield self.say(Stopped, reason="Stopped by request.", artifacts=artifacts, summary={})
         else:
             more = yield from self.conclude()
             artifacts = self.results(last=True) | self._checkpoint() | more
             yield self.say(Finished, artifacts=artifacts, summary=self.metrics())
 
+    def _results(self, last: bool) -> dict[str, str]:
+        """The results, or the latest that were worked out before a command to end came."""
+        with suppress(Cancelled):
+            self._found = self.results(last)
+        return self._found
+
     def _progressed(self) -> AnyEvent:
         """A tick is complete: write everything down."""
-        artifacts = self.results(last=False) | self._checkpoint()
+        artifacts = self._results(last=False) | self._checkpoint()
         return self.say(Progressed, metrics=self.metrics(), artifacts=artifacts)
 
     def _checkpoint(self) -> dict[str, str]:

@@ -371,6 +371,21 @@ def test_a_study_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
     assert isinstance(stopped, Stopped)
 
 
+def test_who_stops_while_the_table_is_worked_out_gets_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopping: list[bool] = []
+
+    def cut_off(*_: Any) -> None:
+        stopping.append(True)
+        raise Cancelled("The drawing of teams was asked to stop")
+
+    monkeypatch.setattr("engine.study.worth.tabled", cut_off)
+    *_, stopped = run(config(2_000), FolderStore(tmp_path), control=lambda: "stop" if stopping else "")
+    assert isinstance(stopped, Stopped)
+    assert set(stopped.artifacts) == {"checkpoint"}
+
+
 @pytest.mark.parametrize(
     ("change", "place"),
     [

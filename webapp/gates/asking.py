@@ -10,7 +10,7 @@ from django.conf import settings
 
 from engine.config import Study
 from engine.config.gate import GateConfig, HuntConfig, ScreenConfig
-from engine.errors import ConfigError
+from engine.errors import ConfigError, told
 from engine.lineups.schema import check_patch, merged_patch, team_row
 from engine.simulators.contract import GameSpec
 from webapp.balance.saving import ensure_defaults, lineup_config
@@ -153,7 +153,9 @@ class GateForm(forms.Form):
         except ConfigError as error:
             wrong = [(each.place.removeprefix(DATA).removeprefix("."), each.message) for each in error.problems]
         if wrong:
-            raise forms.ValidationError([f"{place}: {message}" if place else message for place, message in wrong])
+            raise forms.ValidationError(
+                [f"{each.place}: {each.message}" if each.place else each.message for each in told(wrong)]
+            )
         return found
 
     def beside(self) -> dict[str, Any]:
