@@ -33,6 +33,8 @@ def address(name: str, job: Job, query: str = "") -> str:
 
 def test_the_list_shows_searches_and_rechecks_but_no_samples(client: Client, team: Studio) -> None:
     running = search_job(team.project, title="A running one", status=Status.RUNNING, tick=40, finished_at=None)
+    running.config["fresh"] = 0  # nothing is played again at its end: its rounds are all of its work
+    running.save()
     for kind, title in (("recheck", "A re-check"), ("sample", "A sample")):
         Job.objects.create(project=team.project, kind=kind, title=title, config={}, config_hash="", status="finished")
     page = client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
