@@ -82,7 +82,7 @@ def test_a_range_that_is_wide_because_of_few_replicates_says_how_few(enter: Ente
     page = explorer(enter, team, with_columns(team, columns), OPEN)
     page.locator(".range-cell .sort").click()
     cells = page.locator(".lineups tbody tr[id] td.range-cell")
-    expect(page.locator(f"#lineup-{first} td.range-cell")).to_contain_text(", 4 replicates")
+    expect(page.locator(f"#lineup-{first} td.range-cell")).to_contain_text(", of 4 replicates")
     assert sum("replicates" in words for words in cells.all_inner_texts()) == 1
 
 

@@ -13,6 +13,7 @@ from engine.channel import Weights
 from engine.config.rl import NetworkConfig, PPOConfig
 from engine.errors import ConfigError
 from engine.games.connect_four import connect_four
+from engine.games.herobattle.commanders import HeroBattleCommanders
 from engine.games.pong import ImagePong, VectorPong
 from engine.mdp.adapters import VectorFromMDP
 from engine.mdp.interface import Continuous, Discrete, Hybrid, Parameterised, SeatSpec
@@ -39,6 +40,10 @@ def mixed() -> Cast:
     """A policy that learns, itself as it was, and a script: any of them on either seat."""
     seat = [Candidate("agent", 2, learns=True), Candidate("past", 1, of="agent"), Candidate("random", 1)]
     return Cast([seat, seat])
+
+
+COMMANDERS = {"herobattle-itself", "hero-hunter"}
+"""Scripts that command herobattle's teams and play nothing else."""
 
 
 def pong() -> VectorPong:
@@ -259,7 +264,7 @@ def test_two_policies_examined_in_the_same_battles_do_what_each_does_alone(game:
 
 @pytest.mark.parametrize("name", list(PLAYERS))
 def test_every_script_plays_a_game(name: str) -> None:
-    game = pong()
+    game = HeroBattleCommanders(seats=SEATS) if name in COMMANDERS else pong()
     seat = game.spec.seats[0]
     agent = PolicySpec(seat, SMALL)
     cast = Cast([[Candidate("agent", learns=True)], [Candidate(name)]])

@@ -86,7 +86,7 @@ def test_exchanging_and_banning_a_broken_piece_takes_the_unfairness_away(
     store: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken(monkeypatch, {DUKE: 0.6})
-    started, *_, end = run(config(), store)
+    started, *_, end = run(config(replicates=16), store)
     assert isinstance(started, Started)
     assert isinstance(end, Finished)
     assert end.counters.battles <= started.battles

@@ -222,7 +222,9 @@ def test_a_script_that_starts_is_told_where_the_job_is_and_that_something_is_wro
     client: Client, team: Studio, page: str
 ) -> None:
     address = reverse(page, args=[team.project.slug])
-    typed = {"studies:new": first_values(team.project), "training:new": {}, "training:evolve": START}[page]
+    typed = {"studies:new": first_values(team.project), "training:new": {"game": "cartpole"}, "training:evolve": START}[
+        page
+    ]
     wrong = client.post(address, {**typed, "seed": "one"}, headers={"Accept": "application/json"})
     assert (wrong.status_code, wrong.json()) == (422, {"job": None})
     answer = client.post(address, typed, headers={"Accept": "application/json"})

@@ -275,8 +275,8 @@ def test_an_error_of_the_api_repeats_nothing_that_turns_text_or_that_a_terminal_
         assert "\u202e" not in said
 
 
-PARSED = re.compile(r"gymnasium|atari|preset|aim|measure|line_from|sizes|map-elites-quality|goal-\d+")
-"""Fields of one line whose text is looked up or read as numbers, and never kept as it came."""
+PARSED = re.compile(r"target|gymnasium|atari|preset|aim|measure|line_from|sizes|map-elites-quality|goal-\d+")
+"""Fields of one line whose text is looked up, read as numbers or refused, and never kept as it came."""
 
 
 def test_every_field_of_one_line_whose_text_is_kept_is_known_as_one() -> None:

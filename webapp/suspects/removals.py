@@ -49,9 +49,9 @@ class Size(NamedTuple):
 
 SIZES = (
     Size(MOST_LINEUPS, 32, 24, 12, 32), Size(MOST_LINEUPS, 16, 24, 12, 16), Size(16, 16, 20, 10, 16),
-    Size(10, 12, 16, 8, 12), Size(6, 8, 12, 6, 8), Size(6, 8, 12, 0, 8),
+    Size(10, 12, 16, 8, 12), Size(6, 12, 12, 6, 8), Size(6, 12, 12, 0, 8),
 )  # fmt: skip
-"""The largest that fits is taken."""
+"""The largest that fits is taken. From eight replicates a change of a ratio has a range that says nothing."""
 
 
 def begin_due() -> None:

@@ -246,7 +246,9 @@ export class Table {
     const told = lineups.toldOf(r, j);
     const words = range && range[0] === range[1] ? "" : told.range || "no range"; // an exact value says so in its details
     const few = lineups.few(r, j);
-    const ends = words ? make("small", { class: "muted" }, few ? `${words}, ${few}` : words) : "";
+    // A row has no room for the whole of it: it is under the pointer, and read aloud.
+    const why = few ? [`, of ${lineups.samples[r]}`, make("span", { class: "visually-hidden" }, ` ${few.replace(/^\S+\s/, "")}`)] : [];
+    const ends = words ? make("small", { class: "muted", ...(few && { title: `It was measured with ${few}.` }) }, words, ...why) : "";
     if (!wide) return cell.replaceChildren(told.plain, ends);
     const kind = lineups.verdict[r] === UNDER ? "" : VERDICTS[lineups.verdict[r]];
     const [low, high] = range ?? [value, value];
