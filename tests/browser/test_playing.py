@@ -93,7 +93,9 @@ def test_the_network_in_the_page_says_what_the_policy_says(opened: Page, agent: 
 
 
 def test_somebody_plays_by_keyboard_to_the_end(opened: Page) -> None:
-    opened.get_by_role("button", name="Begin").press("Enter")
+    begin = opened.get_by_role("button", name="Begin")
+    expect(begin).to_be_enabled(timeout=60_000)  # once the agent has arrived
+    begin.press("Enter")
     opened.keyboard.down("ArrowUp")  # it stays at the top and loses
     opened.get_by_role("button", name="Pause").press("Enter")
     expect(opened.get_by_role("button", name="Go on")).to_be_visible()
