@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.config.agent_games import PongSettings
-from engine.config.base import parse
 from engine.errors import ConfigError
+from engine.games import two_seats
 from engine.games.pong import kernel
 from engine.games.pong.drawing import PLACES, draw_one
 from engine.mdp.interface import Array, ArraySpec, Discrete, MDPSpec, SeatSpec, action_problem
@@ -47,25 +46,13 @@ class Pong(ABC):
         mirror: bool = False,
     ) -> None:
         told = {"points": points, "frame_skip": frame_skip, "max_ticks": max_ticks, "rewards": tuple(rewards)}
-        self._check(seats, told)
+        two_seats.check("Pong", PongSettings, seats, told)
         self._seats, self._points, self._mirror = tuple(seats), points, mirror
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         self._played = np.array([0 in self._seats, 1 in self._seats])
         seat = SeatSpec((self._input(),), Discrete(3), tuple(rewards), SIGNALS)
         self.spec = MDPSpec(self._name(), VERSION, (seat,) * len(self._seats), max_ticks, frame_skip)
         self.reset(np.empty(0, np.uint64))
-
-    @staticmethod
-    def _check(seats: Sequence[int], told: Mapping[str, Any]) -> None:
-        problems = []
-        if not seats or not set(seats) <= {0, 1} or len(set(seats)) < len(seats):
-            problems.append(("seats", f"Pong has seats 0 and 1; {list(seats)} was asked for"))
-        try:
-            parse(PongSettings, told)
-        except ConfigError as error:
-            problems += [(problem.place, problem.message) for problem in error.problems]
-        if problems:
-            raise ConfigError(problems)
 
     @abstractmethod
     def _name(self) -> str:

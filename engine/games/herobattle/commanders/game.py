@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.config.agent_games import CommanderSettings
-from engine.config.base import parse
 from engine.errors import ConfigError
+from engine.games import two_seats
 from engine.games.herobattle import layout
 from engine.games.herobattle.commanders import battles as play
 from engine.games.herobattle.simulator import HeroBattle
@@ -53,7 +52,7 @@ class HeroBattleCommanders:
         mirror: bool = False,
     ) -> None:
         told = {"every": every, "rewards": tuple(rewards), "same_teams": same_teams, "mirror": mirror}
-        self._check(seats, told)
+        two_seats.check("herobattle", CommanderSettings, seats, told)
         self._seats, self._every = tuple(seats), every
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
         game = HeroBattle()
@@ -68,18 +67,6 @@ class HeroBattleCommanders:
         longest = -(-int(tables.parameters[layout.TIME_LIMIT]) // every)
         self.spec = MDPSpec("herobattle-commanders", VERSION, (seat,) * len(self._seats), longest, every)
         self.reset(np.empty(0, np.uint64))
-
-    @staticmethod
-    def _check(seats: Sequence[int], told: Mapping[str, Any]) -> None:
-        problems = []
-        if not seats or not set(seats) <= {0, 1} or len(set(seats)) < len(seats):
-            problems.append(("seats", f"herobattle has seats 0 and 1; {list(seats)} was asked for"))
-        try:
-            parse(CommanderSettings, told)
-        except ConfigError as error:
-            problems += [(problem.place, problem.message) for problem in error.problems]
-        if problems:
-            raise ConfigError(problems)
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
