@@ -8,11 +8,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from engine.catalog import Signal
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, signed_in, studio
 from tests.webapp.agents import kept, measured, recorded, trained_at_pong, watched
 from tests.webapp.trainings import finished, two_sided
+from webapp.agents.captions import Measure
 from webapp.agents.models import Agent
 from webapp.studies.models import Job, Status
 from workers.collect import references
@@ -289,3 +291,8 @@ def test_whom_nobody_can_play_against_in_the_page_is_said_with_the_reason(team: 
     page = text(designer, at("play", agent.pk))
     assert "you can play Pong only" in page
     assert "Play against it" not in text(designer, at("agent", agent.pk))
+
+
+def test_a_range_below_zero_is_not_written_with_two_dashes() -> None:
+    assert Measure("return", Signal("returns", share=False), -10.0, -10.2, -9.72).ends == "[-10.2 to -9.72]"
+    assert Measure("hits", Signal("hits", share=False), 4.0, 3.9, 4.6).ends == "[3.9–4.6]"

@@ -37,11 +37,11 @@ class Measure(NamedTuple):
 
     @property
     def ends(self) -> str:
-        """ "[10–14]"; what is missing where the range is unknown."""
+        """ "[10–14]", below zero "[-10.2 to -9.72]"; what is missing where the range is unknown."""
         if self.low is None or self.high is None:
             return "[range unknown]"
         low, high = (f"{100 * end:.0f}" if self.words.share else _plain(end) for end in (self.low, self.high))
-        return f"[{low}–{high}]"
+        return f"[{low} to {high}]" if self.low < 0 else f"[{low}–{high}]"
 
 
 def _plain(value: float) -> str:
