@@ -48,11 +48,12 @@ LINEUPS, EACH = 200, 96
 
 class Search(NamedTuple):
     """A finished search: seconds from its start event to its end (``seconds``) and from the end of its first round to
-    its end (``steady``: Ray needs a moment to start the actors), its artifacts, how much memory answered."""
+    its end (``steady``: Ray needs a moment to start the actors), the lineups of its last population and of all that it
+    played, how much memory answered."""
 
     seconds: float
     steady: float
-    front: dict[str, NDArray[Any]]
+    population: dict[str, NDArray[Any]]
     archive: dict[str, NDArray[Any]]
     baselines: NDArray[np.int32]
     battles: int
@@ -121,10 +122,11 @@ def search(config: SearchConfig) -> Search:
         ended = time.perf_counter()
         assert isinstance(event, Finished)
         archive = unpack(store.get(event.artifacts["archive"]))
-        front = unpack(store.get(event.artifacts["checkpoint"])).arrays
-        population = {k.removeprefix("P."): np.array(v) for k, v in front.items() if k.startswith("P.")}
+        checkpoint = unpack(store.get(event.artifacts["checkpoint"])).arrays
+        last = np.isin(archive.arrays["id"], checkpoint[f"algorithm/{config.algorithm.kind}/P:id"])
         rows = np.array([b["row"] for b in archive.meta["baselines"]], dtype=np.int32)
         arrays = {k: np.array(v) for k, v in archive.arrays.items()}
+        population = {k: v[last] for k, v in arrays.items()}
         return Search(
             ended - began, ended - first, population, arrays, rows, event.counters.battles, event.counters.cached
         )
@@ -186,8 +188,8 @@ def recall(seed: int, kind: str, rounds: int = 100) -> list[bool]:
     algorithm = {"kind": kind, "population": LINEUPS}
     found = search(study(rounds, seed=seed, game=game, algorithm=algorithm, pool={"kind": "local"}, cache=True))
     spec = HeroBattle(planted_seed=seed).describe()
-    rows = found.front["genome"]
-    strongest = rows[np.arange(len(rows)), found.front["anchor"][:, 0]]
+    rows = found.population["genome"]
+    strongest = rows[np.arange(len(rows)), found.population["anchor"][:, 0]]
     valid = LineupSpace(compile_rules(spec, study(1).lineups)).sample(np.random.default_rng(seed), BACKGROUND)
     top, background = presence(spec, strongest), presence(spec, valid.reshape(-1, valid.shape[-1]))
     singles, pair = planted_pieces(seed)

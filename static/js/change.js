@@ -1,5 +1,9 @@
-// The sliders of "Try a change": slider, box and buttons show one number; the box is what is sent.
+// The sliders of "Try a change": slider, box and buttons show one number; the box is what is sent. The page's address holds what
+// was typed, so that it stands there again after a reload, and for whoever is sent the address.
 import { closest, find } from "./elements.js";
+
+const TYPED = "v:"; // how the names of the boxes begin
+const SHOWN = ["number", "piece"]; // the numbers and the pieces that are looked at
 
 /** @param {EventTarget | null} start */
 function slider(start) {
@@ -32,10 +36,31 @@ function step(found, by) {
   put(found, written(Math.min(Math.max(value, Number(low)), Number(high))));
 }
 
+/** @param {string} name */
+const isKept = (name) => name.startsWith(TYPED) || SHOWN.includes(name);
+
+/** @param {string} [asked] a parameter that no longer holds */
+function keepInAddress(asked = "") {
+  const form = document.querySelector("form[data-change]");
+  if (!(form instanceof HTMLFormElement)) return;
+  const address = new URL(location.href);
+  address.searchParams.delete(asked);
+  for (const name of [...address.searchParams.keys()]) if (isKept(name)) address.searchParams.delete(name);
+  for (const [name, value] of new FormData(form)) if (isKept(name) && value) address.searchParams.append(name, String(value));
+  history.replaceState(history.state, "", address);
+}
+
 document.addEventListener("input", (event) => {
   const found = slider(event.target);
-  if (found && event.target === found.range) put(found, written(found.range.valueAsNumber));
-  else if (found) told(found);
+  if (!found) return;
+  if (event.target === found.range) put(found, written(found.range.valueAsNumber));
+  else told(found);
+  keepInAddress();
+});
+
+// The card comes anew when a number is added or a change is tried: what an address asked for was another change.
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  if (target instanceof Element && target.id === "change-card") keepInAddress("trial");
 });
 
 document.addEventListener("click", (event) => {
@@ -47,6 +72,7 @@ document.addEventListener("click", (event) => {
     put(found, found.whole.dataset.now ?? "");
     found.box.focus();
   }
+  keepInAddress();
 });
 
 document.addEventListener("keydown", (event) => {
@@ -54,4 +80,5 @@ document.addEventListener("keydown", (event) => {
   if (!found || event.target !== found.box || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
   event.preventDefault();
   step(found, event.key === "ArrowUp" ? 1 : -1);
+  keepInAddress();
 });

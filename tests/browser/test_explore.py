@@ -44,7 +44,7 @@ def explore(enter: Enter, team: Studio, job: Job) -> Callable[..., Page]:
 
 
 def drawn(page: Page) -> Page:
-    page.locator("html[data-explorer=painted]").wait_for(state="attached")
+    page.locator("html[data-explorer=painted][data-told]").wait_for(state="attached")
     return page
 
 

@@ -259,6 +259,26 @@ def test_a_draft_is_gone_from_the_device_once_somebody_else_is_signed_in_there(e
 # ---- charts ----
 
 
+def test_a_row_opens_at_a_click_in_whose_midst_the_table_scrolls_or_is_drawn_anew(explore: Explore) -> None:
+    page = explore()
+    scroller = page.locator(".lineups-scroll")
+    drawn_anew = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+    scroll = f"(each, by) => {{ each.scrollTop += by; return {drawn_anew}; }}"
+    scroller.scroll_into_view_if_needed()
+    scroller.evaluate(scroll, 300)
+    for by in (1, 53):
+        pressed = page.locator(".lineups tbody tr[id]").nth(7).get_attribute("id")
+        box = page.locator(f"#{pressed} .name-cell > span").bounding_box()
+        assert box
+        page.mouse.move(box["x"] + 5, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        scroller.evaluate(scroll, by)
+        page.mouse.move(box["x"] + 5, box["y"] + box["height"] / 2 - by)
+        page.mouse.up()
+        expect(page.locator(f"#{pressed}")).to_have_class(re.compile(r"\bselected\b"))
+        page.keyboard.press("Escape")
+
+
 def test_the_hover_card_stands_beside_its_point_and_a_line_leads_there(explore: Explore) -> None:
     page = explore()
     columns = archive(ROWS)["objective"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.bench import kept, worth, worth_weak_spots
+from engine.bench.balance_loop import search, study
 from engine.bench.kept import Kept
 from engine.bench.worth_experiments import Ids, ids, wins
 from engine.bench.worth_truth import measured
@@ -160,3 +161,9 @@ def test_where_none_looks_provable_the_nearest_ones_are_proved_first() -> None:
     reading.__dict__["finalists"] = finalists
     reading._findings = (0, [Finding(i, 0, np.nan, np.nan, Range(-1, 1), 0.0) for i in range(len(effects))])
     assert reading._provable(10_000) == (3, 4, 1, 2)
+
+
+def test_recall_of_a_search_is_read_from_its_last_population() -> None:
+    found = search(study(2, pool={"kind": "local"}, algorithm={"kind": "random", "population": 10}, cache=True))
+    assert found.population["genome"].shape == (10, *found.archive["genome"].shape[1:])
+    assert (found.population["anchor"][:, 0] >= 0).all()

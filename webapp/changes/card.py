@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
@@ -153,4 +153,5 @@ def for_suspect(request: HttpRequest, search: Job, suspect: Suspect) -> dict[str
     """The card on the page of a suspect."""
     newer = since(search)
     told = {"newer_replay": newer, "newer_found": read(newer) if newer else None}
-    return about(request, search, Typed(suspect.key), trial_of(request, search)) | told
+    typed = replace(Typed.of(request.GET), suspect=suspect.key)
+    return about(request, search, typed, trial_of(request, search)) | told

@@ -96,7 +96,8 @@ def explore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "data": _data(job),
         "fileRows": FILE_ROWS,
     }
-    about = {"job": job, "project": job.project, "config": config, "data": config["data"], "can_write": can_write}
+    about = {"job": job, "project": job.project, "config": config, "data": config["data"], "can_write": can_write,
+             "listed": job.shortlist.exists()}  # fmt: skip
     return render(request, "studies/explore.html", {**context(job), **about})
 
 

@@ -94,6 +94,8 @@ export class Lineups {
     this.anchor = new Int8Array(0);
     /** @type {number[]} */
     this.pieceSlots = [];
+    /** How many lineups have each name, once somebody asks. @type {Map<string, number> | null} */
+    this.called = null;
     this.teams = 0;
     this.slots = 0;
     /** @type {Floats | null} */
@@ -210,11 +212,24 @@ export class Lineups {
     return names.join(" · ");
   }
 
-  /** What a lineup of one team has besides the piece that it is called by: several may be called alike.
+  /** What tells lineups apart that are called alike: one team’s other pieces; the number of a lineup of several teams.
    * @param {number} row */
   others(row) {
-    if (!this.detailed || this.teams > 1) return [];
-    return this.parts(row, 0).slice(1).map(({ text }) => text);
+    if (!this.detailed) return [];
+    if (this.teams === 1) return this.parts(row, 0).slice(1).map(({ text }) => text);
+    this.called ??= this.countNames();
+    return (this.called.get(this.name(row)) ?? 0) > 1 ? [`lineup\u00a0${this.id[row]}`] : [];
+  }
+
+  /** How many lineups have each name. */
+  countNames() {
+    /** @type {Map<string, number>} */
+    const found = new Map();
+    for (let row = 0; row < this.count; row += 1) {
+      const name = this.name(row);
+      found.set(name, (found.get(name) ?? 0) + 1);
+    }
+    return found;
   }
 
   /** What one team is made of, in slot order: [{piece, cost, text}]; text is "Warhorn" or "Pikes ×6": names stay as they are.

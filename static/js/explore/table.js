@@ -26,6 +26,14 @@ const CHIPS = {
   meant: ["chip chip-quiet", null],
 };
 
+/** Say this in a cell that does not say it already.
+ * @param {HTMLElement} cell @param {...(Node | string)} said */
+function say(cell, ...said) {
+  const meant = make("td", {}, ...said);
+  for (const { name, value } of cell.attributes) meant.setAttribute(name, value);
+  if (!meant.isEqualNode(cell)) cell.replaceChildren(...meant.childNodes);
+}
+
 export class Table {
   /** @param {Store} store @param {HTMLElement} card @param {{ open: Open }} page */
   constructor(store, card, { open }) {
@@ -149,13 +157,19 @@ export class Table {
     note.textContent = `${plural(said.length, "lineup")} here ${said.length === 1 ? "is" : "are"} confirmed, with a 95 % range that reaches across ${what}. ${lineups.meta.why_across}`;
   }
 
+  /** A lineup stays in its row of the page while it is drawn, and what it says is not made anew: else a click in whose
+   * midst this is called would be lost. */
   draw() {
     const [first, last] = this.drawn();
     while (this.pool.length < last - first) this.pool.push(this.blank());
-    this.pool.forEach((row, k) => {
-      const place = first + k;
-      if (place < last) this.fill(row, place);
-      else row.element.remove();
+    const rows = Array.from({ length: last - first }, (_, i) => this.pool[(first + i) % this.pool.length]);
+    const kept = new Set(rows.filter(({ element }, i) => element.dataset.place === String(first + i)));
+    for (const row of this.pool) if (!kept.has(row)) row.element.remove();
+    let above = this.before;
+    rows.forEach((row, i) => {
+      this.fill(row, first + i);
+      if (row.element.previousElementSibling !== above) above.after(row.element);
+      above = row.element;
     });
     this.before.style.height = `${first * this.rowHeight}px`;
     this.after.style.height = this.onPaper ? "0" : `${(this.store.order.length - last) * this.rowHeight}px`;
@@ -218,9 +232,6 @@ export class Table {
     this.fillName(row.name, r);
     this.columns.forEach((j, i) => this.fillValue(row.values[i], r, j, !i));
     this.fillSure(row.sure, r, id);
-    if (element.nextSibling === null || element.previousElementSibling?.getAttribute("data-place") !== String(place - 1)) {
-      this.body.insertBefore(element, this.after);
-    }
   }
 
   /** @param {HTMLElement} cell @param {number} r */
@@ -234,7 +245,7 @@ export class Table {
     cell.title = [name, ...others].join(", ");
     const words = make("span", {}, name.split(" · ").map((team) => team.replaceAll(" ", NBSP)).join(`${NBSP}· `));
     if (others.length) words.append(", ", make("small", { class: "muted" }, others.map((piece) => piece.replaceAll(" ", NBSP)).join(", ")));
-    cell.replaceChildren(shape, words);
+    say(cell, shape, words);
   }
 
   /** @param {HTMLElement} cell @param {number} r @param {number} j @param {boolean} wide */
@@ -249,22 +260,22 @@ export class Table {
     // A row has no room for the whole of it: it is under the pointer, and read aloud.
     const why = few ? [`, of ${lineups.samples[r]}`, make("span", { class: "visually-hidden" }, ` ${few.replace(/^\S+\s/, "")}`)] : [];
     const ends = words ? make("small", { class: "muted", ...(few && { title: `It was measured with ${few}.` }) }, words, ...why) : "";
-    if (!wide) return cell.replaceChildren(told.plain, ends);
+    if (!wide) return say(cell, told.plain, ends);
     const kind = lineups.verdict[r] === UNDER ? "" : VERDICTS[lineups.verdict[r]];
     const [low, high] = range ?? [value, value];
     const bar = rangeBar({ value, low, high, axis: lineups.extent[j], line: objective.threshold, kind });
-    return cell.replaceChildren(make("span", { class: "range-value" }, make("b", {}, told.value), ends), bar);
+    return say(cell, make("span", { class: "range-value" }, make("b", {}, told.value), ends), bar);
   }
 
   /** @param {HTMLElement} cell @param {number} r @param {number} id */
   fillSure(cell, r, id) {
     const { listed, lineups, hasLine } = this.store;
     const played = listed.get(id);
-    if (played?.on && played.state === "checking") return cell.replaceChildren(make("span", { class: "chip chip-quiet" }, "Re-checking"));
+    if (played?.on && played.state === "checking") return say(cell, make("span", { class: "chip chip-quiet" }, "Re-checking"));
     const found = lineups.fresh.get(id);
-    if (!found || lineups.moved) return cell.replaceChildren(hasLine ? lineups.howSure(r) : "");
+    if (!found || lineups.moved) return say(cell, hasLine ? lineups.howSure(r) : "");
     const [css, shape] = CHIPS[found.now.finding];
-    return cell.replaceChildren(make("span", { class: css, title: [found.words, found.why].filter(Boolean).join(". ") }, ...(shape ? [mark(shape)] : []), found.short));
+    return say(cell, make("span", { class: css, title: [found.words, found.why].filter(Boolean).join(". ") }, ...(shape ? [mark(shape)] : []), found.short));
   }
 
   // ---- keys and pointer ----
