@@ -77,9 +77,13 @@ class WholeSite:
         return self.output.read_text()
 
     def start(self) -> WholeSite:
-        """Start and wait until every part is up."""
+        """Start and wait until every part is up; one that does not come up is no burden for the tests after it."""
         process = self.launch()
-        until(lambda: self.healthy() or process.poll() is not None, "the site to be up", LOOK_S)
+        try:
+            until(lambda: self.healthy() or process.poll() is not None, "the site to be up", LOOK_S)
+        except AssertionError:
+            self.kill()
+            raise
         assert process.poll() is None, self.said
         self.run = str(self.layout.recall()["run"])
         return self
