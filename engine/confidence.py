@@ -34,7 +34,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, xlogy
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -97,6 +96,8 @@ def bounds_once(values: Floats, low: float, high: float, error: float = 0.05) ->
 
 def count_bounds(mean: float, samples: int, low: float, high: float, error: float = 0.05) -> Range:
     """As ``bounds``, from the ``mean`` of ``samples`` values alone."""
+    from scipy.special import betaln, xlogy  # not loaded by every process of the site
+
     n, x = samples, min(max((mean - low) / (high - low), 0.0), 1.0)
     mixed = float(betaln(n * x + 0.5, n * (1 - x) + 0.5) - betaln(0.5, 0.5)) + math.log(error)
 

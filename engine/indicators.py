@@ -11,7 +11,6 @@ from typing import NamedTuple
 import moocore
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -35,6 +34,8 @@ def half_width(
     """Half-width of the two-sided ``level`` interval of a mean with standard error ``error`` [n] or [n, m] from
     ``samples`` [n] replicates: Student's t with samples - 1 degrees of freedom. Infinite for fewer than two samples,
     and without spread (equal values do not determine the next), but 0 where chance has no part (``exact``, bool[m])."""
+    from scipy.special import stdtrit  # it would double what every process of the site loads of numbers
+
     n = np.asarray(samples, dtype=np.float64)
     t = np.where(n > 1, stdtrit(np.maximum(n - 1, 1), 0.5 + level / 2), np.inf)
     with np.errstate(invalid="ignore"):

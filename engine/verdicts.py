@@ -32,7 +32,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from engine import claims, confidence
 from engine.claims import Sum
@@ -208,6 +207,8 @@ class Goals(NamedTuple):
 def baseline_reach(error: float | None, samples: int) -> float:
     """Distance of the baseline's 99 % bounds from its value, in its unit: Student's t with the standard ``error``
     (``lineups.baselines.median_error``) of ``samples``; infinite where the error is unknown."""
+    from scipy.special import stdtrit  # not loaded by every process of the site
+
     spread = math.inf if error is None or samples < 2 else error
     return float(stdtrit(max(samples - 1, 1), 1 - BASELINE_ERROR)) * spread
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import time
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 import redis
 from django.conf import settings
+from django.contrib.contenttypes.management import create_contenttypes
+from django.db.models.signals import post_migrate
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
@@ -75,11 +78,31 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if folder in SLOW_FOLDERS or name in SLOW_FILES.get(folder, ()) else None
 
 
+def pytest_collection() -> None:
+    """What is imported stays: looking through all of it for garbage, again and again, finds nothing."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on garbage is looked for among what the tests make alone."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first; the order of all else stays."""
     rank = {f"{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get("/".join(item.path.parts[-2:]), len(rank)))
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """The database. What empties it after a test need not write anew, each time, what Django notes about every table
+    for its own permissions, which the site does not use."""
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
 
 
 @pytest.fixture(scope="session")

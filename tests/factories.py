@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 
 import numpy as np
 from django.conf import settings
@@ -121,8 +122,7 @@ def search_job(project: Project, rows: int = 600, seed: int = 1, **changes: obje
     """A finished search of ``rows`` evaluated lineups with its archive and front in the store."""
     config = SearchConfig(name="Which teams are unfair?", seed=seed, game=GameConfig(simulator="builtin:herobattle"))
     plain = config.model_dump(mode="json")
-    columns = archive(rows, seed)
-    best = non_dominated(columns["objective"], [1.0, 1.0, 1.0])
+    archived, front = _bundles(rows, seed)
     folder = FolderStore(settings.STORE_DIR)
     now = timezone.now()
     return Job.objects.create(
@@ -139,8 +139,8 @@ def search_job(project: Project, rows: int = 600, seed: int = 1, **changes: obje
             "ticks": 100,
             "counters": {"evaluations": rows, "battles": rows * 96, "cached": 0, "steps": 0, "seconds": 14.0},
             "artifacts": {
-                "archive": folder.put(bundle(columns)),
-                "front": folder.put(bundle({name: column[best] for name, column in columns.items()})),
+                "archive": folder.put(archived),
+                "front": folder.put(front),
             },
             "created_by": project.members.first(),
             "started_at": now,
@@ -148,6 +148,14 @@ def search_job(project: Project, rows: int = 600, seed: int = 1, **changes: obje
             **changes,
         }
     )
+
+
+@cache
+def _bundles(rows: int, seed: int) -> tuple[bytes, bytes]:
+    """The archive and the front of a search, as artifacts."""
+    columns = archive(rows, seed)
+    best = non_dominated(columns["objective"], [1.0, 1.0, 1.0])
+    return bundle(columns), bundle({name: column[best] for name, column in columns.items()})
 
 
 def boundless(job: Job) -> None:

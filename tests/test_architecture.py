@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -233,10 +234,15 @@ def test_the_celery_application_imports_no_model() -> None:
     assert not any("models" in i.split(".") for i in imports(ROOT / "workers" / "app.py"))
 
 
-@pytest.mark.parametrize("module", ["engine.catalog", "engine.config", "engine.lineups.schema", "engine.lineups.rules"])
-def test_importing_the_light_part_loads_neither_torch_nor_ray_nor_numba(module: str) -> None:
-    code = f"import sys, {module}; print(*(m for m in ('torch', 'ray', 'numba', 'zmq') if m in sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+def test_a_process_of_the_site_loads_nothing_heavy_when_it_starts() -> None:
+    """Each start of a site has five such processes; what few of them ever use is loaded when it is used."""
+    light = "engine.catalog, engine.config, engine.lineups.schema, engine.lineups.rules, webapp.urls, workers.tasks"
+    heavy = ("torch", "ray", "numba", "zmq", "scipy", "openpyxl", "weasyprint", "plotly")
+    code = f"import sys, django; django.setup(); import {light}; print(*(m for m in {heavy} if m in sys.modules))"
+    variables = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=variables, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == ""
 
 

@@ -50,6 +50,15 @@ def test_many_failures_are_no_accident(ran: Ran, tmp_path: Path) -> None:
     assert len(ran) == 1
 
 
+@pytest.mark.parametrize(("arguments", "first"), [([], "tests.compile_first"), (["tests/test_words.py"], "pytest")])
+def test_what_most_tests_need_is_compiled_before_all_of_them_and_not_for_one_file(
+    ran: Ran, tmp_path: Path, arguments: list[str], first: str
+) -> None:
+    testing.whole(arguments)
+    assert ran[0][1] == first
+    assert ran[-1][1] == "pytest"
+
+
 def test_whoever_develops_sees_the_failure_at_once(ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI")
     leave(tmp_path, "tests/a.py::test_a")

@@ -33,6 +33,7 @@ IN_ORDER = ("--dist", "loadfile", "--no-loadscope-reorder")
 PYTEST = ("-m", "pytest", "-n", "4", *IN_ORDER)
 QUICK = ("-m", "pytest", "-n", "2", *IN_ORDER, "--quick", "--durations", "10", "--durations-min", "1")
 """It names what took longest, so that what has become slow is seen."""
+COMPILE = ("-m", "tests.compile_first")
 ALONE = ("-m", "pytest", "--last-failed", "--last-failed-no-failures", "none")
 FAILED, FEW = 1, 3
 """pytest's exit status when tests failed, and so many that a machine too busy for them may explain it."""
@@ -103,6 +104,13 @@ def suite(arguments: Sequence[str]) -> int:
     return code
 
 
+def whole(arguments: Sequence[str]) -> int:
+    """The suite; where it is all of it, after what most of it needs is compiled, once for all processes."""
+    if not arguments:
+        run(COMPILE)
+    return suite(arguments)
+
+
 def failures() -> list[str]:
     """The tests that failed last, by their names in pytest."""
     try:
@@ -134,7 +142,7 @@ def main(which: str, arguments: list[str]) -> int:
     if which == "quick":
         return run([*QUICK, *arguments])
     install_system_packages()
-    return beside_linters(lambda: suite(arguments))
+    return beside_linters(lambda: whole(arguments))
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def full_and_free_again(site: WholeSite, filling: Path) -> None:
     assert site.process is not None
     assert site.process.poll() is None, site.said
     filling.unlink()
-    until(site.healthy, "the site to be well again")
+    site.until_healthy()
     until(lambda: job(site, disturbed)[0] == "finished", "the search to go on by itself")
     undisturbed = start_search(site)
     until(lambda: job(site, undisturbed)[0] == "finished", "the same search, undisturbed")

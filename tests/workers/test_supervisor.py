@@ -67,7 +67,7 @@ def test_a_part_that_is_killed_comes_back(site: WholeSite, part: str) -> None:
     again = until(lambda: (pid := find()) != killed and pid, f"{part} to be started again")
     if part in (*alive.WORKERS, alive.RECONCILER):
         until(lambda: _sign_of(site, part) == again, f"a sign of life of the new {part}")
-    until(site.healthy, "the site to be whole again")
+    site.until_healthy()
     until(lambda: not any(map(processes.stat, below)), f"the children of the killed {part} to follow it")
 
 

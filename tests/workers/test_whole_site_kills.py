@@ -246,7 +246,8 @@ def kill_redis_and_its_data(site: WholeSite, job: Watched) -> None:
         assert not other.terminal
     finally:
         site.process.send_signal(signal.SIGCONT)
-    until(lambda: site.pid("redis") != killed and site.healthy(), "the site with an empty Redis to be whole")
+    until(lambda: site.pid("redis") != killed, "another Redis")
+    site.until_healthy()
     assert other.end().status == "finished"
 
 
@@ -289,7 +290,7 @@ def test_a_job_ends_with_the_front_of_the_undisturbed_run(
     disturb: Callable[[WholeSite, Watched], None],
 ) -> None:
     expected = undisturbed(config)
-    until(site.healthy, "the site to be whole")
+    site.until_healthy()
     job = in_its_middle(site, config, disturb.__name__)
     disturb(site, job)
     until(lambda: job.row.tick > job.at, "work to follow")

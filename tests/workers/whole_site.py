@@ -20,15 +20,17 @@ from deploy.up.layout import ROOT, Layout
 
 PATIENCE = 300.0
 """Seconds to wait for something that must happen: far beyond what it takes, for tests must not depend on speed."""
+LOOK_S = 0.3
+"""Seconds between two looks at the health page."""
 
 
-def until(condition: Callable[[], Any], what: str) -> Any:
-    """Wait for ``condition`` and give its first true value."""
+def until(condition: Callable[[], Any], what: str, pause: float = 0.05) -> Any:
+    """Wait for ``condition``, looking every ``pause`` seconds, and give its first true value."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if value := condition():
             return value
-        time.sleep(0.05)
+        time.sleep(pause)
     raise AssertionError(f"waited {PATIENCE:.0f} s for {what}")
 
 
@@ -75,9 +77,13 @@ class WholeSite:
         return self.output.read_text()
 
     def start(self) -> WholeSite:
-        """Start and wait until every part is up."""
+        """Start and wait until every part is up; one that does not come up is no burden for the tests after it."""
         process = self.launch()
-        until(lambda: self.healthy() or process.poll() is not None, "the site to be up")
+        try:
+            until(lambda: self.healthy() or process.poll() is not None, "the site to be up", LOOK_S)
+        except AssertionError:
+            self.kill()
+            raise
         assert process.poll() is None, self.said
         self.run = str(self.layout.recall()["run"])
         return self
@@ -109,6 +115,10 @@ class WholeSite:
 
     def healthy(self) -> bool:
         return bool(self.health().get("ok"))
+
+    def until_healthy(self) -> None:
+        """Wait for it. Each look costs the site a page, so there are few."""
+        until(self.healthy, "the site to be whole", LOOK_S)
 
     def pid(self, part: str) -> int:
         """The process id of a part; 0 while it does not run."""

@@ -8,12 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
-from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Font
 
 from engine.simulators.contract import GameSpec
 from webapp.games import csvfile, numbers, reading, sheets, xlsxedit
@@ -27,6 +24,9 @@ from webapp.games.versions import values
 from webapp.lib.first import first
 from webapp.lib.storage import store
 from webapp.lib.text import plain
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 Row = Sequence[str | float]
 PARAMETERS = "parameters"
@@ -99,6 +99,8 @@ def as_csv(version: GameVersion, category: str) -> File:
 
 def as_workbook(version: GameVersion, user: object) -> File:
     """Every table as a worksheet, and one that says where the numbers come from."""
+    from openpyxl import Workbook  # many processes of the site never write one
+
     spec = patched_spec(version)
     book = Workbook(write_only=True)
     parts = [(c.plural, c.id) for c in spec.categories]
@@ -113,6 +115,9 @@ def as_workbook(version: GameVersion, user: object) -> File:
 
 
 def _worksheet(book: Workbook, title: str, rows: list[Row]) -> None:
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font
+
     sheet = book.create_sheet(_NO_TITLE.sub(" ", plain(title))[:31])
     sheet.freeze_panes = "A2"
     for letter, width in (("A", 22), ("B", 26)):

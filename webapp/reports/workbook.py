@@ -6,8 +6,6 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from openpyxl import Workbook
-
 from webapp.reports.changed import PROPOSED
 from webapp.studies.explore_export import Cell, sheet
 
@@ -23,6 +21,8 @@ CHANGE = ("Number, or teams compared together", "What is measured", "Before", "B
 
 def to_xlsx(content: Mapping[str, Any], content_hash: str) -> bytes:
     """The whole book. Cells that a spreadsheet would run as formulas are text."""
+    from openpyxl import Workbook  # many processes of the site never write one
+
     book = Workbook(write_only=True)
     sheet(book, "Report", ["What", "Value"], _head(content), (24, 90))
     sheet(book, "Suspects", list(SUSPECTS), map(_suspect, [*content["suspects"], *content["intended"]]), (30, 40, 60))

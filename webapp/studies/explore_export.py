@@ -8,14 +8,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.utils import timezone
 from numpy.typing import NDArray
-from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Font
 
 from engine.lineups import schema
 from engine.simulators.contract import GameSpec
@@ -28,6 +25,9 @@ from webapp.studies.explore_filter import everything
 from webapp.studies.explore_shortlist import Shortlist
 from webapp.studies.fresh import WHY_ACROSS, Fresh, Searched
 from webapp.studies.models import Job
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 FRESH, SEARCHED = "fresh battles", "the search’s battles"
 STRENGTH = "Strength left, in all battles of the search"
@@ -275,6 +275,8 @@ def _csv(taken: Taken, heads: list[str]) -> str:
 
 def to_xlsx(taken: Taken) -> bytes:
     """The lineups, their teams, and where they come from, as three sheets."""
+    from openpyxl import Workbook  # many processes of the site never write one
+
     book = Workbook(write_only=True)
     sheet(book, "Lineups", header(taken), lines(taken), (10, 46, 16))
     sheet(book, "Teams", team_header(taken), team_lines(taken), (10, 8, 12, 10, 14))
@@ -290,6 +292,9 @@ def to_xlsx(taken: Taken) -> bytes:
 
 def sheet(book: Workbook, title: str, heads: list[str], body: Iterable[list[Cell]], widths: tuple[int, ...]) -> None:
     """Add a sheet of one line each, under bold titles that stay in sight; ``widths`` of the first columns."""
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font
+
     made: Any = book.create_sheet(title)
     made.freeze_panes = "A2"
     for number, width in enumerate(widths):
