@@ -128,7 +128,7 @@ class StylesIntake(SettingsIntake):
         return study, refers
 
     def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
-        """Measures that the game is known not to tell, by its sample episodes or by its row."""
+        """What is measured is looked at where its formulas are."""
         yield from ()
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
@@ -137,8 +137,17 @@ class StylesIntake(SettingsIntake):
             return []
         config = sampling.of(study)
         found = sampling.known(project, config) if config is not None else None
-        if sampling.samples_of(found) is not None:
-            wrong = wrong_of(study, found)
+        samples = sampling.samples_of(found)
+        told = scales.told(study.task.game.name, samples)
+        if samples is None:
+            wrong = scales.strange(study.task.style, told)
         else:
-            wrong = scales.strange(study.task.style, scales.told(study.task.game.name, None))
+            wrong = [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, told)]
         return [(place, worded(place, why)) for place, why in wrong]
+
+
+def _unmeasured(study: StylesConfig, told: scales.Told) -> list[tuple[str, str]]:
+    """(place, message) of behaviour that the game does not measure."""
+    strange = scales.unmeasured(study.behaviour, told)
+    why = f"this game does not measure it; it measures {', '.join(word.name for word in told.measures)}"
+    return [(f"behaviour.{i}", why) for i, name in enumerate(study.behaviour) if name in strange]
