@@ -112,7 +112,7 @@ class Side(NamedTuple):
 
     title: str
     shape: str
-    count: int
+    agents: int
     spreads: list[Spread]
     skilled: int
     best: float

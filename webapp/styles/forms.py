@@ -39,7 +39,7 @@ NOT_WRITTEN = "Write what is paid for in each decision, such as 2 * moved − 1.
 TOO_FEW_GOALS = "Write at least two goals: agents that no other beats in both stay, so they end up different."
 
 
-class StyleForm(GoalFields, TrainForm):  # type: ignore[misc]
+class StyleForm(GoalFields, TrainForm):
     """``study`` is the search once the form is valid. ``samples``: sample episodes of its game, once there are any."""
 
     offers = OFFERS
@@ -173,7 +173,7 @@ class StyleForm(GoalFields, TrainForm):  # type: ignore[misc]
 
     def _own_reward(self) -> dict[str, Any]:
         winning, style = (self._said(name) for name in FORMULAS)
-        told = {WINNING: winning or "score", STYLE: style}
+        told: dict[str, Any] = {WINNING: winning or "score", STYLE: style}
         return {**told, "w2": scales.balanced(StyleReward.model_construct(**told), self.samples)}
 
     @property
