@@ -93,6 +93,7 @@ APPS = (
     "training",
     "evaluations",
     "agents",
+    "styles",
     "sensitivity",
     "worth",
     "metagame",

@@ -132,11 +132,3 @@ class SettingsSearches(Trainings):
         if place.rpartition(".")[2] in _MEASURES:
             return ", ".join(title_of(name) for name in text.split(", "))
         return super().named(place, text)
-
-
-class CommandLineOnly(Parts):
-    """Kinds that no page and no request starts: their settings name a game, and nobody here looks at what it is."""
-
-    intake = None
-    own_page = True
-    plays = "episode"

@@ -1,0 +1,5 @@
+"""Addresses of the style map of a job."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
