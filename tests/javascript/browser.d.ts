@@ -11,8 +11,8 @@ declare namespace Plotly {
   interface ColorBar { thickness: number; outlinewidth: number; tickfont: Font; title?: Title }
   interface Pattern { shape: string; bgcolor: string; fgcolor: string; size: number; solidity: number }
   interface Marker {
-    symbol?: string | string[]; size?: number | number[]; color?: string | string[] | number[]; opacity?: number; line?: Line;
-    pattern?: Pattern; cmin?: number; cmax?: number; reversescale?: boolean; colorscale?: Scale; showscale?: boolean; colorbar?: ColorBar;
+    symbol?: string | string[]; size?: number | number[]; color?: string | string[] | number[]; opacity?: number | number[];
+    line?: Line; pattern?: Pattern; cmin?: number; cmax?: number; reversescale?: boolean; colorscale?: Scale; showscale?: boolean; colorbar?: ColorBar;
   }
   interface ErrorBar {
     type?: string; visible?: boolean; symmetric?: boolean; array?: Column; arrayminus?: Column; color?: string; thickness?: number;
@@ -22,7 +22,7 @@ declare namespace Plotly {
     type?: string; mode?: string; name?: string; x?: Column; y?: Column; z?: Column[]; text?: Column | string[][]; width?: number[];
     hoverinfo?: string; hovertemplate?: string; hoverongaps?: boolean; line?: Line; marker?: Marker; error_x?: ErrorBar;
     error_y?: ErrorBar; opacity?: number; fill?: string; fillcolor?: string; cliponaxis?: boolean; xaxis?: string; yaxis?: string;
-    xgap?: number; ygap?: number; colorscale?: Scale; reversescale?: boolean; colorbar?: ColorBar;
+    customdata?: number[]; textposition?: string; textfont?: Font; xgap?: number; ygap?: number; colorscale?: Scale; reversescale?: boolean; colorbar?: ColorBar;
   }
   interface Axis {
     title?: Title; range?: number[]; rangemode?: string; tickfont?: Font; gridcolor?: string; gridwidth?: number; linecolor?: string;
@@ -49,6 +49,11 @@ declare namespace Plotly {
   interface Config {
     displayModeBar?: boolean; responsive?: boolean; scrollZoom?: boolean; doubleClick?: false; showTips?: boolean; staticPlot?: boolean;
   }
+  /** What a chart was drawn into. */
+  interface Element extends HTMLElement {
+    on(event: "plotly_click", tell: (told: { points: { customdata?: unknown }[] }) => void): void;
+    removeAllListeners(event: string): void;
+  }
   interface Library {
     react(place: HTMLElement, traces: Trace[], layout: Layout, config: Config): Promise<unknown>;
     newPlot(place: HTMLElement, traces: Trace[], layout: Layout, config: Config): Promise<unknown>;
@@ -70,6 +75,7 @@ interface DocumentEventMap {
   "equipoise:theme": CustomEvent<{ theme: string }>;
   "toast": CustomEvent<{ text: string; problem?: boolean }>;
   "htmx:load": CustomEvent<{ elt: Element }>;
+  "htmx:beforeSwap": CustomEvent<{ target: Element; requestConfig?: { elt: Element } }>;
   "htmx:afterSwap": CustomEvent;
   "htmx:afterSettle": CustomEvent;
   "htmx:beforeRequest": CustomEvent;

@@ -1,12 +1,157 @@
-"""What the style map on a job's page starts from."""
+"""What the style map on a job's page shows: the chart's numbers, the table that says the same, and the evidence."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from django.http import QueryDict
+
+from engine.errors import StoreError
 from webapp.studies.models import Job
+from webapp.styles import map_control
+from webapp.styles.map_agents import Agents, agents_of
+from webapp.styles.map_form import BAND, EDGE, Asked, asked
+from webapp.styles.map_words import Axis, Evidence, axes, by_construction, evidence
+from webapp.training.evolved import setting_title
 
 
-def context(job: Job) -> dict[str, Any]:
-    """What the map's template needs beside what every job's page has."""
-    return {}
+class Cell(NamedTuple):
+    """A value with its range, in words."""
+
+    value: str
+    ends: str
+
+
+class Row(NamedTuple):
+    """An agent in the table. ``picked``: its place among those that were picked, from 1; 0: it was not."""
+
+    agent: int
+    tick: int
+    edge: bool
+    able: bool
+    picked: int
+    cells: list[Cell]
+    genes: list[str]
+
+
+class Spread(NamedTuple):
+    """How far apart the able members of a population are in a behaviour, in words."""
+
+    title: str
+    search: str
+    control: str
+
+
+class Map(NamedTuple):
+    """``key`` names its state: equal key, equal map. ``drawn``: numbers for the chart. ``shown`` of ``trained``."""
+
+    key: str
+    rows: list[Row]
+    axes: list[Axis]
+    genes: list[str]
+    trained: int
+    edge: int
+    able: int
+    samples: int
+    tied: bool
+    spreads: list[Spread]
+    evidence: Evidence
+    beside: Evidence | None
+    best: str
+    picked: int
+    drawn: dict[str, Any]
+
+
+def key(job: Job) -> str:
+    """The state of a job's agents."""
+    control = map_control.of(job)
+    return f"{job.pk}-{job.tick}-{job.status}-{f'{control.pk}-{control.tick}' if control else 'none'}"
+
+
+def context(job: Job, given: QueryDict) -> dict[str, Any]:
+    """What the map's template needs beside what every job's page has; ``given``: what the address asks for."""
+    form, wanted = asked(given)
+    control = map_control.of(job)
+    found, lost = None, ""
+    try:
+        agents = agents_of(job)
+        found = map_of(job, agents, wanted, control) if agents is not None else None
+    except StoreError as error:
+        lost = str(error)
+    known = axes(job.config)
+    return {
+        "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
+        "is_control": not job.config["selection"], "map_axes": list(known.values()),
+        "map_goals": [aim["measure"] for aim in job.config["objectives"]],
+    }  # fmt: skip
+
+
+def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
+    """The map of these agents, and the population of the control beside it. Raises StoreError."""
+    known, able = list(axes(job.config).values()), agents.band(wanted.within)
+    picked = agents.pick(wanted.within, wanted.k).rows.tolist() if wanted.picks else []
+    beside = agents_of(control) if control is not None else None
+    shown = {BAND: able, EDGE: agents.edge}.get(wanted.show, np.ones(len(agents.id), np.bool_))
+    order = sorted(np.flatnonzero(shown).tolist(), key=lambda row: -float(agents.score.mean[row]))
+    order = [*(row for row in picked if shown[row]), *(row for row in order if row not in picked)]
+    own, other = evidence(agents, wanted.within), evidence(beside, wanted.within) if beside is not None else None
+    kind = job.config["task"]["learner"]["kind"]
+    return Map(
+        key(job), [_row(agents, row, known, able, picked) for row in order], known,
+        [setting_title(kind, path) for path in agents.paths], len(agents.id), int(agents.edge.sum()), int(able.sum()),
+        agents.samples, by_construction(job.config, agents.told), _spreads(known, own, other), own, other,
+        f"{float(agents.score.mean.max()):.3g}", len(picked), drawn(agents, order, known, able, picked, beside),
+    )  # fmt: skip
+
+
+def _row(agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:
+    place = picked.index(row) + 1 if row in picked else 0
+    genes = [f"{value:.3g}".replace("-", "−") for value in agents.genes[row].tolist()]
+    cells = [cell(agents, row, axis) for axis in known]
+    return Row(int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes)
+
+
+def cell(agents: Agents, row: int, axis: Axis) -> Cell:
+    """A measure of an agent in words."""
+    measured = agents.measures[axis.name]
+    ends = measured.ends(row)
+    told = f"{axis.text(ends[0])} to {axis.text(ends[1])}" if ends else ""
+    return Cell(axis.text(float(measured.mean[row])), told)
+
+
+def _spreads(known: list[Axis], own: Evidence, other: Evidence | None) -> list[Spread]:
+    by_name = {axis.name: axis for axis in known}
+    found = []
+    for i, (name, low, high) in enumerate(own.spreads):
+        axis = by_name[name]
+        beside = _from_to(axis, *other.spreads[i][1:]) if other is not None else ""
+        found.append(Spread(axis.title, _from_to(axis, low, high), beside))
+    return found
+
+
+def _from_to(axis: Axis, low: float, high: float) -> str:
+    if not np.isfinite(low):
+        return "nobody plays well enough"
+    return f"{axis.text(high - low)} ({axis.text(low)} to {axis.text(high)})"
+
+
+def drawn(
+    agents: Agents, order: list[int], known: list[Axis], able: Any, picked: list[int], beside: Agents | None
+) -> dict[str, Any]:
+    """What the chart draws: the rows of the table in its order, and the latest population of the control."""
+    values = {axis.name: _column(agents, axis.name, order) for axis in known}
+    found = {
+        "agents": agents.id[order].tolist(), "edge": agents.edge[order].tolist(), "able": able[order].tolist(),
+        "picked": [picked.index(row) + 1 if row in picked else 0 for row in order], "values": values,
+        "axes": {axis.name: axis._asdict() for axis in known},
+    }  # fmt: skip
+    if beside is not None:
+        last = np.flatnonzero(beside.last).tolist()
+        found["control"] = {axis.name: _column(beside, axis.name, last)["mean"] for axis in known}
+    return found
+
+
+def _column(agents: Agents, name: str, order: list[int]) -> dict[str, list[float]]:
+    measured = agents.measures[name]
+    return {part: getattr(measured, part)[order].tolist() for part in ("mean", "low", "high")}

@@ -22,7 +22,7 @@ class StyleSearches(Parts):
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """How far it is, and the map of styles as it grows."""
-        return render(request, "styles/job.html", context | map_page.context(job))
+        return render(request, "styles/job.html", context | map_page.context(job, request.GET))
 
 
 class SampleEpisodes(Parts):
