@@ -1,5 +1,5 @@
 // The chart of the style map: each agent a mark, its shape by whether it is on the edge, its colour by its score.
-import { decimals } from "./charts/format.js";
+import { decimals, titleLines } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
 import { faded } from "./charts/theme.js";
 import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
@@ -80,11 +80,12 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
   }
   traces.push(marks(false, { symbol: "square", size: 7 }), marks(true, { symbol: "circle", size: 12 }));
   traces.push({ ...at(ringed), mode: "markers+text", marker: { symbol: "circle-open", size: 22, color: theme.ink, line: { width: 1.8, color: theme.ink } }, text: ringed.map((i) => String(drawn.agents[i])), textposition: "top center", textfont: { size: 12, color: theme.ink }, hoverinfo: "skip" });
-  const layout = layoutOf(theme, { l: narrow ? 48 : 58, r: 12, t: 14, b: 46 });
+  const layout = layoutOf(theme, { l: narrow ? 62 : 70, r: 12, t: 14, b: 60 });
+  const room = { xaxis: chart.clientWidth - 80, yaxis: chart.clientHeight - 80 };
   for (const [name, axis, column] of /** @type {const} */ ([["xaxis", x, xs], ["yaxis", y, ys]])) {
     const beside = drawn.control?.[axis.name] ?? [];
     const range = padded(extent([...column.mean, ...column.low, ...column.high, ...beside].map((v) => (v === null ? null : scaled(axis, v)))));
-    const title = { title: `${axis.title}:  ${axis.low} … ${axis.high}`, unit: "", toward: "", direction: "max" };
+    const title = { title: titleLines(`${axis.title}:  ${axis.low} … ${axis.high}`, room[name]).join("<br>"), unit: "", toward: "", direction: "max" };
     layout[name] = { ...axisOf(title, theme, narrow), range };
   }
   await Plotly.react(chart, traces, layout, CONFIG);

@@ -6,17 +6,17 @@ import hashlib
 from typing import NamedTuple
 
 from engine.arrays import unpack
-from engine.catalog import Signal
 from engine.errors import StoreError
-from webapp.agents.captions import Measure
 from webapp.agents.models import Agent
 from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies.models import Job
 from webapp.styles.map_agents import Agents, agents_in, files, parents_of, trainings
 from webapp.styles.map_levels import levels
-from webapp.styles.map_words import Axis, axes
+from webapp.styles.map_words import UNKNOWN, Axis, Cell, axes, cell_of, gene_text
 from webapp.training.evolved import setting_title
+
+WEIGHTS = ("style.w1", "style.w2")
 
 
 class Told(NamedTuple):
@@ -65,30 +65,30 @@ def card_of(job: Job, agents: Agents, row: int) -> Card:
     told = [_told(known[name], agents, row, again, fresh_row) for name in known]
     kind = job.config["task"]["learner"]["kind"]
     genes = [
-        (setting_title(kind, path), f"{value:.4g}".replace("-", "−"))
+        (setting_title(kind, path), gene_text(value))
         for path, value in zip(agents.paths, agents.genes[row].tolist(), strict=True)
+    ]
+    weights = {place: job.config["task"]["style"][place.removeprefix("style.")] for place in WEIGHTS}
+    fixed = [
+        (setting_title(kind, place), f"{gene_text(weight)}, the same for all")
+        for place, weight in weights.items()
+        if place not in agents.paths and not isinstance(weight, list)
     ]
     kept, lost = _kept(job, agent, tick)
     return Card(
         agent, tick, bool(agents.edge[row]), bool(agents.last[row]), told, agents.samples,
-        0 if again is None or fresh_row is None else again.samples, genes, parents.get(agent, ()),
+        0 if again is None or fresh_row is None else again.samples, genes + fixed, parents.get(agent, ()),
         _lineage(job, agent, parents), _levels(agents, row, known), kept, lost,
     )  # fmt: skip
 
 
 def _told(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None) -> Told:
-    shown = _measure(axis, agents, row)
-    fresh = ""
-    if again is not None and fresh_row is not None:
-        measured = _measure(axis, again, fresh_row)
-        fresh = f"{measured.value} {measured.ends}"
-    return Told(axis.title, shown.value, shown.ends, fresh)
+    fresh = "" if again is None or fresh_row is None else _in_words(cell_of(again, fresh_row, axis))
+    return Told(axis.title, *cell_of(agents, row, axis), fresh)
 
 
-def _measure(axis: Axis, agents: Agents, row: int) -> Measure:
-    measured = agents.measures[axis.name]
-    low, high = measured.ends(row) or (None, None)
-    return Measure(axis.name, Signal("", share=axis.share), float(measured.mean[row]), low, high)
+def _in_words(cell: Cell) -> str:
+    return f"{cell.value} ({cell.ends or UNKNOWN})"
 
 
 def _fresh(job: Job) -> Agents | None:
@@ -120,8 +120,8 @@ def _levels(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:
     names = ("score", *agents.behaviour)
 
     def told(each: int) -> str:
-        measures = [(known[name].title, _measure(known[name], agents, each)) for name in names]
-        return ", ".join(f"{title}: {measure.value} {measure.ends}" for title, measure in measures)
+        cells = [(known[name].title, cell_of(agents, each, known[name])) for name in names]
+        return "; ".join(f"{title}: {_in_words(cell)}" for title, cell in cells)
 
     return [Level(int(agents.id[each]), each == row, told(each)) for each in found]
 

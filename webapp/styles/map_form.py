@@ -11,6 +11,7 @@ from django.http import QueryDict
 from webapp.games.fields import NumberField
 
 WITHIN, PICKED, MOST_PICKED = 0.1, 4, 12
+TYPE_ONE = "Type a number."
 EVERYBODY, BAND, EDGE = "all", "band", "edge"
 
 
@@ -18,15 +19,15 @@ class MapForm(forms.Form):
     """The skill band, who is shown, and how many are picked."""
 
     within: Any = NumberField(
-        label="Skill band", low=0, high=1e6, required=False,
+        label="Skill band", low=0, high=1e6, error_messages={"required": TYPE_ONE},
         help_text="Enough skill: by their ranges they may score within so much of the best.",
     )  # fmt: skip
     show = forms.ChoiceField(
-        label="Show", required=False,
+        label="Show",
         choices=[(EVERYBODY, "All agents"), (BAND, "Those in the skill band"), (EDGE, "Those on the edge")],
     )  # fmt: skip
     k: Any = NumberField(
-        label="Pick a diverse few", whole=True, low=2, high=MOST_PICKED, required=False,
+        label="Pick a diverse few", whole=True, low=2, high=MOST_PICKED, error_messages={"required": TYPE_ONE},
         help_text="So many of the skill band that differ most in what they do. Up to four play side by side.",
     )  # fmt: skip
 
@@ -40,9 +41,14 @@ class Asked(NamedTuple):
     picks: bool
 
     @property
+    def within_text(self) -> str:
+        """The width of the skill band, as it is typed."""
+        return f"{self.within:g}"
+
+    @property
     def query(self) -> str:
         """It as the end of an address."""
-        told = {"within": f"{self.within:g}", "show": self.show, "k": self.k}
+        told = {"within": self.within_text, "show": self.show, "k": self.k}
         return urlencode({**told, **({"pick": 1} if self.picks else {})})
 
 

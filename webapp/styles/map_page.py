@@ -12,15 +12,8 @@ from webapp.studies.models import Job
 from webapp.styles import map_control
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_form import BAND, EDGE, Asked, asked
-from webapp.styles.map_words import Axis, Evidence, axes, by_construction, evidence
+from webapp.styles.map_words import Axis, Cell, Evidence, axes, by_construction, cell_of, evidence, gene_text
 from webapp.training.evolved import setting_title
-
-
-class Cell(NamedTuple):
-    """A value with its range, in words."""
-
-    value: str
-    ends: str
 
 
 class Row(NamedTuple):
@@ -107,17 +100,9 @@ def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
 
 def _row(agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:
     place = picked.index(row) + 1 if row in picked else 0
-    genes = [f"{value:.3g}".replace("-", "−") for value in agents.genes[row].tolist()]
-    cells = [cell(agents, row, axis) for axis in known]
+    genes = [gene_text(value) for value in agents.genes[row].tolist()]
+    cells = [cell_of(agents, row, axis) for axis in known]
     return Row(int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes)
-
-
-def cell(agents: Agents, row: int, axis: Axis) -> Cell:
-    """A measure of an agent in words."""
-    measured = agents.measures[axis.name]
-    ends = measured.ends(row)
-    told = f"{axis.text(ends[0])} to {axis.text(ends[1])}" if ends else ""
-    return Cell(axis.text(float(measured.mean[row])), told)
 
 
 def _spreads(known: list[Axis], own: Evidence, other: Evidence | None) -> list[Spread]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,12 +12,17 @@ from engine.catalog import Signal, built_in
 from engine.config.style_reward import formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
+from webapp.lib.words import number
 from webapp.styles.map_agents import SCORE, Agents
 from webapp.training.goals import title_of
 
+_NAME = re.compile(r"[A-Za-z_]\w*")
 TRIES = 64
 """Points at which goals are compared."""
 SAME = 1e-9
+UNKNOWN = "range not known"
+FAR = 100.0
+"""Values from here on are told without decimals."""
 
 
 class Axis(NamedTuple):
@@ -35,13 +41,14 @@ class Axis(NamedTuple):
         return f"{self.title}: {self.low} … {self.high}"
 
     def text(self, value: float) -> str:
-        """ "62" for a share, "1.48" else."""
-        return f"{100 * value:.0f}" if self.share else f"{value:.3g}"
+        """ "62" for a share in per cent, "1.48" else."""
+        digits = 0 if self.share or abs(value) >= FAR else 2
+        return number(100 * value if self.share else value, digits)
 
 
 def axes(config: dict[str, Any]) -> dict[str, Axis]:
     """Those of a job by the names of their measures: goals, score, behaviour."""
-    template, game = template_of(config), built_in(config["task"]["game"]["name"])
+    game = built_in(config["task"]["game"]["name"])
     told = game.captions if game else {}
     found = {}
     for aim in config["objectives"]:
@@ -54,7 +61,7 @@ def axes(config: dict[str, Any]) -> dict[str, Axis]:
     for name in config["behaviour"]:
         words = told.get(name, Signal(title_of(name), share=False))
         unit = "% of moments" if words.share else words.unit or "mean of an episode"
-        low, high = _ends(template, name)
+        low, high = _ends(config, name)
         found[name] = Axis(name, f"{words.words[:1].upper()}{words.words[1:]} ({unit})", low, high, words.share)
     return found
 
@@ -66,25 +73,44 @@ def _in_words(formula: str) -> str:
 def template_of(config: dict[str, Any]) -> Template | None:
     """The scale in plain words that a job's goals are those of; None for goals of its own."""
     given = [aim["measure"] for aim in config["objectives"]]
-    for template in TEMPLATES.values():
-        if given == [name for name, _ in template.objectives] and list(template.behaviour) == config["behaviour"]:
-            return template
-    return None
+    return next((t for t in TEMPLATES.values() if given == [name for name, _ in t.objectives]), None)
 
 
-def _ends(template: Template | None, name: str) -> tuple[str, str]:
-    """What little and much of a behaviour is called."""
-    if template is None:
+def _ends(config: dict[str, Any], name: str) -> tuple[str, str]:
+    """What little and much of a behaviour is called: by the first goal, which is one end of a scale."""
+    template, formula = template_of(config), config["objectives"][0]["formula"]
+    if template is None or not formula:
         return "less", "more"
+    little, much = (_value(formula, name, at) for at in (0.0, 1.0))
     one, other = template.one.lower(), template.other.lower()
-    known = {*template.measures, SCORE}
-    little, much = (_value(template.objectives[0][1], known, name, at) for at in (0.0, 1.0))
     return (other, one) if much > little else (one, other)
 
 
-def _value(formula: str, names: set[str], name: str, at: float) -> float:
-    given = {identifier(each): np.array([[at if each == name else 0.5]]) for each in names}
+def _value(formula: str, name: str, at: float) -> float:
+    """A formula where everything but one measure is in the middle."""
+    names = {*_NAME.findall(formula), identifier(name)}
+    given = {each: np.array([[at if each == identifier(name) else 0.5]]) for each in names}
     return float(formula_of(formula, names, "formula").evaluate(given)[0])
+
+
+class Cell(NamedTuple):
+    """A value and its range in words; ``ends`` is empty where the range is unknown."""
+
+    value: str
+    ends: str
+
+
+def cell_of(agents: Agents, row: int, axis: Axis) -> Cell:
+    """A measure of an agent in words: "0.17" and "0.01 to 0.63"."""
+    measured = agents.measures[axis.name]
+    ends = measured.ends(row)
+    told = f"{axis.text(ends[0])} to {axis.text(ends[1])}" if ends else ""
+    return Cell(axis.text(float(measured.mean[row])), told)
+
+
+def gene_text(value: float) -> str:
+    """A setting of an agent, to three digits."""
+    return f"{value:.3g}".replace("-", "−")
 
 
 def by_construction(config: dict[str, Any], names: Sequence[str]) -> bool:
