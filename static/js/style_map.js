@@ -73,6 +73,14 @@ document.addEventListener("change", ({ target }) => {
   }
 });
 
+// Parents and other difficulties open in the card's place; with a key held, as any link does.
+document.addEventListener("click", (event) => {
+  const link = closest(event.target, "#style-agent [data-open-agent]", HTMLAnchorElement);
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  window.htmx.ajax("GET", link.href, { target: find(document, "#style-agent"), select: "#style-agent", swap: "outerHTML" });
+});
+
 document.addEventListener("htmx:beforeSwap", ({ detail: { target, requestConfig } }) => {
   if (target.id === "style-map-found" || target.id === "style-map") before = requestConfig && closest(requestConfig.elt, "[data-map-form]") ? null : ticked();
 });

@@ -66,7 +66,7 @@ interface Window {
   Plotly?: Plotly.Library;
   htmx: {
     trigger(place: Element | string, event: string): void;
-    ajax(method: string, address: string, how: { target: Element; swap: string; values?: Record<string, string> }): Promise<void>;
+    ajax(method: string, address: string, how: { target: Element; swap: string; select?: string; values?: Record<string, string> }): Promise<void>;
   };
   equipoiseTheme: { choice(): string; choose(value: string): void };
 }

@@ -340,7 +340,6 @@ ROWS = (
     of_project("styles:map-agent", MEMBERS, arguments=_style_agent),
     of_project("styles:map-keep", None, WRITERS, arguments=_style_agent),
     of_project("styles:map-watch", None, WRITERS, arguments=_styles, data={"agent": "0"}),
-    of_project("styles:map-control", None, WRITERS, arguments=_styles),
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),
     of_project("studies:explore-state", MEMBERS, arguments=_job),

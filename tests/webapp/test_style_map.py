@@ -16,13 +16,15 @@ from django.urls import reverse
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, signed_in
-from tests.webapp.styles_bred import bred, complete, config, search
+from tests.webapp.styles_bred import bred, complete, search
 from webapp.agents.models import Agent
 from webapp.studies.models import Job, Status
-from webapp.styles import map_control, map_page
+from webapp.styles import map_page
+from webapp.styles.forms import StyleForm
 from webapp.styles.map_agents import Agents, Measured, agents_of, parents_of, trainings
 from webapp.styles.map_levels import levels, same_style
-from webapp.styles.map_words import axes, by_construction
+from webapp.styles.map_words import axes
+from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db
 
@@ -122,31 +124,18 @@ def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) ->
 
 
 def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(team: Studio, designer: Client) -> None:
-    assert "Here the edge proves nothing by itself" in page(designer, bred(team.project))
-    names = ("score", "moved", "stayed")
-    assert by_construction(config().model_dump(mode="json"), names)
-    uneven = [{**goal, "formula": text} for goal, text in zip(
-        config().model_dump(mode="json")["objectives"], ("score + 2 * moved", "score + (1 - moved)"), strict=True
-    )]  # fmt: skip
-    assert not by_construction({"objectives": uneven}, names)
-    assert not by_construction({"objectives": [{"measure": "score", "formula": "", "direction": "max"}]}, names)
-
-
-def test_the_control_is_found_started_once_and_its_population_drawn_beside(team: Studio, designer: Client) -> None:
+    said = "the edge by itself proves nothing"
     job = bred(team.project)
-    assert "Start the control" in page(designer, job)
-    for _ in range(2):
-        designer.post(at("map-control", job))
-    begun = Job.objects.get(config__selection=False)
-    assert {**begun.config, "selection": True, "name": "Busy and calm"} == job.config
-    assert "has trained nobody yet" in page(designer, job)
-    begun.delete()
-    other = bred(team.project, selection=False)
-    assert map_control.of(job) == other
-    shown = page(designer, job)
-    assert len(drawn(shown)["control"]["moved"]) == 6
-    assert "may be luck" in shown
-    assert "This is a control" in page(designer, other)
+    assert said in page(designer, job)
+    assert 'href="#evidence-title"' in page(designer, job), "where spread, skill and the control stand"
+
+
+def test_the_population_of_the_control_is_drawn_beside(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    assert "control" not in drawn(page(designer, job))
+    bred(team.project, selection=False, parent=job)
+    assert len(drawn(page(designer, job))["control"]["moved"]) == 6
+    assert "Latest population of the control" in page(designer, job)
 
 
 def test_a_search_under_way_says_when_agents_appear_and_sends_the_map_anew_only_when_a_round_is_complete(
@@ -221,6 +210,25 @@ def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_mea
     assert "Kept as" in text(designer, at("map-agent", job, child))
 
 
+def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_search_and_it_as_the_start(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    answer = designer.post(at("map-keep", job, 4), {"then": "breed"}, follow=True)
+    assert answer.request["PATH_INFO"] == reverse("styles:new", args=["herobattle"])
+    agent = Agent.objects.get()
+    assert agent.name == "Busy and calm: agent 4"
+    shown = html.unescape(answer.content.decode())
+    assert f'<option value="{agent.pk}" selected>{agent.name}</option>' in shown
+    typed = TrainDraft.objects.get().form
+    assert typed["title"] == "Busy and calm: agent 4, bred on"
+    form = StyleForm(typed, project=team.project)
+    assert form.is_valid() or set(form.errors) <= {"scale"}, form.errors
+    assert form._data(form.cleaned_data)["start"] == agent.policy
+    other = StyleForm({**typed, "game": "commanders"}, project=team.project)
+    assert "plays another game" in str(other.errors.get("start"))
+
+
 def test_ticked_agents_are_recorded_side_by_side_and_nobody_or_too_many_are_refused_with_a_sentence(
     team: Studio, designer: Client
 ) -> None:
@@ -246,11 +254,11 @@ def test_a_producer_reads_everything_and_takes_nothing_and_a_stranger_finds_noth
     assert "Watch the ticked agents" not in shown
     assert 'type="checkbox"' not in shown
     assert "Designers, engineers and owners can" in text(producer, at("map-agent", job, 0))
-    posts = (at("map-keep", job, 0), at("map-watch", job), at("map-control", job))
-    assert [producer.post(address).status_code for address in posts] == [403, 403, 403]
+    posts = (at("map-keep", job, 0), at("map-watch", job))
+    assert [producer.post(address).status_code for address in posts] == [403, 403]
     reads = (at("map", job), at("map-agent", job, 0))
     assert [stranger.get(address).status_code for address in reads] == [404, 404]
-    assert [stranger.post(address).status_code for address in posts] == [404, 404, 404]
+    assert [stranger.post(address).status_code for address in posts] == [404, 404]
     assert Agent.objects.count() == 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django import forms
@@ -10,7 +10,9 @@ from django.http import QueryDict
 
 from webapp.games.fields import NumberField
 
-WITHIN, PICKED, MOST_PICKED = 0.1, 4, 12
+WITHIN = 0.1
+PICKED = 4
+MOST_PICKED = 12
 TYPE_ONE = "Type a number."
 EVERYBODY, BAND, EDGE = "all", "band", "edge"
 
@@ -18,7 +20,7 @@ EVERYBODY, BAND, EDGE = "all", "band", "edge"
 class MapForm(forms.Form):
     """The skill band, who is shown, and how many are picked."""
 
-    within: Any = NumberField(
+    within = NumberField(
         label="Skill band", low=0, high=1e6, error_messages={"required": TYPE_ONE},
         help_text="Enough skill: by their ranges they may score within so much of the best.",
     )  # fmt: skip
@@ -26,7 +28,7 @@ class MapForm(forms.Form):
         label="Show",
         choices=[(EVERYBODY, "All agents"), (BAND, "Those in the skill band"), (EDGE, "Those on the edge")],
     )  # fmt: skip
-    k: Any = NumberField(
+    k = NumberField(
         label="Pick a diverse few", whole=True, low=2, high=MOST_PICKED, error_messages={"required": TYPE_ONE},
         help_text="So many of the skill band that differ most in what they do. Up to four play side by side.",
     )  # fmt: skip

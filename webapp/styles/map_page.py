@@ -1,4 +1,4 @@
-"""What the style map on a job's page shows: the chart's numbers, the table that says the same, and the evidence."""
+"""What the style map on a job's page shows: the chart's numbers, and the table that says the same."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from django.http import QueryDict
 
 from engine.errors import StoreError
 from webapp.studies.models import Job
-from webapp.styles import map_control
+from webapp.styles import control as controls
+from webapp.styles import evidence
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_form import BAND, EDGE, Asked, asked
-from webapp.styles.map_words import Axis, Cell, Evidence, axes, by_construction, cell_of, evidence, gene_text
+from webapp.styles.map_words import Axis, Cell, axes, cell_of, gene_text
 from webapp.training.evolved import setting_title
 
 
@@ -28,14 +29,6 @@ class Row(NamedTuple):
     genes: list[str]
 
 
-class Spread(NamedTuple):
-    """How far apart the able members of a population are in a behaviour, in words."""
-
-    title: str
-    search: str
-    control: str
-
-
 class Map(NamedTuple):
     """``key`` names its state: equal key, equal map. ``drawn``: numbers for the chart. ``shown`` of ``trained``."""
 
@@ -48,24 +41,21 @@ class Map(NamedTuple):
     able: int
     samples: int
     tied: bool
-    spreads: list[Spread]
-    evidence: Evidence
-    beside: Evidence | None
-    best: str
+    control: bool
     picked: int
     drawn: dict[str, Any]
 
 
 def key(job: Job) -> str:
     """The state of a job's agents."""
-    control = map_control.of(job)
+    control = controls.of(job)
     return f"{job.pk}-{job.tick}-{job.status}-{f'{control.pk}-{control.tick}' if control else 'none'}"
 
 
 def context(job: Job, given: QueryDict) -> dict[str, Any]:
     """What the map's template needs beside what every job's page has; ``given``: what the address asks for."""
     form, wanted = asked(given)
-    control = map_control.of(job)
+    control = controls.of(job)
     found, lost = None, ""
     try:
         agents = agents_of(job)
@@ -75,7 +65,7 @@ def context(job: Job, given: QueryDict) -> dict[str, Any]:
     known = axes(job.config)
     return {
         "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
-        "is_control": not job.config["selection"], "map_axes": list(known.values()),
+        "map_axes": list(known.values()),
         "map_goals": [aim["measure"] for aim in job.config["objectives"]],
     }  # fmt: skip
 
@@ -88,13 +78,13 @@ def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
     shown = {BAND: able, EDGE: agents.edge}.get(wanted.show, np.ones(len(agents.id), np.bool_))
     order = sorted(np.flatnonzero(shown).tolist(), key=lambda row: -float(agents.score.mean[row]))
     order = [*(row for row in picked if shown[row]), *(row for row in order if row not in picked)]
-    own, other = evidence(agents, wanted.within), evidence(beside, wanted.within) if beside is not None else None
+    last = evidence.of(job)
     kind = job.config["task"]["learner"]["kind"]
     return Map(
         key(job), [_row(agents, row, known, able, picked) for row in order], known,
         [setting_title(kind, path) for path in agents.paths], len(agents.id), int(agents.edge.sum()), int(able.sum()),
-        agents.samples, by_construction(job.config, agents.told), _spreads(known, own, other), own, other,
-        f"{float(agents.score.mean.max()):.3g}", len(picked), drawn(agents, order, known, able, picked, beside),
+        agents.samples, last is not None and last.tied, beside is not None, len(picked),
+        drawn(agents, order, known, able, picked, beside),
     )  # fmt: skip
 
 
@@ -103,22 +93,6 @@ def _row(agents: Agents, row: int, known: list[Axis], able: Any, picked: list[in
     genes = [gene_text(value) for value in agents.genes[row].tolist()]
     cells = [cell_of(agents, row, axis) for axis in known]
     return Row(int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes)
-
-
-def _spreads(known: list[Axis], own: Evidence, other: Evidence | None) -> list[Spread]:
-    by_name = {axis.name: axis for axis in known}
-    found = []
-    for i, (name, low, high) in enumerate(own.spreads):
-        axis = by_name[name]
-        beside = _from_to(axis, *other.spreads[i][1:]) if other is not None else ""
-        found.append(Spread(axis.title, _from_to(axis, low, high), beside))
-    return found
-
-
-def _from_to(axis: Axis, low: float, high: float) -> str:
-    if not np.isfinite(low):
-        return "nobody plays well enough"
-    return f"{axis.text(high - low)} ({axis.text(low)} to {axis.text(high)})"
 
 
 def drawn(

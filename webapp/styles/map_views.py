@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,15 +9,17 @@ from django.views.decorators.http import require_safe
 
 from engine.errors import StoreError
 from webapp.accounts.people import signed_in
-from webapp.agents.models import NAME, Agent
+from webapp.agents.models import NAME
 from webapp.lib.posts import one_of, posts_only
 from webapp.projects.access import allowed, role_in
 from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.studies.pictures import job_for
-from webapp.styles import map_control, map_page, map_taken
+from webapp.styles import map_page, map_taken, typed
 from webapp.styles.map_agents import Agents, agents_of
 from webapp.styles.map_card import card_of
+from webapp.training import drafts
+from webapp.training.models import TrainDraft
 
 NOTHING_NEW = 204
 JOB = "studies:job"
@@ -75,25 +75,17 @@ def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
     job = _job(request, slug, pk, "write")
     agents, row = _row(job, agent)
     then = one_of(request, "then", "", "breed")
-    name = request.POST.get("name", "").strip()
-    return _or_back(request, job, lambda: map_taken.keep(job, signed_in(request), agents, row, name), _after[then])
-
-
-def _or_back(
-    request: HttpRequest, job: Job, take: Callable[[], Agent], after: Callable[[Agent], HttpResponse]
-) -> HttpResponse:
-    """What comes after an agent was taken; the job's page with a sentence where it could not be."""
+    user, name = signed_in(request), request.POST.get("name", "").strip()
     try:
-        return after(take())
+        kept = map_taken.keep(job, user, agents, row, name)
     except actions.Refused as refused:
         messages.warning(request, str(refused))
-        return redirect(JOB, job.project.slug, job.pk)
-
-
-_after: dict[str, Callable[[Agent], HttpResponse]] = {
-    "": lambda agent: redirect("agents:agent", agent.project.slug, agent.pk),
-    "breed": lambda agent: redirect("agents:agent", agent.project.slug, agent.pk),
-}
+        return redirect(JOB, slug, pk)
+    if then != "breed":
+        return redirect("agents:agent", slug, kept.pk)
+    values = {**typed.values_of(job, job.project), "start": str(kept.pk), "title": f"{kept.name}, bred on"}
+    drafts.begin_with(job.project, user, TrainDraft.Page.STYLE, values)
+    return redirect("styles:new", slug)
 
 
 @posts_only(JOB, "slug", "pk")
@@ -107,15 +99,3 @@ def watch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.warning(request, str(refused))
         return redirect(JOB, slug, pk)
     return redirect("agents:battles", slug, recording.pk)
-
-
-@posts_only(JOB, "slug", "pk")
-def control(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Start the control of a search."""
-    job = _job(request, slug, pk, "write")
-    try:
-        begun = map_control.start(job, signed_in(request))
-    except actions.Refused as refused:
-        messages.warning(request, str(refused))
-        return redirect(JOB, slug, pk)
-    return redirect(JOB, slug, begun.pk)

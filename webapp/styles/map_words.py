@@ -1,9 +1,8 @@
-"""What the axes of a style map are called, and what its figures are worth as evidence."""
+"""What the axes of a style map are called, and its figures in words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +10,11 @@ import numpy as np
 from engine.catalog import Signal, built_in
 from engine.config.style_reward import formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
-from engine.errors import ConfigError
 from webapp.lib.words import number
 from webapp.styles.map_agents import SCORE, Agents
 from webapp.training.goals import title_of
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-TRIES = 64
-"""Points at which goals are compared."""
-SAME = 1e-9
 UNKNOWN = "range not known"
 FAR = 100.0
 """Values from here on are told without decimals."""
@@ -111,40 +106,3 @@ def cell_of(agents: Agents, row: int, axis: Axis) -> Cell:
 def gene_text(value: float) -> str:
     """A setting of an agent, to three digits."""
     return f"{value:.3g}".replace("-", "−")
-
-
-def by_construction(config: dict[str, Any], names: Sequence[str]) -> bool:
-    """Whether agents of equal score are all on the edge whatever they do: the goals together depend on nothing but the
-    score, as where both ends of a scale weigh the same."""
-    aims = config["objectives"]
-    if not all(aim["formula"] for aim in aims) or len({aim["direction"] for aim in aims}) > 1:
-        return False
-    rng = np.random.default_rng(0)
-    drawn = {identifier(name): rng.random((TRIES, 1)) for name in names}
-    sums = []
-    for changed in (drawn, {**{name: rng.random((TRIES, 1)) for name in drawn}, SCORE: drawn[SCORE]}):
-        try:
-            values = [formula_of(aim["formula"], names, "formula").evaluate(changed) for aim in aims]
-        except ConfigError:
-            return False
-        sums.append(np.sum([np.broadcast_to(value, TRIES) for value in values], axis=0))
-    return bool(np.abs(sums[0] - sums[1]).max() < SAME)
-
-
-class Evidence(NamedTuple):
-    """Of one search's latest population: how far apart its able members are in each behaviour, and how many are able
-    of how many."""
-
-    spreads: list[tuple[str, float, float]]
-    able: int
-    members: int
-
-
-def evidence(agents: Agents, within: float) -> Evidence:
-    """What tells whether its styles differ and are played well."""
-    able = agents.last & agents.band(within)
-    spreads = []
-    for name in agents.behaviour:
-        values = agents.measures[name].mean[able]
-        spreads.append((name, float(values.min()), float(values.max())) if len(values) else (name, np.nan, np.nan))
-    return Evidence(spreads, int(able.sum()), int(agents.last.sum()))
