@@ -23,6 +23,7 @@ from engine.config.study import GameConfig
 from tests.factories import PASSWORD, Studio, maker, person, search_job, studio
 from tests.webapp.agents import kept as kept_agent
 from tests.webapp.agents import trained_at_pong, watched
+from tests.webapp.bred import breeding
 from tests.webapp.changes import search_for_changes
 from tests.webapp.evolutions import evolution
 from tests.webapp.experiments import DUKE, experiment, removal
@@ -193,6 +194,10 @@ def _evolution(team: Studio) -> dict[str, Any]:
     return {"pk": evolution(team.project).pk}
 
 
+def _styles(team: Studio) -> dict[str, Any]:
+    return {"pk": breeding(team.project).pk}
+
+
 def _changes(team: Studio) -> dict[str, Any]:
     return {"pk": search_for_changes(team.project, team.designer).pk}
 
@@ -319,6 +324,10 @@ ROWS = (
     of_project("training:evolve", WRITERS, WRITERS),
     of_project("training:evolve-preview", None, WRITERS),
     of_project("training:evolve-forget", None, WRITERS),
+    of_project("styles:new", WRITERS, WRITERS),
+    of_project("styles:preview", None, WRITERS),
+    of_project("styles:forget", None, WRITERS),
+    of_project("styles:control", None, WRITERS, arguments=_styles),
     of_project("training:players", MEMBERS, arguments=_evolution),
     of_project("training:clone", None, WRITERS, arguments=_training),
     of_project("training:policy", MEMBERS, arguments=_training),

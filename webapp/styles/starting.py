@@ -17,6 +17,7 @@ from webapp.styles import sampling, scales
 from webapp.styles.forms import StyleForm, worded
 from webapp.training import trials
 from webapp.training.intake import SettingsIntake
+from webapp.training.starting import TrainingStart
 
 if TYPE_CHECKING:
     from webapp.accounts.models import User
@@ -26,29 +27,21 @@ WHOLE = "study"
 """Where a job that was not typed into the form keeps the study that it waits with."""
 
 
-class StyleStart:
+class StyleStart(TrainingStart):
     """The form of styles, filled in, or a whole study: see ``webapp.studies.pending.Start``."""
 
+    form_class = StyleForm
+    form: StyleForm
+
     def __init__(self, project: Project, user: User | None, typed: Mapping[str, Any]) -> None:
-        self.project = project
         self.whole = parse(StylesConfig, typed[WHOLE]) if WHOLE in typed else None
-        self.form = StyleForm({k: v for k, v in typed.items() if k != WHOLE}, project=project)
         self.told: list[str] = []
-        self.found_out: list[str] = []
-        if self.whole is None:
-            self.form.is_valid()
+        super().__init__(project, user, {k: v for k, v in typed.items() if k != WHOLE})
 
     @property
     def problems(self) -> list[str]:
         """What is wrong, in sentences."""
-        if self.whole is not None:
-            return self.told
-        return [str(text) for texts in self.form.errors.values() for text in texts]
-
-    @property
-    def waits(self) -> list[str]:
-        """What has to be found out first, in sentences."""
-        return self.found_out
+        return super().problems if self.whole is None else self.told
 
     @property
     def _study(self) -> StylesConfig | None:
