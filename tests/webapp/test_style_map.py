@@ -13,6 +13,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
+from engine.config import StylesConfig
 from engine.config.agents import MeasureConfig, RecordConfig
 from engine.studies import load
 from tests.factories import Studio, signed_in
@@ -24,6 +25,7 @@ from webapp.styles.forms import StyleForm
 from webapp.styles.map_agents import Agents, Measured, agents_of, parents_of, trainings
 from webapp.styles.map_levels import levels, same_style
 from webapp.styles.map_words import axes
+from webapp.styles.starting import StylesIntake
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db
@@ -267,3 +269,11 @@ def test_an_agent_that_there_is_not_and_another_kind_of_job_are_not_found(team: 
     assert designer.get(at("map-agent", job, 999)).status_code == 404
     Job.objects.filter(pk=job.pk).update(kind="evolve")
     assert designer.get(at("map", job)).status_code == 404
+
+
+def test_a_program_may_begin_a_search_with_the_project_s_own_policies_only(team: Studio) -> None:
+    job = bred(team.project)
+    own = StylesConfig.model_validate({**job.config, "start": job.artifacts["policy_description"]})
+    assert dict(StylesIntake().tried(own, team.project)).keys() <= {"task.style.style"}
+    foreign = own.model_copy(update={"start": "0" * 64})
+    assert dict(StylesIntake().tried(foreign, team.project)).keys() == {"start"}

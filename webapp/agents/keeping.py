@@ -65,8 +65,8 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
         raise actions.Refused(NO_POLICY)
     if sampled and not left.draws:
         raise actions.Refused("This agent knows the best move, and has no odds to draw others by.")
-    own = {"name": name.strip() or _called(job, of), "seat": _seat(job, of), "origin": _origin(job)}
-    return _keep_policy(job, user, left.policy, sampled=sampled, **own)
+    called, seat = name.strip() or _called(job, of), _seat(job, of)
+    return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=_origin(job), sampled=sampled)
 
 
 def bred(job: Job, user: User, policy: str, name: str, steps: int) -> Agent:

@@ -12,7 +12,8 @@ from webapp.studies.models import Job
 from webapp.styles import control as controls
 from webapp.styles import evidence
 from webapp.styles.map_agents import Agents, agents_of
-from webapp.styles.map_form import BAND, EDGE, Asked, asked
+from webapp.styles.map_asked import Asked, asked
+from webapp.styles.map_form import BAND, EDGE
 from webapp.styles.map_words import Axis, Cell, axes, cell_of, gene_text
 from webapp.training.evolved import setting_title
 

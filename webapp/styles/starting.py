@@ -135,6 +135,8 @@ class StylesIntake(SettingsIntake):
         """What sample episodes have shown, or what the game is known not to have."""
         if not isinstance(study, StylesConfig) or study.task.style is None:
             return []
+        if study.start and not _known(study.start, project):
+            return [("start", "no saved agent and no job of this project has such a policy")]
         config = sampling.of(study)
         found = sampling.known(project, config) if config is not None else None
         if sampling.samples_of(found) is not None:
@@ -142,3 +144,9 @@ class StylesIntake(SettingsIntake):
         else:
             wrong = scales.strange(study.task.style, scales.told(study.task.game.name, None))
         return [(place, worded(place, why)) for place, why in wrong]
+
+
+def _known(policy: str, project: Project) -> bool:
+    """Whether a policy is the project's own."""
+    left = project.jobs.filter(artifacts__policy_description=policy)
+    return project.agents.kept().filter(policy=policy).exists() or left.exists()
