@@ -53,13 +53,13 @@ def test_ticks_stay_when_a_round_is_complete_and_axes_stay_as_they_were_chosen(e
     job = bred(team.project, 1)
     page = enter(team.designer, address(job))
     page.wait_for_function(f"({MARKS})() === 6")
-    page.get_by_label("Across").select_option("moved")
+    page.get_by_role("combobox", name="Across").select_option("moved")
     page.get_by_label("Tick agent 2").check()
     expect(page.locator("[data-map-chart]")).to_contain_text("calm … busy")
     complete(job, 2)
     page.wait_for_function(f"({MARKS})() === 13", timeout=60_000)
     expect(page.get_by_label("Tick agent 2")).to_be_checked()
-    expect(page.get_by_label("Across")).to_have_value("moved")
+    expect(page.get_by_role("combobox", name="Across")).to_have_value("moved")
 
 
 def test_the_map_holds_on_a_phone_in_the_dark_and_before_anybody_is_trained(enter: Enter, team: Studio) -> None:
