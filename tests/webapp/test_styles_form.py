@@ -11,12 +11,15 @@ from django.urls import reverse
 from engine.config.styles import StylesConfig
 from tests.factories import Studio, signed_in, studio
 from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
+from tests.webapp.trainings import training
 from webapp.api import tokens
 from webapp.studies import pending
+from webapp.studies.journal import TIME_IS_UP
 from webapp.studies.models import Job, Status
 from webapp.styles import pictures, scales
 from webapp.styles.forms import NOT_WRITTEN, TOO_FEW_GOALS, StyleForm
 from webapp.styles.typed import values_of
+from webapp.training import forecast, trials
 from webapp.training.models import TrainDraft
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -163,6 +166,19 @@ def test_the_preview_plays_sample_episodes_first_and_then_measures_the_pace(team
     assert answer["balance"].startswith("Winning counts 1, the style −0.01 to 0.01: each agent has weights of its own.")
 
 
+def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Studio, client: Client) -> None:
+    sampled(team.project)
+    plain = forecast.training_of(built(team, **PONG))
+    assert plain is not None
+    pace = {"steps_per_second": 9000.0, "sampling_seconds": 0.4, "learning_seconds": 0.6, "length": 20.0}
+    ended = {"status": Status.STOPPED, "message": TIME_IS_UP, "counters": {"steps": 10_000}, "summary": pace}
+    training(team.project, kind="sample", config=trials.of(plain), **ended)
+    answer = post(client, team, "preview", **PONG).json()
+    assert answer["trial"] is None
+    assert answer["before"]["note"].startswith("12 agents × 8 rounds × 250,000 moves on ")
+    assert "min" in answer["before"]["time"] or "h" in answer["before"]["time"]
+
+
 def test_sample_episodes_of_a_built_in_game_serve_every_project(team: Studio, client: Client) -> None:
     sampled(studio("other").project)
     assert form(team, **PONG).samples is not None
@@ -230,7 +246,10 @@ def test_the_api_refuses_what_sample_episodes_show_to_be_wrong(team: Studio) -> 
     assert answer.status_code == 422, answer.content
     assert "nothing can be learned from it" in answer.content.decode()
     assert "config.task.style.style" in answer.content.decode()
+    plain["behaviour"] = ["luck"]
     plain["task"]["style"]["style"] = "moved"
+    assert "config.behaviour.0" in api(team, {"kind": "style", "config": plain}).content.decode()
+    plain["behaviour"] = ["moved"]
     assert api(team, {"kind": "style", "config": plain}).status_code == 201
     assert Job.objects.get(kind="style").awaits is None
 

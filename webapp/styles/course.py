@@ -6,6 +6,8 @@ from __future__ import annotations
 from statistics import median
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from webapp.studies.models import Job
 from webapp.studies.rounds import evenly
 from webapp.styles import evidence
@@ -43,9 +45,7 @@ def chart(found: list[Round], *columns: str) -> dict[str, Any] | None:
     values = [float(value) for each in found for name in columns if (value := getattr(each, name)) is not None]
     if len(found) < 2 or not values:
         return None
-    low, high = min(values), max(values)
-    pad = 0.08 * (high - low) if high > low else 0.5
-    low, high = low - pad, high + pad
+    low, high = evidence.padded(np.array(values))
     first, last = found[0].tick, found[-1].tick
     lines = {
         name: [

@@ -21,6 +21,7 @@ SKILLED = 0.1
 """An agent plays well whose score is at most so far below the best."""
 SAME = 1e-6
 """Two goals whose sum depends on the score alone differ by no more than rounding."""
+ENDS = ("score.low", "score.high")
 Floats = NDArray[np.float64]
 
 
@@ -39,12 +40,13 @@ class Spread(NamedTuple):
 
 class Population(NamedTuple):
     """Agents that stayed after a round: ``score`` float64[n], ``behaviour`` float64[n, d] with its ``ways``, and
-    ``goals`` float64[n, m] (more is better)."""
+    ``goals`` float64[n, m] (more is better). ``best_ends``: the 95 % range of the best score, where one is known."""
 
     ways: tuple[str, ...]
     score: Floats
     behaviour: Floats
     goals: Floats
+    best_ends: tuple[float, float] | None = None
 
     @property
     def spreads(self) -> list[Spread]:
@@ -97,9 +99,12 @@ def _read(digest: str) -> Population | None:
         return None
     measure = arrays["measure"][good]
     ways = tuple(name for name in meta["behaviour"] if name in names)
+    score = measure[:, names.index("score")]
     signs = np.array([1.0 if way == "max" else -1.0 for way in meta["directions"]])
     goals = arrays["objective"][good] * signs
-    return Population(ways, measure[:, names.index("score")], measure[:, [names.index(w) for w in ways]], goals)
+    ends = [float(measure[score.argmax(), names.index(end)]) for end in ENDS if end in names]
+    known = (ends[0], ends[1]) if len(ends) == len(ENDS) and np.isfinite(ends).all() else None
+    return Population(ways, score, measure[:, [names.index(w) for w in ways]], goals, known)
 
 
 class Side(NamedTuple):
@@ -107,10 +112,11 @@ class Side(NamedTuple):
 
     title: str
     shape: str
-    count: int
+    agents: int
     spreads: list[Spread]
     skilled: int
     best: float
+    best_ends: tuple[float, float] | None
     volume: float
 
 
@@ -121,7 +127,7 @@ def sides(mine: Population, control: Population | None) -> list[Side]:
         found.append(("Control", "square", control))
     worst = np.min([p.goals.min(axis=0) for _, _, p in found], axis=0).tolist()
     return [
-        Side(title, shape, len(p.score), p.spreads, p.skilled, p.best,
+        Side(title, shape, len(p.score), p.spreads, p.skilled, p.best, p.best_ends,
              hypervolume(p.goals, [1.0] * p.goals.shape[1], worst))
         for title, shape, p in found
     ]  # fmt: skip
@@ -134,7 +140,7 @@ def drawn(mine: Population, control: Population | None) -> dict[str, Any] | None
     if not both:
         return None
     x, y = (np.concatenate([column(p) for _, p in both]) for column in (lambda p: p.behaviour[:, 0], lambda p: p.score))
-    ends = [_padded(values) for values in (x, y)]
+    ends = [padded(values) for values in (x, y)]
     marks = [
         {"shape": shape, "x": _share(a, *ends[0]), "y": 100 - _share(b, *ends[1])}
         for shape, p in reversed(both)
@@ -143,9 +149,12 @@ def drawn(mine: Population, control: Population | None) -> dict[str, Any] | None
     return {"marks": marks, "across": title_of(mine.ways[0]), "x": ends[0], "y": ends[1]}
 
 
-def _padded(values: Floats) -> tuple[float, float]:
+def padded(values: Floats) -> tuple[float, float]:
+    """Ends of an axis with room around all values; shares stay between 0 and 1."""
     low, high = float(values.min()), float(values.max())
     pad = 0.06 * (high - low) if high > low else 0.5
+    if low >= 0 and high <= 1:
+        return max(0.0, low - pad), min(1.0, high + pad)
     return low - pad, high + pad
 
 

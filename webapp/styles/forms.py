@@ -40,7 +40,7 @@ NOT_WRITTEN = "Write what is paid for in each decision, such as 2 * moved − 1.
 TOO_FEW_GOALS = "Write at least two goals: agents that no other beats in both stay, so they end up different."
 
 
-class StyleForm(GoalFields, TrainForm):  # type: ignore[misc]
+class StyleForm(GoalFields, TrainForm):
     """``study`` is the search once the form is valid. ``samples``: sample episodes of its game, once there are any."""
 
     offers = OFFERS
@@ -182,7 +182,8 @@ class StyleForm(GoalFields, TrainForm):  # type: ignore[misc]
 
     def _own_reward(self) -> dict[str, Any]:
         winning, style = (self._said(name) for name in FORMULAS)
-        return {WINNING: winning or "score", STYLE: style, "w2": scales.OWN_WEIGHTS}
+        told: dict[str, Any] = {WINNING: winning or "score", STYLE: style}
+        return {**told, "w2": scales.balanced(StyleReward.model_construct(**told), self.samples)}
 
     @property
     def goals(self) -> list[dict[str, Any]]:
@@ -216,12 +217,10 @@ class StyleForm(GoalFields, TrainForm):  # type: ignore[misc]
             self.add_error(STYLE, NOT_WRITTEN)
         if len(self.goals) < 2:
             self.add_error("goal-2" if self.goals else "goal-1", TOO_FEW_GOALS)
-        measures = [word.name for word in self.told.measures]
-        strange = [way for way in self.ways if self.samples is not None and way not in measures]
+        strange = scales.unmeasured(self.ways, self.told) if self.samples is not None else []
         if strange:
-            self.add_error(
-                "behaviour", f"This game does not measure {one_of(strange)}. It measures {', '.join(measures)}."
-            )
+            measured = ", ".join(word.name for word in self.told.measures)
+            self.add_error("behaviour", f"This game does not measure {one_of(strange)}. It measures {measured}.")
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()

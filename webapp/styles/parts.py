@@ -38,26 +38,8 @@ class StyleSearches(SettingsSearches):
 
     def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
         """How far it is, what it shows, and the map of styles as it grows."""
-        mine, run = evidence.of(job), control.of(job)
-        other = evidence.of(run) if run is not None else None
-        rounds = course.rounds(job)
-        own = {
-            "game": games.title_of(job.config["task"]["game"]["name"], job.project),
-            "now": course.now(job),
-            "mine": mine,
-            "run": run,
-            "sides": evidence.sides(mine, other) if mine else [],
-            "drawn": evidence.drawn(mine, other) if mine else None,
-            "rounds": rounds,
-            "scores": course.chart(rounds, "best", "typical"),
-            "spread": course.chart(rounds, "high", "low"),
-            "way": title_of(job.config["behaviour"][0]),
-            "selects": job.config["selection"],
-            "tied": mine is not None and mine.tied,
-            "ended": job.status in TERMINAL,
-            "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],
-            "specialist": _specialist(job),
-        }
+        own = {**_proved(job), **_went(job), "now": course.now(job), "ended": job.status in TERMINAL,
+               "specialist": _specialist(job)}  # fmt: skip
         return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
 
     def typed(self, job: Job) -> dict[str, Any]:
@@ -72,6 +54,33 @@ class StyleSearches(SettingsSearches):
         first = agents.spreads[0]
         many = f"{agents.skilled} of {len(agents.score)} play well"
         return Found(f"{first.title} {number(first.low, 2)} to {number(first.high, 2)}; {many}")
+
+
+def _proved(job: Job) -> dict[str, Any]:
+    """What says whether the styles differ: the agents that stayed, beside those of the control."""
+    mine, run = evidence.of(job), control.of(job)
+    other = evidence.of(run) if run is not None else None
+    return {
+        "mine": mine,
+        "run": run,
+        "sides": evidence.sides(mine, other) if mine else [],
+        "drawn": evidence.drawn(mine, other) if mine else None,
+        "tied": mine is not None and mine.tied,
+        "selects": job.config["selection"],
+        "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],
+    }
+
+
+def _went(job: Job) -> dict[str, Any]:
+    """How it went, round by round."""
+    rounds = course.rounds(job)
+    return {
+        "game": games.title_of(job.config["task"]["game"]["name"], job.project),
+        "rounds": rounds,
+        "scores": course.chart(rounds, "best", "typical"),
+        "spread": course.chart(rounds, "high", "low"),
+        "way": title_of(job.config["behaviour"][0]),
+    }
 
 
 def _specialist(job: Job) -> list[tuple[str, Any]]:

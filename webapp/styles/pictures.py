@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from engine.config.style_reward import STYLE, WINNING, StyleReward
 from engine.styles.preview import Value, readable
 from webapp.lib.words import number
+from webapp.styles import scales
 from webapp.styles.forms import StyleForm
 
 SHAPES = ("circle", "square")
@@ -101,24 +102,12 @@ def balance(form: StyleForm) -> str:
     w1, w2 = (_ends(reward[name]) for name in ("w1", "w2"))
     told = f"Winning counts {_range(w1)}, the style {_range(w2)}"
     told += ": each agent has weights of its own." if w1[0] != w1[1] or w2[0] != w2[1] else "."
-    sizes = _sizes(form)
+    sizes = scales.sizes(_reward(form), form.samples)
     if sizes is None:
         return told
-    winning, style = sizes[WINNING] * max(map(abs, w1)), sizes[STYLE] * max(map(abs, w2))
+    winning, style = sizes[0] * max(map(abs, w1)), sizes[1] * max(map(abs, w2))
     moved = f"winning moves the reward by up to {_said(winning)}, the style by {_said(style)}"
     return f"{told} Between sample episodes {moved}."
-
-
-def _sizes(form: StyleForm) -> dict[str, float] | None:
-    """How far apart sample episodes lie in each part of the reward; None where that is not known."""
-    if form.samples is None:
-        return None
-    each: dict[str, list[float]] = {}
-    for value in readable(_reward(form), (), form.samples):
-        each.setdefault(value.name, []).extend(value.each)
-    if not all(each.get(name) for name in (WINNING, STYLE)):
-        return None
-    return {name: max(found) - min(found) for name, found in each.items()}
 
 
 def _ends(weight: Any) -> tuple[float, float]:

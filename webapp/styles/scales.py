@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from engine.catalog import PLAYERS, AgentGame, built_in
 from engine.config.style_reward import TIME, StyleReward, formula_of, identifier
 from engine.config.style_templates import TEMPLATES, Template
 from engine.errors import ConfigError
-from engine.styles.preview import Samples
+from engine.styles.preview import Samples, readable
 from webapp.training.games import ALONE, SIMULATOR, Offer
 
 OWN = "own"
 """Instead of a scale: formulas of one’s own."""
-OWN_WEIGHTS = (-0.1, 0.1)
-"""How much a style of one's own matters in the middle of the slider."""
+OWN_WEIGHTS = (-0.01, 0.01)
+"""How much a style of one's own matters in the middle of the slider while no sample episodes are played."""
 MIDDLE, FURTHEST = 5, 10
 """Of the slider between winning and style: at each end the style matters ten times less or more than in the middle."""
 PLAIN = ("score", "win", "length")
@@ -119,7 +121,8 @@ def _seen(column: Any) -> str:
     if not len(column):
         return ""
     low, high = float(column.min()), float(column.max())
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+    ends = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+    return ends.replace("-", "\u2212")
 
 
 def weights(slider: int, base: tuple[float, float]) -> tuple[float, float]:
@@ -127,6 +130,30 @@ def weights(slider: int, base: tuple[float, float]) -> tuple[float, float]:
     factor = 10.0 ** ((slider - MIDDLE) / MIDDLE)
     low, high = (float(f"{end * factor:.2g}") for end in base)
     return low, high
+
+
+def sizes(style: StyleReward, samples: Samples | None) -> tuple[float, float] | None:
+    """How far apart sample episodes lie in what they would be paid for winning and for the style; None where that is
+    not known."""
+    if samples is None:
+        return None
+    each: dict[str, list[float]] = {}
+    for value in readable(style, (), samples):
+        each.setdefault(value.name, []).extend(value.each)
+    if not all(each.get(name) for name in style.formulas):
+        return None
+    winning, own = (max(each[name]) - min(each[name]) for name in style.formulas)
+    return winning, own
+
+
+def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]:
+    """Weights of a style of one's own in the middle of the slider: there the style moves the reward about as much as
+    winning does, to one digit."""
+    found = sizes(style, samples)
+    if found is None or not all(0 < size < math.inf for size in found):
+        return OWN_WEIGHTS
+    weight = float(f"{found[0] / found[1]:.1g}")
+    return -weight, weight
 
 
 def strange(style: StyleReward, told: Told) -> list[tuple[str, str]]:
@@ -139,6 +166,12 @@ def strange(style: StyleReward, told: Told) -> list[tuple[str, str]]:
         except ConfigError as error:
             wrong += [(problem.place, problem.message) for problem in error.problems]
     return wrong
+
+
+def unmeasured(ways: Iterable[str], told: Told) -> list[str]:
+    """Measures that a game is known not to have; every game has returns and its rewards."""
+    names = [word.name for word in told.measures]
+    return [way for way in ways if way not in names and not way.startswith(("return", "reward."))]
 
 
 def players_of(game: str) -> str:

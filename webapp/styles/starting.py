@@ -128,7 +128,7 @@ class StylesIntake(SettingsIntake):
         return study, refers
 
     def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
-        """Measures that the game is known not to tell, by its sample episodes or by its row."""
+        """What is measured is looked at where its formulas are."""
         yield from ()
 
     def tried(self, study: Any, project: Project) -> list[tuple[str, str]]:
@@ -139,10 +139,12 @@ class StylesIntake(SettingsIntake):
             return [("start", "no saved agent and no job of this project has such a policy")]
         config = sampling.of(study)
         found = sampling.known(project, config) if config is not None else None
-        if sampling.samples_of(found) is not None:
-            wrong = wrong_of(study, found)
+        samples = sampling.samples_of(found)
+        told = scales.told(study.task.game.name, samples)
+        if samples is None:
+            wrong = scales.strange(study.task.style, told)
         else:
-            wrong = scales.strange(study.task.style, scales.told(study.task.game.name, None))
+            wrong = [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, told)]
         return [(place, worded(place, why)) for place, why in wrong]
 
 
@@ -150,3 +152,10 @@ def _known(policy: str, project: Project) -> bool:
     """Whether a policy is the project's own."""
     left = project.jobs.filter(artifacts__policy_description=policy)
     return project.agents.kept().filter(policy=policy).exists() or left.exists()
+
+
+def _unmeasured(study: StylesConfig, told: scales.Told) -> list[tuple[str, str]]:
+    """(place, message) of behaviour that the game does not measure."""
+    strange = scales.unmeasured(study.behaviour, told)
+    why = f"this game does not measure it; it measures {', '.join(word.name for word in told.measures)}"
+    return [(f"behaviour.{i}", why) for i, name in enumerate(study.behaviour) if name in strange]

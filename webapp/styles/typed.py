@@ -61,8 +61,8 @@ def _reward(config: Table) -> dict[str, Any]:
     for key, template in TEMPLATES.items():
         told = template.settings(names)
         same = all(style[name] == told["task"]["style"][name] for name in ("winning", "style"))
-        goals = [(goal["measure"], goal["formula"]) for goal in told["objectives"]]
-        if same and goals == _goals(config) and list(config["behaviour"]) == told["behaviour"]:
+        aims = [(goal["measure"], goal["formula"]) for goal in told["objectives"]]
+        if same and aims == _goals(config) and list(config["behaviour"]) == told["behaviour"]:
             return {"scale": key, **_weights(style, template.w2)}
     goals = {f"goal-{i}": formula or name for i, (name, formula) in enumerate(_goals(config), 1)}
     called = {f"goal-{i}-called": name for i, (name, formula) in enumerate(_goals(config), 1) if formula}

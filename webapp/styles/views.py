@@ -3,6 +3,7 @@ job of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -54,6 +55,23 @@ def _page(
 def _parts(form: StyleForm) -> dict[str, Any]:
     """What the page shows of what is paid for, and shows anew when another game or scale is chosen."""
     told, drawn = form.told, pictures.pictures(form)
+    return {
+        "told": told,
+        "scales": told.scales(),
+        "own": scales.OWN,
+        "writes": form.template is None,
+        "chosen": form.scale_chosen,
+        **_formulas(form, drawn),
+        "ways": form.ways,
+        "pictures": drawn,
+        "balance": pictures.balance(form),
+        "players": scales.players_of(form.game_name),
+        "usual_steps": form.usual_steps,
+    }
+
+
+def _formulas(form: StyleForm, drawn: Mapping[str, pictures.Picture]) -> dict[str, list[dict[str, Any]]]:
+    """What is paid for, goals, and fields for goals of one's own, each with its picture."""
     reward = [
         {
             "field": form[name],
@@ -63,26 +81,10 @@ def _parts(form: StyleForm) -> dict[str, Any]:
         }
         for name in FORMULAS
     ]
-    own_goals = [
-        {"field": form[f"goal-{i}"], "called": form[f"goal-{i}-called"], "picture": drawn.get(f"goal-{i}")}
-        for i in range(1, GOALS + 1)
-    ]
-    goals = [{**goal, "row": f"goal-{i}", "picture": drawn.get(f"goal-{i}")} for i, goal in enumerate(form.goals, 1)]
-    return {
-        "told": told,
-        "scales": told.scales(),
-        "own": scales.OWN,
-        "writes": form.template is None,
-        "chosen": form.scale_chosen,
-        "reward": reward,
-        "own_goals": own_goals,
-        "goals": goals,
-        "ways": form.ways,
-        "pictures": drawn,
-        "balance": pictures.balance(form),
-        "players": scales.players_of(form.game_name),
-        "usual_steps": form.usual_steps,
-    }
+    rows = [f"goal-{i}" for i in range(1, GOALS + 1)]
+    own_goals = [{"field": form[row], "called": form[f"{row}-called"], "picture": drawn.get(row)} for row in rows]
+    goals = [{**goal, "row": row, "picture": drawn.get(row)} for row, goal in zip(rows, form.goals, strict=False)]
+    return {"reward": reward, "own_goals": own_goals, "goals": goals}
 
 
 @posts_only("styles:new", "slug")
