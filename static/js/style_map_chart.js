@@ -1,7 +1,7 @@
 // The chart of the style map: each agent a mark, its shape by whether it is on the edge, its colour by its score.
 import { decimals, titleLines } from "./charts/format.js";
 import { plotly } from "./charts/plotly.js";
-import { faded } from "./charts/theme.js";
+import { faded, rgb } from "./charts/theme.js";
 import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
 /** @import { Theme } from "./charts/theme.js" */
 
@@ -14,6 +14,7 @@ import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
  *   axes: Record<string, Along>, control?: Record<string, number[]> }} Drawn */
 
 const NARROW = 560;
+const PALE = 0.2; // of the accent, in the worst score’s colour
 const MANY = 60; // agents: of more, only those on the edge have their ranges drawn
 
 /** @param {Along} axis @param {number} value */
@@ -22,7 +23,14 @@ const scaled = (axis, value) => (axis.share ? 100 * value : value);
 const text = (axis, value) => (axis.share ? `${decimals(100 * value, 0)}\u00a0%` : decimals(value, 2));
 
 /** The pale and the strong end of the colours of scores. @param {Theme} theme @returns {Plotly.Scale} */
-const scale = (theme) => [[0, faded(theme.accent, 0.25)], [1, theme.accent]];
+const scale = (theme) => [[0, mixed(theme.surface, theme.accent, PALE)], [1, theme.accent]];
+
+/** A colour between two, opaque: where marks lie on one another it stays what it is.
+ * @param {string} from @param {string} to @param {number} share */
+function mixed(from, to, share) {
+  const [a, b] = [rgb(from), rgb(to)];
+  return `rgb(${a.map((value, i) => Math.round(value + share * (b[i] - value))).join(", ")})`;
+}
 
 /** @param {Drawn} drawn @param {number} i */
 function words(drawn, i) {
@@ -65,7 +73,7 @@ export async function drawMap(chart, drawn, along, ticked, theme, open) {
     return {
       ...at(rows),
       ...(ranged ? { error_x: whiskers(xs, x, rows, pale), error_y: whiskers(ys, y, rows, pale) } : {}),
-      marker: { ...marker, color: rows.map((i) => score.mean[i]), cmin: worst, cmax: best > worst ? best : worst + 1, colorscale: scale(theme), opacity: rows.map((i) => (drawn.able[i] ? 1 : 0.35)), line: { width: 1, color: theme.ink } },
+      marker: { ...marker, color: rows.map((i) => score.mean[i]), cmin: worst, cmax: best > worst ? best : worst + 1, colorscale: scale(theme), line: { width: 1.2, color: rows.map((i) => (drawn.able[i] ? theme.ink : theme["context-mark"])) } },
       customdata: rows.map((i) => drawn.agents[i]),
       text: rows.map((i) => words(drawn, i)),
       hovertemplate: "%{text}<extra></extra>",

@@ -6,13 +6,13 @@ declare namespace Plotly {
   type Column = ArrayLike<Cell>;
   type Scale = [number, string][];
   interface Font { family?: string; size?: number; color?: string }
-  interface Line { color?: string; width?: number; dash?: string; shape?: string }
+  interface Line { color?: string | string[]; width?: number; dash?: string; shape?: string }
   interface Title { text: string; font?: Font; standoff?: number }
   interface ColorBar { thickness: number; outlinewidth: number; tickfont: Font; title?: Title }
   interface Pattern { shape: string; bgcolor: string; fgcolor: string; size: number; solidity: number }
   interface Marker {
-    symbol?: string | string[]; size?: number | number[]; color?: string | string[] | number[]; opacity?: number | number[];
-    line?: Line; pattern?: Pattern; cmin?: number; cmax?: number; reversescale?: boolean; colorscale?: Scale; showscale?: boolean; colorbar?: ColorBar;
+    symbol?: string | string[]; size?: number | number[]; color?: string | string[] | number[]; opacity?: number; line?: Line;
+    pattern?: Pattern; cmin?: number; cmax?: number; reversescale?: boolean; colorscale?: Scale; showscale?: boolean; colorbar?: ColorBar;
   }
   interface ErrorBar {
     type?: string; visible?: boolean; symmetric?: boolean; array?: Column; arrayminus?: Column; color?: string; thickness?: number;
