@@ -28,6 +28,7 @@ from webapp.styles import sample_episodes, scales
 from webapp.styles.goal_fields import GoalFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
 from webapp.training import forecast, games, settings, trials
+from webapp.training.entrants import plays
 from webapp.training.forms import TrainForm
 from webapp.training.ranges import RangeField
 
@@ -71,6 +72,11 @@ class StyleForm(GoalFields, TrainForm):
         label="Told apart by", max_length=200, required=False,
         help_text="What says how an agent plays: measures of an episode, with spaces between them.",
     )  # fmt: skip
+    start = forms.ChoiceField(
+        label="First agents begin with", required=False,
+        help_text="A saved agent: the first ones are copies of it, each changed a little. It must have learned with "
+        "the same settings of networks.",
+    )  # fmt: skip
     steps = NumberField(
         label="Moves an agent learns from", required=False, whole=True, low=1, high=10**12,
         help_text="In each round; it goes on with what its parent has learned.",
@@ -91,6 +97,9 @@ class StyleForm(GoalFields, TrainForm):
         self.as_typed = dict(data)
         self.fields["episodes"].help_text = "Each agent’s, on seeds that it did not learn from, without exploring."
         self.fields["seed"].help_text = "Same seed, same agents."
+        self.starts = {str(agent.pk): agent for agent in project.agents.kept()}
+        starts: Any = self.fields["start"]
+        starts.choices = [("", "New networks"), *((pk, agent.name) for pk, agent in self.starts.items())]
         self.study: StylesConfig | None = None
 
     def _groups(self, samplers: int) -> list[settings.Group]:
@@ -195,6 +204,9 @@ class StyleForm(GoalFields, TrainForm):
 
     def _check(self, cleaned: dict[str, Any]) -> None:
         super()._check(cleaned)
+        start = self.starts.get(cleaned.get("start") or "")
+        if start is not None and self.game_name and not plays(start.game["name"], self.game_name):
+            self.add_error("start", f"“{start.name}” plays another game. Choose another agent, or new networks.")
         missing = {scale.template.key: scale.missing for scale in self.told.scales()}.get(self.scale_chosen, "")
         if missing:
             self.add_error("scale", f"This game does not tell {missing}. Choose another scale, or write formulas.")
@@ -242,6 +254,7 @@ class StyleForm(GoalFields, TrainForm):
             "episodes": typed["episodes"],
             "fresh": typed["fresh"],
             "pool": {"kind": "ray", "workers": site.CPUS},
+            **({"start": self.starts[cleaned["start"]].policy} if cleaned.get("start") else {}),
         }  # fmt: skip
 
     def point_at(self, place: str, message: str) -> None:

@@ -40,7 +40,7 @@ class StyleSearches(SettingsSearches):
         """How far it is, what it shows, and the map of styles as it grows."""
         own = {**_proved(job), **_went(job), "now": course.now(job), "ended": job.status in TERMINAL,
                "specialist": _specialist(job)}  # fmt: skip
-        return render(request, "styles/job.html", context | own | map_page.context(job))
+        return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
 
     def typed(self, job: Job) -> dict[str, Any]:
         """As the page of styles has them."""

@@ -135,6 +135,8 @@ class StylesIntake(SettingsIntake):
         """What sample episodes have shown, or what the game is known not to have."""
         if not isinstance(study, StylesConfig) or study.task.style is None:
             return []
+        if study.start and not _known(study.start, project):
+            return [("start", "no saved agent and no job of this project has such a policy")]
         config = sample_episodes.of(study)
         found = sample_episodes.known(project, config) if config is not None else None
         samples = sample_episodes.samples_of(found)
@@ -144,6 +146,12 @@ class StylesIntake(SettingsIntake):
         else:
             wrong = [*problems(study.task.style, study.objectives, samples), *_unmeasured(study, told)]
         return [(place, worded(place, why)) for place, why in wrong]
+
+
+def _known(policy: str, project: Project) -> bool:
+    """Whether a policy is the project's own."""
+    left = project.jobs.filter(artifacts__policy_description=policy)
+    return project.agents.kept().filter(policy=policy).exists() or left.exists()
 
 
 def _unmeasured(study: StylesConfig, told: scales.Told) -> list[tuple[str, str]]:

@@ -40,10 +40,17 @@ def values_of(job: Job, project: Project) -> dict[str, str]:
         **{names.get(name, name): told[name] for name, value in usual.items() if told[name] != value},
         "steps": number_text(task["steps"]),
         "seed": config["seed"],
+        "start": _start(config.get("start", ""), project),
         **_reward(config),
         "title": job.title,
     }
     return {name: str(value) for name, value in found.items() if str(value)}
+
+
+def _start(policy: str, project: Project) -> str:
+    """The saved agent that a search began with; empty where it began with new networks, or nobody keeps it now."""
+    agent = project.agents.kept().filter(policy=policy).first() if policy else None
+    return "" if agent is None else str(agent.pk)
 
 
 def _reward(config: Table) -> dict[str, Any]:
