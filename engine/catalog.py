@@ -102,7 +102,8 @@ class AgentGame(NamedTuple):
     where several learn, one on each seat; ``given``: arguments that it is always made with. For agents: ``moves``, its
     choices by name; ``captions``: what a caption tells of its signals. For styles of play: ``signals``, all that its
     setting ``rewards`` can name; ``scripted``: which of ``PLAYERS`` plays it well; ``ends``: lowest and highest values
-    of measures of an episode."""
+    of measures of an episode; ``meanings``: what a signal is, of one decision; ``names``: what it calls signals and
+    measures that ``engine.config.style_templates`` calls otherwise."""
 
     label: str
     explanation: str
@@ -118,6 +119,8 @@ class AgentGame(NamedTuple):
     signals: tuple[str, ...] = ()
     scripted: str = ""
     ends: Mapping[str, tuple[float, float]] = {}
+    meanings: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
 
     def load(self) -> Any:
         """The class or function that makes it, imported now."""
@@ -249,12 +252,27 @@ _PONG_CAPTIONS = {
 }  # fmt: skip
 _PONG = ("points", "max_ticks", "frame_skip", "rewards")
 _PONG_SIGNALS = ("score", "moved", "stayed", "hit")
+_PONG_MEANINGS = {
+    "score": "points won minus points lost", "moved": "share of moments in which the paddle moved, 0 to 1",
+    "stayed": "share of moments in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
+}  # fmt: skip
 _SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
+_ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited")
+_ORDERS_MEANINGS = {
+    "score": "what the other team lost of its life minus what the own one lost, −1 to 1",
+    "win": "1 at the end of a battle that is won, −1 of one that is lost",
+    "dealt": "damage dealt, as a share of the other team’s life", "taken": "damage taken, as a share of the own life",
+    "walked": "share of the units’ time in which they walked, 0 to 1",
+    "idle": "share of the units’ time in which they did nothing, 0 to 1",
+    "ground": "squares of two paces walked on for the first time", "waited": "ticks that passed before the first blow",
+}  # fmt: skip
+_ORDERS_ENDS = {name: (0.0, 1.0) for name in ("score", "dealt", "taken", "walked", "idle")}
 GAMES: dict[str, AgentGame] = {
     "pong": AgentGame(
         "Pong, numbers", "Our Pong against a scripted player. The agent is told where things are.",
         "engine.games.pong:VectorPong", "numbers", "discrete", 6000, _PONG,
         moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, scripted="pong-follower", ends=_SHARES,
+        meanings=_PONG_MEANINGS,
     ),
     "pong-two-seats": AgentGame(
         "Pong for two", "Two agents, one on each side, learn from the same battles.",
@@ -264,12 +282,14 @@ GAMES: dict[str, AgentGame] = {
     "image-pong": AgentGame(
         "Pong, pictures", "The same Pong, seen as a player sees it: far slower to learn.",
         "engine.games.pong:ImagePong", "pictures", "discrete", 1500, _PONG,
-        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES,
+        moves=_PONG_MOVES, captions=_PONG_CAPTIONS, signals=_PONG_SIGNALS, ends=_SHARES, meanings=_PONG_MEANINGS,
     ),
     "commanders": AgentGame(
         "Herobattle, commander", "Commands a team of the demo game against one that fights by itself: whom to attack, "
         "where to stand, when to use the skill.",
         "engine.games.herobattle.commanders:HeroBattleCommanders", "numbers", "hybrid", 75, _COMMANDERS,
+        signals=_ORDERS_SIGNALS, scripted="hero-hunter", ends=_ORDERS_ENDS, meanings=_ORDERS_MEANINGS,
+        names={"moved": "walked"},
     ),
     "commanders-two-seats": AgentGame(
         "Herobattle, two commanders", "Two agents, one in command of each team, learn from the same battles.",

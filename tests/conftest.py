@@ -47,6 +47,7 @@ SLOW_FILES = {
         "accounts", "api_access", "api_jobs", "bodies", "command_lines", "compare", "deadline", "demo",
         "edge_battles", "environment", "evolve_form", "explore_shortlist", "games_limits", "gates", "games_simulators",
         "jobs_methods", "jobs_new", "old_site", "pages_access", "redis_away", "row_locks", "simulator_words", "stream",
+        "styles_form", "styles_pages",
         "web_server", "whole",
     },
 }  # fmt: skip

@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "webapp.training",
     "webapp.evaluations",
     "webapp.agents",
+    "webapp.styles",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

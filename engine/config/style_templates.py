@@ -14,10 +14,15 @@ episode although move(a) is 1/T at most, so its laziness is T − move; here it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from engine.config.style_reward import TIME, identifier
+
+Names = Mapping[str, str]
+"""What a game calls signals and measures that templates call otherwise."""
 
 
 class Template(NamedTuple):
@@ -36,11 +41,25 @@ class Template(NamedTuple):
     objectives: tuple[tuple[str, str], tuple[str, str]]
     behaviour: tuple[str, ...]
 
-    def settings(self) -> dict[str, Any]:
-        """The parts ``task.style``, ``objectives`` and ``behaviour`` of a study of kind ``style``, as data."""
-        goals = [{"measure": name, "formula": text, "low": 0.0, "high": 2.0} for name, text in self.objectives]
-        style = {"winning": "score", "style": self.style, "w1": 1.0, "w2": list(self.w2)}
-        return {"task": {"style": style}, "objectives": goals, "behaviour": list(self.behaviour)}
+    def settings(self, names: Names = MappingProxyType({})) -> dict[str, Any]:
+        """The parts ``task.style``, ``objectives`` and ``behaviour`` of a study of kind ``style``, as data, in a game
+        that calls some of what is needed by other ``names``."""
+        goals = [
+            {"measure": name, "formula": renamed(text, names), "low": 0.0, "high": 2.0}
+            for name, text in self.objectives
+        ]
+        style = {"winning": "score", "style": renamed(self.style, names), "w1": 1.0, "w2": list(self.w2)}
+        return {
+            "task": {"style": style},
+            "objectives": goals,
+            "behaviour": [names.get(name, name) for name in self.behaviour],
+        }
+
+    def lacks(self, signals: Iterable[str], measures: Iterable[str], names: Names = MappingProxyType({})) -> bool:
+        """Whether a game with these signals and measures of an episode does not tell what is needed."""
+        told, of_episodes = ({identifier(name) for name in given} for given in (signals, measures))
+        needed, measured = ({names.get(name, name) for name in given} for given in (self.needs, self.measures))
+        return not (needed <= told and measured <= of_episodes)
 
 
 TEMPLATES: dict[str, Template] = {
@@ -71,9 +90,12 @@ TEMPLATES: dict[str, Template] = {
 """By key, in the order in which pages list them."""
 
 
-def offered(signals: Iterable[str], measures: Iterable[str]) -> Iterator[Template]:
-    """Templates that a game with these signals and measures of an episode can offer."""
-    told, of_episodes = ({identifier(name) for name in names} for names in (signals, measures))
-    for template in TEMPLATES.values():
-        if {*template.needs} <= told and {*template.measures} <= of_episodes:
-            yield template
+def offered(signals: Iterable[str], measures: Iterable[str], names: Names = MappingProxyType({})) -> Iterator[Template]:
+    """Templates that a game with these signals and measures of an episode can offer; ``names`` as in ``settings``."""
+    told, of_episodes = tuple(signals), tuple(measures)
+    yield from (template for template in TEMPLATES.values() if not template.lacks(told, of_episodes, names))
+
+
+def renamed(formula: str, names: Names) -> str:
+    """A formula with other names for some of its variables."""
+    return re.sub(r"[A-Za-z_]\w*", lambda found: names.get(found[0], found[0]), formula)

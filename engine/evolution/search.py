@@ -265,13 +265,18 @@ class Breeding(PopulationSearch):
             missing = n - len(found)
             mothers, fathers = self._parents(missing)
             children = breed.offspring(self.rng, self.P.genomes[mothers], self.P.genomes[fathers])
-            for child, key in zip(children, space.keys(children).tolist(), strict=True):
+            pairs = zip(mothers.tolist(), fathers.tolist(), strict=True)
+            for child, key, pair in zip(children, space.keys(children).tolist(), pairs, strict=True):
                 if key not in taken or attempt == _TRIES - 1:
+                    self._born(self.next_id + len(found), *pair)
                     taken.add(key)
                     found.append(child)
             if len(found) >= n:
                 break
         return np.array(found)
+
+    def _born(self, child: int, mother: int, father: int) -> None:
+        """A child will be proposed under this id; its parents are these members of P."""
 
     def _parents(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Indices into P of n pairs; the better one first where the space asks for that. With several objectives that

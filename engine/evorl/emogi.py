@@ -26,6 +26,7 @@ optimiser is new. All objectives count alike; only the weights of rewards are ge
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -33,16 +34,37 @@ from numpy.typing import NDArray
 
 from engine.config.algorithms import SearchAlgorithm
 from engine.config.styles import EmogiConfig
-from engine.evolution.algorithm import Population
+from engine.evolution.algorithm import Parts, Population
 from engine.evolution.nsga2 import NSGA2
+from engine.evolution.search import View
+from engine.problem import Genome
 
 
 class EMOGI(NSGA2):
-    """P the parents, Q the children, R both."""
+    """P the parents, Q the children, R both. ``parents``: [child, mother, father] by their ids; the network is the
+    mother's."""
 
     Settings: ClassVar[type[SearchAlgorithm]] = EmogiConfig
     stream = "emogi"
     gathers = True
+    kept: ClassVar[tuple[str, ...]] = ("parents",)
+
+    def _begin(self) -> None:
+        self.parents: list[list[int]] = []
+
+    def _born(self, child: int, mother: int, father: int) -> None:
+        assert self.P is not None
+        self.parents.append([child, *(self.P.individuals[i].evaluation.id for i in (mother, father))])
+
+    def load(self, parts: Parts) -> None:
+        """As everywhere; a checkpoint of an earlier version names no parents."""
+        super().load(parts)
+        self.parents = self.parents or []
+
+    def views(self, genes: Callable[[Genome], Genome]) -> list[View]:
+        """Who was bred from whom: int64 columns ``child``, ``mother`` and ``father``."""
+        rows = np.array(self.parents, dtype=np.int64).reshape(-1, 3)
+        return [View({}, "parents", {}, dict(zip(("child", "mother", "father"), rows.T, strict=True)))]
 
 
 class Unselected(EMOGI):

@@ -88,14 +88,19 @@ class Model:
         found = {name: part.shape for name, part in tensors.items()}
         if sum(part.size for part in tensors.values()) != self.size:  # before allocating anything of that size
             raise StoreError(f"These weights do not fit the policy's description, which has {self.size:,} numbers.")
-        expected = {name: part.shape for name, part in self.tensors(np.zeros(self.size, np.float32)).items()}
+        expected = self.layout()
         if found != expected:
             wrong = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
             raise StoreError(f"These weights do not fit the policy's description: {', '.join(wrong[:5])}.")
-        names = [name for name in expected if name.startswith("normaliser.")]
+        return np.concatenate([np.asarray(tensors[name], dtype=np.float32).ravel() for name in expected])
+
+    def layout(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of ``tensors`` by name, in the order in which they stand in the vector."""
+        shapes = {name: part.shape for name, part in self.tensors(np.zeros(self.size, np.float32)).items()}
+        names = [name for name in shapes if name.startswith("normaliser.")]
         order = [*self.network.shapes, *(n for n in names if n.endswith(".mean")),
                  *(n for n in names if n.endswith(".spread")), *(["epsilon"] if self.extra else [])]  # fmt: skip
-        return np.concatenate([np.asarray(tensors[name], dtype=np.float32).ravel() for name in order])
+        return {name: shapes[name] for name in order}
 
 
 class Actor:

@@ -160,10 +160,12 @@ def apart(data: bytes) -> Iterator[tuple[int, Policy]]:
 
 def together(ids: Sequence[int], policies: Sequence[Policy]) -> bytes:
     """Several policies as one artifact: row i of ``weights`` belongs to ``descriptions[i]``, its first ``size[i]``
-    numbers; the rest is zero."""
+    numbers; the rest is zero. ``layouts[i]``: name and shape of each tensor in them, in order
+    (``engine.styles.agents``)."""
     sizes = np.array([len(policy.weights) for policy in policies])
     weights = np.zeros((len(policies), sizes.max()), np.float32)
     for row, policy in zip(weights, policies, strict=True):
         row[: len(policy.weights)] = policy.weights
     columns: Arrays = {"id": np.array(ids), "size": sizes, "weights": weights}
-    return pack({"descriptions": [policy.pack()[0].decode() for policy in policies]}, columns)
+    layouts = [list(policy.spec.model().layout().items()) for policy in policies]
+    return pack({"descriptions": [policy.pack()[0].decode() for policy in policies], "layouts": layouts}, columns)

@@ -56,7 +56,8 @@ class Samples(NamedTuple):
 
 class Value(NamedTuple):
     """One reward or goal for one player. ``per``: the mean of a decision for rewards, of an episode for goals; ``low``
-    and ``high``: the least and the most of an episode; ``episodes``: so many ended (0: low and high are NaN)."""
+    and ``high``: the least and the most of an episode; ``episodes``: so many ended (0: low and high are NaN); ``each``:
+    their values."""
 
     player: str
     name: str
@@ -64,6 +65,7 @@ class Value(NamedTuple):
     low: float
     high: float
     episodes: int
+    each: tuple[float, ...] = ()
 
 
 def values(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[Value]:
@@ -72,6 +74,15 @@ def values(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples
     read = _read(style, objectives, samples)
     if read.wrong:
         raise ConfigError(read.wrong)
+    return _values(read, samples)
+
+
+def readable(style: StyleReward, objectives: Sequence[AimConfig], samples: Samples) -> list[Value]:
+    """``values`` of those formulas that can be read: while somebody types, one may not be yet."""
+    return _values(_read(style, objectives, samples), samples)
+
+
+def _values(read: _Read, samples: Samples) -> list[Value]:
     found: list[Value] = []
     for number, player in enumerate(samples.players):
         own, ended = samples.player == number, samples.whose == number
@@ -152,7 +163,7 @@ def _summed(paid: Floats, samples: Samples) -> Floats:
 def _value(player: str, name: str, each: Floats, episodes: Floats) -> Value:
     mean = float(each.mean()) if len(each) else float("nan")
     ends = (float(episodes.min()), float(episodes.max())) if len(episodes) else (float("nan"),) * 2
-    return Value(player, name, mean, *ends, len(episodes))
+    return Value(player, name, mean, *ends, len(episodes), tuple(episodes.tolist()))
 
 
 def _no_number(paid: Floats, samples: Samples) -> str:

@@ -28,7 +28,9 @@ from engine.rng import combine64
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import run
+from engine.study.evolve import apart
 from engine.styles import preview
+from engine.styles.agents import files_of
 from engine.styles.rewards import Styled, with_signals
 from engine.styles.samples import EPISODES, sample
 from engine.styles.selection import diverse, in_band
@@ -446,3 +448,19 @@ def test_sample_episodes_are_a_study_of_their_own(store: FolderStore) -> None:
     assert told.signal_names == ("score", "moved", "stayed", "hit")
     with pytest.raises(ConfigError, match="give a number"):
         load({"kind": "episodes", "game": {"name": "pong", "settings": {"points": [1, 3]}}})
+
+
+def test_one_agent_is_taken_out_as_the_files_of_its_policy_and_parents_lead_back_to_the_first_round(
+    store: FolderStore,
+) -> None:
+    rounds = [event for event in run(study(), store) if isinstance(event, Progressed)]
+    data = store.get(rounds[-1].artifacts["agents"])
+    for number, policy in apart(data):
+        found = files_of(data, number)
+        assert found is not None
+        assert tuple(found) == policy.pack()
+    assert files_of(data, 0) is None, "an agent of another round"
+    parents = unpack(store.get(rounds[-1].artifacts["parents"])).arrays
+    assert parents["child"].tolist() == list(range(4, 12)), "everybody but the first round has parents"
+    born_later = parents["child"][:, None] // 4 > np.stack([parents["mother"], parents["father"]], axis=1) // 4
+    assert born_later.all()

@@ -6,7 +6,7 @@ declare namespace Plotly {
   type Column = ArrayLike<Cell>;
   type Scale = [number, string][];
   interface Font { family?: string; size?: number; color?: string }
-  interface Line { color?: string; width?: number; dash?: string; shape?: string }
+  interface Line { color?: string | string[]; width?: number; dash?: string; shape?: string }
   interface Title { text: string; font?: Font; standoff?: number }
   interface ColorBar { thickness: number; outlinewidth: number; tickfont: Font; title?: Title }
   interface Pattern { shape: string; bgcolor: string; fgcolor: string; size: number; solidity: number }
@@ -22,7 +22,7 @@ declare namespace Plotly {
     type?: string; mode?: string; name?: string; x?: Column; y?: Column; z?: Column[]; text?: Column | string[][]; width?: number[];
     hoverinfo?: string; hovertemplate?: string; hoverongaps?: boolean; line?: Line; marker?: Marker; error_x?: ErrorBar;
     error_y?: ErrorBar; opacity?: number; fill?: string; fillcolor?: string; cliponaxis?: boolean; xaxis?: string; yaxis?: string;
-    xgap?: number; ygap?: number; colorscale?: Scale; reversescale?: boolean; colorbar?: ColorBar;
+    customdata?: number[]; textposition?: string; textfont?: Font; xgap?: number; ygap?: number; colorscale?: Scale; reversescale?: boolean; colorbar?: ColorBar;
   }
   interface Axis {
     title?: Title; range?: number[]; rangemode?: string; tickfont?: Font; gridcolor?: string; gridwidth?: number; linecolor?: string;
@@ -49,6 +49,11 @@ declare namespace Plotly {
   interface Config {
     displayModeBar?: boolean; responsive?: boolean; scrollZoom?: boolean; doubleClick?: false; showTips?: boolean; staticPlot?: boolean;
   }
+  /** What a chart was drawn into. */
+  interface Element extends HTMLElement {
+    on(event: "plotly_click", tell: (told: { points: { customdata?: unknown }[] }) => void): void;
+    removeAllListeners(event: string): void;
+  }
   interface Library {
     react(place: HTMLElement, traces: Trace[], layout: Layout, config: Config): Promise<unknown>;
     newPlot(place: HTMLElement, traces: Trace[], layout: Layout, config: Config): Promise<unknown>;
@@ -61,7 +66,7 @@ interface Window {
   Plotly?: Plotly.Library;
   htmx: {
     trigger(place: Element | string, event: string): void;
-    ajax(method: string, address: string, how: { target: Element; swap: string; values?: Record<string, string> }): Promise<void>;
+    ajax(method: string, address: string, how: { target: Element; swap: string; select?: string; values?: Record<string, string> }): Promise<void>;
   };
   equipoiseTheme: { choice(): string; choose(value: string): void };
 }
@@ -70,6 +75,7 @@ interface DocumentEventMap {
   "equipoise:theme": CustomEvent<{ theme: string }>;
   "toast": CustomEvent<{ text: string; problem?: boolean }>;
   "htmx:load": CustomEvent<{ elt: Element }>;
+  "htmx:beforeSwap": CustomEvent<{ target: Element; requestConfig?: { elt: Element } }>;
   "htmx:afterSwap": CustomEvent;
   "htmx:afterSettle": CustomEvent;
   "htmx:beforeRequest": CustomEvent;

@@ -23,11 +23,13 @@ from engine.config.study import GameConfig
 from tests.factories import PASSWORD, Studio, maker, person, search_job, studio
 from tests.webapp.agents import kept as kept_agent
 from tests.webapp.agents import trained_at_pong, watched
+from tests.webapp.bred import breeding
 from tests.webapp.changes import search_for_changes
 from tests.webapp.evolutions import evolution
 from tests.webapp.experiments import DUKE, experiment, removal
 from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
+from tests.webapp.styles_bred import bred
 from tests.webapp.trainings import finished
 from webapp.accounts import rights
 from webapp.accounts.models import User
@@ -172,6 +174,14 @@ def _to_keep(team: Studio) -> dict[str, Any]:
     return {"pk": trained_at_pong(team.project).pk}
 
 
+def _styles(team: Studio) -> dict[str, Any]:
+    return {"pk": bred(team.project, 1).pk}
+
+
+def _style_agent(team: Studio) -> dict[str, Any]:
+    return {**_styles(team), "agent": 0}
+
+
 def _watched(team: Studio) -> dict[str, Any]:
     return {"pk": watched(team.project, [kept_agent(team.project)]).pk}
 
@@ -182,6 +192,10 @@ def _training(team: Studio) -> dict[str, Any]:
 
 def _evolution(team: Studio) -> dict[str, Any]:
     return {"pk": evolution(team.project).pk}
+
+
+def _styles(team: Studio) -> dict[str, Any]:
+    return {"pk": breeding(team.project).pk}
 
 
 def _changes(team: Studio) -> dict[str, Any]:
@@ -310,6 +324,10 @@ ROWS = (
     of_project("training:evolve", WRITERS, WRITERS),
     of_project("training:evolve-preview", None, WRITERS),
     of_project("training:evolve-forget", None, WRITERS),
+    of_project("styles:new", WRITERS, WRITERS),
+    of_project("styles:preview", None, WRITERS),
+    of_project("styles:forget", None, WRITERS),
+    of_project("styles:control", None, WRITERS, arguments=_styles),
     of_project("training:players", MEMBERS, arguments=_evolution),
     of_project("training:clone", None, WRITERS, arguments=_training),
     of_project("training:policy", MEMBERS, arguments=_training),
@@ -327,6 +345,10 @@ ROWS = (
     of_project("agents:watch", MEMBERS, WRITERS),
     of_project("agents:battles", MEMBERS, arguments=_watched),
     of_project("agents:battles-data", MEMBERS, arguments=_watched),
+    of_project("styles:map", MEMBERS, arguments=_styles),
+    of_project("styles:map-agent", MEMBERS, arguments=_style_agent),
+    of_project("styles:map-keep", None, WRITERS, arguments=_style_agent),
+    of_project("styles:map-watch", None, WRITERS, arguments=_styles, data={"agent": "0"}),
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),
     of_project("studies:explore-state", MEMBERS, arguments=_job),

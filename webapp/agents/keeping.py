@@ -65,11 +65,24 @@ def keep(job: Job, user: User, of: str, name: str, sampled: bool) -> Agent:
         raise actions.Refused(NO_POLICY)
     if sampled and not left.draws:
         raise actions.Refused("This agent knows the best move, and has no odds to draw others by.")
-    tensors = _tensors(left.policy)
-    own = {"job": job, "tensors": tensors, "game": _game(job), "seat": _seat(job, of), "origin": _origin(job),
-           "name": (name.strip() or _called(job, of))[:NAME], "created_by": user}  # fmt: skip
+    called, seat = name.strip() or _called(job, of), _seat(job, of)
+    return _keep_policy(job, user, left.policy, name=called, seat=seat, origin=_origin(job), sampled=sampled)
+
+
+def bred(job: Job, user: User, policy: str, name: str, steps: int) -> Agent:
+    """As ``keep``, an agent that a search has bred, whether or not the search has ended: it takes the likeliest move,
+    as it did where it was measured. ``steps``: moves that its network has learned from."""
+    return _keep_policy(job, user, policy, name=name, seat=0, origin={**_origin(job), "steps": steps}, sampled=False)
+
+
+def _keep_policy(
+    job: Job, user: User, policy: str, *, name: str, seat: int, origin: dict[str, Any], sampled: bool
+) -> Agent:
+    """The agent with this policy of a job. Raises Refused where its numbers are lost."""
+    own = {"job": job, "tensors": _tensors(policy), "game": game(job), "seat": seat, "origin": origin,
+           "name": name[:NAME], "created_by": user}  # fmt: skip
     with transaction.atomic():
-        agent, new = Agent.objects.get_or_create(project=job.project, policy=left.policy, sampled=sampled, defaults=own)
+        agent, new = Agent.objects.get_or_create(project=job.project, policy=policy, sampled=sampled, defaults=own)
         if agent.deleted_at:
             Agent.objects.filter(pk=agent.pk).update(deleted_at=None)
         if new:
@@ -88,7 +101,8 @@ def _called(job: Job, of: str) -> str:
     return f"{job.title}: {of}" if of else job.title
 
 
-def _game(job: Job) -> dict[str, Any]:
+def game(job: Job) -> dict[str, Any]:
+    """The game that a job's policies were trained in, as studies have it."""
     task = job.config.get("task") or job.config
     settings = {k: v for k, v in task["game"].get("settings", {}).items() if not _is_range(v)}
     return {"name": game_of(job), "settings": settings}

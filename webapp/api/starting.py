@@ -39,7 +39,8 @@ class Wanted(Changes):
 
     kind: str | None = Field(
         None, title="Kind of study", max_length=40, json_schema_extra=lambda found: found.update(enum=[*kinds.begun()]),
-        description="search: for lineups; train: one agent; evolve: for training settings. May stand in config.",
+        description="search: for lineups; train: one agent; evolve: for training settings; style: for styles of play. "
+        "May stand in config.",
     )  # fmt: skip
     config: dict[str, Any] = Field(
         default_factory=dict, title="The study",

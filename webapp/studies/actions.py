@@ -14,6 +14,7 @@ from django.utils import timezone
 from engine.catalog import STUDIES
 from engine.config import FURTHER, RecheckConfig, SampleConfig, Study, TrainConfig, parse, study_hash
 from engine.config.agents import RecordConfig
+from engine.config.episodes import EpisodesConfig
 from engine.config.removal import RemovalConfig
 from engine.config.worth import WorthConfig
 from webapp.lib.disk import require_room
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from webapp.accounts.models import User
 
 
-Trial = SampleConfig | TrainConfig | RecordConfig
+Trial = SampleConfig | TrainConfig | RecordConfig | EpisodesConfig
 """What is played to tell a form or a page something."""
 
 
@@ -136,7 +137,7 @@ def _sample(project: Project, user: User | None, config: Trial, *, again: bool, 
 def _worthless(sample: Job, again: bool) -> bool:
     """Whether a sample tells nothing: it was cut short, or it failed and somebody wants it played again."""
     cut_short = sample.status == Status.STOPPED and sample.message != TIME_IS_UP
-    return cut_short or (again and sample.terminal and not {"sample", "policy"} & sample.artifacts.keys())
+    return cut_short or (again and sample.terminal and not {"sample", "samples", "policy"} & sample.artifacts.keys())
 
 
 def stop(job: Job) -> None:

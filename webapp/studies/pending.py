@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from django.db import transaction
 from django.utils import timezone
 
-from engine.config import SampleConfig, Study, TrainConfig, study_hash
+from engine.config import Study, study_hash
 from webapp.lib.disk import require_room
 from webapp.lib.once import Kept
 from webapp.projects.models import Project
@@ -49,7 +49,7 @@ class Start(Protocol):
         """The study as far as it is known."""
         ...
 
-    def trial(self) -> tuple[SampleConfig | TrainConfig, Mapping[str, Any]]:
+    def trial(self) -> tuple[actions.Trial, Mapping[str, Any]]:
         """What is played to find out the rest, and the rows it points at."""
         ...
 

@@ -12,10 +12,8 @@ class Training(AppConfig):
         from webapp.projects import home
         from webapp.studies import kinds
         from webapp.training import drafts
-        from webapp.training.parts import CommandLineOnly, SettingsSearches, Trainings
+        from webapp.training.parts import SettingsSearches, Trainings
 
         kinds.register("train", Trainings())
         kinds.register("evolve", SettingsSearches())
-        for kind in ("style", "episodes"):
-            kinds.register(kind, CommandLineOnly())
         home.register(self.label, drafts.home)

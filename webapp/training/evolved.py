@@ -14,6 +14,7 @@ from engine.config.evolve import TaskConfig
 from engine.config.genes import genes
 from engine.config.noise import NoiseConfig
 from engine.config.rl import NetworkConfig
+from engine.config.style_reward import StyleReward
 from engine.errors import ConfigError
 from engine.means import range_ends
 from webapp.lib.storage import store
@@ -47,7 +48,7 @@ def context(job: Job) -> dict[str, Any]:
         *_searching(config),
         ("Moves a player, each round", range_text(steps) if is_range(steps) else number(steps)),
         ("Episodes that measure a player", number(config["episodes"])),
-        *((_title(task["learner"]["kind"], place), text) for place, text in _ranges(task).items()),
+        *((setting_title(task["learner"]["kind"], place), text) for place, text in _ranges(task).items()),
         ("Seed", config["seed"]),
         ("Workers", worker_words(config["pool"])),
         ("Attempt", job.attempt),
@@ -122,8 +123,8 @@ def _searched(task: dict[str, Any]) -> bool:
         return False
 
 
-def _title(kind: str, place: str) -> str:
-    """A setting of a task as its form calls it."""
+def setting_title(kind: str, place: str) -> str:
+    """A setting of a task as its form calls it; ``kind``: that of its learner."""
     match place.split("."):
         case ["learner", "network", ("policy" | "critic") as part, layer]:
             return f"Layer {int(layer) + 1} of the {part}"
@@ -131,6 +132,8 @@ def _title(kind: str, place: str) -> str:
             return f"Convolution {int(layer) + 1}: {part}"
         case ["learner", "rewards", name, part]:
             return f"Reward {name}: {part}"
+        case ["style", key]:
+            field = StyleReward.model_fields.get(key)
         case ["game", "settings", name]:
             return f"The game’s {name.replace('_', ' ')}"
         case ["learner", "network", key]:
@@ -154,7 +157,7 @@ def players(job: Job, tick: int) -> dict[str, Any]:
     for gene in everybody.meta["genes"]:
         text = range_text((gene["low"], gene["high"], *(["log"] if gene["log"] else [])))
         found["genes"].append({**{k: gene[k] for k in ("low", "high", "log")}, "range": text,
-                               "title": _title(kind, gene["path"])})  # fmt: skip
+                               "title": setting_title(kind, gene["path"])})  # fmt: skip
     signs = [1.0 if goal["direction"] == "max" else -1.0 for goal in job.config["objectives"]]
     rows = players_of(everybody, signs)
     drawn = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)).tolist() if rows else []

@@ -42,8 +42,9 @@ def _halfway(gene: Gene) -> float:
     return round(value) if gene.whole else value
 
 
-def estimate(study: EvolveConfig, trial: Job | None, longest: int) -> Estimate | None:
-    """How long it takes; None while nothing is known. ``longest``: moves of the game's longest episode, or 0."""
+def estimate(study: EvolveConfig, trial: Job | None, longest: int, noun: str = "player") -> Estimate | None:
+    """How long it takes; None while nothing is known. ``longest``: moves of the game's longest episode, or 0; ``noun``:
+    what the page calls those who learn."""
     pace, task = trials.pace_of(trial), middle(study)
     if pace is None or trial is None or task is None:
         return None
@@ -54,7 +55,7 @@ def estimate(study: EvolveConfig, trial: Job | None, longest: int) -> Estimate |
         if rule.kind == "minutes":
             least, most = (min(seconds, START_S + 60 * rule.most) for seconds in (least, most))
     note = (
-        f"{plural(players, 'player')} × {plural(study.ticks, 'round')} × {number(task.steps)} moves on "
+        f"{plural(players, noun)} × {plural(study.ticks, 'round')} × {number(task.steps)} moves on "
         f"{plural(workers, 'worker')}, and {number(study.episodes)} episodes to measure each. On one processor "
         f"{trials.speed_words(pace)} moves a second were learned from just now."
     )

@@ -13,6 +13,7 @@ class TrainDraft(models.Model):
     class Page(models.TextChoices):
         TRAIN = "train", "Train an agent"
         EVOLVE = "evolve", "Search for good settings"
+        STYLE = "style", "Breed styles of play"
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="train_drafts")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="train_drafts")
@@ -28,4 +29,5 @@ class TrainDraft(models.Model):
         return reverse(ADDRESSES[self.Page(self.page)], args=[self.project.slug])
 
 
-ADDRESSES = {TrainDraft.Page.TRAIN: "training:new", TrainDraft.Page.EVOLVE: "training:evolve"}
+ADDRESSES = {TrainDraft.Page.TRAIN: "training:new", TrainDraft.Page.EVOLVE: "training:evolve",
+             TrainDraft.Page.STYLE: "styles:new"}  # fmt: skip

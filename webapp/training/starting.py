@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.config import EvolveConfig, TrainConfig
 from webapp.projects.models import Project
+from webapp.studies import actions
 from webapp.studies.models import Job
 from webapp.training import trials
 from webapp.training.evolving import EvolveForm
@@ -75,7 +76,7 @@ class TrainingStart:
         assert self.form.config is not None
         return self.form.config
 
-    def trial(self) -> tuple[TrainConfig, Mapping[str, Any]]:
+    def trial(self) -> tuple[actions.Trial, Mapping[str, Any]]:
         """The trial, which points at nothing."""
         assert self.form.tried is not None
         return trials.of(self.form.tried), {}

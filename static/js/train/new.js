@@ -116,6 +116,7 @@ function show(answer) {
   at("long").hidden = !long;
   at("again").hidden = !answer.failed;
   if (answer.name) field(form, "title").placeholder = answer.name;
+  form.dispatchEvent(new CustomEvent("answered", { detail: answer })); // for the page's own parts
   field(form, "steps").placeholder = answer.steps;
 }
 

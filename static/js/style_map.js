@@ -1,0 +1,94 @@
+// The style map on a job's page: its chart, the ticks that belong to it, and the card of the agent that was opened. The
+// server sends the map anew whenever a round is complete; ticks stay as they are, unless agents were picked.
+import { decimals, whole } from "./charts/format.js";
+import { tokens } from "./charts/theme.js";
+import { closest, embedded, find, findAll, findOptional } from "./elements.js";
+import { drawMap } from "./style_map_chart.js";
+/** @import { Drawn } from "./style_map_chart.js" */
+
+const MOST = 4; // agents side by side
+
+const card = () => find(document, "#style-map");
+/** @param {string} what */
+const part = (what) => findOptional(card(), `[data-map-${what}]`);
+const boxes = () => findAll(card(), "input[name=agent]", HTMLInputElement);
+const ticked = () => boxes().filter((box) => box.checked).map((box) => Number(box.value));
+
+/** What is along each axis, once somebody chose it. @type {Record<"across" | "up", string>} */
+const chosen = { across: "", up: "" };
+/** Who was ticked before the map was sent anew. @type {number[] | null} */
+let before = null;
+let drawing = Promise.resolve();
+
+function draw() {
+  drawing = drawing.then(drawNow, drawNow);
+}
+
+async function drawNow() {
+  const chart = part("chart");
+  if (!chart) return;
+  /** @type {Drawn} */
+  const drawn = embedded("style-map-data");
+  const scores = drawn.values.score.mean;
+  const scale = part("scale");
+  if (scale) scale.textContent = scores.length ? `from ${decimals(Math.min(...scores), 2)} (pale) to ${decimals(Math.max(...scores), 2)} (strong)` : "";
+  const along = { x: select("across").value, y: select("up").value };
+  await drawMap(chart, drawn, along, new Set(ticked()), tokens(), open);
+}
+
+/** @param {"across" | "up"} name */
+const select = (name) => find(card(), `[data-map-${name}]`, HTMLSelectElement);
+
+/** Open an agent's card, as its link in the table does. @param {number} agent */
+function open(agent) {
+  findOptional(card(), `[data-agent-link="${agent}"]`)?.click();
+}
+
+function tellTicked() {
+  const count = ticked().length;
+  const told = part("ticked");
+  if (told) told.textContent = count > MOST ? `${whole(count)} are ticked; ${MOST} play side by side at most.` : count ? `${whole(count)} ticked, side by side on the same seed.` : "One to four, side by side on the same seed.";
+  for (const box of boxes()) closest(box, "tr")?.classList.toggle("selected", box.checked);
+}
+
+function show() {
+  for (const name of /** @type {const} */ (["across", "up"])) {
+    if (part(name) && chosen[name] && [...select(name).options].some(({ value }) => value === chosen[name])) select(name).value = chosen[name];
+  }
+  if (before) for (const box of boxes()) box.checked = before.includes(Number(box.value));
+  before = null;
+  tellTicked();
+  draw();
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (!(target instanceof HTMLElement) || !card().contains(target)) return;
+  if (target instanceof HTMLSelectElement && (target.id === "map-across" || target.id === "map-up")) {
+    chosen[target.id === "map-up" ? "up" : "across"] = target.value;
+    draw();
+  }
+  if (target instanceof HTMLInputElement && target.name === "agent") {
+    tellTicked();
+    draw();
+  }
+});
+
+// Parents and other difficulties open in the card's place; with a key held, as any link does.
+document.addEventListener("click", (event) => {
+  const link = closest(event.target, "#style-agent [data-open-agent]", HTMLAnchorElement);
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  window.htmx.ajax("GET", link.href, { target: find(document, "#style-agent"), select: "#style-agent", swap: "outerHTML" });
+});
+
+document.addEventListener("htmx:beforeSwap", ({ detail: { target, requestConfig } }) => {
+  if (target.id === "style-map-found" || target.id === "style-map") before = requestConfig && closest(requestConfig.elt, "[data-map-form]") ? null : ticked();
+});
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  if (!(target instanceof Element)) return;
+  if (target.id.startsWith("style-map")) show();
+  if (target.id === "style-agent") findOptional(document, "#agent-title")?.focus({ preventScroll: true });
+});
+document.addEventListener("equipoise:theme", draw);
+
+show();

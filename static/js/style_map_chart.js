@@ -1,0 +1,107 @@
+// The chart of the style map: each agent a mark, its shape by whether it is on the edge, its colour by its score.
+import { decimals, titleLines } from "./charts/format.js";
+import { plotly } from "./charts/plotly.js";
+import { faded, rgb } from "./charts/theme.js";
+import { axisOf, CONFIG, extent, layoutOf, padded } from "./job/parts.js";
+/** @import { Theme } from "./charts/theme.js" */
+
+/** A measure: what its low and high end are called; `share`: told in percent.
+ * @typedef {{ name: string, title: string, low: string, high: string, share: boolean }} Along */
+/** Values of all agents and the ends of their 95 % ranges, null where unknown.
+ * @typedef {{ mean: number[], low: (number | null)[], high: (number | null)[] }} Column */
+/** What the server tells of the agents in the table, in its order; `picked`: its place among those picked, or 0.
+ * @typedef {{ agents: number[], edge: boolean[], able: boolean[], picked: number[], values: Record<string, Column>,
+ *   axes: Record<string, Along>, control?: Record<string, number[]> }} Drawn */
+
+const NARROW = 560;
+const PALE = 0.2; // of the accent, in the worst score’s colour
+const MANY = 60; // agents: of more, only those on the edge have their ranges drawn
+
+/** @param {Along} axis @param {number} value */
+const scaled = (axis, value) => (axis.share ? 100 * value : value);
+/** @param {Along} axis @param {number} value */
+const text = (axis, value) => (axis.share ? `${decimals(100 * value, 0)}\u00a0%` : decimals(value, 2));
+
+/** The pale and the strong end of the colours of scores. @param {Theme} theme @returns {Plotly.Scale} */
+const scale = (theme) => [[0, mixed(theme.surface, theme.accent, PALE)], [1, theme.accent]];
+
+/** A colour between two, opaque: where marks lie on one another it stays what it is.
+ * @param {string} from @param {string} to @param {number} share */
+function mixed(from, to, share) {
+  const [a, b] = [rgb(from), rgb(to)];
+  return `rgb(${a.map((value, i) => Math.round(value + share * (b[i] - value))).join(", ")})`;
+}
+
+/** @param {Drawn} drawn @param {number} i */
+function words(drawn, i) {
+  const told = Object.values(drawn.axes).map((axis) => {
+    const { mean, low, high } = drawn.values[axis.name];
+    const [from, to] = [low[i], high[i]];
+    const range = from === null || to === null ? "range not known" : `${text(axis, from)} to ${text(axis, to)}`;
+    return `${axis.title}: <b>${text(axis, mean[i])}</b> (${range})`;
+  });
+  return [`<b>Agent ${drawn.agents[i]}</b>${drawn.picked[i] ? `, pick ${drawn.picked[i]}` : ""}`, ...told, drawn.edge[i] ? "on the edge" : "not on the edge"].join("<br>");
+}
+
+/** Ranges along an axis as whiskers. @param {Column} column @param {Along} axis @param {number[]} rows @param {string} color @returns {Plotly.ErrorBar} */
+function whiskers(column, axis, rows, color) {
+  /** @param {(number | null)[]} ends @param {1 | -1} sign */
+  const toward = (ends, sign) => rows.map((i) => Math.max(0, sign * (scaled(axis, ends[i] ?? column.mean[i]) - scaled(axis, column.mean[i]))));
+  return { type: "data", symmetric: false, array: toward(column.high, 1), arrayminus: toward(column.low, -1), color, thickness: 1, width: 3 };
+}
+
+/** @param {HTMLElement} chart
+ * @param {Drawn} drawn
+ * @param {{ x: string, y: string }} along
+ * @param {Set<number>} ticked
+ * @param {Theme} theme
+ * @param {(agent: number) => void} open */
+export async function drawMap(chart, drawn, along, ticked, theme, open) {
+  const Plotly = await plotly();
+  const narrow = chart.clientWidth < NARROW;
+  const [x, y] = [drawn.axes[along.x], drawn.axes[along.y]];
+  const [xs, ys, score] = [drawn.values[along.x], drawn.values[along.y], drawn.values.score];
+  const [worst, best] = extent(score.mean);
+  const all = drawn.agents.map((_, i) => i);
+  /** @param {number[]} rows */
+  const at = (rows) => ({ x: rows.map((i) => scaled(x, xs.mean[i])), y: rows.map((i) => scaled(y, ys.mean[i])), mode: "markers" });
+  /** @param {boolean} edge @param {Plotly.Marker} marker @returns {Plotly.Trace} */
+  const marks = (edge, marker) => {
+    const rows = all.filter((i) => drawn.edge[i] === edge);
+    const ranged = edge || all.length <= MANY;
+    const pale = faded(theme.muted, 0.35);
+    return {
+      ...at(rows),
+      ...(ranged ? { error_x: whiskers(xs, x, rows, pale), error_y: whiskers(ys, y, rows, pale) } : {}),
+      marker: { ...marker, color: rows.map((i) => score.mean[i]), cmin: worst, cmax: best > worst ? best : worst + 1, colorscale: scale(theme), line: { width: 1.2, color: rows.map((i) => (drawn.able[i] ? theme.ink : theme["context-mark"])) } },
+      customdata: rows.map((i) => drawn.agents[i]),
+      text: rows.map((i) => words(drawn, i)),
+      hovertemplate: "%{text}<extra></extra>",
+    };
+  };
+  const ringed = all.filter((i) => ticked.has(drawn.agents[i]));
+  /** @type {Plotly.Trace[]} */
+  const traces = [];
+  if (drawn.control) {
+    const { [along.x]: cx, [along.y]: cy } = drawn.control;
+    traces.push({ x: cx.map((v) => scaled(x, v)), y: cy.map((v) => scaled(y, v)), mode: "markers", marker: { symbol: "x-thin", size: 9, color: theme["context-mark"], line: { width: 1.6, color: theme["context-mark"] } }, hovertemplate: "Of the control’s latest population<extra></extra>" });
+  }
+  traces.push(marks(false, { symbol: "square", size: 7 }), marks(true, { symbol: "circle", size: 12 }));
+  traces.push({ ...at(ringed), mode: "markers+text", marker: { symbol: "circle-open", size: 22, color: theme.ink, line: { width: 1.8, color: theme.ink } }, text: ringed.map((i) => String(drawn.agents[i])), textposition: "top center", textfont: { size: 12, color: theme.ink }, hoverinfo: "skip" });
+  const layout = layoutOf(theme, { l: narrow ? 62 : 70, r: 12, t: 14, b: 60 });
+  const room = { xaxis: chart.clientWidth - 80, yaxis: chart.clientHeight - 80 };
+  for (const [name, axis, column] of /** @type {const} */ ([["xaxis", x, xs], ["yaxis", y, ys]])) {
+    const beside = drawn.control?.[axis.name] ?? [];
+    const range = padded(extent([...column.mean, ...column.low, ...column.high, ...beside].map((v) => (v === null ? null : scaled(axis, v)))));
+    const title = { title: titleLines(`${axis.title}:  ${axis.low} … ${axis.high}`, room[name]).join("<br>"), unit: "", toward: "", direction: "max" };
+    layout[name] = { ...axisOf(title, theme, narrow), range };
+  }
+  await Plotly.react(chart, traces, layout, CONFIG);
+  chart.setAttribute("aria-label", `${drawn.agents.length} agents: ${x.title} across, ${y.title} up; the table below tells the same`);
+  const told = /** @type {Plotly.Element} */ (chart);
+  told.removeAllListeners("plotly_click");
+  told.on("plotly_click", ({ points }) => {
+    const agent = points[0]?.customdata;
+    if (typeof agent === "number") open(agent);
+  });
+}

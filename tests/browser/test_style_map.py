@@ -1,0 +1,77 @@
+"""The style map in a real browser: agents picked, read and watched, by pointer and by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PHONE
+from tests.browser.looking import overflow, serious_violations
+from tests.factories import Studio
+from tests.webapp.styles_bred import bred, complete, search
+from webapp.studies.models import Job
+
+Enter = Callable[..., Page]
+MARKS = """() => document.querySelectorAll("[data-map-chart] .scatterlayer .point").length"""
+RINGS = """() => document.querySelectorAll("[data-map-chart] .scatterlayer .trace:last-child .point").length"""
+
+
+def address(job: Job) -> str:
+    return f"/p/herobattle/jobs/{job.pk}/"
+
+
+def test_a_diverse_few_are_picked_ringed_on_the_map_ticked_in_the_table_and_watched(enter: Enter, team: Studio) -> None:
+    page = enter(team.designer, address(bred(team.project)))
+    page.wait_for_function(f"({MARKS})() === 18")
+    page.get_by_label("Pick a diverse few").fill("3")
+    page.get_by_role("button", name="Pick them").click()
+    expect(page.locator("#style-map-table tr.selected")).to_have_count(3)
+    expect(page.locator("[data-map-ticked]")).to_have_text("3 ticked, side by side on the same seed.")
+    page.wait_for_function(f"({RINGS})() === 3")
+    names = page.locator("#style-map-table tr.selected th a").all_inner_texts()
+    page.get_by_role("button", name="Watch the ticked agents").click()
+    page.wait_for_url("**/watch/*/")
+    assert [agent["title"] for agent in Job.objects.for_forms().get().config["agents"]] == names
+
+
+def test_an_agent_is_opened_from_the_table_by_keyboard_and_its_parents_from_there(enter: Enter, team: Studio) -> None:
+    job = bred(team.project)
+    page = enter(team.designer, address(job))
+    page.wait_for_function(f"({MARKS})() === 18")
+    page.locator("[data-agent-link='17']").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Agent 17")).to_be_focused()
+    page.locator("#style-agent").get_by_role("link", name="agent").first.click()
+    expect(page.locator("#agent-title")).not_to_have_text("Agent 17")
+    page.locator("[data-map-chart] .scatterlayer .point").first.hover(force=True)
+    expect(page.locator(".hoverlayer")).to_contain_text("Agent")
+    expect(page.locator(".hoverlayer")).to_contain_text("edge")
+
+
+def test_ticks_stay_when_a_round_is_complete_and_axes_stay_as_they_were_chosen(enter: Enter, team: Studio) -> None:
+    job = bred(team.project, 1)
+    page = enter(team.designer, address(job))
+    page.wait_for_function(f"({MARKS})() === 6")
+    page.get_by_role("combobox", name="Across").select_option("moved")
+    page.get_by_label("Tick agent 2").check()
+    expect(page.locator("[data-map-chart]")).to_contain_text("calm … busy")
+    complete(job, 2)
+    page.wait_for_function(f"({MARKS})() === 13", timeout=60_000)
+    expect(page.get_by_label("Tick agent 2")).to_be_checked()
+    expect(page.get_by_role("combobox", name="Across")).to_have_value("moved")
+
+
+def test_the_map_holds_on_a_phone_in_the_dark_and_before_anybody_is_trained(enter: Enter, team: Studio) -> None:
+    job, empty = bred(team.project), search(team.project)
+    page = enter(team.designer, "/")
+    paths = (address(job), address(empty), f"{address(job)}map/17/")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for path in paths:
+            page.goto(path)
+            assert serious_violations(page) == [], path
+    page.set_viewport_size(PHONE)
+    for path in paths:
+        page.goto(path)
+        assert overflow(page) <= 0, path

@@ -1,0 +1,279 @@
+"""The style map of a search for styles: what it draws and tells, whom it picks, and what people take from it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+from django.test import Client
+from django.urls import reverse
+
+from engine.config import StylesConfig
+from engine.config.agents import MeasureConfig, RecordConfig
+from engine.studies import load
+from tests.factories import Studio, signed_in
+from tests.webapp.styles_bred import bred, complete, search
+from webapp.agents.models import Agent
+from webapp.studies.models import Job, Status
+from webapp.styles import map_page
+from webapp.styles.forms import StyleForm
+from webapp.styles.map_agents import Agents, Measured, agents_of, parents_of, trainings
+from webapp.styles.map_levels import levels, same_style
+from webapp.styles.map_words import axes
+from webapp.styles.starting import StylesIntake
+from webapp.training.models import TrainDraft
+
+pytestmark = pytest.mark.django_db
+
+
+def at(name: str, job: Job, *more: int) -> str:
+    return reverse(f"styles:{name}", args=["herobattle", job.pk, *more])
+
+
+def text(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.status_code
+    return html.unescape(" ".join(answer.content.decode().split()))
+
+
+def page(client: Client, job: Job, query: str = "") -> str:
+    return text(client, reverse("studies:job", args=["herobattle", job.pk]) + query)
+
+
+def drawn(shown: str) -> dict[str, Any]:
+    found = re.search(r'<script id="style-map-data" type="application/json">(.*?)</script>', shown)
+    assert found is not None
+    told: dict[str, Any] = json.loads(found[1])
+    return told
+
+
+def made_up(scores: list[float], moved: list[float], half: float = 0.02) -> Agents:
+    """Agents of these scores that move so much."""
+
+    def measured(values: list[float]) -> Measured:
+        mean = np.array(values)
+        return Measured(mean, mean - half, mean + half)
+
+    n = len(scores)
+    goals = {"busy": [s + m for s, m in zip(scores, moved, strict=True)],
+             "calm": [s + 1 - m for s, m in zip(scores, moved, strict=True)]}  # fmt: skip
+    measures = {"score": measured(scores), "moved": measured(moved), **{k: measured(v) for k, v in goals.items()}}
+    return Agents(
+        np.arange(n), np.ones(n, np.int64), np.ones(n, np.bool_), np.ones(n, np.bool_), ("busy", "calm"), ("moved",),
+        measures, ("score", "moved"), (), np.empty((n, 0)), 20,
+    )  # fmt: skip
+
+
+def test_the_chart_and_the_table_tell_the_same_agents_in_the_same_order_with_the_same_numbers(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    shown = page(designer, job)
+    told, agents = drawn(shown), agents_of(job)
+    assert agents is not None
+    in_table = [int(number) for number in re.findall(r'<tr[^>]* data-agent="(\d+)"', shown)]
+    assert in_table == told["agents"]
+    assert sorted(in_table) == agents.id.tolist()
+    for place, number in enumerate(in_table):
+        row = agents.row(number)
+        assert row is not None
+        cells = re.findall(r'<td class="number">([^<]*)<span', shown.split(f'data-agent="{number}"')[1])
+        known = list(axes(job.config).values())
+        assert cells[: len(known)] == [axis.text(told["values"][axis.name]["mean"][place]) for axis in known]
+        assert told["edge"][place] == bool(agents.edge[row])
+
+
+@pytest.mark.parametrize("within", [0.0, 0.05, 0.2, 1.0])
+def test_picking_never_leaves_the_skill_band(team: Studio, designer: Client, within: float) -> None:
+    told = drawn(page(designer, bred(team.project), f"?within={within}&k=6&pick=1&show=all"))
+    picked = [i for i, place in enumerate(told["picked"]) if place]
+    assert picked
+    assert all(told["able"][i] for i in picked)
+    score = told["values"]["score"]
+    best = max(score["mean"])
+    assert all(max(score["mean"][i], score["high"][i] or 0) >= best - within for i in picked)
+
+
+def test_the_strongest_is_picked_first_then_whoever_differs_most_among_the_able() -> None:
+    agents = made_up([0.9, 0.88, 0.87, 0.3], [0.5, 0.1, 0.45, 1.0])
+    assert agents.pick(0.1, 2).rows.tolist() == [0, 1], "the busiest one does not play well enough"
+    assert agents.pick(1.0, 2).rows.tolist() == [0, 3]
+
+
+def test_the_band_and_the_edge_are_filters_and_what_is_wrong_is_said_at_its_field(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    assert all(drawn(page(designer, job, "?show=band&within=0.01"))["able"])
+    assert all(drawn(page(designer, job, "?show=edge"))["edge"])
+    shown = page(designer, job, "?within=plenty&k=99")
+    assert 'value="plenty"' in shown
+    assert 'value="99"' in shown
+    assert shown.count("field-invalid") == 2
+    assert len(drawn(shown)["agents"]) == 18, "the map is there all the same"
+
+
+def test_axes_say_in_words_which_way_is_which_and_in_which_unit(team: Studio) -> None:
+    known = axes(bred(team.project).config)
+    assert known["moved"].along == "Moves (% of moments): calm … busy"
+    assert known["score"].along == "Score (0 to 1): plays worse … plays better"
+    assert known["busy"].along == "Goal “Busy” = score + moved (points): less good … better"
+
+
+def test_where_both_ends_count_alike_the_head_says_that_the_edge_proves_nothing(team: Studio, designer: Client) -> None:
+    said = "the edge by itself proves nothing"
+    job = bred(team.project)
+    assert said in page(designer, job)
+    assert 'href="#evidence-title"' in page(designer, job), "where spread, skill and the control stand"
+
+
+def test_the_population_of_the_control_is_drawn_beside(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    assert "control" not in drawn(page(designer, job))
+    bred(team.project, selection=False, parent=job)
+    assert len(drawn(page(designer, job))["control"]["moved"]) == 6
+    assert "Latest population of the control" in page(designer, job)
+
+
+def test_a_search_under_way_says_when_agents_appear_and_sends_the_map_anew_only_when_a_round_is_complete(
+    team: Studio, designer: Client
+) -> None:
+    empty = search(team.project)
+    assert "Nobody is trained yet" in page(designer, empty)
+    job = bred(team.project, 1)
+    assert len(drawn(page(designer, job))["agents"]) == 6
+    assert designer.get(f"{at('map', job)}?seen={map_page.key(job)}").status_code == 204
+    seen = map_page.key(job)
+    complete(job, 2)
+    assert len(drawn(text(designer, f"{at('map', job)}?seen={seen}"))["agents"]) == 12
+    stopped = search(team.project, status=Status.STOPPED)
+    assert "ended before anybody was trained" in page(designer, stopped)
+
+
+def test_the_card_of_an_agent_has_ranges_weights_parents_and_fresh_numbers(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    child, (mother, father) = next(iter(parents_of(job).items()))
+    shown = text(designer, at("map-agent", job, child))
+    assert f"agent {mother}</a>, whose network it went on with" in shown
+    assert mother == father or f"agent {father}</a>" in shown
+    assert "How much the style matters" in shown
+    assert "trainings, one after the other" in shown
+    first = text(designer, at("map-agent", job, 0))
+    assert "its training began with a new network, 64 moves in all" in first
+    agents = agents_of(job)
+    assert agents is not None
+    edge = map_page.context(job, QueryDict())["map"]
+    assert edge.edge == int(agents.edge.sum())
+    again = [n for n in agents.id.tolist() if "fresh episodes</th>" in text(designer, at("map-agent", job, n))]
+    assert again, "the final edge was measured again"
+
+
+def test_trainings_are_counted_along_the_mothers() -> None:
+    assert trainings(7, {7: (3, 1), 3: (0, 2)}) == 3
+    assert trainings(0, {7: (3, 1)}) == 1
+
+
+def test_difficulties_of_a_style_do_alike_and_their_scores_are_surely_apart() -> None:
+    agents = made_up([0.9, 0.6, 0.61, 0.2, 0.9], [0.3, 0.32, 0.33, 0.28, 0.9])
+    assert levels(agents, 0) == [0, 2, 3], "the last one plays otherwise"
+    assert levels(agents, 4) == [4], "nobody else does as it does"
+    assert same_style(agents, 0).tolist() == [True, True, True, True, False]
+    unsure = made_up([0.9, 0.6, 0.2], [0.3, 0.3, 0.3], half=0.4)
+    assert levels(unsure, 0) == [0]
+
+
+def test_a_card_says_that_no_other_difficulty_exists(team: Studio, designer: Client) -> None:
+    job = bred(team.project)
+    agents = agents_of(job)
+    assert agents is not None
+    alone = [int(agents.id[row]) for row in range(len(agents.id)) if len(levels(agents, row)) == 1]
+    assert "no other agent of this search does the same" in text(designer, at("map-agent", job, alone[0]))
+
+
+def test_an_agent_is_kept_once_with_what_its_network_learned_from_and_can_be_measured(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project, 2)
+    child = next(iter(parents_of(job)))
+    for _ in range(2):
+        answer = designer.post(at("map-keep", job, child), {"name": "Ada", "then": ""}, follow=True)
+    agent = Agent.objects.get()
+    assert answer.request["PATH_INFO"] == reverse("agents:agent", args=["herobattle", agent.pk])
+    assert (agent.name, agent.job, agent.sampled) == ("Ada", job, False)
+    assert agent.origin["steps"] == 64 * trainings(child, parents_of(job))
+    study = load(Job.objects.get(kind="measure").config)
+    assert isinstance(study, MeasureConfig)
+    assert study.agent.policy == agent.policy
+    assert "Kept as" in text(designer, at("map-agent", job, child))
+
+
+def test_breeding_on_keeps_the_agent_and_opens_the_form_filled_in_with_its_search_and_it_as_the_start(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    answer = designer.post(at("map-keep", job, 4), {"then": "breed"}, follow=True)
+    assert answer.request["PATH_INFO"] == reverse("styles:new", args=["herobattle"])
+    agent = Agent.objects.get()
+    assert agent.name == "Busy and calm: agent 4"
+    shown = html.unescape(answer.content.decode())
+    assert f'<option value="{agent.pk}" selected>{agent.name}</option>' in shown
+    typed = TrainDraft.objects.get().form
+    assert typed["title"] == "Busy and calm: agent 4, bred on"
+    form = StyleForm(typed, project=team.project)
+    assert form.is_valid() or set(form.errors) <= {"scale"}, form.errors
+    assert form._data(form.cleaned_data)["start"] == agent.policy
+    other = StyleForm({**typed, "game": "commanders"}, project=team.project)
+    assert "plays another game" in str(other.errors.get("start"))
+
+
+def test_ticked_agents_are_recorded_side_by_side_and_nobody_or_too_many_are_refused_with_a_sentence(
+    team: Studio, designer: Client
+) -> None:
+    job = bred(team.project)
+    answer = designer.post(at("map-watch", job), {"agent": ["3", "0", "7"]})
+    recording = Job.objects.for_forms().get()
+    assert answer.headers["Location"] == reverse("agents:battles", args=["herobattle", recording.pk])
+    study = load(recording.config)
+    assert isinstance(study, RecordConfig)
+    assert [agent.title for agent in study.agents] == ["Agent 3", "Agent 0", "Agent 7"]
+    assert study.opponent is None, "this Pong brings its own player"
+    wrong = (([], "Nobody is ticked"), (["0", "1", "2", "3", "4"], "4 play side by side"), (["999"], "not in this job"))
+    for chosen, sentence in wrong:
+        answer = designer.post(at("map-watch", job), {"agent": chosen}, follow=True)
+        assert sentence in answer.content.decode()
+    assert Job.objects.for_forms().count() == 1
+
+
+def test_a_producer_reads_everything_and_takes_nothing_and_a_stranger_finds_nothing(team: Studio) -> None:
+    job = bred(team.project)
+    producer, stranger = signed_in(team.producer), signed_in(team.stranger)
+    shown = page(producer, job)
+    assert "Watch the ticked agents" not in shown
+    assert 'type="checkbox"' not in shown
+    assert "Designers, engineers and owners can" in text(producer, at("map-agent", job, 0))
+    posts = (at("map-keep", job, 0), at("map-watch", job))
+    assert [producer.post(address).status_code for address in posts] == [403, 403]
+    reads = (at("map", job), at("map-agent", job, 0))
+    assert [stranger.get(address).status_code for address in reads] == [404, 404]
+    assert [stranger.post(address).status_code for address in posts] == [404, 404]
+    assert Agent.objects.count() == 0
+
+
+def test_an_agent_that_there_is_not_and_another_kind_of_job_are_not_found(team: Studio, designer: Client) -> None:
+    job = bred(team.project, 1)
+    assert designer.get(at("map-agent", job, 999)).status_code == 404
+    Job.objects.filter(pk=job.pk).update(kind="evolve")
+    assert designer.get(at("map", job)).status_code == 404
+
+
+def test_a_program_may_begin_a_search_with_the_project_s_own_policies_only(team: Studio) -> None:
+    job = bred(team.project)
+    own = StylesConfig.model_validate({**job.config, "start": job.artifacts["policy_description"]})
+    assert dict(StylesIntake().tried(own, team.project)).keys() <= {"task.style.style"}
+    foreign = own.model_copy(update={"start": "0" * 64})
+    assert dict(StylesIntake().tried(foreign, team.project)).keys() == {"start"}

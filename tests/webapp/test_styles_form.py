@@ -1,0 +1,270 @@
+"""Breeding styles of play: what the form makes, what is wrong at which field, and what sample episodes show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine.config.styles import StylesConfig
+from tests.factories import Studio, signed_in, studio
+from tests.webapp.bred import GAME, SHORT, breeding, config, sampled
+from tests.webapp.trainings import training
+from webapp.api import tokens
+from webapp.studies import pending
+from webapp.studies.journal import TIME_IS_UP
+from webapp.studies.models import Job, Status
+from webapp.styles import pictures, scales
+from webapp.styles.forms import NOT_WRITTEN, TOO_FEW_GOALS, StyleForm
+from webapp.styles.typed import values_of
+from webapp.training import forecast, trials
+from webapp.training.models import TrainDraft
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PONG = {"game": "pong", "game.settings": SHORT}
+OWN = {**PONG, "scale": "own", "style": "moved", "goal-1": "score + hits", "goal-1-called": "hits the ball",
+       "goal-2": "score"}  # fmt: skip
+
+
+@pytest.fixture
+def client(team: Studio) -> Client:
+    return signed_in(team.designer)
+
+
+def form(team: Studio, **typed: str) -> StyleForm:
+    made = StyleForm(typed, project=team.project)
+    made.is_valid()
+    return made
+
+
+def built(team: Studio, **typed: str) -> StylesConfig:
+    made = form(team, **typed)
+    assert made.study is not None, made.errors
+    return made.study
+
+
+def wrong(team: Studio, **typed: str) -> dict[str, list[str]]:
+    return {name: [str(e) for e in found] for name, found in form(team, **typed).errors.items()}
+
+
+def post(client: Client, team: Studio, name: str = "new", **typed: str) -> Any:
+    return client.post(reverse(f"styles:{name}", args=[team.project.slug]), typed)
+
+
+def test_a_designers_own_games_come_first_and_the_course_games_last() -> None:
+    order = list(scales.OFFERS)
+    assert order[:3] == ["commanders", "pong", "image-pong"]
+    assert order.index("cartpole") > order.index("simulator")
+    assert "pong-two-seats" not in order
+
+
+def test_what_the_page_offers_at_once_is_busy_and_calm(team: Studio) -> None:
+    study = built(team, game="pong")
+    assert study.task.style is not None
+    assert (study.task.style.style, study.task.style.w1, study.task.style.w2) == ("2 * moved - 1", 1.0, (-0.01, 0.01))
+    assert [aim.formula for aim in study.objectives] == ["score + moved", "score + (1 - moved)"]
+    assert (study.behaviour, study.algorithm.population, study.ticks) == (("moved",), 12, 8)
+    assert study.task.steps == 250_000
+
+
+def test_a_commander_is_bred_with_the_names_of_his_own_game(team: Studio) -> None:
+    study = built(team, game="commanders", scale="busy-calm")
+    assert study.task.style is not None
+    assert (study.task.style.style, study.behaviour) == ("2 * walked - 1", ("walked",))
+    study = built(team, game="commanders", scale="aggressive-cautious")
+    assert study.behaviour == ("dealt", "taken")
+
+
+def test_a_scale_that_a_game_cannot_offer_says_why(team: Studio, client: Client) -> None:
+    offered = {each.template.key: each.missing for each in scales.told("pong", None).scales()}
+    assert offered == {
+        "busy-calm": "", "aggressive-cautious": "what damage a player deals and takes",
+        "rusher-builder": "when a player attacks first", "explorer-camper": "how much ground a player covers",
+    }  # fmt: skip
+    page = post(client, team, "preview", game="pong").json()["html"]["reward"]
+    assert "This game does not tell when a player attacks first." in page
+    assert "does not tell when" in wrong(team, game="pong", scale="rusher-builder")["scale"][0]
+
+
+@pytest.mark.parametrize(("place", "ends"), [("0", (-0.001, 0.001)), ("5", (-0.01, 0.01)), ("10", (-0.1, 0.1))])
+def test_the_slider_says_how_much_the_style_matters(team: Studio, place: str, ends: tuple[float, float]) -> None:
+    study = built(team, game="pong", matters=place)
+    assert study.task.style is not None
+    assert study.task.style.w2 == ends
+
+
+def test_weights_may_be_numbers_or_ranges(team: Studio) -> None:
+    style = built(team, game="pong", w1="0.5 to 2", w2="0.3", matters="9").task.style
+    assert style is not None
+    assert (style.w1, style.w2) == ((0.5, 2), 0.3)
+    assert "nothing is paid for" in wrong(team, game="pong", w1="0", w2="0")["w2"][0]
+    assert "neither a number nor a range" in wrong(team, game="pong", w2="much")["w2"][0]
+
+
+def test_formulas_of_ones_own_make_a_search(team: Studio) -> None:
+    sampled(team.project)
+    study = built(team, **OWN)
+    assert [(aim.measure, aim.formula) for aim in study.objectives] == [
+        ("hits the ball", "score + hits"), ("score", ""),
+    ]  # fmt: skip
+    assert study.behaviour == ("moved", "stayed")
+    assert built(team, **OWN, behaviour="hits").behaviour == ("hits",)
+
+
+def test_every_mistake_of_ones_own_formulas_is_told_at_its_field(team: Studio) -> None:
+    sampled(team.project)
+    found = wrong(team, **{**OWN, "style": "speed + 1", "goal-1": "score + jumps", "behaviour": "luck"})
+    assert "speed" in found["style"][0]
+    assert "jumps" in found["goal-1"][0]
+    assert "does not measure luck" in found["behaviour"][0]
+    found = wrong(team, **PONG, scale="own")
+    assert (found["style"], found["goal-1"]) == ([NOT_WRITTEN], [TOO_FEW_GOALS])
+
+
+def test_a_signal_that_the_game_does_not_have_is_told_before_anything_is_played(team: Studio) -> None:
+    assert "speed" in wrong(team, **{**OWN, "style": "speed"})["style"][0]
+
+
+@pytest.mark.parametrize(
+    ("style", "why"), [("3", "What is paid for the style is 3 in all"), ("1 / (moved - moved)", "is not a number")]
+)
+def test_a_constant_reward_and_one_that_is_not_a_number_are_refused(team: Studio, style: str, why: str) -> None:
+    sampled(team.project)
+    assert why in wrong(team, **{**OWN, "style": style})["style"][0]
+
+
+def test_a_budget_too_small_to_train_once_is_told_at_its_field(team: Studio) -> None:
+    assert "one update takes" in wrong(team, game="pong", steps="10")["steps"][0].lower()
+
+
+def test_pictures_show_each_reward_and_each_goal_for_both_players(team: Studio) -> None:
+    assert pictures.pictures(form(team, **PONG)) == {}
+    sampled(team.project)
+    drawn = pictures.pictures(form(team, **PONG))
+    assert drawn.keys() == {"winning", "style", "goal-1", "goal-2"}
+    lines = drawn["style"].lines
+    assert [(line.player, line.shape) for line in lines] == [("Random", "circle"), ("Follows the ball", "square")]
+    assert all(len(line.places) and all(0 <= place <= 100 for place in line.places) for line in lines)
+    assert "an episode" in lines[0].words
+    drawn = pictures.pictures(form(team, **{**OWN, "style": "speed"}))
+    assert drawn.keys() == {"winning", "goal-1", "goal-2"}
+
+
+def test_the_preview_plays_sample_episodes_first_and_then_measures_the_pace(team: Studio, client: Client) -> None:
+    answer = post(client, team, "preview", **PONG, keep="1").json()
+    assert answer["before"]["note"] == "Playing sample episodes …"
+    played = Job.objects.get(pk=answer["trial"])
+    assert (played.kind, played.config["kind"]) == ("sample", "episodes")
+    assert TrainDraft.objects.get().form["game.settings"] == SHORT
+    played.delete()
+    sampled(team.project)
+    answer = post(client, team, "preview", **PONG).json()
+    assert Job.objects.get(pk=answer["trial"]).config["kind"] == "train"
+    assert "Follows the ball" in answer["pictures"]["style"]
+    assert answer["balance"].startswith("Winning counts 1, the style −0.01 to 0.01: each agent has weights of its own.")
+
+
+def test_an_estimate_says_how_long_it_takes_and_of_what_that_consists(team: Studio, client: Client) -> None:
+    sampled(team.project)
+    plain = forecast.training_of(built(team, **PONG))
+    assert plain is not None
+    pace = {"steps_per_second": 9000.0, "sampling_seconds": 0.4, "learning_seconds": 0.6, "length": 20.0}
+    ended = {"status": Status.STOPPED, "message": TIME_IS_UP, "counters": {"steps": 10_000}, "summary": pace}
+    training(team.project, kind="sample", config=trials.of(plain), **ended)
+    answer = post(client, team, "preview", **PONG).json()
+    assert answer["trial"] is None
+    assert answer["before"]["note"].startswith("12 agents × 8 rounds × 250,000 moves on ")
+    assert "min" in answer["before"]["time"] or "h" in answer["before"]["time"]
+
+
+def test_sample_episodes_of_a_built_in_game_serve_every_project(team: Studio, client: Client) -> None:
+    sampled(studio("other").project)
+    assert form(team, **PONG).samples is not None
+
+
+def test_start_makes_a_job_and_forgets_the_draft(team: Studio, client: Client) -> None:
+    sampled(team.project)
+    post(client, team, "preview", **PONG, keep="1")
+    answer = post(client, team, **PONG, rounds="3")
+    job = Job.objects.get(kind="style")
+    assert answer.url == reverse("studies:job", args=[team.project.slug, job.pk])
+    assert (job.ticks, job.config["task"]["game"]["settings"], job.status) == (3, GAME["settings"], Status.QUEUED)
+    assert not TrainDraft.objects.exists()
+
+
+def test_what_is_wrong_is_refused_and_nothing_typed_is_lost(team: Studio, client: Client) -> None:
+    sampled(team.project)
+    answer = post(client, team, **{**OWN, "style": "3", "population": "7", "title": "Mine"})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert not Job.objects.filter(kind="style").exists()
+    for kept in ('value="3"', 'value="7"', 'value="Mine"', 'value="hits the ball"'):
+        assert kept in page
+    assert "nothing can be learned from it" in page
+
+
+def test_a_job_whose_sample_episodes_are_not_played_waits_and_is_refused_before_it_starts(
+    team: Studio, client: Client
+) -> None:
+    post(client, team, **{**OWN, "style": "3"})
+    job = Job.objects.get(kind="style")
+    assert job.awaits is not None
+    assert job.asked["why"] == "What is paid for is being tried on sample episodes."
+    done = sampled(team.project)
+    Job.objects.filter(pk=job.awaits.pk).update(status=done.status, artifacts=done.artifacts)
+    pending.settle_all()
+    job.refresh_from_db()
+    assert (job.status, job.attempt) == (Status.FAILED, 0)
+    assert "nothing can be learned from it" in job.message
+
+
+def test_run_again_with_changes_opens_the_form_as_it_was(team: Studio, client: Client) -> None:
+    for more in ({}, {"selection": False}):
+        job = breeding(team.project, config(**more))
+        study = built(team, **values_of(job, team.project))
+        assert (study.task.style, study.objectives) == (config().task.style, config().objectives)
+        assert (study.ticks, study.algorithm.population, study.seed) == (2, 4, 3)
+    client.post(reverse("training:clone", args=[team.project.slug, job.pk]))
+    assert TrainDraft.objects.get().page == TrainDraft.Page.STYLE
+    again = values_of(breeding(team.project, built(team, **OWN)), team.project)
+    assert {name: again[name].split() for name in OWN} == {name: text.split() for name, text in OWN.items()}
+
+
+def api(team: Studio, body: dict[str, Any]) -> Any:
+    token = tokens.make(team.designer, "ci", None, 30)[1]
+    address = f"/api/v1/projects/{team.project.slug}/jobs"
+    return Client(headers={"Authorization": f"Bearer {token}"}).post(address, body, content_type="application/json")
+
+
+def test_the_api_refuses_what_sample_episodes_show_to_be_wrong(team: Studio) -> None:
+    sampled(team.project)
+    plain = config().model_dump(mode="json")
+    plain["task"]["style"]["style"] = "3"
+    answer = api(team, {"kind": "style", "config": plain})
+    assert answer.status_code == 422, answer.content
+    assert "nothing can be learned from it" in answer.content.decode()
+    assert "config.task.style.style" in answer.content.decode()
+    plain["behaviour"] = ["luck"]
+    plain["task"]["style"]["style"] = "moved"
+    assert "config.behaviour.0" in api(team, {"kind": "style", "config": plain}).content.decode()
+    plain["behaviour"] = ["moved"]
+    assert api(team, {"kind": "style", "config": plain}).status_code == 201
+    assert Job.objects.get(kind="style").awaits is None
+
+
+def test_the_api_lets_a_job_wait_for_sample_episodes(team: Studio) -> None:
+    plain = config().model_dump(mode="json")
+    plain["task"]["style"]["style"] = "speed"
+    assert "speed" in api(team, {"kind": "style", "config": plain}).content.decode()
+    plain["task"]["style"]["style"] = "hit - hit"
+    assert api(team, {"kind": "style", "config": plain}).status_code == 201
+    job = Job.objects.get(kind="style")
+    assert job.awaits is not None
+    done = sampled(team.project)
+    Job.objects.filter(pk=job.awaits.pk).update(status=done.status, artifacts=done.artifacts)
+    pending.settle_all()
+    job.refresh_from_db()
+    assert (job.status, job.attempt) == (Status.FAILED, 0)
+    assert "nothing can be learned from it" in job.message

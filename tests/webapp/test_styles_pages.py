@@ -1,0 +1,118 @@
+"""Searches for styles of play: their live page, the evidence on it, the control, and what lists and programs read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine.config import parse
+from engine.config.styles import StylesConfig
+from tests.factories import Studio, signed_in
+from tests.webapp.bred import bred, breeding, config
+from webapp.api import tokens
+from webapp.studies import journal, kinds
+from webapp.studies.journal import Entry
+from webapp.studies.models import Job, Status
+from webapp.styles import control, course, evidence
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def client(team: Studio) -> Client:
+    return signed_in(team.designer)
+
+
+def page(client: Client, job: Job) -> str:
+    answer = client.get(reverse("studies:job", args=[job.project.slug, job.pk]))
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+def test_a_search_that_runs_says_who_is_in_training(team: Studio, client: Client) -> None:
+    job = breeding(team.project, config(pool={"kind": "ray", "workers": 2}))
+    assert "0 of 4 agents of this round are trained, 2 in training" in page(client, job)
+    counters = {"evaluations": 3, "steps": 900, "seconds": 5.0}
+    journal.append(job, {}, [Entry("logged", {"message": "", "counters": counters}, 0)], counters=counters)
+    shown = page(client, job)
+    assert "3 of 4 agents of this round are trained, 1 in training" in shown
+    assert "The first round is not complete yet." in shown
+    assert "Are these really different styles?" not in shown
+    Job.objects.filter(pk=job.pk).update(tick=1)
+    assert course.now(Job.objects.get(pk=job.pk)) == (0, 2, 4)
+    Job.objects.filter(pk=job.pk).update(status=Status.PAUSED)
+    assert course.now(Job.objects.get(pk=job.pk)) is None
+
+
+def test_the_page_of_an_ended_search_shows_spread_and_skill_and_offers_the_control(
+    team: Studio, client: Client
+) -> None:
+    job = bred(team.project)
+    agents = evidence.of(job)
+    assert agents is not None
+    assert (len(agents.score), agents.ways, agents.goals.shape) == (4, ("moved",), (4, 2))
+    assert agents.tied
+    rounds = course.rounds(job)
+    assert [each.tick for each in rounds] == [1, 2]
+    assert rounds[-1].best == agents.best
+    shown = page(client, job)
+    assert "add up to the same for all agents of equal score, so each of them is on the edge whatever it does" in shown
+    assert f"{agents.skilled} of 4" in shown
+    assert "Run the control" in shown
+    assert shown.count("<polyline") == 4
+    found = kinds.of(job).found(job)
+    assert found is not None
+    assert f"{agents.skilled} of 4 play well" in found.words
+    assert "Run the control" not in page(signed_in(team.producer), job)
+
+
+def test_the_control_is_the_same_search_without_selection_and_is_drawn_beside_it(team: Studio, client: Client) -> None:
+    job = bred(team.project)
+    begin = reverse("styles:control", args=[team.project.slug, job.pk])
+    run = Job.objects.get(pk=int(client.post(begin).url.rstrip("/").rpartition("/")[2]))
+    assert (run.parent, run.config["selection"], run.title) == (job, False, "Control: Styles of Pong")
+    same = {name: value for name, value in run.config.items() if name not in ("selection", "name")}
+    assert same == {name: value for name, value in job.config.items() if name not in ("selection", "name")}
+    client.post(begin)
+    assert Job.objects.filter(kind="style").count() == 2
+    assert "is on its way" in page(client, job)
+    run.delete()
+    done = bred(team.project, parse(StylesConfig, {**job.config, "selection": False}), parent=job, title="Control: it")
+    assert control.of(job) == done
+    shown = page(client, job)
+    assert shown.count('href="#style-square"') == 5  # four agents, and the head of the control's column
+    assert "One run of each" in shown
+    assert client.post(reverse("styles:control", args=[team.project.slug, done.pk])).status_code == 404
+    assert "Control, without selection" in page(client, done)
+
+
+def test_goals_that_do_not_add_up_are_not_called_tied(team: Studio) -> None:
+    goals = [{"measure": "score"}, {"measure": "busy", "formula": "score + moved * moved"}]
+    agents = evidence.of(bred(team.project, config(objectives=goals)))
+    assert agents is not None
+    assert not agents.tied
+
+
+def test_what_was_lost_from_the_store_leaves_the_page_alive(team: Studio, client: Client) -> None:
+    job = breeding(team.project, artifacts={"population": "0" * 64}, status=Status.FINISHED, tick=2)
+    assert evidence.of(job) is None
+    assert "The first round is not complete yet." in page(client, job)
+
+
+def test_lists_and_programs_read_a_search_for_styles_as_any_other(team: Studio, client: Client) -> None:
+    job = bred(team.project)
+    listed = client.get(reverse("studies:jobs", args=[team.project.slug])).content.decode()
+    assert "Styles of Pong" in listed
+    rows = client.get(reverse("studies:results", args=[team.project.slug, job.pk])).content.decode().splitlines()
+    assert rows[0].startswith("player,round,episodes,task.style.w2,busy,busy_low,busy_high,calm")
+    token = tokens.make(team.designer, "ci", None, 30)[1]
+    script = Client(headers={"Authorization": f"Bearer {token}"})
+    address = f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}"
+    told: dict[str, Any] = script.get(address).json()
+    assert (told["kind"], told["status"]) == ("style", "finished")
+    assert script.get(f"{address}/results?of=archive").json()["count"] == 8
+    assert script.get(f"{address}/rounds").json()["tick"] == [1, 2]
+    assert script.get("/api/v1/schema/style").status_code == 200

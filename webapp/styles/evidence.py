@@ -1,0 +1,162 @@
+"""What a search for styles shows of diversity and skill, beside its control: how far apart agents lie, how many of them
+play well, and the volume under their edges."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Bundle, unpack
+from engine.errors import StoreError
+from engine.indicators import hypervolume
+from webapp.lib.storage import store
+from webapp.studies.models import Job
+from webapp.studies.table_rows import newest
+from webapp.training.goals import title_of
+
+SKILLED = 0.1
+"""An agent plays well whose score is at most so far below the best."""
+SAME = 1e-6
+"""Two goals whose sum depends on the score alone differ by no more than rounding."""
+ENDS = ("score.low", "score.high")
+Floats = NDArray[np.float64]
+
+
+class Spread(NamedTuple):
+    """One behaviour of a population: its least and its most, and how far apart these are."""
+
+    title: str
+    low: float
+    high: float
+
+    @property
+    def apart(self) -> float:
+        """How far apart the two ends are."""
+        return self.high - self.low
+
+
+class Population(NamedTuple):
+    """Agents that stayed after a round: ``score`` float64[n], ``behaviour`` float64[n, d] with its ``ways``, and
+    ``goals`` float64[n, m] (more is better). ``best_ends``: the 95 % range of the best score, where one is known."""
+
+    ways: tuple[str, ...]
+    score: Floats
+    behaviour: Floats
+    goals: Floats
+    best_ends: tuple[float, float] | None = None
+
+    @property
+    def spreads(self) -> list[Spread]:
+        """Of each behaviour."""
+        return [
+            Spread(title_of(way), float(column.min()), float(column.max()))
+            for way, column in zip(self.ways, self.behaviour.T, strict=True)
+        ]
+
+    @property
+    def skilled(self) -> int:
+        """Agents that play well, by the best of these."""
+        return int((self.score >= self.score.max() - SKILLED).sum())
+
+    @property
+    def best(self) -> float:
+        """The best score."""
+        return float(self.score.max())
+
+    @property
+    def tied(self) -> bool:
+        """Whether two goals add up to the same for equal scores: then each of such agents is on the edge."""
+        if self.goals.shape[1] != 2 or len(self.score) < 3:
+            return False
+        total = self.goals.sum(axis=1) - 2 * self.score
+        return bool(np.ptp(total) <= SAME * max(1.0, float(np.abs(total).max())))
+
+
+def of(job: Job) -> Population | None:
+    """The agents of the last complete round; None before there is one, and where they are lost."""
+    return read(str(job.artifacts.get("population", "")) or newest(job, "population"))
+
+
+def read(digest: str) -> Population | None:
+    """A round's agents by the hash of their artifact."""
+    try:
+        return _read(digest) if digest else None
+    except StoreError:
+        return None
+
+
+@lru_cache(maxsize=512)
+def _read(digest: str) -> Population | None:
+    """None where nobody could be measured. Raises StoreError."""
+    bundle: Bundle = unpack(store().get(digest))
+    meta, arrays = bundle.meta, bundle.arrays
+    names = list(meta["measures"])
+    good = (arrays["status"] == 0) & np.isfinite(arrays["objective"]).all(axis=1)
+    if not good.any() or "score" not in names:
+        return None
+    measure = arrays["measure"][good]
+    ways = tuple(name for name in meta["behaviour"] if name in names)
+    score = measure[:, names.index("score")]
+    signs = np.array([1.0 if way == "max" else -1.0 for way in meta["directions"]])
+    goals = arrays["objective"][good] * signs
+    ends = [float(measure[score.argmax(), names.index(end)]) for end in ENDS if end in names]
+    known = (ends[0], ends[1]) if len(ends) == len(ENDS) and np.isfinite(ends).all() else None
+    return Population(ways, score, measure[:, [names.index(w) for w in ways]], goals, known)
+
+
+class Side(NamedTuple):
+    """One of the two columns of the comparison: the search, or its control."""
+
+    title: str
+    shape: str
+    agents: int
+    spreads: list[Spread]
+    skilled: int
+    best: float
+    best_ends: tuple[float, float] | None
+    volume: float
+
+
+def sides(mine: Population, control: Population | None) -> list[Side]:
+    """The search, and its control where there is one, with the volume under both edges beyond the worst of both."""
+    found = [("This search", "circle", mine)]
+    if control is not None and control.goals.shape[1] == mine.goals.shape[1]:
+        found.append(("Control", "square", control))
+    worst = np.min([p.goals.min(axis=0) for _, _, p in found], axis=0).tolist()
+    return [
+        Side(title, shape, len(p.score), p.spreads, p.skilled, p.best, p.best_ends,
+             hypervolume(p.goals, [1.0] * p.goals.shape[1], worst))
+        for title, shape, p in found
+    ]  # fmt: skip
+
+
+def drawn(mine: Population, control: Population | None) -> dict[str, Any] | None:
+    """Both populations as marks: to the right the first behaviour, upwards the score, in per cent of the picture."""
+    both = [("circle", mine), *([("square", control)] if control is not None else [])]
+    both = [(shape, p) for shape, p in both if len(p.ways)]
+    if not both:
+        return None
+    x, y = (np.concatenate([column(p) for _, p in both]) for column in (lambda p: p.behaviour[:, 0], lambda p: p.score))
+    ends = [padded(values) for values in (x, y)]
+    marks = [
+        {"shape": shape, "x": _share(a, *ends[0]), "y": 100 - _share(b, *ends[1])}
+        for shape, p in reversed(both)
+        for a, b in zip(p.behaviour[:, 0].tolist(), p.score.tolist(), strict=True)
+    ]
+    return {"marks": marks, "across": title_of(mine.ways[0]), "x": ends[0], "y": ends[1]}
+
+
+def padded(values: Floats) -> tuple[float, float]:
+    """Ends of an axis with room around all values; shares stay between 0 and 1."""
+    low, high = float(values.min()), float(values.max())
+    pad = 0.06 * (high - low) if high > low else 0.5
+    if low >= 0 and high <= 1:
+        return max(0.0, low - pad), min(1.0, high + pad)
+    return low - pad, high + pad
+
+
+def _share(value: float, low: float, high: float) -> float:
+    return round(100 * (value - low) / (high - low), 2)

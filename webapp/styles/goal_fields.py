@@ -1,0 +1,42 @@
+"""Goals that somebody writes: fields for a formula over an episode and its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+
+from webapp.styles.scales import Told
+
+GOALS = 3
+"""Goals that a search may have."""
+
+
+def _fields() -> dict[str, forms.Field]:
+    found: dict[str, forms.Field] = {}
+    for i in range(1, GOALS + 1):
+        found[f"goal-{i}"] = forms.CharField(
+            label=f"Goal {i}", max_length=500, required=False,
+            help_text="A formula over an episode; more is better." if i == 1 else "",
+        )  # fmt: skip
+        found[f"goal-{i}-called"] = forms.CharField(label=f"Name of goal {i}", max_length=40, required=False)
+    return found
+
+
+# The fields' names hold hyphens, so they cannot be written as attributes of a class.
+_Fields: Any = type("_Fields", (forms.Form,), _fields())
+
+
+class GoalFields(_Fields):
+    """The fields, and what is typed into them."""
+
+    def own_goals(self, told: Told) -> Iterator[dict[str, Any]]:
+        """Goals as data, each with the ``field`` that it stands in; a measure alone needs no name."""
+        measures = {word.name for word in told.measures}
+        for i in range(1, GOALS + 1):
+            formula, called = (str(self.data.get(f"goal-{i}{end}", "")).strip() for end in ("", "-called"))
+            if formula in measures and not called:
+                yield {"measure": formula, "field": f"goal-{i}"}
+            elif formula:
+                yield {"measure": called or f"goal {i}", "formula": formula, "field": f"goal-{i}"}

@@ -1,0 +1,135 @@
+"""The card of one agent of a style map."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+from engine.arrays import unpack
+from engine.errors import StoreError
+from webapp.agents.models import Agent
+from webapp.lib.storage import store
+from webapp.lib.words import number
+from webapp.studies.models import Job
+from webapp.styles.map_agents import Agents, agents_in, files, parents_of, trainings
+from webapp.styles.map_levels import levels
+from webapp.styles.map_words import UNKNOWN, Axis, Cell, axes, cell_of, gene_text
+from webapp.training.evolved import setting_title
+
+WEIGHTS = ("style.w1", "style.w2")
+
+
+class Told(NamedTuple):
+    """A measure of an agent in words: its ``title``, its ``value`` and its range (``ends``), and the same on fresh
+    episodes, where it was measured on them (``fresh``)."""
+
+    title: str
+    value: str
+    ends: str
+    fresh: str
+
+
+class Level(NamedTuple):
+    """An agent of the same style at another difficulty."""
+
+    agent: int
+    here: bool
+    told: str
+
+
+class Card(NamedTuple):
+    """``parents``: mother and father; ``lineage``: where its network comes from, in a sentence; ``kept``: the saved
+    agent that it is; ``lost``: why it can be neither kept nor watched, empty where it can."""
+
+    agent: int
+    tick: int
+    edge: bool
+    last: bool
+    measures: list[Told]
+    samples: int
+    fresh: int
+    genes: list[tuple[str, str]]
+    parents: tuple[int, ...]
+    lineage: str
+    levels: list[Level]
+    kept: Agent | None
+    lost: str
+
+
+def card_of(job: Job, agents: Agents, row: int) -> Card:
+    """The card of the agent in this row. Raises StoreError where something about all of them is lost."""
+    agent, tick = int(agents.id[row]), int(agents.tick[row])
+    parents, again = parents_of(job), _fresh(job)
+    fresh_row = None if again is None else again.row(agent)
+    known = axes(job.config)
+    told = [_told(known[name], agents, row, again, fresh_row) for name in known]
+    kind = job.config["task"]["learner"]["kind"]
+    genes = [
+        (setting_title(kind, path), gene_text(value))
+        for path, value in zip(agents.paths, agents.genes[row].tolist(), strict=True)
+    ]
+    weights = {place: job.config["task"]["style"][place.removeprefix("style.")] for place in WEIGHTS}
+    fixed = [
+        (setting_title(kind, place), f"{gene_text(weight)}, the same for all")
+        for place, weight in weights.items()
+        if place not in agents.paths and not isinstance(weight, list)
+    ]
+    kept, lost = _kept(job, agent, tick)
+    return Card(
+        agent, tick, bool(agents.edge[row]), bool(agents.last[row]), told, agents.samples,
+        0 if again is None or fresh_row is None else again.samples, genes + fixed, parents.get(agent, ()),
+        _lineage(job, agent, parents), _levels(agents, row, known), kept, lost,
+    )  # fmt: skip
+
+
+def _told(axis: Axis, agents: Agents, row: int, again: Agents | None, fresh_row: int | None) -> Told:
+    fresh = "" if again is None or fresh_row is None else _in_words(cell_of(again, fresh_row, axis))
+    return Told(axis.title, *cell_of(agents, row, axis), fresh)
+
+
+def _in_words(cell: Cell) -> str:
+    return f"{cell.value} ({cell.ends or UNKNOWN})"
+
+
+def _fresh(job: Job) -> Agents | None:
+    """The edge as it was measured again on fresh episodes at the end."""
+    digest = str(job.artifacts.get("fresh", ""))
+    return agents_in(unpack(store().get(digest)), job) if digest else None
+
+
+def moves_learned(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> int:
+    """How many moves made its network, those of the mothers before it included; 0 where that differs from agent to
+    agent and is not recorded."""
+    steps = job.config["task"]["steps"]
+    return steps * trainings(agent, parents) if isinstance(steps, int) else 0
+
+
+def _lineage(job: Job, agent: int, parents: dict[int, tuple[int, int]]) -> str:
+    count, moves = trainings(agent, parents), moves_learned(job, agent, parents)
+    told = f", {number(moves)} moves in all" if moves else ""
+    if count == 1 and agent not in parents:
+        began = "the policy that the search began with" if job.config["start"] else "a new network"
+        return f"It is of the first agents: its training began with {began}{told}."
+    return f"Its network has learned in {count} trainings, one after the other{told}."
+
+
+def _levels(agents: Agents, row: int, known: dict[str, Axis]) -> list[Level]:
+    found = levels(agents, row)
+    if len(found) == 1:
+        return []
+    names = ("score", *agents.behaviour)
+
+    def told(each: int) -> str:
+        cells = [(known[name].title, cell_of(agents, each, known[name])) for name in names]
+        return "; ".join(f"{title}: {_in_words(cell)}" for title, cell in cells)
+
+    return [Level(int(agents.id[each]), each == row, told(each)) for each in found]
+
+
+def _kept(job: Job, agent: int, tick: int) -> tuple[Agent | None, str]:
+    """The saved agent that this one is, and why its policy cannot be had."""
+    try:
+        policy = hashlib.sha256(files(job, agent, tick).description).hexdigest()
+    except StoreError as error:
+        return None, str(error)
+    return job.project.agents.kept().filter(policy=policy, sampled=False).first(), ""

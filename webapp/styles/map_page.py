@@ -1,0 +1,117 @@
+"""What the style map on a job's page shows: the chart's numbers, and the table that says the same."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.http import QueryDict
+
+from engine.errors import StoreError
+from webapp.studies.models import Job
+from webapp.styles import control as controls
+from webapp.styles import evidence
+from webapp.styles.map_agents import Agents, agents_of
+from webapp.styles.map_asked import Asked, asked
+from webapp.styles.map_form import BAND, EDGE
+from webapp.styles.map_words import Axis, Cell, axes, cell_of, gene_text
+from webapp.training.evolved import setting_title
+
+
+class Row(NamedTuple):
+    """An agent in the table. ``picked``: its place among those that were picked, from 1; 0: it was not."""
+
+    agent: int
+    tick: int
+    edge: bool
+    able: bool
+    picked: int
+    cells: list[Cell]
+    genes: list[str]
+
+
+class Map(NamedTuple):
+    """``key`` names its state: equal key, equal map. ``drawn``: numbers for the chart. ``shown`` of ``trained``."""
+
+    key: str
+    rows: list[Row]
+    axes: list[Axis]
+    genes: list[str]
+    trained: int
+    edge: int
+    able: int
+    samples: int
+    tied: bool
+    control: bool
+    picked: int
+    drawn: dict[str, Any]
+
+
+def key(job: Job) -> str:
+    """The state of a job's agents."""
+    control = controls.of(job)
+    return f"{job.pk}-{job.tick}-{job.status}-{f'{control.pk}-{control.tick}' if control else 'none'}"
+
+
+def context(job: Job, given: QueryDict) -> dict[str, Any]:
+    """What the map's template needs beside what every job's page has; ``given``: what the address asks for."""
+    form, wanted = asked(given)
+    control = controls.of(job)
+    found, lost = None, ""
+    try:
+        agents = agents_of(job)
+        found = map_of(job, agents, wanted, control) if agents is not None else None
+    except StoreError as error:
+        lost = str(error)
+    known = axes(job.config)
+    return {
+        "map_form": form, "map": found, "map_lost": lost, "map_key": key(job), "asked": wanted, "control": control,
+        "map_axes": list(known.values()),
+        "map_goals": [aim["measure"] for aim in job.config["objectives"]],
+    }  # fmt: skip
+
+
+def map_of(job: Job, agents: Agents, wanted: Asked, control: Job | None) -> Map:
+    """The map of these agents, and the population of the control beside it. Raises StoreError."""
+    known, able = list(axes(job.config).values()), agents.band(wanted.within)
+    picked = agents.pick(wanted.within, wanted.k).rows.tolist() if wanted.picks else []
+    beside = agents_of(control) if control is not None else None
+    shown = {BAND: able, EDGE: agents.edge}.get(wanted.show, np.ones(len(agents.id), np.bool_))
+    order = sorted(np.flatnonzero(shown).tolist(), key=lambda row: -float(agents.score.mean[row]))
+    order = [*(row for row in picked if shown[row]), *(row for row in order if row not in picked)]
+    last = evidence.of(job)
+    kind = job.config["task"]["learner"]["kind"]
+    return Map(
+        key(job), [_row(agents, row, known, able, picked) for row in order], known,
+        [setting_title(kind, path) for path in agents.paths], len(agents.id), int(agents.edge.sum()), int(able.sum()),
+        agents.samples, last is not None and last.tied, beside is not None, len(picked),
+        drawn(agents, order, known, able, picked, beside),
+    )  # fmt: skip
+
+
+def _row(agents: Agents, row: int, known: list[Axis], able: Any, picked: list[int]) -> Row:
+    place = picked.index(row) + 1 if row in picked else 0
+    genes = [gene_text(value) for value in agents.genes[row].tolist()]
+    cells = [cell_of(agents, row, axis) for axis in known]
+    return Row(int(agents.id[row]), int(agents.tick[row]), bool(agents.edge[row]), bool(able[row]), place, cells, genes)
+
+
+def drawn(
+    agents: Agents, order: list[int], known: list[Axis], able: Any, picked: list[int], beside: Agents | None
+) -> dict[str, Any]:
+    """What the chart draws: the rows of the table in its order, and the latest population of the control."""
+    values = {axis.name: _column(agents, axis.name, order) for axis in known}
+    found = {
+        "agents": agents.id[order].tolist(), "edge": agents.edge[order].tolist(), "able": able[order].tolist(),
+        "picked": [picked.index(row) + 1 if row in picked else 0 for row in order], "values": values,
+        "axes": {axis.name: axis._asdict() for axis in known},
+    }  # fmt: skip
+    if beside is not None:
+        last = np.flatnonzero(beside.last).tolist()
+        found["control"] = {axis.name: _column(beside, axis.name, last)["mean"] for axis in known}
+    return found
+
+
+def _column(agents: Agents, name: str, order: list[int]) -> dict[str, list[float]]:
+    measured = agents.measures[name]
+    return {part: getattr(measured, part)[order].tolist() for part in ("mean", "low", "high")}

@@ -1,0 +1,85 @@
+"""Agents that somebody takes from a style map: kept as saved agents, or recorded side by side to be watched."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine.config import parse
+from engine.config.agents import RecordConfig
+from engine.errors import ConfigError, StoreError
+from webapp.accounts.models import User
+from webapp.agents import keeping
+from webapp.agents.forms import MOST, USUAL_SEED
+from webapp.agents.models import NAME, Agent
+from webapp.lib.storage import store
+from webapp.lib.whole import whole
+from webapp.studies import actions
+from webapp.studies.models import Job
+from webapp.styles.map_agents import Agents, agents_of, files, parents_of
+from webapp.styles.map_card import moves_learned
+
+
+class Chosen(NamedTuple):
+    """An agent by its number, and the store hash of its policy's description."""
+
+    agent: int
+    policy: str
+
+
+def usual_name(job: Job, agent: int) -> str:
+    """What a kept agent is called where nobody says otherwise."""
+    ending = f": agent {agent}"
+    return f"{job.title[: NAME - len(ending)]}{ending}"
+
+
+def stored(job: Job, agent: int, tick: int) -> str:
+    """The store hash of its policy's description, which is put there with its numbers. Raises Refused."""
+    try:
+        found = files(job, agent, tick)
+    except StoreError as error:
+        raise actions.Refused(str(error)) from error
+    store().put(found.tensors)
+    return store().put(found.description)
+
+
+def keep(job: Job, user: User, agents: Agents, row: int, name: str) -> Agent:
+    """The agent of a row, kept, and measured from now on; the one that was kept before. Raises Refused."""
+    agent = int(agents.id[row])
+    policy = stored(job, agent, int(agents.tick[row]))
+    try:
+        steps = moves_learned(job, agent, parents_of(job))
+    except StoreError:
+        steps = 0
+    return keeping.bred(job, user, policy, name or usual_name(job, agent), steps)
+
+
+def chosen(job: Job, numbers: list[str]) -> list[Chosen]:
+    """One to four of a job's agents. Raises Refused with a sentence."""
+    if not numbers:
+        raise actions.Refused("Nobody is ticked: tick one to four agents in the table, then watch them.")
+    if len(numbers) > MOST:
+        raise actions.Refused(f"{len(numbers)} agents are ticked; {MOST} play side by side at most. Untick some.")
+    try:
+        agents = agents_of(job)
+    except StoreError as error:
+        raise actions.Refused(str(error)) from error
+    rows = [None if agents is None or (n := whole(text)) is None else agents.row(n) for text in numbers]
+    if agents is None or None in rows:
+        raise actions.Refused("One of these agents is not in this job.")
+    told = [(int(agents.id[row]), int(agents.tick[row])) for row in rows if row is not None]
+    return [Chosen(agent, stored(job, agent, tick)) for agent, tick in told]
+
+
+def recording(job: Job, found: list[Chosen]) -> RecordConfig:
+    """The battles of these agents on one seed, against whom they were measured. Raises Refused."""
+    game = keeping.game(job)
+    if why := keeping.unplayable(game["name"], job.project):
+        raise actions.Refused(why)
+    agents = [{"kind": "frozen", "policy": each.policy, "title": f"Agent {each.agent}"} for each in found]
+    try:
+        return parse(RecordConfig, {
+            "name": "Battles to watch", "game": game, "seed": USUAL_SEED, "agents": agents,
+            "opponent": keeping.usual_opponent(game["name"]),
+        })  # fmt: skip
+    except ConfigError as error:
+        raise actions.Refused(str(error)) from error

@@ -1,0 +1,101 @@
+"""The style map of a job: the map as it grows, the card of an agent, and what people do from there."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from engine.errors import StoreError
+from webapp.accounts.people import signed_in
+from webapp.agents.models import NAME
+from webapp.lib.posts import one_of, posts_only
+from webapp.projects.access import allowed, role_in
+from webapp.studies import actions
+from webapp.studies.models import Job
+from webapp.studies.pictures import job_for
+from webapp.styles import map_page, map_taken, typed
+from webapp.styles.map_agents import Agents, agents_of
+from webapp.styles.map_card import card_of
+from webapp.training import drafts
+from webapp.training.models import TrainDraft
+
+NOTHING_NEW = 204
+JOB = "studies:job"
+
+
+def _job(request: HttpRequest, slug: str, pk: int, need: str = "read") -> Job:
+    return job_for(request, slug, pk, need, kind="style")
+
+
+def _may_write(request: HttpRequest, job: Job) -> bool:
+    return allowed(role_in(signed_in(request), job.project), "write")
+
+
+@require_safe
+def found(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The map as it is now; nothing where the reader has seen that (``seen``)."""
+    job = _job(request, slug, pk)
+    if request.GET.get("seen") == map_page.key(job):
+        return HttpResponse(status=NOTHING_NEW)
+    own = {"job": job, "project": job.project, "may_change": _may_write(request, job)}
+    return render(request, "styles/map.html", map_page.context(job, request.GET) | own)
+
+
+def _row(job: Job, agent: int) -> tuple[Agents, int]:
+    """Raises Http404 for an agent that there is not."""
+    try:
+        agents = agents_of(job)
+    except StoreError as error:
+        raise Http404(str(error)) from error
+    row = None if agents is None else agents.row(agent)
+    if agents is None or row is None:
+        raise Http404("No agent of this job has this number.")
+    return agents, row
+
+
+@require_safe
+def card(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
+    """One agent: what it does, what it was bred from, and what can be done with it."""
+    job = _job(request, slug, pk)
+    agents, row = _row(job, agent)
+    try:
+        shown = card_of(job, agents, row)
+    except StoreError as error:
+        raise Http404(str(error)) from error
+    context = {"project": job.project, "job": job, "card": shown, "may_change": _may_write(request, job),
+               "longest": NAME, "usual_name": map_taken.usual_name(job, agent)}  # fmt: skip
+    return render(request, "styles/map_agent.html", context)
+
+
+@posts_only(JOB, "slug", "pk")
+def keep(request: HttpRequest, slug: str, pk: int, agent: int) -> HttpResponse:
+    """Keep an agent, to have it measured, downloaded or bred on from."""
+    job = _job(request, slug, pk, "write")
+    agents, row = _row(job, agent)
+    then = one_of(request, "then", "", "breed")
+    user, name = signed_in(request), request.POST.get("name", "").strip()
+    try:
+        kept = map_taken.keep(job, user, agents, row, name)
+    except actions.Refused as refused:
+        messages.warning(request, str(refused))
+        return redirect(JOB, slug, pk)
+    if then != "breed":
+        return redirect("agents:agent", slug, kept.pk)
+    values = {**typed.values_of(job, job.project), "start": str(kept.pk), "title": f"{kept.name}, bred on"}
+    drafts.begin_with(job.project, user, TrainDraft.Page.STYLE, values)
+    return redirect("styles:new", slug)
+
+
+@posts_only(JOB, "slug", "pk")
+def watch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Have up to four agents recorded side by side, and go and watch them."""
+    job = _job(request, slug, pk, "write")
+    try:
+        chosen = map_taken.chosen(job, request.POST.getlist("agent"))
+        recording = actions.sample(job.project, signed_in(request), map_taken.recording(job, chosen))
+    except actions.Refused as refused:
+        messages.warning(request, str(refused))
+        return redirect(JOB, slug, pk)
+    return redirect("agents:battles", slug, recording.pk)

@@ -1,0 +1,108 @@
+"""What the axes of a style map are called, and its figures in words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.catalog import Signal, built_in
+from engine.config.style_reward import formula_of, identifier
+from engine.config.style_templates import TEMPLATES, Template
+from webapp.lib.words import number
+from webapp.styles.map_agents import SCORE, Agents
+from webapp.training.goals import title_of
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+UNKNOWN = "range not known"
+FAR = 100.0
+"""Values from here on are told without decimals."""
+
+
+class Axis(NamedTuple):
+    """A measure along which the map can be drawn: its title with its unit, what its low and high end are called, and
+    whether values are shares, told in percent."""
+
+    name: str
+    title: str
+    low: str
+    high: str
+    share: bool
+
+    @property
+    def along(self) -> str:
+        """The title of an axis in words: which way is which."""
+        return f"{self.title}: {self.low} … {self.high}"
+
+    def text(self, value: float) -> str:
+        """ "62" for a share in per cent, "1.48" else."""
+        digits = 0 if self.share or abs(value) >= FAR else 2
+        return number(100 * value if self.share else value, digits)
+
+
+def axes(config: dict[str, Any]) -> dict[str, Axis]:
+    """Those of a job by the names of their measures: goals, score, behaviour."""
+    game = built_in(config["task"]["game"]["name"])
+    told = game.captions if game else {}
+    found = {}
+    for aim in config["objectives"]:
+        name, more = aim["measure"], aim["direction"] == "max"
+        formula = f" = {_in_words(aim['formula'])}" if aim["formula"] else ""
+        title = f"Goal “{title_of(name)}”{formula} (points)"
+        found[name] = Axis(name, title, "less good" if more else "better", "better" if more else "less good", False)
+    whole = game is not None and game.ends.get(SCORE) == (0.0, 1.0)
+    found[SCORE] = Axis(SCORE, "Score (0 to 1)" if whole else "Score", "plays worse", "plays better", False)
+    for name in config["behaviour"]:
+        words = told.get(name, Signal(title_of(name), share=False))
+        unit = "% of moments" if words.share else words.unit or "mean of an episode"
+        low, high = _ends(config, name)
+        found[name] = Axis(name, f"{words.words[:1].upper()}{words.words[1:]} ({unit})", low, high, words.share)
+    return found
+
+
+def _in_words(formula: str) -> str:
+    return formula.replace("*", "×").replace("_", " ")
+
+
+def template_of(config: dict[str, Any]) -> Template | None:
+    """The scale in plain words that a job's goals are those of; None for goals of its own."""
+    given = [aim["measure"] for aim in config["objectives"]]
+    return next((t for t in TEMPLATES.values() if given == [name for name, _ in t.objectives]), None)
+
+
+def _ends(config: dict[str, Any], name: str) -> tuple[str, str]:
+    """What little and much of a behaviour is called: by the first goal, which is one end of a scale."""
+    template, formula = template_of(config), config["objectives"][0]["formula"]
+    if template is None or not formula:
+        return "less", "more"
+    little, much = (_value(formula, name, at) for at in (0.0, 1.0))
+    one, other = template.one.lower(), template.other.lower()
+    return (other, one) if much > little else (one, other)
+
+
+def _value(formula: str, name: str, at: float) -> float:
+    """A formula where everything but one measure is in the middle."""
+    names = {*_NAME.findall(formula), identifier(name)}
+    given = {each: np.array([[at if each == identifier(name) else 0.5]]) for each in names}
+    return float(formula_of(formula, names, "formula").evaluate(given)[0])
+
+
+class Cell(NamedTuple):
+    """A value and its range in words; ``ends`` is empty where the range is unknown."""
+
+    value: str
+    ends: str
+
+
+def cell_of(agents: Agents, row: int, axis: Axis) -> Cell:
+    """A measure of an agent in words: "0.17" and "0.01 to 0.63"."""
+    measured = agents.measures[axis.name]
+    ends = measured.ends(row)
+    told = f"{axis.text(ends[0])} to {axis.text(ends[1])}" if ends else ""
+    return Cell(axis.text(float(measured.mean[row])), told)
+
+
+def gene_text(value: float) -> str:
+    """A setting of an agent, to three digits."""
+    return f"{value:.3g}".replace("-", "−")

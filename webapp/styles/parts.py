@@ -1,0 +1,122 @@
+"""The pages of searches for styles of play, and of sample episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from webapp.lib.words import number
+from webapp.studies.job_page import worker_words
+from webapp.studies.kinds import Found, Parts
+from webapp.studies.models import TERMINAL, Job, Status
+from webapp.studies.setting_fields import is_range, range_text
+from webapp.styles import control, course, evidence, map_page, typed
+from webapp.styles.starting import StylesIntake, StyleStart
+from webapp.training import games
+from webapp.training.goals import title_of
+from webapp.training.methods import ALGORITHMS
+from webapp.training.models import TrainDraft
+from webapp.training.parts import SettingsSearches
+
+SELECTED = "NSGA-II: agents stay that no other beats in every goal"
+UNSELECTED = "off: parents and survivors are drawn at random, and every agent has new weights"
+
+
+class StyleSearches(SettingsSearches):
+    """Searches for styles of play, whose candidates are agents."""
+
+    start = StyleStart
+    intake = StylesIntake()
+    files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
+    gives = "best agent"
+    trial = "Trial of styles"
+    draft = TrainDraft.Page.STYLE
+    comparing = None
+
+    def page(self, request: HttpRequest, job: Job, context: dict[str, Any]) -> HttpResponse:
+        """How far it is, what it shows, and the map of styles as it grows."""
+        own = {**_proved(job), **_went(job), "now": course.now(job), "ended": job.status in TERMINAL,
+               "specialist": _specialist(job)}  # fmt: skip
+        return render(request, "styles/job.html", context | own | map_page.context(job, request.GET))
+
+    def typed(self, job: Job) -> dict[str, Any]:
+        """As the page of styles has them."""
+        return typed.values_of(job, job.project)
+
+    def found(self, job: Job) -> Found | None:
+        """How far apart its agents lie, and how many of them play well."""
+        agents = evidence.of(job) if job.status in (Status.FINISHED, Status.STOPPED) else None
+        if agents is None or not agents.spreads:
+            return None
+        first = agents.spreads[0]
+        many = f"{agents.skilled} of {len(agents.score)} play well"
+        return Found(f"{first.title} {number(first.low, 2)} to {number(first.high, 2)}; {many}")
+
+
+def _proved(job: Job) -> dict[str, Any]:
+    """What says whether the styles differ: the agents that stayed, beside those of the control."""
+    mine, run = evidence.of(job), control.of(job)
+    other = evidence.of(run) if run is not None else None
+    return {
+        "mine": mine,
+        "run": run,
+        "sides": evidence.sides(mine, other) if mine else [],
+        "drawn": evidence.drawn(mine, other) if mine else None,
+        "tied": mine is not None and mine.tied,
+        "selects": job.config["selection"],
+        "goals": [title_of(goal["measure"]) for goal in job.config["objectives"]],
+    }
+
+
+def _went(job: Job) -> dict[str, Any]:
+    """How it went, round by round."""
+    rounds = course.rounds(job)
+    return {
+        "game": games.title_of(job.config["task"]["game"]["name"], job.project),
+        "rounds": rounds,
+        "scores": course.chart(rounds, "best", "typical"),
+        "spread": course.chart(rounds, "high", "low"),
+        "way": title_of(job.config["behaviour"][0]),
+    }
+
+
+def _specialist(job: Job) -> list[tuple[str, Any]]:
+    """Technical words, for the details."""
+    config, task = job.config, job.config["task"]
+    style, steps = task["style"], task["steps"]
+    goals = "; ".join(f"{goal['measure']}: {goal.get('formula') or goal['measure']}" for goal in config["objectives"])
+    return [
+        ("Game", games.title_of(task["game"]["name"], job.project)),
+        ("Winning", style["winning"]),
+        ("Style", style["style"]),
+        ("w1", _weight(style["w1"])),
+        ("w2", _weight(style["w2"])),
+        ("Goals", goals),
+        ("Told apart by", ", ".join(config["behaviour"])),
+        ("Algorithm", ALGORITHMS[task["learner"]["kind"]].title),
+        ("Selection", SELECTED if config["selection"] else UNSELECTED),
+        ("Agents", number(config["algorithm"]["population"])),
+        ("Moves an agent, each round", range_text(steps) if is_range(steps) else number(steps)),
+        ("Episodes that measure an agent", number(config["episodes"])),
+        ("Seed", config["seed"]),
+        ("Workers", worker_words(config["pool"])),
+        ("Attempt", job.attempt),
+        ("Settings", job.config_hash[:12]),
+    ]
+
+
+def _weight(value: Any) -> str:
+    return range_text(value) if is_range(value) else f"{value:g}"
+
+
+class SampleEpisodes(Parts):
+    """Sample episodes, on which formulas are tried before anything is trained."""
+
+    intake = None
+    own_page = True
+    plays = "episode"
+    trial = "Sample episodes"
+    trial_words = "played sample episodes, for the form of styles"

@@ -1,0 +1,181 @@
+"""Which games agents can be bred in, what such a game tells, and the scales of styles that it can offer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from engine.catalog import PLAYERS, AgentGame, built_in
+from engine.config.style_reward import TIME, StyleReward, formula_of, identifier
+from engine.config.style_templates import TEMPLATES, Template
+from engine.errors import ConfigError
+from engine.styles.preview import Samples, readable
+from webapp.training.games import ALONE, SIMULATOR, Offer
+
+OWN = "own"
+"""Instead of a scale: formulas of one’s own."""
+OWN_WEIGHTS = (-0.01, 0.01)
+"""How much a style of one's own matters in the middle of the slider while no sample episodes are played."""
+MIDDLE, FURTHEST = 5, 10
+"""Of the slider between winning and style: at each end the style matters ten times less or more than in the middle."""
+PLAIN = ("score", "win", "length")
+"""Measures of every episode; others say how somebody plays."""
+_FIRST = ("commanders", "pong", "image-pong", SIMULATOR)
+OFFERS: dict[str, Offer] = {key: ALONE[key] for key in (*_FIRST, *(key for key in ALONE if key not in _FIRST))}
+"""A designer's own games first."""
+_MISSING = {
+    "busy-calm": "whether a player moves",
+    "aggressive-cautious": "what damage a player deals and takes",
+    "rusher-builder": "when a player attacks first",
+    "explorer-camper": "how much ground a player covers",
+}
+_MEASURES = {"score": "how well it went", "win": "1 for a win, 0.5 for a draw, 0 for a loss", "length": "in moves"}
+TIME_MEANING = "share of the longest episode that has passed, 0 to 1"
+
+
+class Word(NamedTuple):
+    """A name that formulas may use, as formulas write it, what it is, and the values it had in sample episodes."""
+
+    name: str
+    meaning: str
+    seen: str = ""
+
+
+class Scale(NamedTuple):
+    """A scale of styles; ``missing``: what the game would have to tell (empty: it is offered)."""
+
+    template: Template
+    missing: str
+
+    @property
+    def title(self) -> str:
+        """Its two ends."""
+        return f"{self.template.one} ↔ {self.template.other}"
+
+
+class Told(NamedTuple):
+    """What a game tells: of each decision, of an episode, and whether that is ``known`` at all."""
+
+    signals: tuple[Word, ...]
+    measures: tuple[Word, ...]
+    known: bool
+    names: dict[str, str]
+
+    def scales(self) -> list[Scale]:
+        """Every scale, with what is missing for it."""
+        signals, measures = ([word.name for word in words] for words in (self.signals, self.measures))
+        return [
+            Scale(each, _MISSING[key] if self.known and each.lacks(signals, measures, self.names) else "")
+            for key, each in TEMPLATES.items()
+        ]
+
+    @property
+    def behaviour(self) -> list[str]:
+        """Measures that say how somebody plays, as formulas write them; where there are none, how long it lasts."""
+        return [word.name for word in self.measures if word.name not in PLAIN] or ["length"]
+
+
+def told(game: str, samples: Samples | None) -> Told:
+    """What the engine's game of this name tells, by its sample episodes, or by its row of built-in games."""
+    row = built_in(game) if game else None
+    names = dict(row.names) if row else {}
+    if samples is None:
+        return _by_row(row, names)
+    meanings = row.meanings if row else {}
+    signals = [
+        Word(identifier(name), meanings.get(name, ""), _seen(column))
+        for name, column in zip(samples.signal_names, samples.signals.T, strict=True)
+    ]
+    if samples.longest:
+        signals.append(Word(TIME, TIME_MEANING))
+    measures = [
+        Word(identifier(name), _measured(name, row), _seen(column))
+        for name, column in zip(samples.measure_names, samples.measures.T, strict=True)
+    ]
+    return Told(tuple(signals), tuple(measures), True, names)
+
+
+def _by_row(row: AgentGame | None, names: dict[str, str]) -> Told:
+    if row is None or not row.signals:
+        return Told((), tuple(Word(name, _measured(name, row)) for name in PLAIN), False, names)
+    signals = tuple(Word(name, row.meanings.get(name, "")) for name in (*row.signals, TIME))
+    signals = tuple(word._replace(meaning=TIME_MEANING) if word.name == TIME else word for word in signals)
+    measures = dict.fromkeys((*PLAIN, *row.captions, *row.ends))
+    return Told(signals, tuple(Word(name, _measured(name, row)) for name in measures), True, names)
+
+
+def _measured(name: str, row: AgentGame | None) -> str:
+    """What a measure of an episode is."""
+    if row is not None and name in row.captions:
+        signal = row.captions[name]
+        return f"{signal.words}: {'share of the episode, 0 to 1' if signal.share else signal.unit}"
+    if row is not None and name in row.meanings and name not in PLAIN:
+        return row.meanings[name]
+    ends = row.ends.get(name) if row is not None else None
+    span = f", {ends[0]:g} to {ends[1]:g}" if ends else ""
+    return f"{_MEASURES[name]}{span}" if name in _MEASURES else ""
+
+
+def _seen(column: Any) -> str:
+    if not len(column):
+        return ""
+    low, high = float(column.min()), float(column.max())
+    ends = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+    return ends.replace("-", "\u2212")
+
+
+def weights(slider: int, base: tuple[float, float]) -> tuple[float, float]:
+    """The range of w2 for a place of the slider; ``base``: in its middle."""
+    factor = 10.0 ** ((slider - MIDDLE) / MIDDLE)
+    low, high = (float(f"{end * factor:.2g}") for end in base)
+    return low, high
+
+
+def sizes(style: StyleReward, samples: Samples | None) -> tuple[float, float] | None:
+    """How far apart sample episodes lie in what they would be paid for winning and for the style; None where that is
+    not known."""
+    if samples is None:
+        return None
+    each: dict[str, list[float]] = {}
+    for value in readable(style, (), samples):
+        each.setdefault(value.name, []).extend(value.each)
+    if not all(each.get(name) for name in style.formulas):
+        return None
+    winning, own = (max(each[name]) - min(each[name]) for name in style.formulas)
+    return winning, own
+
+
+def balanced(style: StyleReward, samples: Samples | None) -> tuple[float, float]:
+    """Weights of a style of one's own in the middle of the slider: there the style moves the reward about as much as
+    winning does, to one digit."""
+    found = sizes(style, samples)
+    if found is None or not all(0 < size < math.inf for size in found):
+        return OWN_WEIGHTS
+    weight = float(f"{found[0] / found[1]:.1g}")
+    return -weight, weight
+
+
+def strange(style: StyleReward, told: Told) -> list[tuple[str, str]]:
+    """(place, message) of names in a reward that the game is known not to have; for while no sample episodes are
+    played."""
+    wrong: list[tuple[str, str]] = []
+    for name, text in style.formulas.items() if told.known else ():
+        try:
+            formula_of(text, [word.name for word in told.signals], f"task.style.{name}")
+        except ConfigError as error:
+            wrong += [(problem.place, problem.message) for problem in error.problems]
+    return wrong
+
+
+def unmeasured(ways: Iterable[str], told: Told) -> list[str]:
+    """Measures that a game is known not to have; every game has returns and its rewards."""
+    names = [word.name for word in told.measures]
+    return [way for way in ways if way not in names and not way.startswith(("return", "reward."))]
+
+
+def players_of(game: str) -> str:
+    """Who plays the sample episodes, in words."""
+    row = built_in(game) if game else None
+    script = f" and the script “{PLAYERS[row.scripted].label}”" if row and row.scripted else ""
+    return f"a random player{script}"

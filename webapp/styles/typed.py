@@ -1,0 +1,87 @@
+"""A search for styles as it would be typed into its form: what "Run again with changes" starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.catalog import built_in
+from engine.config.style_templates import TEMPLATES
+from webapp.projects.models import Project
+from webapp.studies.models import Job
+from webapp.studies.setting_fields import range_text
+from webapp.styles.forms import EPISODES, FRESH, POPULATION, ROUNDS
+from webapp.styles.scales import FURTHEST, MIDDLE, OWN, OWN_WEIGHTS, weights
+from webapp.training import games, methods, settings
+from webapp.training.games import OFFERS
+from webapp.training.methods import PRESET_LIST
+from webapp.training.ranges import number_text
+
+Table = Mapping[str, Any]
+
+
+def values_of(job: Job, project: Project) -> dict[str, str]:
+    """The form that would have made ``job``; numbers that are as usual stay empty."""
+    config, task = job.config, job.config["task"]
+    offer, beside = games.named(task["game"]["name"], project)
+    kind = task["learner"]["kind"]
+    preset = PRESET_LIST.get(job.template)
+    chosen = preset if preset is not None and preset.kind == kind else PRESET_LIST[f"{kind}-{methods.USUAL}"]
+    groups = settings.groups(OFFERS[offer], chosen, 1)[1:]
+    usual = {"population": POPULATION, "ticks": ROUNDS, "episodes": EPISODES, "fresh": FRESH}
+    told = {**config, "population": config["algorithm"]["population"]}
+    names = {"ticks": "rounds"}
+    found = {
+        "game": offer,
+        offer: beside,
+        "algorithm": kind,
+        "preset": chosen.key,
+        **settings.texts(groups, {"learner": task["learner"], "game": task["game"]}),
+        **{names.get(name, name): told[name] for name, value in usual.items() if told[name] != value},
+        "steps": number_text(task["steps"]),
+        "seed": config["seed"],
+        "start": _start(config.get("start", ""), project),
+        **_reward(config),
+        "title": job.title,
+    }
+    return {name: str(value) for name, value in found.items() if str(value)}
+
+
+def _start(policy: str, project: Project) -> str:
+    """The saved agent that a search began with; empty where it began with new networks, or nobody keeps it now."""
+    agent = project.agents.kept().filter(policy=policy).first() if policy else None
+    return "" if agent is None else str(agent.pk)
+
+
+def _reward(config: Table) -> dict[str, Any]:
+    """The scale, or formulas of one's own; the slider where it says the weights, else the weights."""
+    style = config["task"]["style"]
+    row = built_in(config["task"]["game"]["name"])
+    names = row.names if row else {}
+    for key, template in TEMPLATES.items():
+        told = template.settings(names)
+        same = all(style[name] == told["task"]["style"][name] for name in ("winning", "style"))
+        aims = [(goal["measure"], goal["formula"]) for goal in told["objectives"]]
+        if same and aims == _goals(config) and list(config["behaviour"]) == told["behaviour"]:
+            return {"scale": key, **_weights(style, template.w2)}
+    goals = {f"goal-{i}": formula or name for i, (name, formula) in enumerate(_goals(config), 1)}
+    called = {f"goal-{i}-called": name for i, (name, formula) in enumerate(_goals(config), 1) if formula}
+    own = {
+        "scale": OWN,
+        "winning": style["winning"],
+        "style": style["style"],
+        "behaviour": " ".join(config["behaviour"]),
+    }
+    return own | goals | called | _weights(style, OWN_WEIGHTS)
+
+
+def _goals(config: Table) -> list[tuple[str, str]]:
+    return [(goal["measure"], goal.get("formula", "")) for goal in config["objectives"]]
+
+
+def _weights(style: Table, base: tuple[float, float]) -> dict[str, Any]:
+    w1, w2 = style["w1"], style["w2"]
+    for place in range(FURTHEST + 1):
+        if w1 == 1 and list(weights(place, base)) == w2:
+            return {"matters": place} if place != MIDDLE else {}
+    return {name: range_text(w) if isinstance(w, list | tuple) else f"{w:g}" for name, w in (("w1", w1), ("w2", w2))}
