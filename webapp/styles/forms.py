@@ -19,10 +19,12 @@ from engine.config.styles import StylesConfig
 from engine.styles.preview import Samples, problems
 from webapp.balance.forms import sentence
 from webapp.games.fields import NumberField
+from webapp.lib.first import first
+from webapp.lib.whole import whole
 from webapp.lib.words import one_of
 from webapp.projects.models import Project
 from webapp.studies.models import Job
-from webapp.styles import sampling, scales
+from webapp.styles import sample_episodes, scales
 from webapp.styles.goal_fields import GoalFields
 from webapp.styles.scales import FURTHEST, MIDDLE, OFFERS, OWN
 from webapp.training import forecast, games, settings, trials
@@ -33,7 +35,7 @@ from webapp.training.ranges import RangeField
 POPULATION, ROUNDS, EPISODES, FRESH = 12, 8, 60, 100
 SHARE = 20
 """An agent learns from this part of what a training of its own takes, each round anew."""
-START = {"game": next(iter(OFFERS))}
+START = {"game": first(OFFERS)}
 """What the page offers before anything is typed."""
 FORMULAS = (WINNING, STYLE)
 NOT_WRITTEN = "Write what is paid for in each decision, such as 2 * moved − 1."
@@ -152,13 +154,13 @@ class StyleForm(GoalFields, TrainForm):
     @cached_property
     def samples(self) -> Samples | None:
         """Sample episodes of the game as it is chosen; None while they are not played."""
-        return sampling.samples_of(self.played)
+        return sample_episodes.samples_of(self.played)
 
     @cached_property
     def played(self) -> Job | None:
         """The job of the sample episodes; None where there is none, or nobody can say which game is meant."""
-        config = sampling.of_game(self.game_as_typed)
-        return None if config is None else sampling.known(self.project, config)
+        config = sample_episodes.of_game(self.game_as_typed)
+        return None if config is None else sample_episodes.known(self.project, config)
 
     @property
     def game_as_typed(self) -> dict[str, Any]:
@@ -270,7 +272,7 @@ class StyleForm(GoalFields, TrainForm):
         if place.startswith("task.style"):
             return parts[2] if len(parts) > 2 else "w2"
         if parts[0] == "objectives":
-            i = int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 0
+            i = (whole(parts[1]) if len(parts) > 1 else None) or 0
             return self.goals[i]["field"] if i < len(self.goals) else "goal-1"
         plain = {"ticks": "rounds", "behaviour": "behaviour", "algorithm": "population", "task.steps": "steps"}
         return plain.get(place) or plain.get(parts[0])

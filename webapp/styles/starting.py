@@ -13,7 +13,7 @@ from webapp.projects.models import Project
 from webapp.studies import actions
 from webapp.studies.intake import Body, Refers
 from webapp.studies.models import Job
-from webapp.styles import sampling, scales
+from webapp.styles import sample_episodes, scales
 from webapp.styles.forms import StyleForm, worded
 from webapp.training import trials
 from webapp.training.intake import SettingsIntake
@@ -49,12 +49,12 @@ class StyleStart(TrainingStart):
 
     @property
     def _episodes(self) -> EpisodesConfig | None:
-        return None if self._study is None else sampling.of(self._study)
+        return None if self._study is None else sample_episodes.of(self._study)
 
     def known(self) -> Job | None:
         """The sample episodes, if they were played."""
         config = self._episodes
-        return None if config is None else sampling.known(self.project, config)
+        return None if config is None else sample_episodes.known(self.project, config)
 
     def study(self, found: Job | None) -> StylesConfig | None:
         """The search; None with ``problems`` or ``waits``."""
@@ -94,7 +94,7 @@ class StyleStart(TrainingStart):
 
 def wrong_of(study: StylesConfig, found: Job | None) -> list[tuple[str, str]]:
     """(place, message) of what sample episodes show to be wrong with a study, or why they could not be played."""
-    samples = sampling.samples_of(found)
+    samples = sample_episodes.samples_of(found)
     if samples is not None and study.task.style is not None:
         return problems(study.task.style, study.objectives, samples)
     return [(place if place.startswith("game") else f"game.{place}", why) for place, why in trials.problems(found)]
@@ -117,11 +117,11 @@ class StylesIntake(SettingsIntake):
 
     def _settled(self, body: Body, study: Study, refers: Refers) -> tuple[Study, Refers]:
         assert isinstance(study, StylesConfig)
-        config = sampling.of(study)
+        config = sample_episodes.of(study)
         if config is None:
             return study, refers
-        sample = sampling.known(body.project, config)
-        if sampling.samples_of(sample) is None:
+        sample = sample_episodes.known(body.project, config)
+        if sample_episodes.samples_of(sample) is None:
             sample = actions.sample(body.project, body.user, config, again=True)
             asked = {"typed": {WHOLE: study.model_dump(mode="json")}, "why": TRYING}
             return study, {**refers, "awaits": sample, "asked": asked}
@@ -137,9 +137,9 @@ class StylesIntake(SettingsIntake):
             return []
         if study.start and not _known(study.start, project):
             return [("start", "no saved agent and no job of this project has such a policy")]
-        config = sampling.of(study)
-        found = sampling.known(project, config) if config is not None else None
-        samples = sampling.samples_of(found)
+        config = sample_episodes.of(study)
+        found = sample_episodes.known(project, config) if config is not None else None
+        samples = sample_episodes.samples_of(found)
         told = scales.told(study.task.game.name, samples)
         if samples is None:
             wrong = scales.strange(study.task.style, told)

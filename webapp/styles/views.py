@@ -19,7 +19,7 @@ from webapp.projects.access import project_for
 from webapp.projects.models import Project
 from webapp.studies import actions, retired
 from webapp.studies.models import Job, Status
-from webapp.styles import control, pictures, sampling, scales
+from webapp.styles import control, pictures, sample_episodes, scales
 from webapp.styles.forms import EPISODES, FORMULAS, FRESH, POPULATION, ROUNDS, StyleForm
 from webapp.styles.goal_fields import GOALS
 from webapp.styles.starting import StyleStart
@@ -111,7 +111,7 @@ def _tried(request: HttpRequest, project: Project, form: StyleForm) -> tuple[dic
     """Which job the page waits for, and what it says before the start: sample episodes are played first, then a trial
     tells how long a search would take."""
     user, again = signed_in(request), bool(request.POST.get("again"))
-    config = sampling.of_game(form.game_as_typed)
+    config = sample_episodes.of_game(form.game_as_typed)
     if config is not None and form.samples is None and not {"game", form.game_field} & form.errors.keys():
         played = form.played
         if played is None or not played.terminal or played.status == Status.STOPPED or again:

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from engine.config import ObjectiveSetConfig, TrainConfig, parse
 from engine.config.lineups import ObjectiveConfig
 from webapp.accounts.models import User
+from webapp.studies.comparing import Comparing
 from webapp.studies.job_page import live
 from webapp.studies.kinds import Parts, Rows
 from webapp.studies.models import Job, Status
@@ -74,7 +75,7 @@ class Trainings(Parts):
 class SettingsSearches(Trainings):
     """Searches for training settings, whose candidates are players."""
 
-    start = SettingsStart
+    start: ClassVar[Any] = SettingsStart
     intake = SettingsIntake()
     results = ("front", "archive")
     files: ClassVar[Mapping[str, str]] = {"policy.zip": "policy"}
@@ -82,7 +83,7 @@ class SettingsSearches(Trainings):
     waits = Parts.waits
     moves = "moves, measuring included"
     draft = TrainDraft.Page.EVOLVE
-    comparing = PlayersCompared()
+    comparing: ClassVar[Comparing | None] = PlayersCompared()
     menu = PLAYERS
     settings = NETWORKS
     directions = dict(WAYS)

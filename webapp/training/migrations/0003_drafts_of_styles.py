@@ -4,15 +4,22 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('training', '0002_drafts_of_pages'),
+        ("training", "0002_drafts_of_pages"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='traindraft',
-            name='page',
-            field=models.CharField(choices=[('train', 'Train an agent'), ('evolve', 'Search for good settings'), ('style', 'Breed styles of play')], default='train', max_length=10),
+            model_name="traindraft",
+            name="page",
+            field=models.CharField(
+                choices=[
+                    ("train", "Train an agent"),
+                    ("evolve", "Search for good settings"),
+                    ("style", "Breed styles of play"),
+                ],
+                default="train",
+                max_length=10,
+            ),
         ),
     ]
