@@ -23,12 +23,12 @@ def address(job: Job) -> str:
 
 def test_a_diverse_few_are_picked_ringed_on_the_map_ticked_in_the_table_and_watched(enter: Enter, team: Studio) -> None:
     page = enter(team.designer, address(bred(team.project)))
-    page.wait_for_function(f"({MARKS})() === 18")
+    page.wait_for_function(f"() => ({MARKS})() === 18")
     page.get_by_label("Pick a diverse few").fill("3")
     page.get_by_role("button", name="Pick them").click()
     expect(page.locator("#style-map-table tr.selected")).to_have_count(3)
     expect(page.locator("[data-map-ticked]")).to_have_text("3 ticked, side by side on the same seed.")
-    page.wait_for_function(f"({RINGS})() === 3")
+    page.wait_for_function(f"() => ({RINGS})() === 3")
     names = page.locator("#style-map-table tr.selected th a").all_inner_texts()
     page.get_by_role("button", name="Watch the ticked agents").click()
     page.wait_for_url("**/watch/*/")
@@ -38,7 +38,7 @@ def test_a_diverse_few_are_picked_ringed_on_the_map_ticked_in_the_table_and_watc
 def test_an_agent_is_opened_from_the_table_by_keyboard_and_its_parents_from_there(enter: Enter, team: Studio) -> None:
     job = bred(team.project)
     page = enter(team.designer, address(job))
-    page.wait_for_function(f"({MARKS})() === 18")
+    page.wait_for_function(f"() => ({MARKS})() === 18")
     page.locator("[data-agent-link='17']").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Agent 17")).to_be_focused()
@@ -52,12 +52,12 @@ def test_an_agent_is_opened_from_the_table_by_keyboard_and_its_parents_from_ther
 def test_ticks_stay_when_a_round_is_complete_and_axes_stay_as_they_were_chosen(enter: Enter, team: Studio) -> None:
     job = bred(team.project, 1)
     page = enter(team.designer, address(job))
-    page.wait_for_function(f"({MARKS})() === 6")
+    page.wait_for_function(f"() => ({MARKS})() === 6")
     page.get_by_role("combobox", name="Across").select_option("moved")
     page.get_by_label("Tick agent 2").check()
     expect(page.locator("[data-map-chart]")).to_contain_text("calm … busy")
     complete(job, 2)
-    page.wait_for_function(f"({MARKS})() === 13", timeout=60_000)
+    page.wait_for_function(f"() => ({MARKS})() === 13", timeout=60_000)
     expect(page.get_by_label("Tick agent 2")).to_be_checked()
     expect(page.get_by_role("combobox", name="Across")).to_have_value("moved")
 
