@@ -66,7 +66,8 @@ class Kept:
 
 class Ended(NamedTuple):
     """A study that is over: ``found``, the artifact that was asked for; its battles; and the seconds that it took, all
-    attempts included. ``processor``: seconds of processor time of the attempt that ended it, its workers included."""
+    attempts included. ``processor``: seconds of processor time, its workers included; of attempts that were killed, as
+    opposed to stopped, none."""
 
     found: Bundle
     battles: int
@@ -83,15 +84,16 @@ def ended(bench: str, config: Study, artifact: str) -> Ended:
     """A study, played to its end or on from where it was killed; what it says goes to standard error. Raises
     EngineError if it fails or is stopped."""
     own = folder(bench) / f"{config.kind}-{study_hash(config)[:12]}"
-    began = spent()
+    took, began = own / "processor", spent()
+    before = float(took.read_text()) if took.exists() else 0.0
     if not _over(own):
-        if execute(config, own, own / "store", resume=_checkpoint(own), said=sys.stderr) or not _over(own):
+        failed = execute(config, own, own / "store", resume=_checkpoint(own), said=sys.stderr)
+        took.write_text(f"{before + spent() - began:.1f}")
+        if failed or not _over(own):
             raise EngineError(f"{config.name} is not over; call the benchmark again and it goes on")
-        (own / "processor").write_text(f"{spent() - began:.1f}")
     end = last_events(own)["end"]
     assert isinstance(end, Finished)
     found = unpack(FolderStore(own / "store").get(end.artifacts[artifact]))
-    took = own / "processor"
     return Ended(found, end.counters.battles, end.counters.seconds, float(took.read_text()) if took.exists() else 0.0)
 
 

@@ -28,6 +28,7 @@ from engine.runtime.cluster import connected
 from engine.simulators.contract import GameSpec
 from engine.simulators.loaders import opened
 from engine.studies import load
+from engine.worth.prices import BEYOND, UNFIELDED, UNMOVED, UNTRIED
 from engine.worth.table import OPEN, TOO_GOOD, TOO_WEAK, UNTESTED
 
 NAME = "wesnoth-worth"
@@ -42,6 +43,10 @@ QUICK = 2_000, 2_000, 2, 8, 2, 8
 TWO = {"teams": 2, "baselines": {"kind": "drawn", "count": 2}}
 """Rules of the lineups: two teams, so that a replicate is ten battles."""
 WORDS = {UNTESTED: "not tested", OPEN: "not settled", TOO_GOOD: "too good", TOO_WEAK: "too weak"}
+UNPRICED = {
+    UNTRIED: "no prices tried", UNMOVED: "costs do not surely matter", BEYOND: "may lie beyond the prices tried",
+    UNFIELDED: "hardly any team could field it at it",
+}  # fmt: skip
 
 
 class Line(NamedTuple):
@@ -60,6 +65,7 @@ class Line(NamedTuple):
     fair: float
     fair_low: float
     fair_high: float
+    why: int
 
     @property
     def told(self) -> bool:
@@ -152,9 +158,9 @@ def _lines(table: Bundle) -> list[Line]:
         one = meta["pieces"][piece]
         worth, low, high = (100 * float(columns[name][i]) for name in ("worth", "low", "high"))
         fair, cheapest, dearest = (float(columns[name][i]) for name in ("fair", "fair_low", "fair_high"))
-        verdict, battles, least = (int(columns[name][i]) for name in ("verdict", "battles", "least"))
+        verdict, battles, least, why = (int(columns[name][i]) for name in ("verdict", "battles", "least", "why"))
         who = one["id"], one["name"], one["category"], least, float(one["cost"])
-        found.append(Line(*who, worth, low, high, verdict, battles, fair, cheapest, dearest))
+        found.append(Line(*who, worth, low, high, verdict, battles, fair, cheapest, dearest, why))
     return found
 
 
@@ -184,7 +190,7 @@ def _time(found: Loop, quick: bool) -> dict[str, Any]:
 
 
 def _said(line: Line) -> str:
-    price = "no fair price"
+    price = f"no fair price ({UNPRICED.get(line.why, '')})"
     if math.isfinite(line.fair):
         price = f"fair price {line.fair:.0f} ({line.fair_low:.0f} to {line.fair_high:.0f})"
     verdict = WORDS.get(line.verdict, "fine")

@@ -45,7 +45,7 @@ def costs(rules: CompiledRules, rows: NDArray[np.int32]) -> NDArray[np.float64]:
 
 
 @jit
-def _mark(state: Any) -> Any:
+def mark(state: Any) -> Any:
     """A random number in [0, 1)."""
     return np.float64(next_number(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
@@ -56,13 +56,13 @@ def _slot_of(state: Any, piece: int, shares: Any, inside: Any) -> Any:
     total, last = 0.0, -1
     for s in range(len(shares)):
         total += shares[s] if inside[s, piece] else 0.0
-    mark = total * _mark(state)
+    left = total * mark(state)
     for s in range(len(shares)):
         if inside[s, piece]:
             last = s
-            if mark < shares[s]:
+            if left < shares[s]:
                 break
-            mark -= shares[s]
+            left -= shares[s]
     return last
 
 
@@ -73,13 +73,13 @@ def _put(state: Any, lineup: Any, rules: Any, price: Any, t: int, s: int, piece:
     mate = rules.partner[s]
     if mate < 0:
         return price[piece], 0
-    many = rules.low[mate] + np.int64(_mark(state) * (rules.high[mate] - rules.low[mate] + 1))
+    many = rules.low[mate] + np.int64(mark(state) * (rules.high[mate] - rules.low[mate] + 1))
     lineup[t, mate] = many
     return price[piece] * many, many
 
 
 @jit
-def _amount(lineup: Any, rules: Any, t: int, piece: int) -> Any:
+def amount(lineup: Any, rules: Any, t: int, piece: int) -> Any:
     """(amount of the piece in a team, number of slots that hold it)."""
     many, slots = 0, 0
     for s in range(lineup.shape[1]):
@@ -127,9 +127,9 @@ def draw_team(  # noqa: C901 - in parts it takes five times as long, and it runs
             continue
         if rules.partner[s] >= 0:
             lineup[t, rules.partner[s]] = 0
-        if rules.pool_size[s] == 0 or (rules.optional[s] and _mark(state) < EMPTY):
+        if rules.pool_size[s] == 0 or (rules.optional[s] and mark(state) < EMPTY):
             continue
-        piece = rules.pool[s, np.int64(_mark(state) * rules.pool_size[s])]
+        piece = rules.pool[s, np.int64(mark(state) * rules.pool_size[s])]
         more, many = _put(state, lineup, rules, price, t, s, piece)
         spent, units = spent + more, units + many
         if spent > rules.budget[1] or units > rules.units[1]:
@@ -137,8 +137,8 @@ def draw_team(  # noqa: C901 - in parts it takes five times as long, and it runs
     cost[t] = spent
     for k in range(len(pieces)):
         if pieces[k] >= 0:
-            many, slots = _amount(lineup, rules, t, pieces[k])
-            if many < least[k] or (slots > 1 and _mark(state) >= 1.0 / slots):
+            many, slots = amount(lineup, rules, t, pieces[k])
+            if many < least[k] or (slots > 1 and mark(state) >= 1.0 / slots):
                 return False
     return bool(rules.budget[0] <= spent <= rules.budget[1] and rules.units[0] <= units <= rules.units[1])
 
@@ -150,7 +150,7 @@ def is_whole(lineup: Any, rules: Any, t: int) -> bool:
         if not rules.is_count[s] and not rules.optional[s] and lineup[t, s] < 0:
             return False
     for pair in rules.apart:
-        if _amount(lineup, rules, t, pair[0])[1] and _amount(lineup, rules, t, pair[1])[1]:
+        if amount(lineup, rules, t, pair[0])[1] and amount(lineup, rules, t, pair[1])[1]:
             return False
     return not _repeats(lineup, rules, t, t)
 

@@ -25,6 +25,7 @@ from engine.lineups.drawing import TRIES, Chances, draw_team, is_whole, jit, may
 from engine.lineups.encoding import team_keys
 from engine.lineups.mending import put_in_order
 from engine.lineups.rules import CompiledRules
+from engine.lineups.scarce import can_prepare, draw_scarce, prepared
 from engine.problem import Capabilities, ShouldStop
 from engine.rng import combine64
 
@@ -33,6 +34,9 @@ ROUNDING = 1e-9
 """A share of the budget by which sums of costs may differ, added up in another order."""
 LOOK_S = 0.25
 """Seconds of drawing between two checks whether to stop."""
+PLAIN, SCARCE = 1_000, 20_000
+"""Draws at a changed price before the first team is drawn as a scarce one, which takes about as long to prepare; and
+then before giving up."""
 
 
 class Pairings(NamedTuple):
@@ -112,14 +116,14 @@ class PairingSpace:
 @jit
 def _pairing(
     state: Any, lineup: Any, rules: Any, pieces: Any, least: Any, nothing: Any, shares: Any, inside: Any, price: Any,
-    cost: Any,
+    cost: Any, most: int,
 ) -> bool:  # fmt: skip
-    """Draw two valid teams, each until it is valid, and again until they may meet."""
+    """Draw two valid teams, each until it is valid, and again until they may meet; False after ``most`` draws."""
     tries = 0
-    while tries < TRIES:
+    while tries < most:
         for t in range(2):
             whole = False
-            while not whole and tries < TRIES:
+            while not whole and tries < most:
                 tries += 1
                 wanted, many = (pieces, least) if t == 0 else (nothing, nothing)
                 drawn = draw_team(state, lineup, rules, t, wanted, many, shares, inside, price, cost)
@@ -127,6 +131,29 @@ def _pairing(
             if not whole:
                 return False
         if may_meet(lineup, rules, cost):
+            return True
+    return False
+
+
+@jit
+def _scarce_pairing(
+    state: Any, lineup: Any, rules: Any, pieces: Any, least: Any, nothing: Any, shares: Any, inside: Any, price: Any,
+    cost: Any,
+) -> bool:  # fmt: skip
+    """The same, where hardly any random draw gives a first team."""
+    if not can_prepare(rules, price, pieces):
+        return bool(_pairing(state, lineup, rules, pieces, least, nothing, shares, inside, price, cost, TRIES))
+    left, tries = prepared(rules, shares, inside, price, pieces[0]), 0
+    while left[0, 0, 0, 0] > 0 and tries < SCARCE:
+        tries += 1
+        if not draw_scarce(state, lineup, rules, 0, pieces, least, shares, inside, price, left, cost):
+            continue
+        whole = False
+        while not whole and tries < SCARCE:
+            tries += 1
+            drawn = draw_team(state, lineup, rules, 1, nothing, nothing, shares, inside, price, cost)
+            whole = drawn and is_whole(lineup, rules, 1)
+        if whole and may_meet(lineup, rules, cost):
             return True
     return False
 
@@ -162,12 +189,16 @@ def _drawn(seeds: Any, rules: Any, pieces: Any, least: Any, shares: Any, inside:
     price = rules.price.copy()
     for i in range(n):
         state[0] = seeds[i]
-        if dearer[i] != 0:
-            price[pieces[i, 0]] += dearer[i]
-        if dearer[i] == 0 or _affordable(rules, inside, price, pieces[i, 0]):
-            found[i] = _pairing(state, out[i], rules, pieces[i], least[i], nothing, shares, inside, price, cost)
-        if dearer[i] != 0:
-            price[pieces[i, 0]] = rules.price[pieces[i, 0]]
+        own, many = pieces[i], least[i]
+        if dearer[i] == 0:
+            found[i] = _pairing(state, out[i], rules, own, many, nothing, shares, inside, price, cost, TRIES)
+        else:
+            price[own[0]] += dearer[i]
+            if _affordable(rules, inside, price, own[0]):
+                found[i] = _pairing(
+                    state, out[i], rules, own, many, nothing, shares, inside, price, cost, PLAIN
+                ) or _scarce_pairing(state, out[i], rules, own, many, nothing, shares, inside, price, cost)
+            price[own[0]] = rules.price[own[0]]
         for t in range(2 if found[i] else 0):
             put_in_order(out[i, t : t + 1], rules, kept)
     return out, found

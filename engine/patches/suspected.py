@@ -11,6 +11,7 @@ from engine.patches.numbers import COST, numbers
 from engine.patches.response import Watched
 from engine.simulators.contract import GameSpec
 from engine.worth.experiment import Experiment
+from engine.worth.prices import Held
 from engine.worth.screen import WIN
 
 Floats = NDArray[np.float64]
@@ -49,10 +50,14 @@ class Suspected:
         for place, number in enumerate(self.numbers):
             curve = self.reading.curves.get(int(self.traits.rules.category[number.piece]))
             if number.name == COST and curve is not None:
-                far = (number.reach / curve.scale) ** np.arange(1, 3)
-                covariance = curve.covariance * np.outer(far, far) + np.eye(2) * INFLATED**2
-                found[place] = curve.weights * far, covariance
+                weights, covariance = curve.of_price(number.reach, self._held(number.piece))
+                found[place] = weights, covariance + np.eye(2) * INFLATED**2
         return found
+
+    def _held(self, piece: int) -> Held:
+        """How teams hold a piece."""
+        single = next(i for i, trait in enumerate(self.traits.single) if trait.pieces == (piece,))
+        return Held(float(self.reading.screen.units[single]), float(self.reading.leans[single]), single)
 
     def _trait(self, i: int, pieces: tuple[str, ...]) -> int:
         found = self._place(pieces)

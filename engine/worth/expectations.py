@@ -38,9 +38,12 @@ PART = 400_000
 """Pairs of a host and a guest at a time."""
 TURNS = 100_000
 """Pairings at changed prices at a time."""
+ALIKE, HALVINGS = 4, 10
+"""Pairings that must be found at a price for it to count as one at which the piece can be fielded, and how often the
+way to the last such price is halved."""
 WIN, OUTCOMES = 0, 2
 _EXPECTED = 0xE9C7
-_REFERENCE, _PRICED, _PILOT, _POSSIBLE = 0, 3, 4, 5
+_REFERENCE, _PRICED, _PILOT, _POSSIBLE, _FIELDED = 0, 3, 4, 5, 6
 
 
 class Part(NamedTuple):
@@ -95,6 +98,24 @@ class Expectations:
         """For which of the chosen traits a pairing can be drawn. Raises Cancelled."""
         keys = combine64(self._key(_POSSIBLE), chosen.astype(np.uint64))
         return draw(self.rules, keys, *self.traits.asked(chosen), stopped=self.stopped).found
+
+    def fielded(self, chosen: Index, ends: Floats) -> Floats:
+        """How far towards ``ends`` the prices of the chosen pieces can change before hardly any team can field them,
+        to a thousandth of that; where none can, 0. Raises Cancelled."""
+        many = len(chosen)
+        keys = combine64(self._key(_FIELDED), np.arange(many * ALIKE, dtype=np.uint64))
+        asked = [np.repeat(each, ALIKE, axis=0) for each in self.traits.asked(chosen)]
+
+        def can(shares: Floats) -> NDArray[np.bool_]:
+            found = draw(self.rules, keys, *asked, np.repeat(shares * ends, ALIKE), stopped=self.stopped).found
+            return np.asarray(found.reshape(many, ALIKE).all(axis=1))
+
+        whole, low, high = can(np.ones(many)), np.zeros(many), np.ones(many)
+        for _ in range(0 if whole.all() else HALVINGS):
+            middle = (low + high) / 2
+            good = can(middle)
+            low, high = np.where(good, middle, low), np.where(good, high, middle)
+        return np.asarray(np.where(whole, 1.0, low) * ends)
 
     def priced(self, chosen: Index, dearer: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """Forecasts of the WIN of a team with each of the chosen traits at a price changed by ``dearer``; and which of

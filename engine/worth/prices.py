@@ -5,20 +5,23 @@ measured, not assumed, in battles whose first team holds a piece at a changed pr
 that were the price. The outcome minus the forecast is regressed on the gold z and z^2, and on z times the piece's share
 of its team's gold (where a piece leaves little to the rest, gold is worth more), with a fixed effect for each piece;
 with the forecast's own curve added, from pairings that are not played, this gives the curve H of a category and its
-covariance (White 1980). Pieces may depart from it: what gold buys goes with one piece better than with another. How
-much their slopes differ beyond luck (the moment estimate of DerSimonian and Laird 1986) widens the curve of each.
+covariance (White 1980). Pieces may depart from it: what gold buys goes with one piece better than with another. From
+how much their slopes differ beyond luck (the moment estimate of DerSimonian and Laird 1986) follows how far each
+departs by its own battles at changed prices (the best linear prediction: Henderson 1975); what these leave open widens
+its curve.
 
 With an outcome o beyond even at the present price, the fair change d solves o + H(d) = 0. Its range contains every d at
 which o and H(d), each within its own range, can add up to 0 (their errors add up: Bonferroni). Like Fieller's (1954) it
 may be unbounded; then, and where no change within reach makes the piece fair, there is no fair price.
 
-How far prices are changed follows from the slope of the outcome in the teams' cost difference in the reference.
+How far prices are changed follows from the slope of the outcome in the teams' cost difference in the reference; it ends
+where hardly any team can field the piece.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +38,10 @@ SPREAD = 1e-9
 LEAST, WIDER = 0.1, 2.0
 """Price changes should move outcomes by at least LEAST, or by WIDER times the distance to fair."""
 GRID = 801
+PRICED, UNTRIED, UNMOVED, BEYOND, UNFIELDED = range(5)
+"""Why there is no fair price, where there is none: no prices were tried, or the worth is unknown; prices do not surely
+move outcomes; it, or an end of its range, lies beyond the prices that were tried; and these ended where hardly any team
+can field the piece."""
 OWN = 1.96
 """Standard deviations of what is a piece's own in the curve: independent of luck, so added in squares."""
 
@@ -98,27 +105,57 @@ class Slope(NamedTuple):
         return self.size > errors * math.sqrt(self.variance)
 
 
+class Own(NamedTuple):
+    """By how much the outcome of a piece's teams departs from its category's curve, per gold / scale; the standard
+    deviation of what is not known of that; and the covariance [3, 3] of the weights, as far as it concerns the piece:
+    what its own battles say of its slope does not depend on the others'."""
+
+    shift: float
+    doubt: float
+    covariance: Floats
+
+    def plus(self, other: Own) -> Own:
+        """Both together, as if the doubts were the same."""
+        return Own(self.shift + other.shift, self.doubt + other.doubt, self.covariance + other.covariance)
+
+
 class Curve(NamedTuple):
     """Outcome as a function of the gold that a team pays more: ``weights`` float64[3] of gold / ``scale``, of its
     square and of its product with the piece's ``lean``, and their ``covariance`` [3, 3]; ``own``: the standard
-    deviation of what is a piece's own in the first of these."""
+    deviation of what is a piece's own in the first of these; ``pieces``: what is known of that for each that was played
+    at changed prices."""
 
     weights: Floats
     covariance: Floats
     scale: float
     own: float = 0.0
+    pieces: Mapping[int, Own] = {}
 
-    def at(self, gold: Floats, lean: float = 0.0) -> tuple[Floats, Floats, Floats]:
-        """The change of the outcome for so much gold, its standard error, and the standard deviation of what is a
-        piece's own in it; ``lean``: see ``leans``."""
-        powers = _powers(gold / self.scale, np.full(len(gold), lean))
-        variance = np.einsum("ni,ij,nj->n", powers, self.covariance, powers)
-        return powers @ self.weights, np.sqrt(np.maximum(variance, 0.0)), self.own * np.abs(gold) / self.scale
+    def of(self, piece: int) -> Own:
+        """What is a piece's own."""
+        return self.pieces.get(piece, Own(0.0, self.own, self.covariance))
+
+    def at(self, gold: Floats, held: Held) -> tuple[Floats, Floats, Floats]:
+        """The change of the outcome for so much gold that teams pay more for a piece that they hold so, the curve's
+        standard error, and the standard deviation of what is not known of the piece's own part."""
+        powers, own = _powers(gold / self.scale, np.full(len(gold), held.lean)), self.of(held.piece)
+        variance = np.einsum("ni,ij,nj->n", powers, own.covariance, powers)
+        moved = powers @ self.weights + own.shift * powers[:, 0]
+        return moved, np.sqrt(np.maximum(variance, 0.0)), own.doubt * np.abs(powers[:, 0])
+
+    def of_price(self, change: float, held: Held) -> tuple[Floats, Floats]:
+        """The same as a function of a price that is changed by so many times ``change``: float64[2] of that and of its
+        square, and their covariance [2, 2], what is a piece's own included."""
+        far, own = held.units * change / self.scale, self.of(held.piece)
+        turned = np.array([[far, 0.0, far * held.lean], [0.0, far**2, 0.0]])
+        doubt = np.diag([(own.doubt * far) ** 2, 0.0])
+        return turned @ self.weights + [own.shift * far, 0.0], turned @ own.covariance @ turned.T + doubt
 
     def plus(self, other: Curve) -> Curve:
         """The sum of two curves of the same scale, independent but for what is a piece's own in them."""
         weights, covariance = self.weights + other.weights, self.covariance + other.covariance
-        return Curve(weights, covariance, self.scale, self.own + other.own)
+        pieces = {each: self.of(each).plus(other.of(each)) for each in {*self.pieces, *other.pieces}}
+        return Curve(weights, covariance, self.scale, self.own + other.own, pieces)
 
 
 def leans(gold: Floats) -> Floats:
@@ -132,7 +169,7 @@ def leans(gold: Floats) -> Floats:
 def curve(pieces: Ints, gold: Floats, lean: Floats, outcome: Floats, scale: float) -> Curve | None:
     """The curve from battles whose first team holds a piece of ``pieces`` [n], with this ``lean`` [n], at a price that
     takes ``gold`` [n] more; None where they do not determine it."""
-    _, group, many = np.unique(pieces, return_inverse=True, return_counts=True)
+    each, group, many = np.unique(pieces, return_inverse=True, return_counts=True)
     columns = np.column_stack([_powers(gold / scale, lean), outcome])
     means = np.stack([np.bincount(group, c, len(many)) for c in columns.T], axis=1) / many[:, None]
     within = columns - means[group]
@@ -146,61 +183,94 @@ def curve(pieces: Ints, gold: Floats, lean: Floats, outcome: Floats, scale: floa
     rest = y - x @ weights
     scores = x * rest[:, None]
     spread = inverse @ (scores.T @ scores) @ inverse * len(y) / (len(y) - len(many))
-    own = _own(group, x[:, 0], rest, len(many), len(used))
+    own, apart = _own(group, x[:, 0], rest, len(many), len(used))
     steered = np.stack([np.bincount(group, c * x[:, 0], len(many)) for c in x.T], axis=1)
-    return Curve(weights, spread + own**2 * inverse @ (steered.T @ steered) @ inverse, scale, own)
+    covariance = spread + own**2 * inverse @ (steered.T @ steered) @ inverse
+    known = [
+        Own(trust * slope, math.sqrt(1 - trust) * own, _left(trust, among, covariance))
+        for (slope, trust), among in zip(apart, steered, strict=True)
+    ]
+    return Curve(weights, covariance, scale, own, dict(zip(each.tolist(), known, strict=True)))
 
 
-def _own(group: Ints, gold: Floats, rest: Floats, many: int, fitted: int) -> float:
-    """The standard deviation of the slopes of groups beyond luck, from what the fit of so many numbers left."""
-    size = np.bincount(group, gold**2, many)
-    free, noise = many - fitted, float(rest @ rest) / max(len(rest) - many - fitted, 1)
-    if free < 1 or not noise > 0 or not (size > 0).all():
-        return 0.0
-    apart = float((np.bincount(group, gold * rest, many) ** 2 / size).sum()) / noise
-    return math.sqrt(max(apart - free, 0.0) * noise / float(size.sum() - (size**2).sum() / size.sum()))
+def _left(trust: float, steered: Floats, covariance: Floats) -> Floats:
+    """What the weights' errors leave in a piece's own curve: as far as its own slope is trusted, it makes up for
+    them."""
+    turned = np.eye(3)
+    turned[0] -= trust * steered / max(float(steered[0]), 1e-300)
+    return np.asarray(turned @ covariance @ turned.T)
+
+
+def _own(group: Ints, gold: Floats, rest: Floats, many: int, fitted: int) -> tuple[float, list[tuple[float, float]]]:
+    """The standard deviation of the slopes of groups beyond luck, from what the fit of so many numbers left; and of
+    each its slope, and how far that is to be trusted (0 to 1)."""
+    size, noise = np.bincount(group, gold**2, many), float(rest @ rest) / max(len(rest) - many - fitted, 1)
+    if many <= fitted or not noise > 0 or not (size > 0).all():
+        return 0.0, [(0.0, 0.0)] * many
+    slope = np.bincount(group, gold * rest, many) / size
+    apart = float(size @ slope**2) / noise - (many - fitted)
+    own = max(apart, 0.0) * noise / float(size.sum() - (size**2).sum() / size.sum())
+    return math.sqrt(own), [*zip(slope.tolist(), (own / (own + noise / size)).tolist(), strict=True)]
 
 
 def _powers(gold: Floats, lean: Floats) -> Floats:
     return np.column_stack([gold, gold**2, gold * lean])
 
 
+class Reach(NamedTuple):
+    """The price changes that are tried, and whether they end where hardly any team can field the piece."""
+
+    low: float
+    high: float
+    least: bool = False
+    most: bool = False
+
+
 class Fair(NamedTuple):
-    """A fair price and its range; NaN where it cannot be measured."""
+    """A fair price and its range; NaN where it cannot be measured, and ``why``."""
 
     price: float
     low: float
     high: float
+    why: int = PRICED
 
-
-NONE = Fair(math.nan, math.nan, math.nan)
+    @classmethod
+    def none(cls, why: int) -> Fair:
+        """It cannot be measured."""
+        return cls(math.nan, math.nan, math.nan, why)
 
 
 class Held(NamedTuple):
-    """How teams hold a piece: how many ``units`` of it on average, and its ``lean`` (``leans``)."""
+    """How teams hold a ``piece``, numbered as in ``curve``: how many ``units`` of it on average, and its ``lean``
+    (``leans``)."""
 
     units: float
     lean: float
+    piece: int = -1
 
 
 def fair(
-    price: float, reach: Range, bounds: Range, outcome: float, ends: Range, curve: Curve, errors: float,
+    price: float, reach: Reach, bounds: Range, outcome: float, ends: Range, curve: Curve, errors: float,
     held: Held,
 ) -> Fair:  # fmt: skip
     """The fair price of a piece. ``price``: its present cost; ``reach``: the price changes that were tried; ``bounds``:
     permitted costs; ``outcome``: that of its teams beyond even, within ``ends``; ``errors``: standard errors of the
     curve on each side."""
-    if not all(map(math.isfinite, (*reach, outcome, *ends))) or reach.high <= reach.low:
-        return NONE
-    change, step = np.linspace(*reach, GRID, retstep=True)
-    moved, error, own = curve.at(held.units * change, held.lean)
+    if not all(map(math.isfinite, (reach.low, reach.high, outcome, *ends))):
+        return Fair.none(UNTRIED)
+    if reach.high <= reach.low:
+        return Fair.none(UNFIELDED if reach.least or reach.most else UNTRIED)
+    change, step = np.linspace(reach.low, reach.high, GRID, retstep=True)
+    moved, error, own = curve.at(held.units * change, held)
     below, above = (np.hypot(half + errors * error, OWN * own) for half in (outcome - ends.low, ends.high - outcome))
-    may = (outcome + moved - below <= 0) & (outcome + moved + above >= 0)
-    low, high = price + reach.low, price + reach.high
     left = outcome + moved
+    may = (left - below <= 0) & (left + above >= 0)
+    cheaper = bool(may[0] and price + reach.low > bounds.low)
+    dearer = bool(may[-1] and price + reach.high < bounds.high)
     crossing = np.flatnonzero((left[:-1] > 0) & (left[1:] <= 0))
-    if len(crossing) != 1 or (may[0] and low > bounds.low) or (may[-1] and high < bounds.high):
-        return NONE
+    if cheaper or dearer or len(crossing) != 1:
+        ended = (reach.least and (cheaper or left[0] <= 0)) or (reach.most and (dearer or left[-1] > 0))
+        return Fair.none(UNFIELDED if ended else BEYOND)
     k, inside = int(crossing[0]), np.flatnonzero(may)
     exact = change[k] + step * left[k] / (left[k] - left[k + 1])
     first, last = price + float(change[inside[0]]) - step, price + float(change[inside[-1]]) + step

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from engine import confidence
 from engine.confidence import Range
 from engine.worth.estimates import by_group, surprise
-from engine.worth.prices import LEAST, WIDER, Curve, curve, leans
+from engine.worth.prices import LEAST, WIDER, Curve, Reach, curve, leans
 from engine.worth.screen import LEAD, SIDES, WIN, Screen
 from engine.worth.traits import Traits
 
@@ -152,13 +152,29 @@ class Reading:
         """The pieces whose prices are changed, with equal frequency for small and large categories."""
         kinds: dict[int, list[int]] = {}
         for i, trait in enumerate(self.traits.single):
-            if self.reach(i):
+            if (reach := self.reach(i)) and reach.low < reach.high:
                 kinds.setdefault(int(self.screen.rules.category[trait.pieces[0]]), []).append(i)
         most = max(map(len, kinds.values()), default=0)
         return tuple(pieces[turn % len(pieces)] for turn in range(most) for pieces in kinds.values())
 
-    def reach(self, piece: int) -> Range | None:
-        """The range of price changes of a piece; None where the effect of its price is unknown."""
+    def reach(self, piece: int) -> Reach | None:
+        """The price changes of a piece that are tried; None where the effect of its price is unknown. Raises
+        Cancelled."""
+        return self._reaches[piece]
+
+    @cached_property
+    def _reaches(self) -> list[Reach | None]:
+        wished = [self._wished(i) for i in range(len(self.traits.single))]
+        known = np.array([i for i, ends in enumerate(wished) if ends], np.int64)
+        low, high = np.array([wished[i] for i in known]).reshape(-1, 2).T
+        least, most = (self.screen.expectations.fielded(known, end) for end in (low, high))
+        found: list[Reach | None] = [None] * len(wished)
+        for i, *ends, at_least, at_most in zip(known.tolist(), least, most, least > low, most < high, strict=True):
+            found[i] = Reach(*map(float, ends), bool(at_least), bool(at_most))
+        return found
+
+    def _wished(self, piece: int) -> Range | None:
+        """The same, whether teams can field it or not."""
         screen, (p,) = self.screen, self.traits.all[piece].pieces
         slope, units = screen.slopes[int(screen.rules.category[p])], float(screen.units[piece])
         if not slope.known(OFFSET) or not units or not screen.rest[WIN].many[piece]:
@@ -176,7 +192,7 @@ class Reading:
 
     def dearer(self, dealt: Chosen, marks: Floats) -> Floats:
         """Price changes of the dealt pieces, uniform within reach, from random ``marks`` in [0, 1)."""
-        reach = np.array([self.reach(i) or (0.0, 0.0) for i in range(len(self.traits.single))])
+        reach = np.array([(each.low, each.high) if each else (0.0, 0.0) for each in self._reaches])
         return np.asarray(reach[dealt, 0] + marks * (reach[dealt, 1] - reach[dealt, 0]))
 
     @cached_property

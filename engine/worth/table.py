@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engine.columns import Arrays
 from engine.confidence import Range
 from engine.simulators.contract import GameSpec
-from engine.worth.prices import NONE, Fair, Held, fair
+from engine.worth.prices import UNMOVED, UNTRIED, Fair, Held, fair
 from engine.worth.reading import ERROR, OFFSET, OFFSET_ERROR, Finalist, Finding, Reading
 from engine.worth.screen import WIN, Screen
 
@@ -27,9 +27,10 @@ PRICES = ("fair", "fair_low", "fair_high")
 def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     """Meta and columns: ``piece`` int32[n, 2] (-1: no second piece), ``least`` int32[n], ``battles`` int64[n],
     ``worth`` and its range ``low`` to ``high`` float64[n] in win probability (NaN: unknown), log ``evidence`` that it
-    matters, and the ``verdict`` uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to ``fair_high``, and
-    the average amount ``units`` in teams that hold any. Pieces come first, then amounts, then pairs that may well
-    matter; a pair without battles of its own was not proved and has no range."""
+    matters, and the ``verdict`` uint8[n]; for pieces the ``fair`` price, its range ``fair_low`` to ``fair_high``, the
+    reason ``why`` there is none uint8[n] (``prices``), and the average amount ``units`` in teams that hold any. Pieces
+    come first, then amounts, then pairs that may well matter; a pair without battles of its own was not proved and has
+    no range."""
     pairs = zip(reading.finalists, reading.findings, strict=True) if reading.proving else ()
     found = {f.trait: (f, finding) for f, finding in pairs}
     singles = len(reading.traits.single) + len(reading.traits.amounts)
@@ -46,10 +47,11 @@ def tabled(reading: Reading, spec: GameSpec) -> tuple[dict[str, Any], Arrays]:
     columns |= {name: np.array([row[1 + k] for row in rows]) for k, name in enumerate(EFFECTS)}
     pieces = [{"id": p.id, "name": p.name, "category": p.category, "cost": p.cost} for p in spec.pieces]
     prices = [
-        _fair(reading, levels, i, row) if i < len(reading.traits.single) else NONE
+        _fair(reading, levels, i, row) if i < len(reading.traits.single) else Fair.none(UNTRIED)
         for i, row in zip(shown, rows, strict=True)
     ]
     columns |= {name: np.array([price[k] for price in prices]) for k, name in enumerate(PRICES)}
+    columns["why"] = np.array([price.why for price in prices], np.uint8)
     columns["units"] = np.array([reading.screen.units[i] if i < singles else math.nan for i in shown])
     meta = {"pieces": pieces, "matters": reading.matters, "game": spec.title, "proved": reading.proving}
     return meta, columns
@@ -101,12 +103,11 @@ def _screened(reading: Reading, levels: _Levels, i: int) -> Row:
 def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:
     """The fair price of a piece, from its row."""
     screen, (piece,), reach = reading.screen, reading.traits.all[i].pieces, reading.reach(i)
-    curve = reading.curves.get(int(screen.rules.category[piece]))
+    curve, (_, worth, low, high, *_) = reading.curves.get(int(screen.rules.category[piece])), row
     if reach is None or curve is None:
-        return NONE
-    _, worth, low, high, *_ = row
+        return Fair.none(UNMOVED if reach is None and math.isfinite(worth) else UNTRIED)
     base, bounds = float(levels.base[i]), Range(*reading.bounds[piece].tolist())
-    ends, held = Range(low + base, high + base), Held(float(screen.units[i]), float(reading.leans[i]))
+    ends, held = Range(low + base, high + base), Held(float(screen.units[i]), float(reading.leans[i]), i)
     return fair(float(screen.rules.price[piece]), reach, bounds, worth + base, ends, curve, OFFSET, held)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from engine.job_folder import last_events
 from engine.studies import load
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
+from engine.worth.prices import UNFIELDED
 
 
 @pytest.fixture(autouse=True)
@@ -42,9 +44,11 @@ def test_a_study_that_is_over_is_not_played_again_and_one_that_was_killed_goes_o
     (own / "events.jsonl").write_bytes(b"".join(events[:-1]) + events[-1][:20])
     resumed: list[str] = []
     monkeypatch.setattr(kept, "execute", lambda *_, resume, **__: resumed.append(resume))
+    (own / "processor").write_text("900.0")
     with pytest.raises(EngineError, match="goes on"):
         ended("some", study, "table")
     assert resumed == [last_events(own)["saved"].artifacts["checkpoint"]]  # type: ignore[attr-defined]
+    assert float((own / "processor").read_text()) >= 900, "what earlier attempts took counts"
 
 
 def test_processor_time_counts_processes_below_this_one() -> None:
@@ -79,7 +83,7 @@ def test_the_patch_of_a_seed_is_found_once_for_all_cases(monkeypatch: pytest.Mon
 
 
 def test_the_loop_of_wesnoth_needs_no_suspect_to_say_what_it_took() -> None:
-    line = wesnoth_worth.Line("a", "A", "hero", 1, 20.0, 9.0, 4.0, 14.0, 3, 300, 31.2, 25.0, 40.0)
+    line = wesnoth_worth.Line("a", "A", "hero", 1, 20.0, 9.0, 4.0, 14.0, 3, 300, 31.2, 25.0, 40.0, 0)
     none = kept.Ended(None, 100, 60.0, 30.0)  # type: ignore[arg-type]
     found = wesnoth_worth.Loop(none, [line], none, {"a.cost": 31.0}, None, none, {
         ("a", 1): line._replace(worth=1.0, low=-4.0, high=6.0, verdict=2)})  # fmt: skip
@@ -87,5 +91,7 @@ def test_the_loop_of_wesnoth_needs_no_suspect_to_say_what_it_took() -> None:
     assert held["value"] == 1
     assert "A, 20 gold, then 31: +9.0 (+4.0 to +14.0), then +1.0 (-4.0 to +6.0), not settled" in held["detail"]
     assert "fair price 31 (25 to 40)" in wesnoth_worth._said(line)
+    unpriced = line._replace(fair=math.nan, why=UNFIELDED)
+    assert "no fair price (hardly any team could field it at it)" in wesnoth_worth._said(unpriced)
     assert wesnoth_worth._time(found, False)["value"] == 3
     assert wesnoth_worth._replayed(found)["value"] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -28,6 +29,7 @@ from engine.patches.finder import Finder
 from engine.patches.numbers import Number, numbers
 from engine.patches.response import Response, Watched
 from engine.patches.space import FREE, Patch, PatchSpace
+from engine.patches.suspected import INFLATED, Suspected
 from engine.patches.table import tabled
 from engine.patches.trials import Trials
 from engine.problem import PatchedContext
@@ -38,6 +40,7 @@ from engine.studies import load
 from engine.worth import expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
+from engine.worth.prices import Curve, Held, Own
 from engine.worth.screen import Screen
 from engine.worth.traits import Traits
 from tests.engine.sample_simulators import SPEC
@@ -256,6 +259,27 @@ def test_a_searched_team_meets_only_teams_of_about_its_cost_that_share_no_piece_
     mine, theirs = costs(rules, rows[:, :, 0].reshape(-1, 5)), costs(rules, rows[:, :, 1].reshape(-1, 5))
     assert (np.maximum(mine, theirs) <= np.minimum(mine, theirs) * 1.2 + 1e-9).all()
     assert (rows[:, :, 0, 0] != rows[:, :, 1, 0]).all()
+
+
+def test_what_a_price_does_to_a_piece_that_comes_in_amounts_is_what_the_experiment_says_of_so_much_gold() -> None:
+    traits = Traits(compile_rules(SPEC, config().pairings))
+    single = [trait.pieces[0] for trait in traits.single].index(SOLDIER)
+    own = {single: Own(0.01, 0.0, np.zeros((3, 3)))}
+    curve = Curve(np.array([-0.2, 0.05, 0.03]), np.zeros((3, 3)), 90.0, 0.05, own)
+    units, leans = np.full(len(traits.single), 3.0), np.full(len(traits.single), 0.5)
+    known = cast(Suspected, Suspected.__new__(Suspected))
+    known.traits, known.numbers = (
+        traits,
+        [Number("soldier-0.cost", SOLDIER, "cost", "Cost", "", 2.0, 1.0, -2, 10, 20.0)],
+    )
+    reading = SimpleNamespace(
+        curves={traits.rules.category[SOLDIER]: curve}, leans=leans, screen=SimpleNamespace(units=units)
+    )
+    known.reading = cast(Any, reading)
+    weights, covariance = known.responses()[0]
+    moved, _, _ = curve.at(np.array([3.0 * 10.0]), Held(3.0, 0.5, single))
+    assert float(weights.sum()) == pytest.approx(float(moved[0]))
+    np.testing.assert_allclose(covariance, np.eye(2) * INFLATED**2)
 
 
 def test_of_what_nobody_can_pay_no_pairing_is_drawn() -> None:

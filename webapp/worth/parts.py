@@ -30,6 +30,13 @@ VERDICTS = {
 TOGETHER = {TOO_GOOD: "Too good together", TOO_WEAK: "Too weak together"}
 """Of a pair, which has no price of its own."""
 MARKS = {TOO_GOOD: "strong", TOO_WEAK: "strong", OPEN: "unsure", FINE: "fair"}
+UNPRICED = {
+    1: "no prices were tried",
+    2: "it is not sure that costs decide who wins",
+    3: "it, or an end of its range, lies beyond the prices that were tried",
+    4: "at such a price hardly any team can field it",
+}
+"""Why there is no fair price, by the table's ``why`` (``engine.worth.prices``)."""
 POINTS = 100
 SHOWN = 25
 """Rows of the table that stand open (also in the template)."""
@@ -38,7 +45,8 @@ SHOWN = 25
 class Line(NamedTuple):
     """A piece, an amount or a pair: what it is worth in points of the chance to win, with its range (None: none).
     ``pieces``: by their ids; ``least``: the amount from which on it counts; ``fair``: its fair price, with its range;
-    ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does."""
+    ``units``: how many of it teams hold that have any; ``matters``: from how many points on an effect does; ``why``:
+    see UNPRICED."""
 
     name: str
     category: str
@@ -55,6 +63,12 @@ class Line(NamedTuple):
     fair_high: float | None = None
     units: float | None = None
     matters: float | None = None
+    why: int = 0
+
+    @property
+    def unpriced(self) -> str:
+        """Why it has no fair price; nothing where it has, and in tables from before that was kept."""
+        return UNPRICED.get(self.why, "")
 
     @property
     def key(self) -> str:
@@ -172,7 +186,7 @@ def lines_of(bundle: Bundle) -> list[Line]:
                 float(one["cost"]) if second < 0 and least == 1 else None,
                 worth, low, high, int(columns["verdict"][i]), int(columns["battles"][i]),
                 tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least, *prices,
-            )._replace(matters=matters)
+            )._replace(matters=matters, why=int(columns["why"][i]) if "why" in columns else 0)
         )  # fmt: skip
     return sorted(found, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
 
@@ -194,7 +208,7 @@ def largest(lines: list[Line]) -> float:
 
 HEADS = (
     "name", "category", "pieces", "least", "cost", "worth", "low", "high", "verdict", "battles", "fair", "fair_low",
-    "fair_high", "per_unit",
+    "fair_high", "unpriced", "per_unit",
 )  # fmt: skip
 """Columns of the table for programs."""
 
@@ -202,4 +216,5 @@ HEADS = (
 def rows_of(bundle: Bundle | None) -> TableRows:
     """The table as rows for programs."""
     lines = lines_of(bundle) if bundle is not None else []
-    return TableRows(HEADS, [{**line._asdict(), "verdict": line.words, "per_unit": line.per_unit} for line in lines])
+    told = ({"verdict": line.words, "per_unit": line.per_unit, "unpriced": line.unpriced} for line in lines)
+    return TableRows(HEADS, [{**line._asdict(), **own} for line, own in zip(lines, told, strict=True)])
