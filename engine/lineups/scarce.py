@@ -52,7 +52,8 @@ def prepared(rules: Any, shares: Any, inside: Any, price: Any, given: int) -> An
         for k in range(-2, rules.pool_size[s]):
             piece, share = _option(rules, shares, inside, given, s, k)
             for many in range(low, high + 1) if share > 0 else range(0):
-                each, units, spent = share / (high - low + 1), *_takes(rules, price, s, piece, many)
+                each = share / (high - low + 1)
+                units, spent = _takes(rules, price, s, piece, many)
                 if k == -2:
                     _add(left[s, 0], left[s + 1, 1], each, units, spent)
                 else:
@@ -95,7 +96,7 @@ def _most_units(rules: Any) -> int:
     most = 0
     for s in range(len(rules.is_count)):
         most += rules.high[s] if rules.is_count[s] else 0
-    return min(most, rules.units[1])
+    return int(min(most, rules.units[1]))
 
 
 @jit
@@ -144,8 +145,8 @@ def _choice(
     units: int, spent: int,
 ) -> Any:  # fmt: skip
     """A choice for a slot (``_option``) and the amount, with their chances given that the team will be whole."""
-    rest, low, high = mark(state) * left[s, placed, units, spent], *_counts(rules, s)
-    found = -1, low
+    low, high = _counts(rules, s)
+    rest, found = mark(state) * left[s, placed, units, spent], (-1, low)
     for k in range(-2 + placed, rules.pool_size[s]):
         piece, share = _option(rules, shares, inside, given, s, k)
         after = left[s + 1, 1 if k == -2 else placed]

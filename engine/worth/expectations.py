@@ -104,10 +104,10 @@ class Expectations:
         to a thousandth of that; where none can, 0. Raises Cancelled."""
         many = len(chosen)
         keys = combine64(self._key(_FIELDED), np.arange(many * ALIKE, dtype=np.uint64))
-        asked = [np.repeat(each, ALIKE, axis=0) for each in self.traits.asked(chosen)]
+        pieces, least = (np.repeat(each, ALIKE, axis=0) for each in self.traits.asked(chosen))
 
         def can(shares: Floats) -> NDArray[np.bool_]:
-            found = draw(self.rules, keys, *asked, np.repeat(shares * ends, ALIKE), stopped=self.stopped).found
+            found = draw(self.rules, keys, pieces, least, np.repeat(shares * ends, ALIKE), stopped=self.stopped).found
             return np.asarray(found.reshape(many, ALIKE).all(axis=1))
 
         whole, low, high = can(np.ones(many)), np.zeros(many), np.ones(many)

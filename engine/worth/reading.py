@@ -169,8 +169,9 @@ class Reading:
         low, high = np.array([wished[i] for i in known]).reshape(-1, 2).T
         least, most = (self.screen.expectations.fielded(known, end) for end in (low, high))
         found: list[Reach | None] = [None] * len(wished)
-        for i, *ends, at_least, at_most in zip(known.tolist(), least, most, least > low, most < high, strict=True):
-            found[i] = Reach(*map(float, ends), bool(at_least), bool(at_most))
+        for k, i in enumerate(known.tolist()):
+            ends = float(least[k]), float(most[k])
+            found[i] = Reach(*ends, least=bool(least[k] > low[k]), most=bool(most[k] < high[k]))
         return found
 
     def _wished(self, piece: int) -> Range | None:

@@ -194,7 +194,7 @@ def _evolution(team: Studio) -> dict[str, Any]:
     return {"pk": evolution(team.project).pk}
 
 
-def _styles(team: Studio) -> dict[str, Any]:
+def _breeding(team: Studio) -> dict[str, Any]:
     return {"pk": breeding(team.project).pk}
 
 
@@ -327,7 +327,7 @@ ROWS = (
     of_project("styles:new", WRITERS, WRITERS),
     of_project("styles:preview", None, WRITERS),
     of_project("styles:forget", None, WRITERS),
-    of_project("styles:control", None, WRITERS, arguments=_styles),
+    of_project("styles:control", None, WRITERS, arguments=_breeding),
     of_project("training:players", MEMBERS, arguments=_evolution),
     of_project("training:clone", None, WRITERS, arguments=_training),
     of_project("training:policy", MEMBERS, arguments=_training),

@@ -178,15 +178,16 @@ def lines_of(bundle: Bundle) -> list[Line]:
         one, least = meta["pieces"][first], int(columns["least"][i])
         name = one["name"] if second < 0 else f"{one['name']} + {meta['pieces'][second]['name']}"
         worth, low, high = (_points(float(columns[key][i])) for key in ("worth", "low", "high"))
-        prices = (_known(columns, key, i) for key in ("fair", "fair_low", "fair_high", "units"))
+        fair, fair_low, fair_high, units = (_known(columns, k, i) for k in ("fair", "fair_low", "fair_high", "units"))
         found.append(
             Line(
                 f"{name}, {least} or more" if least > 1 else name,
                 one["category"] if second < 0 else "pair",
                 float(one["cost"]) if second < 0 and least == 1 else None,
                 worth, low, high, int(columns["verdict"][i]), int(columns["battles"][i]),
-                tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least, *prices,
-            )._replace(matters=matters, why=int(columns["why"][i]) if "why" in columns else 0)
+                tuple(meta["pieces"][p]["id"] for p in (first, second) if p >= 0), least,
+                fair, fair_low, fair_high, units, matters, int(columns["why"][i]) if "why" in columns else 0,
+            )
         )  # fmt: skip
     return sorted(found, key=lambda line: (not line.stands_out, -abs(line.worth or 0.0), line.name))
 
