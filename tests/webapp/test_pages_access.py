@@ -174,12 +174,12 @@ def _to_keep(team: Studio) -> dict[str, Any]:
     return {"pk": trained_at_pong(team.project).pk}
 
 
-def _styles(team: Studio) -> dict[str, Any]:
+def _bred(team: Studio) -> dict[str, Any]:
     return {"pk": bred(team.project, 1).pk}
 
 
 def _style_agent(team: Studio) -> dict[str, Any]:
-    return {**_styles(team), "agent": 0}
+    return {**_bred(team), "agent": 0}
 
 
 def _watched(team: Studio) -> dict[str, Any]:
@@ -345,10 +345,10 @@ ROWS = (
     of_project("agents:watch", MEMBERS, WRITERS),
     of_project("agents:battles", MEMBERS, arguments=_watched),
     of_project("agents:battles-data", MEMBERS, arguments=_watched),
-    of_project("styles:map", MEMBERS, arguments=_styles),
+    of_project("styles:map", MEMBERS, arguments=_bred),
     of_project("styles:map-agent", MEMBERS, arguments=_style_agent),
     of_project("styles:map-keep", None, WRITERS, arguments=_style_agent),
-    of_project("styles:map-watch", None, WRITERS, arguments=_styles, data={"agent": "0"}),
+    of_project("styles:map-watch", None, WRITERS, arguments=_bred, data={"agent": "0"}),
     of_project("studies:explore", MEMBERS, arguments=_job),
     of_project("studies:explore-data", MEMBERS, arguments=_explored),
     of_project("studies:explore-state", MEMBERS, arguments=_job),
