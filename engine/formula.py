@@ -155,11 +155,13 @@ class _Checker:
             raise _error(f"is nested more than {DEEPEST} deep", node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
         if handler is None:
-            raise _error(f"uses {_NAMES.get(type(node), 'something')}, which is not allowed", node)
+            raise _error(f"uses {_NAMES[type(node)]}, which is not allowed", node)
         part: Part = handler(node, depth + 1)
         return part
 
     def _constant(self, node: ast.Constant, depth: int) -> Part:
+        if isinstance(node.value, bool):
+            raise _error(f"uses {node.value}, which is not a number; write {int(node.value)}", node)
         if not isinstance(node.value, int | float):
             raise _error("may only hold ordinary numbers and names", node)
         if abs(node.value) > 1e15:
@@ -276,9 +278,17 @@ _NAMES: dict[type[ast.expr], str] = {
     ast.List: "a list",
     ast.Tuple: "a comma outside a function",
     ast.Dict: "curly brackets",
+    ast.Set: "curly brackets",
     ast.JoinedStr: "text",
+    ast.FormattedValue: "text",
     ast.ListComp: "a loop",
+    ast.SetComp: "a loop",
+    ast.DictComp: "a loop",
     ast.GeneratorExp: "a loop",
+    ast.Slice: "a colon",
+    ast.Await: "await",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
     ast.NamedExpr: ":=",
     ast.Starred: "*",
 }

@@ -64,7 +64,8 @@ class Sample(NamedTuple):
     m] of each replicate (None: not kept), each from at least ``battles`` [m] battles of a team. ``low``, ``high`` [m]:
     bounds of the objectives (infinite: not declared). ``exact`` [m]: chance has no part in it. ``plain`` [m]: a
     weighted sum, so its values lie within the bounds, too. ``weight``: share of the error, see ``weights``; ``parts``:
-    the terms of the objectives that are not plain, where known."""
+    the terms of the objectives that are not plain, where known. ``known``: ranges computed so far, by objective and
+    error (None: they are not remembered)."""
 
     mean: Floats
     error: Floats
@@ -77,9 +78,17 @@ class Sample(NamedTuple):
     battles: NDArray[np.int64]
     weight: float = 1.0
     parts: tuple[Parts | None, ...] = ()
+    known: dict[tuple[int, float], Range] | None = None
 
     def range(self, j: int, error: float = ERROR) -> Range:
         """Confidence range of objective j: misses its true value with probability ``error`` at most, over all looks."""
+        if self.known is None:
+            return self._range(j, error)
+        if (j, error) not in self.known:
+            self.known[j, error] = self._range(j, error)
+        return self.known[j, error]
+
+    def _range(self, j: int, error: float) -> Range:
         low, high, mean = float(self.low[j]), float(self.high[j]), float(self.mean[j])
         if self.exact[j]:
             return Range(mean, mean)

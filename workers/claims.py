@@ -14,6 +14,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from webapp.lib import ray_starts
 from webapp.projects.models import Project
 from webapp.studies import journal, playable, retired
 from webapp.studies.journal import Entry, status_entry
@@ -131,7 +132,7 @@ def _take(job: Job, worker: str) -> Claim | None:
 def pool_obstacle(job: Job) -> str:
     """Why the job cannot start for want of Ray; empty when it can."""
     if job.config.get("pool", {}).get("kind") == "ray" and not ray.answers():
-        return f"Waits for the {job.study.hands} to come up; that takes some seconds after a start."
+        return f"Waits for the {job.study.hands} to come up. {ray_starts.sentences()}"
     return ""
 
 

@@ -57,6 +57,10 @@ class Layout:
         return self.run / "ray_address"
 
     @property
+    def ray_failures(self) -> Path:
+        return self.ray_address.with_suffix(".failures")
+
+    @property
     def ray_token(self) -> Path:
         return self.run / "ray_token"
 
@@ -114,7 +118,7 @@ class Layout:
 
     def forget(self) -> None:
         """Remove what belongs to a run rather than to the people who use it."""
-        for file in (self.ray_address, self.ray_token, self.sign_ins, self.state):
+        for file in (self.ray_address, self.ray_failures, self.ray_token, self.sign_ins, self.state):
             file.unlink(missing_ok=True)
         shutil.rmtree(self.short, ignore_errors=True)
 

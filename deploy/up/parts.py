@@ -56,6 +56,10 @@ def worker(queue: str, slots: int) -> list[str]:
     return python("-m", "celery", "-A", "workers.app", "worker", *options.split())
 
 
+RAY_PATIENCE = 1800.0
+"""Longer than Ray's owner waits by itself, which knows how busy the machine is (``deploy.up.ray_owner``)."""
+
+
 def parts(layout: Layout, options: Options, listener: socket.socket) -> list[Part]:
     """Every part, in the order of starting; stopping goes the other way round."""
     return [
@@ -72,7 +76,7 @@ def parts(layout: Layout, options: Options, listener: socket.socket) -> list[Par
             python("-m", "deploy.up.ray_owner", str(layout.ray_folder), str(layout.ray_address), str(options.cpus)),
             ready=layout.ray_address.exists,
             traces=(layout.ray_address,),
-            patience=120,
+            patience=RAY_PATIENCE,
             grace=8,
         ),
         Part(

@@ -1,6 +1,8 @@
 """The process that owns the local Ray: when it ends, Ray ends; when Ray breaks, it ends and is started again.
 
-``python -m deploy.up.ray_owner FOLDER ADDRESS_FILE CPUS`` writes Ray's address to the file once Ray takes work.
+``python -m deploy.up.ray_owner FOLDER ADDRESS_FILE CPUS`` writes Ray's address to the file once Ray takes work. On a
+busy machine Ray can take minutes to come up, and whatever is thrown away half-way makes the machine busier. So each try
+is given twice as long as the one before, and how many were too slow is noted beside the address, for people to be told.
 """
 
 from __future__ import annotations
@@ -10,14 +12,79 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import ray
+from ray._private import services
 
 from deploy.up import processes
 
 DAEMONS = {"gcs_server", "raylet"}
 OBJECT_STORE_BYTES = 80 * 2**20  # nothing but control messages; the minimum is 75 MB
+FIRST_WAIT, LONGEST_WAIT = 60.0, 480.0
+"""Seconds that Ray has to come up, at the first try and at most."""
+
+
+def failures_beside(address_file: Path) -> Path:
+    """Where it stands how many tries were too slow since Ray last came up."""
+    return address_file.with_suffix(".failures")
+
+
+def failed(address_file: Path) -> int:
+    """How many were."""
+    try:
+        return int(failures_beside(address_file).read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def patience(failed_before: int) -> float:
+    """Seconds for a try after so many that were too slow."""
+    return min(FIRST_WAIT * 2.0 ** min(failed_before, 16), LONGEST_WAIT)
+
+
+def wait_for_daemons(seconds: float) -> None:
+    """Make Ray wait so long for its daemons, and no longer once one of them has died. Ray has a setting for its control
+    service; for its raylet it waits 30 s, whatever anybody says, so the question that it repeats waits here."""
+    os.environ |= {"RAY_gcs_server_port_wait_time_s": str(round(seconds))}
+    ask = services.get_node
+
+    def patiently(*asked: Any) -> Any:
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                return ask(*asked)
+            except RuntimeError:
+                if broken() or time.monotonic() > until:
+                    raise
+            time.sleep(0.5)
+
+    services.get_node = patiently
+
+
+def start(folder: Path, address_file: Path, cpus: int) -> None:
+    """Bring Ray up. Raises what Ray does where it does not come up; noted where that was for want of time."""
+    before = failed(address_file)
+    seconds, began = patience(before), time.monotonic()
+    wait_for_daemons(seconds)
+    try:
+        # "local" starts a cluster even where a file of a dead one invites to join it.
+        ray.init(
+            address="local",
+            num_cpus=cpus,
+            include_dashboard=False,
+            object_store_memory=OBJECT_STORE_BYTES,
+            _temp_dir=str(folder),
+            log_to_driver=False,
+        )
+    except Exception:
+        if time.monotonic() - began >= seconds:
+            failures_beside(address_file).write_text(str(before + 1))
+            print(f"Ray did not come up within {seconds:.0f} s; the next try has longer.", flush=True)
+        raise
+    failures_beside(address_file).unlink(missing_ok=True)
 
 
 def broken() -> bool:
@@ -30,15 +97,7 @@ def main(folder: Path, address_file: Path, cpus: int) -> int:
     """Run Ray until a signal (0) or until it breaks (1)."""
     address_file.unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)  # sessions of dead clusters; nothing of them can be used again
-    # "local" starts a cluster even where a file of a dead one invites to join it.
-    ray.init(
-        address="local",
-        num_cpus=cpus,
-        include_dashboard=False,
-        object_store_memory=OBJECT_STORE_BYTES,
-        _temp_dir=str(folder),
-        log_to_driver=False,
-    )
+    start(folder, address_file, cpus)
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())

@@ -68,6 +68,11 @@ class ExternalSimulator(Program[GameSpec]):
                 done = min(rows.stop, len(seeds))
             return out
 
+    def look_for_more(self, seconds: float) -> None:
+        """Wait so long for another answer to the last request. Raises SimulatorError where one comes."""
+        with self._lock:
+            self._connection().look_for_more(seconds)
+
     def replay(self, left: NDArray[np.int32], right: NDArray[np.int32], seed: int, patch: Patch) -> Sequence[Frame]:
         """As ``LineupSimulator.replay``; empty if the program does not offer it."""
         with self._lock:

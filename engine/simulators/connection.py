@@ -127,6 +127,20 @@ class Connection(Conversation):
         with contextlib.suppress(zmq.ZMQError):
             self._line.send(Error(code="refused", message=f"the program {why}", permanent=True), to=to)
 
+    def look_for_more(self, seconds: float) -> None:
+        """Wait so long for what must not come: another answer to the last request. Raises SimulatorError for one."""
+        letter = self._line.receive(round(1000 * seconds))
+        if letter is None or letter.sender != self._line.peer:
+            return
+        decoded = self._message(letter, Wait(seconds, "nothing more", "", never))
+        number = None if decoded is None else getattr(decoded.message, "id", None)
+        if decoded is not None and number:
+            name = protocol.type_name(decoded.message)
+            said = (
+                f"answered request {number} twice: {name} with id {number} came again; every request is answered once"
+            )
+            self._fail(said, kind=NoConversation)
+
     def request(self, message: protocol.Request, arrays: Arrays, stopped: Callable[[], bool]) -> Decoded:
         """Send a request and wait for its answer; ``stopped`` is called about 20 times a second.
 

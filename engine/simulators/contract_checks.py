@@ -24,6 +24,8 @@ from engine.simulators.random_teams import random_teams
 Level = Literal["ok", "warning", "error"]
 SPEED_S = 1.0
 CANCEL_AFTER_S = 0.5
+MORE_S = 0.25
+"""How long a second answer to the first request is waited for: one that comes later is met by the next check."""
 PATCHES_TRIED = 8
 WRONG_KINDS = (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError)
 """Exceptions that Python code raises by itself; a simulator should raise SimulatorError with a sentence."""
@@ -84,6 +86,8 @@ def _description(case: Case) -> Findings:
 
 def _results(case: Case) -> Findings:
     results = case.first()
+    if isinstance(case.simulator, ExternalSimulator):
+        case.simulator.look_for_more(MORE_S)
     n, failed = len(results.status), int((results.status != OK).sum())
     if failed == n:
         yield "error", f"all {n} battles came back as failed"

@@ -8,6 +8,7 @@ can talk to an older one. ``engine/PROTOCOL.md`` specifies the protocol.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -233,6 +234,10 @@ def type_name(message: AnyMessage) -> str:
     return str(message.__struct_config__.tag)
 
 
+SHOWN_BYTES = 60
+_AT_BYTE = re.compile(r"\(byte (\d+)\)")
+
+
 def _header(frame: Buffer) -> AnyMessage:
     if len(frame) > MAX_HEADER_BYTES:
         raise SimulatorError(f"a header of {len(frame):,} bytes arrived; the most allowed is {MAX_HEADER_BYTES:,}")
@@ -240,7 +245,9 @@ def _header(frame: Buffer) -> AnyMessage:
         message = _decoder.decode(frame)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         _check_shape(frame)
-        raise SimulatorError(f"the header is not a message of {PROTOCOL}/1: {error}; it {_start_of(frame)}") from None
+        raise SimulatorError(
+            f"the header is not a message of {PROTOCOL}/1: {error}; it {_shown(frame, str(error))}"
+        ) from None
     if len(message.arrays) > MAX_ARRAYS:
         raise SimulatorError(f"the header describes {len(message.arrays)} arrays; the most allowed is {MAX_ARRAYS}")
     return message
@@ -259,8 +266,14 @@ def _check_shape(frame: Buffer) -> None:
             raise WrongShape(kind, message, problems)
 
 
-def _start_of(frame: Buffer) -> str:
-    return f"begins with {bytes(frame[:60])!r}"
+def _shown(frame: Buffer, error: str) -> str:
+    """The part of a header that cannot be read: around the byte that the error names, else its beginning."""
+    found = _AT_BYTE.search(error)
+    at = int(found[1]) if found else 0
+    if at < SHOWN_BYTES:
+        return f"begins with {bytes(frame[:SHOWN_BYTES])!r}"
+    begin = at - SHOWN_BYTES // 2
+    return f"has {bytes(frame[begin : begin + SHOWN_BYTES])!r} there"
 
 
 def _array(described: ArrayHeader, frame: Buffer) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import ConfigError
-from engine.formula import STRONGEST, WEAKEST, parse
+from engine.formula import _NAMES, STRONGEST, WEAKEST, _Checker, parse
 
 TEAM = {"strength", "resources", "cost"}
 VALUES = {
@@ -80,6 +81,26 @@ def test_what_is_not_allowed_is_refused_with_a_sentence(text: str, words: str) -
     with pytest.raises(ConfigError, match=words) as error:
         parse(text, TEAM, {"duration"})
     assert error.value.problems[0].place == "formula"
+
+
+@pytest.mark.parametrize(
+    "text", ["await 1", "(yield)", "(yield from cost)", "{1}", "{x for x in cost}", "(x for x in 1)"]
+)
+def test_whatever_python_has_an_expression_for_is_called_by_a_name(text: str) -> None:
+    with pytest.raises(ConfigError, match="is not allowed") as caught:
+        parse(text, TEAM)
+    assert "something" not in str(caught.value.problems)
+    every = {each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.expr)}
+    every -= set(ast.Constant.__subclasses__())  # earlier names of it
+    handled = {each for each in every if hasattr(_Checker, f"_{each.__name__.lower()}")}
+    assert every - handled - {ast.expr} <= set(_NAMES)
+
+
+def test_true_and_false_are_no_numbers() -> None:
+    for text, number in (("True", 1), ("mean(cost) * False", 0), ("mean(cost) ** True", 1)):
+        with pytest.raises(ConfigError) as caught:
+            parse(text, TEAM)
+        assert f"which is not a number; write {number}" in str(caught.value.problems)
 
 
 def test_division_by_zero_gives_no_number_and_no_exception() -> None:

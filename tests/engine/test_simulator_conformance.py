@@ -137,6 +137,14 @@ def test_answers_that_are_sent_twice_are_found() -> None:
     assert "answered request 1 twice: RESULTS with id 1 came again where the answer to BATTLES of 8" in errors[0]
 
 
+def test_an_answer_that_is_sent_twice_is_told_of_the_request_that_it_answers() -> None:
+    command = f"command:{sys.executable} -m tests.engine.bad_simulators echo"
+    errors = [f for f in check(command, battles=8) if f.level == "error"]
+    assert [(f.check, "request 1 twice: RESULTS with id 1 came again; every" in f.message) for f in errors] == [
+        ("results", True)
+    ]
+
+
 def test_every_fault_of_a_description_is_a_finding_of_its_own() -> None:
     command = f"command:{sys.executable} -m tests.engine.bad_simulators half_a_spec"
     found = [(f.check, f.level, f.message) for f in check(command, battles=8)]

@@ -204,3 +204,11 @@ def test_frames_carry_what_a_browser_draws() -> None:
     back = decode([bytes(f) for f in encode(Frames(id=1, frames=(frame,)))]).message
     assert isinstance(back, Frames)
     assert back.frames == (frame,)
+
+
+def test_what_is_shown_of_a_header_that_cannot_be_read_has_the_byte_that_is_wrong_in_it() -> None:
+    header = b'{"type":"SPEC","spec":{"title":"Coins, a game with a long title","version":"1","cost":Infinity}}'
+    for frame, shown in ((header, "Infinity}}'"), (header[64:], "begins with")):
+        with pytest.raises(SimulatorError) as caught:
+            protocol.decode([frame])
+        assert shown in str(caught.value)

@@ -21,6 +21,8 @@ from django.views.decorators.csrf import csrf_exempt  # noqa: E402
 
 from webapp.lib.bodies import Bodies  # noqa: E402
 from webapp.lib.deadline import Deadline, Handler, may_take  # noqa: E402
+from webapp.lib.senders import Senders  # noqa: E402
+from webapp.lib.turns import Turns  # noqa: E402
 
 settings.ROOT_URLCONF = __name__
 SECONDS = float(os.environ["HANGING_SECONDS"])
@@ -75,5 +77,6 @@ def _open(views: Any) -> Iterator[Any]:
 
 
 urlpatterns = list(_open((sleeps, never, stops, makes_a_file, streams, takes, quick)))
-bodies = Bodies(Handler(), lambda request: False, {}, seconds=6 * SECONDS, silence=2 * SECONDS)
+senders = Senders(lambda request: None)
+bodies = Bodies(Turns(Handler(), senders, SECONDS / 4), senders, {}, seconds=6 * SECONDS, silence=2 * SECONDS)
 application = Deadline(bodies, SECONDS)

@@ -4,7 +4,9 @@ and nobody by a browser's session."""
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -20,7 +22,7 @@ from tests.webapp.published import report
 from tests.webapp.trainings import finished, trained
 from webapp.accounts import throttle
 from webapp.accounts.models import Attempts, User
-from webapp.api import tokens
+from webapp.api import description, tokens
 from webapp.api.models import Token, TokenAudit
 from webapp.api.v1 import v1
 from webapp.projects.models import Project
@@ -289,3 +291,25 @@ def test_the_description_for_programs_is_open_and_names_the_token(client: Client
     found = client.get("/api/v1/openapi.json").json()
     assert found["openapi"].startswith("3.")
     assert found["components"]["securitySchemes"]["Bearer"]["scheme"] == "bearer"
+
+
+def test_the_description_is_made_once_however_many_ask_and_not_sent_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def schema() -> dict[str, Any]:
+        made.append(1)
+        time.sleep(0.2)
+        return {"openapi": "3.1"}
+
+    description._made.cache_clear()
+    monkeypatch.setattr(v1, "get_openapi_schema", schema)
+    try:
+        with ThreadPoolExecutor(4) as people:
+            answers = list(people.map(lambda _: description.description(), range(4)))
+        assert (len(made), {each.tag for each in answers}) == (1, {client.get("/api/v1/openapi.json")["ETag"]})
+        again = client.get("/api/v1/openapi.json", headers={"If-None-Match": answers[0].tag})
+        assert (again.status_code, again.content) == (304, b"")
+    finally:
+        description._made.cache_clear()

@@ -23,6 +23,7 @@ from webapp.accounts.models import User
 from webapp.api import tokens
 from webapp.api.body import MOST_BYTES
 from webapp.lib import bodies
+from webapp.lib.senders import Senders
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE = 60.0
@@ -198,7 +199,7 @@ def test_of_small_bodies_on_their_way_the_oldest_makes_way_and_there_are_never_m
     monkeypatch.setattr(bodies, "MOST_AT_ONCE", 2)
 
     async def room() -> list[int]:
-        gate = bodies.Bodies(application, lambda request: False, {})
+        gate = bodies.Bodies(application, Senders(lambda request: None), {})
         senders = [asyncio.ensure_future(gate(half_sent(), never, told.append_later)) for told in answers]
         done, _ = await asyncio.wait(senders, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
         for sender in senders:

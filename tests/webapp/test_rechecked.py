@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -13,16 +16,21 @@ from django.test import Client
 from django.urls import reverse
 
 from engine.arrays import unpack
+from engine.confidence import Range
 from engine.indicators import STRONG
+from engine.verdicts import Sample
 from tests.factories import Studio, archive, boundless, bundle, search_job, signed_in, studio
 from tests.webapp.test_explore_shortlist import finished_recheck, shortlist
 from webapp.lib.page_json import PageJson, embedded, written
 from webapp.lib.storage import store
 from webapp.studies import explore_build as build
 from webapp.studies import explore_source, progress, rechecked
-from webapp.studies.explore_recheck import findings
+from webapp.studies import reckoned as reckoned_of
+from webapp.studies.explore_recheck import confirmed_by, findings, furthest
+from webapp.studies.found_counts import found_by
 from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, ShortlistEntry, Status
+from webapp.studies.reckoned import Form, reckoned
 
 pytestmark = pytest.mark.django_db
 OVER, UNDER, UNSURE = [2.6, 50.0, 28.0], [1.7, 30.0, 28.0], [2.2, 50.0, 28.0]
@@ -239,3 +247,75 @@ def test_json_for_pages_has_no_number_that_browsers_cannot_read() -> None:
     plain = {"a": None, "b": [None, 1.5], "c": [None, "Infinity"]}
     assert json.loads(written(odd)) == json.loads(PageJson(odd).content) == plain
     assert embedded(odd, "told") == embedded(plain, "told")
+
+
+def unwanted(*args: object) -> float:
+    pytest.fail("This was worked out before.")
+
+
+def forgotten() -> None:
+    """The site is started again."""
+    cache.clear()
+
+
+def test_what_fresh_battles_say_is_kept_for_the_next_start(search: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    rechecked_as(search, [3, 5, 7], OVER)
+    said = [findings(search), found_by(search), furthest(search), confirmed_by(search, [2.0, None, None], None)]
+    monkeypatch.setattr(Sample, "evidence", unwanted)
+    forgotten()
+    again = Job.objects.get(pk=search.pk)
+    assert [findings(again), found_by(again), furthest(again), confirmed_by(again, [2.0, None, None], None)] == said
+
+
+def test_a_range_is_worked_out_once_whatever_the_line_is_and_whatever_else_is_played_again(
+    search: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rechecked_as(search, [3, 5, 7], OVER)
+    before = findings(search)
+    worked_out: list[int] = []
+    plain = Sample._range
+
+    def counted(sample: Sample, j: int, error: float) -> Range:
+        worked_out.append(j)
+        return plain(sample, j, error)
+
+    monkeypatch.setattr(Sample, "_range", counted)
+    forgotten()
+    moved = [{**each, "threshold": each["threshold"] and 2.5} for each in search.config["objectives"]["objectives"]]
+    search.config["objectives"]["objectives"] = moved
+    search.save()
+    assert {fresh.half for fresh in findings(search).values()} == {fresh.half for fresh in before.values()}
+    assert not worked_out
+    rechecked_as(search, [9], [2.7, 51.0, 29.0])
+    assert len(findings(search)) == 4
+    assert len(worked_out) == len(OVER)  # of the one that is new, each once
+
+
+def test_what_is_asked_for_by_many_at_once_is_reckoned_once(search: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, made = Barrier(4), list[int]()
+
+    def make() -> list[int]:
+        made.append(1)
+        sleep(0.2)
+        return [7]
+
+    def ask(_: int) -> list[int]:
+        asked.wait()
+        return reckoned(search, "by", "a state", make, Form(list, list))
+
+    monkeypatch.setattr(reckoned_of, "recall", lambda job, name: {})
+    monkeypatch.setattr(reckoned_of, "keep", lambda job, name, content: None)
+    monkeypatch.setattr(reckoned_of, "_whole", lambda job: True)
+    with ThreadPoolExecutor(4) as people:
+        assert list(people.map(ask, range(4))) == [[7]] * 4
+    assert len(made) == 1
+
+
+def test_what_is_reckoned_while_a_file_is_lost_is_not_kept(search: Job) -> None:
+    job = rechecked_as(search, [3], OVER)
+    lost, there = job.artifacts["result"], store().get(job.artifacts["result"])
+    store().discard([lost])
+    assert findings(search) == {}
+    store().put(there)
+    forgotten()
+    assert len(findings(search)) == 1

@@ -366,8 +366,17 @@ def test_when_ray_goes_the_job_waits_for_it_and_is_not_blamed(make_job: MakeJob,
     reconcile.reconcile()
     left.refresh_from_db()
     assert (left.status, left.message) == (
-        Status.WAITING, "Waits for the battle workers to come up; that takes some seconds after a start.",
-    )  # fmt: skip
+        Status.WAITING,
+        "Waits for the battle workers to come up. That takes some seconds after a start, and minutes while the machine "
+        "is busy.",
+    )
+    settings.RAY_ADDRESS_FILE.with_suffix(".failures").write_text("3")
+    reconcile.reconcile()
+    left.refresh_from_db()
+    assert left.message == (
+        "Waits for the battle workers to come up. This machine is too busy: 3 tries took too long. The next has more "
+        "time."
+    )
     with socket.create_server(("127.0.0.1", 0)) as again:
         settings.RAY_ADDRESS_FILE.write_text(f"127.0.0.1:{again.getsockname()[1]}")
         reconcile.reconcile()

@@ -31,14 +31,14 @@ class Bearer(HttpBearer):
         return found
 
 
-def is_known(request: HttpRequest) -> bool:
-    """Whether a request shows a token that works, below the API, or elsewhere a session in which somebody is signed in.
-    It lets nobody in: the views look for themselves."""
+def sender(request: HttpRequest) -> int | None:
+    """The number of the person whose token that works a request shows, below the API, or elsewhere who is signed in by
+    its session; None for others. It lets nobody in: the views look for themselves."""
     if request.path_info.startswith(API):
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and tokens.works(text)
+        return tokens.owner(text) if scheme.lower() == "bearer" else None
     request.session = SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
-    return get_user(request).is_authenticated
+    return get_user(request).pk
 
 
 def token_of(request: Any) -> Token:

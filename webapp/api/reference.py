@@ -7,7 +7,7 @@ import shlex
 from functools import cache
 from typing import Any, NamedTuple
 
-from webapp.api.v1 import v1
+from webapp.api.description import description
 
 STATUSES = (
     ("400", "The body cannot be read."),
@@ -46,7 +46,7 @@ class Example(NamedTuple):
 @cache
 def places() -> tuple[Address, ...]:
     """Every address, in the order of the description that programs read."""
-    found = v1.get_openapi_schema()["paths"]
+    found = description().schema["paths"]
     return tuple(
         Address(method.upper(), path, told["summary"], told.get("description", ""), _asks(told))
         for path, methods in found.items()

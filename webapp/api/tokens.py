@@ -105,10 +105,10 @@ def holder(text: str, address: str) -> Token:
     return token
 
 
-def works(text: str) -> bool:
-    """Whether ``holder`` would know this token; it counts as no use, and as no guess."""
+def owner(text: str) -> int | None:
+    """The number of the person whom ``holder`` would know by this token; it counts as no use, and as no guess."""
     token = _found(text)
-    return token is not None and token.works and token.user.is_active
+    return token.user_id if token is not None and token.works and token.user.is_active else None
 
 
 def _found(text: str) -> Token | None:

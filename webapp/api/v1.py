@@ -25,6 +25,7 @@ v1 = Api(
     urls_namespace="api-v1",
     auth=Bearer(),
     docs_url=None,
+    openapi_url=None,  # webapp.api.description keeps it
 )
 errors.handle(v1)
 v1.add_router("", projects.router)

@@ -17,7 +17,8 @@ from engine.simulators.contract import GameSpec
 from webapp.lib.storage import store
 from webapp.projects.models import Project
 from webapp.studies import explore_source as source
-from webapp.studies.explore_recheck import findings, genome_key
+from webapp.studies.explore_recheck import findings
+from webapp.studies.fresh_battles import genome_key
 from webapp.studies.models import Job, ShortlistEntry, Status
 
 MOST = 40

@@ -12,20 +12,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import io
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import structlog
-from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
-from django.core.handlers.asgi import ASGIRequest
-from django.db import connections
 from django.http import Http404, HttpRequest
 from django.urls import resolve
 
 from webapp.lib.deadline import FILE_SECONDS, Application, Message, Receive, Send, has_body, written
+from webapp.lib.senders import Senders, address_of, bare_request
 from webapp.lib.trouble import trouble
 from webapp.lib.words import duration, number
 
@@ -77,19 +74,18 @@ class Refused(Exception):
 
 
 class Bodies:
-    """An ASGI application that hands ``application`` only such bodies as may be sent. ``known``: whether the sender of
-    a request is signed in. ``below``: bytes that may be sent to addresses that begin so, as
-    regular expressions; the first that fits counts."""
+    """An ASGI application that hands ``application`` only such bodies as may be sent by their ``senders``. ``below``:
+    bytes that may be sent to addresses that begin so, as regular expressions; the first that fits counts."""
 
     def __init__(
         self,
         application: Application,
-        known: Callable[[HttpRequest], bool],
+        senders: Senders,
         below: Mapping[str, int],
         seconds: float = SECONDS,
         silence: float = SILENCE,
     ) -> None:
-        self._application, self._known, self._below = application, known, below
+        self._application, self.senders, self._below = application, senders, below
         self._seconds, self.silence = seconds, silence
         self._arriving: list[Body] = []
 
@@ -144,18 +140,6 @@ class Bodies:
         """What anybody may send."""
         return Allowance(UNKNOWN_BYTES, min(self._seconds, SMALL_SECONDS) if small else self._seconds)
 
-    async def is_known(self, request: HttpRequest) -> bool:
-        """Ask the database, in a thread of its own."""
-
-        def asked() -> bool:
-            try:
-                return self._known(request)
-            finally:
-                connections.close_all()
-
-        async with ThreadSensitiveContext():
-            return await sync_to_async(asked)()
-
 
 class Body:
     """One body on its way, and the answer to who sends more than they may. ``reserved``: it is counted among those of
@@ -167,7 +151,7 @@ class Body:
 
     def __init__(self, bodies: Bodies, scope: Any, receive: Receive, send: Send) -> None:
         self._bodies, self._scope, self._receive, self._send = bodies, scope, receive, send
-        self.address = str((scope.get("client") or ("",))[0])
+        self.address = address_of(scope)
         self.small = int(dict(scope["headers"]).get(b"content-length", SMALL_BYTES + 1)) <= SMALL_BYTES
         self._allowed, self._count, self._over = bodies.unknown(self.small), 0, False
         self._began = asyncio.get_running_loop().time()
@@ -225,7 +209,7 @@ class Body:
         """Raises Refused for more than may be sent to this address, or by somebody who is not known."""
         if size <= self._allowed.most:
             return
-        request = self._request()
+        request = bare_request(self._scope)
         allowed = self._bodies.allowance(request)
         if size > allowed.most:
             raise Refused(413, "This is too large", f"At most {_size(allowed.most)} can be sent here at a time.")
@@ -236,7 +220,7 @@ class Body:
 
     async def is_known(self) -> bool:
         """Whether its sender is."""
-        return self.reserved or await self._bodies.is_known(self._request())
+        return self.reserved or await self._bodies.senders.of(self._scope) is not None
 
     def _late(self, left: float) -> Refused:
         silence = self._bodies.silence
@@ -246,10 +230,6 @@ class Body:
             said = f"What was sent had not come whole after {duration(self._allowed.seconds)}"
         return Refused(408, "This did not come whole", f"{said}, so nothing was done with it. Send it again.")
 
-    def _request(self) -> ASGIRequest:
-        """The request without its query, which may not be text."""
-        return ASGIRequest({**self._scope, "query_string": b""}, io.BytesIO())
-
     def _end(self) -> None:
         self._over = True
         self._bodies.arrived(self)
@@ -257,7 +237,7 @@ class Body:
     async def _refuse(self, refused: Refused) -> None:
         """Answer, drop a little of what still comes, so that the answer arrives, and end the connection."""
         self._end()
-        request = self._request()
+        request = bare_request(self._scope)
         log.warning("body refused", method=request.method, path=request.path, status=refused.status, why=str(refused))
         head, content = written(trouble(request, refused.title, refused.sentences, refused.status))
         await self._send(head)

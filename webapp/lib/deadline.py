@@ -1,9 +1,10 @@
 """No request stays without an answer: what has not begun to answer in time is told so, and logged.
 
 A view that does not return cannot be interrupted, for it runs in a thread. So it is left alone, and what it says later
-is dropped. What has no body is timed from its arrival, whatever keeps it from being looked at. The time in which a body
-arrives is not counted (``webapp.lib.bodies`` limits it), nor is that of an answer which is already on its way: a stream
-of events, or a file that a slow browser takes. Views that make large files have more time (``may_take``).
+is dropped; one that still waited for its turn (``webapp.lib.turns``) never begins. What has no body is timed from its
+arrival, whatever keeps it from being looked at. The time in which a body arrives is not counted (``webapp.lib.bodies``
+limits it), nor is that of an answer which is already on its way: a stream of events, or a file that a slow browser
+takes. Views that make large files have more time (``may_take``).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 import structlog
 from asgiref.sync import iscoroutinefunction
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import resolve
 
 from webapp.lib.trouble import trouble
@@ -74,11 +75,8 @@ class Exchange:
         self._given_up = False
 
     async def receive(self) -> Message:
-        """What the browser sends. That it has left is told only once the answer is on its way, which ends a stream; a
-        view that is still at work cannot be interrupted."""
+        """What the browser sends."""
         message = await self._receive()
-        if self.received.is_set() and message["type"] == "http.disconnect":
-            await self.started.wait()
         if not message.get("more_body", False):
             self.received.set()
         return message
@@ -123,7 +121,7 @@ class Deadline:
             await task
             return
         request = ASGIRequest(scope, io.BytesIO())
-        longest = max(self._seconds, _more_time(request))
+        longest = max(self._seconds, time_of(request))
         if await _first(task, exchange.started, longest - self._seconds):
             await task
             return
@@ -153,8 +151,8 @@ async def _first(task: asyncio.Future[Any], event: asyncio.Event, seconds: float
     return bool(done)
 
 
-def _more_time(request: ASGIRequest) -> float:
-    """What the request's view was marked with."""
+def time_of(request: HttpRequest) -> float:
+    """The seconds that the request's view was marked with; 0 for others."""
     try:
         return float(getattr(resolve(request.path_info).func, _MARK, 0.0))
     except Http404:

@@ -14,6 +14,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from webapp.lib import alive, disk
+from webapp.lib.ray_starts import too_slow
+from webapp.lib.turns import never_waits
+from webapp.lib.words import plural
 
 OK = "ok"
 
@@ -43,7 +46,12 @@ def ray() -> str:
         host, port = settings.RAY_ADDRESS_FILE.read_text().strip().rsplit(":", 1)
         socket.create_connection((host, int(port)), timeout=2).close()
     except FileNotFoundError:
-        return "has not started"
+        tries = too_slow()
+        return (
+            f"has not started: the machine is too busy, {plural(tries, 'try', 'tries')} took too long"
+            if tries
+            else ("has not started")
+        )
     except (OSError, ValueError):
         return "does not answer"
     return OK
@@ -80,6 +88,7 @@ CHECKS: dict[str, Callable[[], str]] = {
 }
 
 
+@never_waits
 @login_not_required
 @never_cache
 @require_safe

@@ -7,102 +7,39 @@ picked it for that, so once it is re-checked its numbers are those of its re-che
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from django.core.cache import cache
 from numpy.typing import NDArray
 
-from engine.arrays import Bundle, unpack
 from engine.config.lineups import ObjectiveConfig
 from engine.errors import ConfigError, StoreError
-from engine.formula_terms import Parts
 from engine.lineups import schema
-from engine.lineups.battle_counts import battles_each
-from engine.lineups.parts import Sums
-from engine.verdicts import Finding, Goals, Sample, Verdict, judged, most_extreme, weights
+from engine.verdicts import Finding, Goals, Sample, Verdict, judged, most_extreme
 from webapp.lib.figures import telling, with_unit
 from webapp.lib.first import first
-from webapp.lib.storage import store
 from webapp.lib.words import number
 from webapp.studies import explore_source as source
 from webapp.studies import patterns
-from webapp.studies.explore_source import signs, strength_index
 from webapp.studies.fresh import Fresh
+from webapp.studies.fresh_battles import Fought, baseline_of, fought_of, genome_key, genome_keys, samples_of
 from webapp.studies.models import Job, Status
-
-Floats = NDArray[np.float64]
-KEPT_S = 3600
-"""Seconds for which what fresh battles say is kept."""
-
-
-class _Part(NamedTuple):
-    """One batch of fresh battles of one lineup; ``values`` [samples, m] and ``sums`` [samples, k] of each replicate, or
-    None where an earlier version kept none."""
-
-    mean: Floats
-    error: Floats
-    samples: int
-    values: Floats | None
-    sums: Floats | None
-
-
-class _Examined:
-    """Every lineup that was played again, by genome: in the batch ``first`` of those that examined it."""
-
-    def __init__(self) -> None:
-        self.parts: dict[bytes, list[_Part]] = {}
-        self.first: dict[bytes, int] = {}
-        self.costs: dict[bytes, Floats] = {}
-        self.genomes: dict[bytes, NDArray[np.int32]] = {}
-        self.sums: set[tuple[str, ...]] = set()
-        self.baselines: NDArray[np.int32] = np.empty((0, 0), np.int32)
-
-    def take(self, bundle: Bundle, batch: int) -> None:
-        """Add the lineups of an artifact that could be measured, and that broke no rule and were not meant to be so
-        when they were played."""
-        columns = bundle.arrays
-        if not len(columns["id"]):  # a re-check that was stopped before its first lineup
-            return
-        values, sums = columns.get("values"), columns.get("sums")
-        self.sums.add(tuple(bundle.meta.get("sums", ())))
-        met = [each["row"] for each in bundle.meta.get("baselines", ())]
-        self.baselines = np.array(met, np.int32).reshape(len(met), columns["genome"].shape[2])
-        for row, key in enumerate(_keys(columns["genome"])):
-            n, mean = int(columns["samples"][row]), columns["objective"][row].astype(float)
-            if n < 2 or not np.isfinite(mean).all() or columns["violation"][row] > 0:
-                continue
-            each, own = (_of_row(table, row, n) for table in (values, sums))
-            self.parts.setdefault(key, []).append(_Part(mean, columns["error"][row].astype(float), n, each, own))
-            self.first.setdefault(key, batch)
-            self.costs[key] = columns["cost"][row].astype(float)
-            self.genomes[key] = columns["genome"][row]
-
-
-def _of_row(table: NDArray[Any] | None, row: int, n: int) -> Floats | None:
-    """The first ``n`` of a row [samples, ...]; None where they were not kept."""
-    found = None if table is None else table[row, :n].astype(float)
-    return None if found is None or len(found) < n or not np.isfinite(found).all() else found
+from webapp.studies.reckoned import Form, reckoned
 
 
 def findings(job: Job) -> dict[bytes, Fresh]:
     """What fresh battles say by now of every lineup of a search that was played again, by ``genome_key``; of a re-check
     whose search is gone, what its own say. Raises StoreError and ConfigError where the game is no longer described.
     Lists of jobs ask often: it is kept until more is played again."""
-    key = f"findings-{job.pk}-{source.key(job)}"
-    kept: dict[bytes, Fresh] | None = cache.get(key)
-    if kept is None:
-        kept = _findings(job)
-        cache.set(key, kept, KEPT_S)
-    return kept
+    return reckoned(job, "findings", source.key(job), lambda: _findings(job), _FINDINGS)
 
 
 def fresh_numbers(job: Job, genome: NDArray[Any]) -> dict[int, Fresh]:
     """By row of ``genome`` [n, teams, slots], what fresh battles say of it."""
     found = findings(job)
-    return {row: found[key] for row, key in enumerate(_keys(genome)) if key in found}
+    return {row: found[key] for row, key in enumerate(genome_keys(genome)) if key in found}
 
 
 def confirmed_count(job: Job) -> int | None:
@@ -126,14 +63,17 @@ def confirmed_by(job: Job, lines: Sequence[float | None], baseline: Mapping[str,
     """How many lineups of a search fresh battles confirm by other lines than its own, and beside another median
     baseline team (as artifacts have it); None where none was played again, or where there is no line. Raises StoreError
     and ConfigError as ``findings`` does."""
-    key = f"by-{job.pk}-{source.key(job)}-{hash(repr((lines, baseline)))}"
-    kept: list[Finding] | None = cache.get(key)
-    if kept is None:
-        searched, checked, goals = _examined(job)
-        other = goals._replace(lines=list(lines), baseline=_baseline(baseline))
-        kept = [verdict.finding for _, verdict in _judged(job, searched, checked, other).values()]
-        cache.set(key, kept, KEPT_S)
+    state = hashlib.sha256(repr((source.key(job), lines, baseline)).encode()).hexdigest()
+    kept: list[Finding] = reckoned(job, "by", state, lambda: _by(job, lines, baseline), Form(list, list))
     return None if not kept or "measured" in kept else Count(kept.count("confirmed"), len(kept))
+
+
+def _by(job: Job, lines: Sequence[float | None], baseline: Mapping[str, Any] | None) -> list[Finding]:
+    fought = fought_of(job)
+    goals = fought.goals._replace(lines=list(lines), baseline=baseline_of(baseline))
+    found = [verdict.finding for _, verdict in _judged(job, fought, goals).values()]
+    fought.ranges.keep()
+    return found
 
 
 class Furthest(NamedTuple):
@@ -150,17 +90,17 @@ def furthest(job: Job) -> Furthest | None:
     confirmed. Raises StoreError and ConfigError as ``findings`` does."""
     if not confirmed_count(job):
         return None
-    key = f"furthest-{job.pk}-{source.key(job)}"
-    kept: Furthest | None = cache.get(key)
-    if kept is None:
-        searched, checked, goals = _examined(job)
-        judged = _judged(job, searched, checked, goals).values()
-        chosen = [sample for sample, verdict in judged if verdict.finding == "confirmed"]
-        j = first(j for j, line in enumerate(goals.lines) if line is not None)
-        at, ends = most_extreme(chosen, j, goals.signs[j], len(judged))
-        kept = Furthest(float(chosen[at].mean[j]), ends.low, ends.high)
-        cache.set(key, kept, KEPT_S)
-    return kept
+    return reckoned(job, "furthest", source.key(job), lambda: _furthest(job), Form(list, lambda ends: Furthest(*ends)))
+
+
+def _furthest(job: Job) -> Furthest:
+    fought = fought_of(job)
+    goals, judged = fought.goals, _judged(job, fought, fought.goals).values()
+    chosen = [sample for sample, verdict in judged if verdict.finding == "confirmed"]
+    j = first(j for j, line in enumerate(goals.lines) if line is not None)
+    at, ends = most_extreme(chosen, j, goals.signs[j], len(judged))
+    fought.ranges.keep()
+    return Furthest(float(chosen[at].mean[j]), ends.low, ends.high)
 
 
 def marks_now(job: Job, arrays: Mapping[str, NDArray[Any]]) -> dict[int, int]:
@@ -172,17 +112,27 @@ def marks_now(job: Job, arrays: Mapping[str, NDArray[Any]]) -> dict[int, int]:
 
 
 def _findings(job: Job) -> dict[bytes, Fresh]:
-    searched, checked, goals = _examined(job)
+    fought = fought_of(job)
+    searched, checked, goals = fought.searched, fought.checked, fought.goals
     baselines = (checked if checked.parts else searched).baselines
     each = schema.battles_of_replicate(int(job.config["lineups"]["teams"]), len(baselines))
-    judged = _judged(job, searched, checked, goals)
+    judged = _judged(job, fought, goals)
     told = source.objectives(job).objectives
-    return {
+    found = {
         key: _fresh(sample, verdict, each, _gap(sample, verdict, goals, told), goals)._replace(
             rechecked=key in checked.parts
         )
         for key, (sample, verdict) in judged.items()
     }
+    fought.ranges.keep()
+    return found
+
+
+def _read_findings(kept: Mapping[str, Any]) -> dict[bytes, Fresh]:
+    return {bytes.fromhex(key): Fresh(tuple(mean), tuple(half), *more) for key, (mean, half, *more) in kept.items()}
+
+
+_FINDINGS = Form(lambda found: {key.hex(): list(fresh) for key, fresh in found.items()}, _read_findings)
 
 
 def _gap(sample: Sample, verdict: Verdict, goals: Goals, told: Sequence[ObjectiveConfig]) -> str:
@@ -224,12 +174,12 @@ def _apart(one: float, other: float, unit: str) -> tuple[str, str]:
     return with_unit(round(one, digits), unit, digits), with_unit(round(other, digits), unit, digits)
 
 
-def _judged(
-    job: Job, searched: _Examined, checked: _Examined, goals: Goals
-) -> dict[bytes, tuple[Sample, Verdict]]:  # fmt: skip
+def _judged(job: Job, fought: Fought, goals: Goals) -> dict[bytes, tuple[Sample, Verdict]]:
     """Every lineup that was played again, by genome: the battles that count for it, and the verdict. Of two stages the
     later one counts; of those that are meant to be so nothing is told."""
-    stages = [_samples(job, searched), _samples(job, checked)]
+    stages = [samples_of(job, fought.searched), samples_of(job, fought.checked)]
+    for stage in stages:
+        fought.ranges.give(stage.values())
     lineups = {key: [stage[key] for stage in stages if key in stage] for key in {**stages[0], **stages[1]}}
     verdicts, meant = judged(list(lineups.values()), goals), _meant(job)
     return {
@@ -241,79 +191,7 @@ def _judged(
 def _meant(job: Job) -> set[bytes]:
     """Lineups of a search that somebody means to be so, by genome."""
     found = source.evaluated(job) if patterns.meant_by_now(job) else None
-    return set() if found is None else set(_keys(found.columns["genome"][found.meant]))
-
-
-def _examined(job: Job) -> tuple[_Examined, _Examined, Goals]:
-    """What the end of the search played again, what re-checks did, and what is judged."""
-    searched, checked = _Examined(), _Examined()
-    meta: dict[str, Any] = {}
-    for digest in source.searched_again(job):
-        if bundle := _read(digest):
-            searched.take(bundle, 0)
-            meta = bundle.meta
-    rechecks = source.rechecks(job) or [job]  # a re-check has none but itself
-    for batch, child in enumerate(rechecks, start=1 if searched.parts else 0):
-        if bundle := _read(child.artifacts.get("result", "")):
-            checked.take(bundle, batch)
-            meta = bundle.meta
-    return searched, checked, _goals(source.objectives(job).objectives, meta.get("median_baseline"))
-
-
-def _read(digest: str) -> Bundle | None:
-    """An artifact; None where it was lost: a lost re-check is one that was not made, and the list asks for it again."""
-    try:
-        return unpack(store().get(digest)) if digest else None
-    except StoreError:
-        return None
-
-
-def _goals(objectives: Sequence[ObjectiveConfig], median: dict[str, Any] | None) -> Goals:
-    lines = [o.threshold for o in objectives]
-    return Goals(signs(tuple(objectives)), lines, strength_index(tuple(objectives)), _baseline(median))
-
-
-def _baseline(median: Mapping[str, Any] | None) -> tuple[float, float | None, int] | None:
-    return None if median is None else (float(median["value"]), median.get("error"), int(median.get("samples", 0)))
-
-
-def _samples(job: Job, examined: _Examined) -> dict[bytes, Sample]:
-    """Each lineup's batches together."""
-    keys = list(examined.parts)
-    if not keys:
-        return {}
-    spec, told = source.spec(job), source.objectives(job).objectives
-    costs = np.stack([examined.costs[key] for key in keys])
-    low, high, exact, plain = schema.spans(spec, told, costs)
-    battles = battles_each(told, spec, np.stack([examined.genomes[key] for key in keys]), examined.baselines)
-    shares = weights([examined.first[key] for key in keys])
-    found = [_pooled(examined.parts[key]) for key in keys]
-    sums = Sums(spec, told, costs.shape[1])
-    same = examined.sums == {tuple(sums.names)}
-    made = sums.parts([part.sums if same else None for part in found], costs)
-    return {
-        key: Sample(_means(found[i], made[i]), found[i].error, found[i].samples, found[i].values, low[i], high[i],
-                    exact, plain, battles[i], float(shares[i]), made[i])
-        for i, key in enumerate(keys)
-    }  # fmt: skip
-
-
-def _means(part: _Part, made: Sequence[Parts | None]) -> Floats:
-    """The objectives by all batches together: of what is no weighted sum, not the average of what the batches say."""
-    return np.array([mean if own is None else own.value for mean, own in zip(part.mean, made, strict=True)])
-
-
-def _pooled(parts: list[_Part]) -> _Part:
-    samples = sum(part.samples for part in parts)
-    mean = sum(part.samples * part.mean for part in parts) / samples
-    error = np.sqrt(sum((part.samples * part.error) ** 2 for part in parts)) / samples
-    values, sums = _together([part.values for part in parts]), _together([part.sums for part in parts])
-    return _Part(np.asarray(mean), error, samples, values, sums)
-
-
-def _together(tables: Sequence[Any]) -> Floats | None:
-    """One after the other; None where one was not kept."""
-    return None if any(table is None for table in tables) else np.concatenate(tables)
+    return set() if found is None else set(genome_keys(found.columns["genome"][found.meant]))
 
 
 def _across(mean: Sequence[float], half: Sequence[float], goals: Goals) -> str:
@@ -341,18 +219,6 @@ def _fresh(sample: Sample, verdict: Verdict, each: float, gap: str, goals: Goals
         mean, half, sample.samples, battles, verdict.finding, needs, verdict.over, open_, gap, across, verdict.endless,
         verdict.both,
     )  # fmt: skip
-
-
-def genome_key(genome: Any) -> bytes:
-    """A lineup's genome as a dictionary key."""
-    return np.asarray(genome, dtype=np.int32).tobytes()
-
-
-def _keys(genome: NDArray[Any]) -> Iterable[bytes]:
-    """``genome_key`` of each row."""
-    everything = genome_key(genome)
-    width = len(everything) // max(1, len(genome))
-    return (everything[at : at + width] for at in range(0, len(everything), width))
 
 
 def _round_up(battles: float) -> int:

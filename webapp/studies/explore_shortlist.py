@@ -16,8 +16,9 @@ from webapp.accounts.models import User
 from webapp.lib.first import first
 from webapp.studies import explore_source as source
 from webapp.studies.explore_build import Explored
-from webapp.studies.explore_recheck import checking, genome_key
+from webapp.studies.explore_recheck import checking
 from webapp.studies.fresh import Fresh
+from webapp.studies.fresh_battles import genome_key
 from webapp.studies.models import Job, ShortlistEntry
 
 Action = ShortlistEntry.Action

@@ -6,14 +6,14 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.core.cache import cache
 
 from engine.errors import ConfigError, StoreError
 from engine.indicators import STRONG, UNDER
 from webapp.studies import explore_source as source
 from webapp.studies import patterns
-from webapp.studies.explore_recheck import KEPT_S, confirmed_count, findings, fresh_numbers, furthest
+from webapp.studies.explore_recheck import confirmed_count, findings, fresh_numbers, furthest
 from webapp.studies.models import Job
+from webapp.studies.reckoned import Form, reckoned
 
 
 class Found(NamedTuple):
@@ -36,21 +36,19 @@ class Found(NamedTuple):
         return self.by_search + (self.confirmed or 0)
 
 
+_FOUND = Form(list, lambda kept: Found(*kept)._replace(random=tuple(kept[3])))
+
+
 def found_by(job: Job) -> Found:
     """What a search found by now. Where its game is no longer described it is what the search itself last said."""
     said = Found(int(job.metrics.get("strong", 0)), int(job.metrics.get("over", 0)), None)
     confirmed = confirmed_count(job)
     if confirmed is None and not (job.terminal and patterns.meant_by_now(job)):
         return said
-    key = f"found-{job.pk}-{source.key(job)}"
-    kept: Found | None = cache.get(key)
-    if kept is None:
-        try:
-            kept = _counted(job, confirmed)
-        except (StoreError, ConfigError):
-            return said._replace(confirmed=confirmed)
-        cache.set(key, kept, KEPT_S)
-    return kept
+    try:
+        return reckoned(job, "found", source.key(job), lambda: _counted(job, confirmed), _FOUND)
+    except (StoreError, ConfigError):
+        return said._replace(confirmed=confirmed)
 
 
 def plain_counts(job: Job) -> dict[str, Any]:

@@ -181,6 +181,17 @@ class JobEvent(models.Model):
         ]
 
 
+class Reckoned(models.Model):
+    """What was reckoned from a job's artifacts: ``webapp.studies.reckoned`` says what it is kept under."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="reckoned")
+    name = models.CharField(max_length=20)
+    content = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "name"], name="one_reckoning_a_name")]
+
+
 class Look(models.Model):
     """When somebody last looked at a job that had ended."""
 

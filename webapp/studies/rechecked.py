@@ -14,8 +14,9 @@ from engine.lineups import schema
 from engine.verdicts import Finding
 from webapp.lib.words import lower_first, number
 from webapp.studies import explore_source as source
-from webapp.studies.explore_recheck import findings, genome_key
+from webapp.studies.explore_recheck import findings
 from webapp.studies.fresh import Fresh
+from webapp.studies.fresh_battles import genome_key
 from webapp.studies.kinds import Found
 from webapp.studies.models import Job
 from webapp.studies.verdict_words import Words

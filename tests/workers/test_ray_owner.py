@@ -1,0 +1,85 @@
+"""Ray on a busy machine: it has longer at each try, and how often it was too slow is noted."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from ray._private import services
+
+from deploy.up import ray_owner
+from webapp.lib import health, ray_starts
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
+    monkeypatch.setattr(services, "get_node", services.get_node)  # put back what is set in its place
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    settings.RAY_ADDRESS_FILE = tmp_path / "ray_address"
+    return tmp_path / "ray_address"
+
+
+def test_a_raylet_that_registers_late_is_waited_for(address: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def slow(gcs: str, node: str) -> str:
+        asked.append(node)
+        if len(asked) < 200:  # Ray itself asks about thirty times
+            raise RuntimeError("RPC error: Deadline Exceeded")
+        return "the node"
+
+    monkeypatch.setattr(services, "get_node", slow)
+    monkeypatch.setattr(ray_owner, "broken", lambda: False)
+    ray_owner.wait_for_daemons(3600.0)
+    assert services.get_node("127.0.0.1:1", "a node") == "the node"
+
+
+def test_a_raylet_that_died_is_not_waited_for(address: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(gcs: str, node: str) -> str:
+        raise RuntimeError("no such node")
+
+    monkeypatch.setattr(services, "get_node", never)
+    monkeypatch.setattr(ray_owner, "broken", lambda: True)
+    ray_owner.wait_for_daemons(3600.0)
+    with pytest.raises(RuntimeError, match="no such node"):
+        services.get_node("127.0.0.1:1", "a node")
+
+
+def test_each_try_that_was_too_slow_is_noted_and_told_and_the_next_has_longer(
+    address: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+
+    def init(**options: Any) -> None:
+        if len(given) < 3:
+            raise RuntimeError("The current node timed out during startup.")
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray_owner, "wait_for_daemons", given.append)
+    now = iter(range(0, 10**9, 1000))
+    monkeypatch.setattr(ray_owner.time, "monotonic", lambda: float(next(now)))
+    for tries in (1, 2):
+        with pytest.raises(RuntimeError):
+            ray_owner.start(address.parent / "ray", address, 2)
+        assert ray_starts.too_slow() == tries
+    assert health.ray() == "has not started: the machine is too busy, 2 tries took too long"
+    ray_owner.start(address.parent / "ray", address, 2)
+    assert given == sorted(set(given))
+    assert (ray_starts.too_slow(), health.ray()) == (0, "has not started")
+
+
+def test_a_try_that_failed_at_once_was_not_too_slow(address: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**options: Any) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(RuntimeError, match="no room"):
+        ray_owner.start(address.parent / "ray", address, 2)
+    assert ray_starts.too_slow() == 0
+
+
+def test_no_try_has_more_than_the_longest_wait() -> None:
+    assert [ray_owner.patience(n) for n in (0, 1, 2, 3, 10**6)] == [60.0, 120.0, 240.0, 480.0, 480.0]

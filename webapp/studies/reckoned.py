@@ -1,0 +1,115 @@
+"""What is reckoned from a job's artifacts, kept in the database under all it was reckoned from.
+
+It costs seconds of processor and is asked for by every list of jobs, so it is reckoned once: not again by a process
+that has just started, nor by each of those who ask at the same time, who wait for the first. A new version of the code
+that reckons it reckons anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cache as once
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
+
+import structlog
+from django.core.cache import cache
+from django.db import DatabaseError, transaction
+
+import engine
+from engine.errors import StoreError
+from webapp.lib.storage import store
+from webapp.studies import explore_source as source
+from webapp.studies.models import Job, Reckoned
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+IN_MEMORY_S = 3600
+"""Seconds for which a process that has it does not ask the database."""
+STATES_KEPT = 8
+"""Of each thing, so many of the latest states are kept: people compare, and move a line back."""
+_CODE = (
+    *sorted(Path(engine.__file__).parent.glob("*.py")),
+    *sorted((Path(engine.__file__).parent / "lineups").glob("*.py")),
+    *sorted(Path(__file__).parent.glob("*.py")),
+)
+_locks: WeakValueDictionary[tuple[int, str, str], Lock] = WeakValueDictionary()
+_of_locks = Lock()
+
+
+class Form(NamedTuple):
+    """How something is written as JSON, and read again."""
+
+    written: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+
+def reckoned(job: Job, name: str, state: str, make: Callable[[], T], form: Form) -> T:
+    """What ``make`` gives, or gave for the same ``state`` of the same job earlier. It is never None."""
+    at = f"{name}-{job.pk}-{state}-{version()}"
+    found: T | None = cache.get(at)
+    if found is not None:
+        return found
+    with _lock(job, name, state):
+        found = cache.get(at)
+        if found is None:
+            found = _kept_or_made(job, name, f"{state}-{version()}", make, form)
+            cache.set(at, found, IN_MEMORY_S)
+    return found
+
+
+def _kept_or_made(job: Job, name: str, state: str, make: Callable[[], T], form: Form) -> T:
+    kept = recall(job, name)
+    if state in kept:
+        found: T = form.read(kept[state])
+        return found
+    found = make()
+    if not _whole(job):
+        return found
+    latest = list({**recall(job, name), state: form.written(found)}.items())[-STATES_KEPT:]
+    keep(job, name, dict(latest))
+    return found
+
+
+def _whole(job: Job) -> bool:
+    """Whether all that was played again can be read. What was reckoned without some of it must not outlast its loss."""
+    try:
+        for digest in source.replayed(job):
+            store().get(digest)
+    except StoreError:
+        return False
+    return True
+
+
+def recall(job: Job, name: str) -> dict[str, Any]:
+    """What was kept of a job under a name, by state."""
+    content = Reckoned.objects.filter(job=job, name=name).values_list("content", flat=True).first()
+    return {} if content is None else dict(json.loads(content))
+
+
+def keep(job: Job, name: str, content: dict[str, Any]) -> None:
+    """Keep it in place of what was kept. Where it cannot be written it will be reckoned again."""
+    try:
+        with transaction.atomic():
+            Reckoned.objects.update_or_create(job=job, name=name, defaults={"content": json.dumps(content)})
+    except DatabaseError as error:
+        log.warning("what was reckoned of a job was not kept", job=job.pk, name=name, error=str(error))
+
+
+def _lock(job: Job, name: str, state: str) -> Lock:
+    with _of_locks:
+        return _locks.setdefault((job.pk, name, state), Lock())
+
+
+@once
+def version() -> str:
+    """Names the code that reckons."""
+    digest = hashlib.sha256()
+    for path in _CODE:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
