@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from engine.config import LineupConfig
+from engine.config.gate import GateConfig
+from engine.gate.exploits import battles_each
 from engine.gate.junit import broken, to_junit
 from engine.gate.report import EXIT_CODES, HEADS, WORDS, Report, Row, cells, decoded
 from webapp.accounts.models import User
@@ -16,14 +17,14 @@ from webapp.gates.asking import GateForm, GateIntake
 from webapp.studies import table_rows
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
-from webapp.studies.plans import battles_each
 from webapp.studies.table_rows import TableRows
 
-MARKS = {"over": "strong", "under": "fair", "open": "unsure", "barred": ""}
-SAID = {**WORDS, "barred": "Not fielded any more"}
+MARKS = {"over": "strong", "under": "fair", "open": "unsure", "weak": "unsure", "barred": ""}
+SAID = {**WORDS, "weak": "Too weak to count", "barred": "Not fielded any more"}
 NO_SUSPECT = "Nothing stands out"
 """Of all pieces that a screen does not name."""
 TITLES = {"replay": "Earlier exploits", "screen": "Pieces", "search": "Search"}
+PLAYING = {"replay": "earlier exploits", "screen": "the pieces", "search": "a short search"}
 EARLIER = 12
 """Other gates that the page of one lists."""
 
@@ -35,7 +36,7 @@ class Gating(Parts):
     form = GateForm
     question = "May this build go out?", "Plays earlier exploits again and looks for new ones."
     about = (
-        "May this build go out? Earlier exploits are played again, pieces are screened and a short search looks for "
+        "Earlier exploits are played again, pieces are screened and a short search looks for "
         "more. One verdict: over the line, under it, or which battles are missing."
     )
     results: ClassVar[tuple[str, ...]] = ("table",)
@@ -49,6 +50,7 @@ class Gating(Parts):
             "mark": MARKS[report.verdict] if report else "",
             "groups": _groups(report) if report else [],
             "lost": report is None and bool(job.artifacts.get("table")),
+            "part": part_of(job),
             "changed": _changed(job),
             "earlier": listed(job.project.jobs.filter(kind="gate").exclude(pk=job.pk).order_by("-pk")[:EARLIER]),
         }
@@ -56,13 +58,13 @@ class Gating(Parts):
 
     def work(self, job: Job) -> float:
         """By battles; those of lineups that are played again at the end of the search come on top."""
-        config = job.config
-        each = battles_each(LineupConfig.model_validate(config["lineups"]), 1)
-        screen, search = config["screen"] or {"battles": 0}, config["search"]
-        planned = len(config["exploits"]) * config["replicates"] * each + screen["battles"]
-        if search:
-            planned += search["ticks"] * search["algorithm"]["population"] * search["replicates"] * each
-        return 1.0 if job.status == Status.FINISHED else min(0.99, job.counters.get("battles", 0) / max(planned, 1))
+        if job.status == Status.FINISHED:
+            return 1.0
+        return min(0.99, job.counters.get("battles", 0) / max(planned(GateConfig.model_validate(job.config)), 1))
+
+    def steady(self, job: Job) -> bool:
+        """Not while it has more than one part: battles of the next one take another time each."""
+        return len(GateConfig.model_validate(job.config).parts) == 1
 
     def found(self, job: Job) -> Found | None:
         """The verdict."""
@@ -85,6 +87,21 @@ class Gating(Parts):
         if report is None or job.status == Status.FAILED:
             return broken(job.title, job.message or "Nothing is known yet: the gate is not over.", stamp)
         return to_junit(report, float(job.counters.get("seconds", 0.0)), stamp)
+
+
+def planned(config: GateConfig) -> int:
+    """Battles of all parts, but for what the search plays again at its end."""
+    own, search = battles_each(config.lineups), config.search
+    many = {met.name: battles_each(met.rules(config.lineups)) for met in config.met}
+    replayed = config.replicates * sum(many.get(exploit.met, own) for exploit in config.exploits)
+    searched = search.ticks * search.algorithm.population * search.replicates * own if search else 0
+    return replayed + (config.screen.battles if config.screen else 0) + searched
+
+
+def part_of(job: Job) -> str:
+    """Which part it is in: "the screen, part 2 of 3"; empty before it is in one."""
+    at, parts = int(job.metrics.get("part", 0)), GateConfig.model_validate(job.config).parts
+    return f"{PLAYING[parts[at - 1]]}, part {at} of {len(parts)}" if 0 < at <= len(parts) else ""
 
 
 def verdict_of(job: Job) -> str:

@@ -107,7 +107,19 @@ def _tested(search: Job, key: str) -> dict[str, Any]:
     waits = job is not None and (job.active or job.status == Status.PAUSED)
     why = "" if waits or tests is not None else removals.obstacle(search)
     example = examples.of(job, key) if job is not None else None
-    return {"tests": tests, "tests_wait": waits, "tests_obstacle": why, "example": example}
+    return {"tests": tests, "tests_wait": waits, "tests_obstacle": why, "example": example, **_longer(search, tests)}
+
+
+def _longer(search: Job, tests: Any) -> dict[str, Any]:
+    """How long a search has to be to tell (0: none can), and the battles of tests that search for so long, where those
+    that were played did not."""
+    if tests is None or tests.impossible or tests.told_enough:
+        return {}
+    enough = removals.enough(search)
+    if tests.searched >= enough or removals.obstacle(search):
+        return {"enough": enough}
+    config = removals.thorough(search)
+    return {"enough": enough, "longer": removals.battles(config) if config else 0}
 
 
 @require_safe
@@ -128,7 +140,7 @@ def test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if reason := removals.obstacle(search):
         messages.warning(request, reason)
     else:
-        removals.begin(search)
+        removals.begin(search, longer=request.POST.get("longer") == "yes")
     return _back(search, request.POST.get("suspect", ""))
 
 
