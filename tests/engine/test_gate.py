@@ -230,8 +230,8 @@ def test_a_part_that_ends_later_takes_nothing_back() -> None:
 
 ROWS = st.builds(
     Row, st.sampled_from(["replay", "screen", "search"]), st.text(max_size=20),
-    st.sampled_from(["over", "under", "open", "weak", "barred"]), st.text(max_size=40), st.floats(-9, 9), st.floats(-9, 0),
-    st.floats(0, 9), st.just(3.0), st.sampled_from(["", "×", "points"]), st.integers(0, 10**6),
+    st.sampled_from(["over", "under", "open", "weak", "barred"]), st.text(max_size=40), st.floats(-9, 9),
+    st.floats(-9, 0), st.floats(0, 9), st.just(3.0), st.sampled_from(["", "×", "points"]), st.integers(0, 10**6),
     st.one_of(st.none(), st.integers(0, 10**6)), st.tuples(st.text("ab-", min_size=1, max_size=4)),
 )  # fmt: skip
 GATE = Gate("Build 7", "A game", 1000, {"screen": 3, "search": 9}, ())
