@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from engine.config.gate import GateConfig
+from engine.config import LineupConfig
 from engine.gate.exploits import battles_each
 from engine.gate.junit import broken, to_junit
 from engine.gate.report import EXIT_CODES, HEADS, WORDS, Report, Row, cells, decoded
+from engine.lineups.schema import battles_of_replicate
 from webapp.accounts.models import User
 from webapp.gates.asking import GateForm, GateIntake
 from webapp.studies import table_rows
@@ -60,11 +62,11 @@ class Gating(Parts):
         """By battles; those of lineups that are played again at the end of the search come on top."""
         if job.status == Status.FINISHED:
             return 1.0
-        return min(0.99, job.counters.get("battles", 0) / max(planned(GateConfig.model_validate(job.config)), 1))
+        return min(0.99, job.counters.get("battles", 0) / max(planned(job.config), 1))
 
     def steady(self, job: Job) -> bool:
         """Not while it has more than one part: battles of the next one take another time each."""
-        return len(GateConfig.model_validate(job.config).parts) == 1
+        return len(parts_of(job.config)) == 1
 
     def found(self, job: Job) -> Found | None:
         """The verdict."""
@@ -89,18 +91,26 @@ class Gating(Parts):
         return to_junit(report, float(job.counters.get("seconds", 0.0)), stamp)
 
 
-def planned(config: GateConfig) -> int:
+def planned(config: Mapping[str, Any]) -> int:
     """Battles of all parts, but for what the search plays again at its end."""
-    own, search = battles_each(config.lineups), config.search
-    many = {met.name: battles_each(met.rules(config.lineups)) for met in config.met}
-    replayed = config.replicates * sum(many.get(exploit.met, own) for exploit in config.exploits)
-    searched = search.ticks * search.algorithm.population * search.replicates * own if search else 0
-    return replayed + (config.screen.battles if config.screen else 0) + searched
+    rules = LineupConfig.model_validate(config["lineups"])
+    own, screen, search = battles_each(rules), config["screen"], config["search"]
+    met = {each["name"]: battles_of_replicate(rules.teams, len(each["teams"])) for each in config.get("met", ())}
+    replayed = config["replicates"] * sum(met.get(each.get("met"), own) for each in config["exploits"])
+    lineups = search["ticks"] * search["algorithm"]["population"] * search["replicates"] if search else 0
+    return int(replayed + (screen["battles"] if screen else 0) + lineups * own)
+
+
+def parts_of(config: Mapping[str, Any]) -> list[str]:
+    """What it looks at, in order, as ``GateConfig.parts`` has it."""
+    return [
+        part for part, field in (("replay", "exploits"), ("screen", "screen"), ("search", "search")) if config[field]
+    ]
 
 
 def part_of(job: Job) -> str:
-    """Which part it is in: "the screen, part 2 of 3"; empty before it is in one."""
-    at, parts = int(job.metrics.get("part", 0)), GateConfig.model_validate(job.config).parts
+    """Which part it is in: "the pieces, part 2 of 3"; empty before it is in one."""
+    at, parts = int(job.metrics.get("part", 0)), parts_of(job.config)
     return f"{PLAYING[parts[at - 1]]}, part {at} of {len(parts)}" if 0 < at <= len(parts) else ""
 
 
