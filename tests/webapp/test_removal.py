@@ -94,7 +94,7 @@ def test_they_play_no_more_than_the_experiment_did_on_seeds_and_baselines_of_the
     for few in (60_000, 4_000):
         Job.objects.filter(pk=found.pk).update(config={**found.config, "battles": few})
         smaller = removals.planned(search)
-        assert smaller is None or removals.battles(smaller) < removals.battles(config)
+        assert smaller is None or (smaller.replicates, smaller.fresh) < (config.replicates, config.fresh)
 
 
 def finds(search: Job, lineups: int) -> None:
@@ -131,11 +131,9 @@ def test_a_search_that_is_long_enough_is_offered_with_what_it_takes(team: Studio
     ]
     told = {**meta, "everything": nothing, "suspects": suspects, "searched": 72}
     Job.objects.filter(pk=job.pk).update(artifacts={"table": store().put(pack(told, arrays))})
-    config = removals.thorough(search)
-    assert config is not None
     page = shown(team.designer, search, PAIR)
     assert "Search for long enough without each suspect" in page
-    assert f"{removals.battles(config):,} battles" in page
+    assert f"{removals.longer(search):,} battles" in page
     assert "Search for long enough" not in shown(team.producer, search, PAIR)
     signed_in(team.designer).post(address(search, "test"), {"suspect": PAIR, "longer": "yes"})
     made = removals.of(search)

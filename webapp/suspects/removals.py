@@ -75,20 +75,22 @@ def of(search: Job) -> Job | None:
     return companion.of(search, KIND)
 
 
-def begin(search: Job, longer: bool = False) -> Job | None:
+def begin(search: Job, *, longer: bool = False) -> Job | None:
     """Start the tests, or ``longer`` ones that search for long enough; None where nothing is named, or nothing can
     be."""
     config = thorough(search) if longer else planned(search)
     return None if config is None else actions.accompany(search, search.created_by, config)
 
 
-def obstacle(search: Job) -> str:
-    """Why the suspects of a search cannot be tested now, in a sentence; empty where they can."""
+def obstacle(search: Job, *, longer: bool = False) -> str:
+    """Why the suspects of a search cannot be tested now, in a sentence; empty where they can. ``longer``: by tests that
+    search for long enough."""
     if all(objective["threshold"] is None for objective in search.config["objectives"]["objectives"]):
         return NO_LINE
     if reason := playable.obstacle(search):
         return reason
-    return "" if planned(search) is not None else NO_ROOM
+    able = _asked(search) is not None and enough(search) if longer else planned(search) is not None
+    return "" if able else NO_ROOM
 
 
 def planned(search: Job) -> RemovalConfig | None:
@@ -116,10 +118,12 @@ def thorough(search: Job) -> RemovalConfig | None:
     return _config(search, asked[1], asked[2], SIZES[0].searching(long_))
 
 
-def battles(config: RemovalConfig) -> int:
-    """That these tests take at most."""
-    size = Size(MOST_LINEUPS, config.replicates, config.fresh, config.population, config.rounds)
-    return size.battles(len(config.suspects), plans.battles_each(config.lineups, 1))
+def longer(search: Job) -> int:
+    """Battles that these take at most; 0 where there are none."""
+    asked, long_ = _asked(search), enough(search)
+    if asked is None or not long_:
+        return 0
+    return SIZES[0].searching(long_).battles(len(asked[2]), plans.battles_each(asked[1].lineups, 1))
 
 
 def enough(search: Job) -> int:

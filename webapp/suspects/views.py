@@ -116,10 +116,8 @@ def _longer(search: Job, tests: Any) -> dict[str, Any]:
     if tests is None or tests.impossible or tests.told_enough:
         return {}
     enough = removals.enough(search)
-    if tests.searched >= enough or removals.obstacle(search):
-        return {"enough": enough}
-    config = removals.thorough(search)
-    return {"enough": enough, "longer": removals.battles(config) if config else 0}
+    able = tests.searched < enough and not removals.obstacle(search, longer=True)
+    return {"enough": enough, "longer": removals.longer(search) if able else 0}
 
 
 @require_safe
@@ -137,10 +135,11 @@ def battle(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Test the suspects of a search now, where that did not begin by itself."""
     search = job_for(request, slug, pk, "write", kind="search")
-    if reason := removals.obstacle(search):
+    longer = request.POST.get("longer") == "yes"
+    if reason := removals.obstacle(search, longer=longer):
         messages.warning(request, reason)
     else:
-        removals.begin(search, longer=request.POST.get("longer") == "yes")
+        removals.begin(search, longer=longer)
     return _back(search, request.POST.get("suspect", ""))
 
 
