@@ -16,7 +16,8 @@ SCHEMA = 1
 class Counters(msgspec.Struct, frozen=True):
     """Totals over the study's whole life, resumed attempts included: evaluations, requested battles, battles answered
     from the cache, environment steps, and seconds of running time. ``planned``: battles in all, once a search
-    knows what it plays again at its end; 0 before, and where nobody knows."""
+    knows all that it plays again at its end, what its first fresh battles leave open included; 0 before, and where
+    nobody knows."""
 
     evaluations: int = 0
     battles: int = 0

@@ -193,19 +193,21 @@ class Sample(NamedTuple):
 class Goals(NamedTuple):
     """``signs``: 1 to push up, -1 to push down. ``lines``: each objective's threshold (None: none). ``strong``: index
     of the objective that measures the weakest team's strength. ``baseline``: what strength is compared with, as value,
-    standard error (None: unknown) and samples."""
+    standard error (None: unknown) and samples. ``medians``: how many baselines share the error that one would have."""
 
     signs: Sequence[float]
     lines: Sequence[float | None]
     strong: int | None
     baseline: tuple[float, float | None, int] | None
+    medians: int = 1
 
     def bar(self, side: float) -> float:
-        """The baseline's upper (1) or lower (-1) bound of 99 %, in the direction of strength."""
+        """The baseline's upper (1) or lower (-1) bound of 99 % (more where several share it), in the direction of
+        strength."""
         assert self.strong is not None
         assert self.baseline is not None
         value, error, samples = self.baseline
-        return value + side * self.signs[self.strong] * baseline_reach(error, samples)
+        return value + side * self.signs[self.strong] * baseline_reach(error, samples, self.medians)
 
     @property
     def judged(self) -> bool:
@@ -213,13 +215,14 @@ class Goals(NamedTuple):
         return self.strong is not None and self.baseline is not None
 
 
-def baseline_reach(error: float | None, samples: int) -> float:
+def baseline_reach(error: float | None, samples: int, medians: int = 1) -> float:
     """Distance of the baseline's 99 % bounds from its value, in its unit: Student's t with the standard ``error``
-    (``lineups.baselines.median_error``) of ``samples``; infinite where the error is unknown."""
+    (``lineups.baselines.median_error``) of ``samples``; infinite where the error is unknown. ``medians`` that are used
+    side by side share the 1 % (Bonferroni)."""
     from scipy.special import stdtrit  # not loaded by every process of the site
 
     spread = math.inf if error is None or samples < 2 else error
-    return float(stdtrit(max(samples - 1, 1), 1 - BASELINE_ERROR)) * spread
+    return float(stdtrit(max(samples - 1, 1), 1 - BASELINE_ERROR / medians)) * spread
 
 
 class Listed(NamedTuple):

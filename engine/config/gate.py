@@ -10,7 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from engine.config import compatibility
 from engine.config.algorithms import AlgorithmConfig, NSGA2Config
 from engine.config.base import Config, Shown, refuse
-from engine.config.lineups import TeamRow
+from engine.config.lineups import LineupConfig, PastedBaselines, TeamRow
 from engine.config.study import BalanceStudy, SearchConfig
 from engine.config.worth import WorthConfig
 
@@ -18,10 +18,27 @@ MOST = 200
 """Exploits of one gate."""
 
 
+class MetConfig(Config):
+    """The baseline teams that a search met: what it found strong is judged against them again. They stay the teams that
+    they were, whatever the build changes."""
+
+    name: Shown = Field(min_length=1, max_length=120, title="Name", description="Such as that of the search.")
+    teams: tuple[TeamRow, ...] = Field(min_length=1, max_length=64, title="Teams")
+
+    def rules(self, lineups: LineupConfig) -> LineupConfig:
+        """Rules by which lineups meet these teams."""
+        return lineups.model_copy(update={"baselines": PastedBaselines(teams=self.teams)})
+
+
 class ExploitConfig(Config):
     """A lineup that was over the line once, as whoever found it saw its teams."""
 
     name: Shown = Field("", max_length=200, title="Name")
+    met: Shown = Field(
+        "", max_length=120, title="Baseline teams that it met",
+        description="A name in met; empty: the gate’s own, by which another lineup may count as strong.",
+        exclude_if=lambda met: not met,  # keeps the hash of studies without it
+    )  # fmt: skip
     teams: tuple[TeamRow, ...] = Field(
         min_length=1, max_length=8, title="Teams", description="The strongest first, the weakest last."
     )
@@ -69,6 +86,9 @@ class GateConfig(BalanceStudy):
     judges: ClassVar[bool] = True
     kind: Literal["gate"] = "gate"
     name: Shown = Field("Gate", min_length=1, max_length=120, title="Name")
+    met: tuple[MetConfig, ...] = Field(
+        (), max_length=MOST, title="Baseline teams of the searches that found exploits", exclude_if=lambda met: not met
+    )
     exploits: tuple[ExploitConfig, ...] = Field((), max_length=MOST, title="Exploits that are played again")
     replicates: int = Field(
         64, ge=2, le=4096, title="Times each pairing of an exploit is played", description="from both seats"
@@ -76,9 +96,27 @@ class GateConfig(BalanceStudy):
     screen: ScreenConfig | None = Field(default_factory=ScreenConfig, title="Screen", description="null: none.")
     search: HuntConfig | None = Field(default_factory=HuntConfig, title="Search", description="null: none.")
 
+    @field_validator("met")
+    @classmethod
+    def _distinct(cls, met: tuple[MetConfig, ...]) -> tuple[MetConfig, ...]:
+        names = [each.name for each in met]
+        refuse(
+            (f"{i}.name", f"“{name}” is there already; give one another name")
+            for i, name in enumerate(names)
+            if name in names[:i]
+        )
+        return met
+
     @field_validator("exploits")
     @classmethod
     def _whole(cls, exploits: tuple[ExploitConfig, ...], info: ValidationInfo) -> tuple[ExploitConfig, ...]:
+        if (met := info.data.get("met")) is not None:
+            known = {"", *(each.name for each in met)}
+            refuse(
+                (f"{i}.met", f"“{exploit.met}” is no name in met")
+                for i, exploit in enumerate(exploits)
+                if exploit.met not in known
+            )
         if (rules := info.data.get("lineups")) is not None:
             refuse(
                 (f"{i}.teams", f"a lineup is {rules.teams} teams here, not {len(exploit.teams)}")

@@ -160,6 +160,12 @@ class Record:
         """Metadata of the columns."""
         return {"objectives": [o.name for o in self.problem.objectives]}
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether fresh seeds may leave some of the final front ``undecided``, so that nobody knows yet how much is
+        played of it."""
+        return False
+
     def undecided(self, fresh: Sequence[Individual], times: int) -> list[int]:
         """Indices of the final front that are undecided by fresh seeds, and that ``times`` as many would settle."""
         return []

@@ -19,12 +19,14 @@ from engine.lineups.parts import Sums
 from engine.simulators.contract import GameSpec
 from engine.verdicts import Goals, Listed, Many, Sample, Verdict
 
+OTHERWISE = " Against other baseline teams the same lineup has other numbers, and may be strong or weak."
 Floats = NDArray[np.float64]
 
 
 class Lineups(NamedTuple):
     """Lineups of a ``part`` and what is judged of them: ``samples``, of each that could be measured, ``rows`` int32[n,
-    teams, slots], their ``names``, and ``each``, the battles of one replicate."""
+    teams, slots], their ``names``, ``each``, the battles of one replicate, and ``of`` how many of its part these are
+    some; ``met``: the name of the baseline teams that tell whether they are strong (empty: the gate's own)."""
 
     part: Part
     goals: Goals
@@ -32,6 +34,8 @@ class Lineups(NamedTuple):
     rows: NDArray[np.int32]
     names: list[str]
     each: int
+    of: int
+    met: str = ""
 
     @property
     def evidence(self) -> list[float]:
@@ -40,23 +44,23 @@ class Lineups(NamedTuple):
 
 
 def lineups_of(
-    part: Part, bundle: Bundle, spec: GameSpec, objectives: Sequence[ObjectiveConfig], share: float,
-    names: Sequence[str] = (),
+    part: Part, bundle: Bundle, spec: GameSpec, objectives: Sequence[ObjectiveConfig], of: int, share: float,
+    medians: int = 1, names: Sequence[str] = (), met: str = "",
 ) -> Lineups:  # fmt: skip
-    """The lineups of an artifact of fresh battles, each with its ``share`` of the evidence that may be wrong; those
-    that have ``names`` are called by them."""
+    """The lineups of an artifact of fresh battles, some ``of`` so many, which have this ``share`` of the evidence that
+    may be wrong; those that have ``names`` are called by them. ``medians``: as ``Goals`` has it."""
     meta, columns = bundle
     rows, teams = columns["genome"], columns["genome"].shape[1]
     signs = [1.0 if o.direction == "max" else -1.0 for o in objectives]
     strong = next((i for i, o in enumerate(objectives) if o.strength), None)
     b = meta["median_baseline"]
-    goals = Goals(signs, [o.threshold for o in objectives], strong, (b["value"], b["error"], b["samples"]))
-    met = np.array([each["row"] for each in meta["baselines"]], np.int32).reshape(-1, rows.shape[2])
-    samples = _samples(columns, spec, objectives, met, share)
+    goals = Goals(signs, [o.threshold for o in objectives], strong, (b["value"], b["error"], b["samples"]), medians)
+    teams_met = np.array([each["row"] for each in meta["baselines"]], np.int32).reshape(-1, rows.shape[2])
+    samples = _samples(columns, spec, objectives, teams_met, share / max(of, 1))
     own = [name or " · ".join(schema.team_name(spec, row) for row in lineup) for name, lineup in zip(
         names or [""] * len(rows), rows, strict=True
     )]  # fmt: skip
-    return Lineups(part, goals, samples, rows, own, schema.battles_of_replicate(teams, len(met)))
+    return Lineups(part, goals, samples, rows, own, schema.battles_of_replicate(teams, len(teams_met)), of, met)
 
 
 def _samples(
@@ -111,16 +115,48 @@ def _row(
     j = _about(sample, lineups.goals, verdict)
     ends, battles, objective = sample.range(j), sample.samples * lineups.each, objectives[j]
     missing = _missing(sample, verdict, lineups.each)
-    kind = {"confirmed": "over", "refuted": "under", "weak": "under"}.get(verdict.finding, "open")
+    kind = {"confirmed": "over", "refuted": "under", "weak": "weak"}.get(verdict.finding, "open")
     low, high = (end if math.isfinite(end) else None for end in ends)
-    between = f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else ""
     value, line = float(sample.mean[j]), objective.threshold
-    unit = objective.unit if objective.unit in ("×", "%") else f" {objective.unit}".rstrip()
-    at = f"{objective.title} {value:.2f}{between}{unit}, the line at {line:g}{unit}, on {battles:,} fresh battles"
+    at = f"{_measured(sample, j, objective)}, the line at {line:g}{_unit(objective)}"
+    k = lineups.goals.strong
+    if k is not None and (verdict.finding == "weak" or verdict.open_ == "strength"):
+        at += (
+            f"; {_measured(sample, k, objectives[k])}, of the baseline teams {_yardstick(lineups.goals, objectives[k])}"
+        )
     return Row(
-        lineups.part, lineups.names[i], kind, f"{_said(verdict, missing)}: {at}",  # type: ignore[arg-type]
+        lineups.part, lineups.names[i], kind,  # type: ignore[arg-type]
+        f"{_said(verdict, missing)}: {at}, on {battles:,} fresh battles",
         value, low, high, line, objective.unit, battles, missing, _pieces(lineups.rows[i], spec),
     )  # fmt: skip
+
+
+def _measured(sample: Sample, j: int, objective: ObjectiveConfig) -> str:
+    """Such as "Win gap 2.25 (2.22 to 2.29)×"."""
+    low, high = sample.range(j)
+    between = f" ({low:.2f} to {high:.2f})" if math.isfinite(low) and math.isfinite(high) else ""
+    return f"{objective.title} {float(sample.mean[j]):.2f}{between}{_unit(objective)}"
+
+
+def _unit(objective: ObjectiveConfig) -> str:
+    """With a space where it is a word."""
+    return objective.unit if objective.unit in ("×", "%") else f" {objective.unit}".rstrip()
+
+
+def _yardstick(goals: Goals, objective: ObjectiveConfig) -> str:
+    assert goals.baseline is not None
+    return f"their median at {goals.baseline[0]:.2f}{_unit(objective)}"
+
+
+def met_by(lineups: Lineups, drawn: bool, objectives: Sequence[ObjectiveConfig]) -> str:
+    """Which baseline teams these lineups meet, in a sentence or two. ``drawn``: the gate drew its own."""
+    what = "Earlier exploits meet" if lineups.part == "replay" else "What the search found met"
+    whose = f"that {lineups.met} met" if lineups.met else "that this gate drew" if drawn else "that its rules name"
+    k, strong = lineups.goals.strong, ""
+    if k is not None and lineups.goals.judged:
+        strong = f"; strong is told by {_yardstick(lineups.goals, objectives[k])}"
+    own = OTHERWISE if drawn and not lineups.met else ""
+    return f"{what} the baseline teams {whose}{strong}.{own}"
 
 
 def _about(sample: Sample, goals: Goals, verdict: Verdict) -> int:

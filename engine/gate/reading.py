@@ -2,11 +2,11 @@
 
 What a gate calls over is one list for all of its parts, of which at most 5 % is expected to be false; so on a build
 that is under its line in everything, at most 5 % of gates say over, for the noise that ``engine.verdicts`` names and at
-every look. Of these 5, one pays for the median baseline team that "strong" is measured by (replay and search meet the
-same one), one for what pieces are compared with in the screen, and three for the evidence of all findings together
-(``confidence.e_bh``): each part that a gate has may use the same share, divided among what it proves. Shares are fixed
-before the battles that prove, so a part that ends later takes nothing from those before it, and no finding is taken
-back.
+every look. Of these 5, one pays for the medians of the baseline teams that "strong" is measured by (each search's that
+found exploits, and the gate's own, share it), one for what pieces are compared with in the screen, and three for the
+evidence of all findings together (``confidence.e_bh``): each part that a gate has may use the same share, divided among
+what it proves. Shares are fixed before the battles that prove, so a part that ends later takes nothing from those
+before it, and no finding is taken back.
 
 *Under* is a claim about each thing that was looked at. It is wrong only where one of them is over its line, and then
 that one's own range must have missed, which happens in at most 5 % of gates; no correction for how many there are is
@@ -24,7 +24,9 @@ import numpy as np
 from engine import confidence
 from engine.arrays import Bundle
 from engine.config.gate import GateConfig
+from engine.config.lineups import DrawnBaselines
 from engine.gate import lineups, screened
+from engine.gate.exploits import Group
 from engine.gate.lineups import Lineups
 from engine.gate.report import Gate, Report, Row, judged
 from engine.gate.screened import Limits, Screened
@@ -38,13 +40,15 @@ EVIDENCE_ERROR = ERROR - BASELINE_ERROR - OFFSET_ERROR
 
 
 class Parts(NamedTuple):
-    """What is over by now: artifacts by part (the search's: its edge, then what else of its map was played again), the
-    ``names`` of the exploits that were replayed, those that are ``barred`` (name and why), how many lineups the search
-    ``evaluated``, the ``battles`` in all and those of the screen."""
+    """What is known by now: artifacts by part (the replay's: one of each of its ``groups`` that is over; the search's:
+    its edge, then what else of its map was played again), the exploits that are ``barred`` (name and why), the parts
+    that are ``unfinished``, how many lineups the search ``evaluated``, the ``battles`` in all and those of the
+    screen."""
 
     found: Mapping[str, Sequence[Bundle]]
-    names: Sequence[str]
+    groups: Sequence[Group]
     barred: Sequence[tuple[str, str]]
+    unfinished: Sequence[str]
     evaluated: int
     battles: int
     screen_battles: int
@@ -53,9 +57,9 @@ class Parts(NamedTuple):
 def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
     """The report by the parts that are over."""
     every: list[Lineups | Screened] = [
-        screened.screened(bundle) if part == "screen" else _lineups(config, spec, parts, part, bundle)
+        screened.screened(bundle) if part == "screen" else _lineups(config, spec, parts, part, i)
         for part, bundles in parts.found.items()
-        for bundle in bundles
+        for i, bundle in enumerate(bundles)
     ]
     told = confirmed(config, every)
     rows = [Row("replay", name, "barred", f"may not be fielded any more: {why}") for name, why in parts.barred]
@@ -74,26 +78,36 @@ def read(config: GateConfig, spec: GameSpec, parts: Parts) -> Report:
             rows.append(
                 Row("search", "The search", "open", "it ended with no lineup that could be measured", missing=None)
             )
-    unfinished = tuple(part for part in config.parts if part not in parts.found)
-    return judged(rows, Gate(config.name, spec.title, parts.battles, looked, unfinished))
+    by = tuple(dict.fromkeys(_met_by(config, each) for each in every if isinstance(each, Lineups)))
+    gate = Gate(config.name, spec.title, parts.battles, looked, tuple(parts.unfinished), tuple(filter(None, by)))
+    return judged(rows, gate)
 
 
-def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, bundle: Bundle) -> Lineups:
-    many = sum(len(each.arrays["id"]) for each in parts.found[part])
-    share = EVIDENCE_ERROR / (ERROR - BASELINE_ERROR) / len(config.parts) / max(many, 1)
-    names = parts.names if part == "replay" else ()
-    kind = "replay" if part == "replay" else "search"
-    return lineups.lineups_of(kind, bundle, spec, config.objectives.objectives, share, names)  # type: ignore[arg-type]
+def _lineups(config: GateConfig, spec: GameSpec, parts: Parts, part: str, i: int) -> Lineups:
+    """Of the artifact ``i`` of a part. Shares count what is still to be played: a later group takes nothing back."""
+    bundles, objectives = parts.found[part], config.objectives.objectives
+    share = EVIDENCE_ERROR / (ERROR - BASELINE_ERROR) / len(config.parts)
+    own = bool(config.search) or any(not group.met for group in parts.groups)
+    medians = own + sum(bool(group.met) for group in parts.groups)
+    if part == "replay":
+        group, of = parts.groups[i], sum(len(each.names) for each in parts.groups)
+        return lineups.lineups_of("replay", bundles[i], spec, objectives, of, share, medians, group.names, group.met)
+    of = sum(len(each.arrays["id"]) for each in bundles)
+    return lineups.lineups_of("search", bundles[i], spec, objectives, of, share, medians)
+
+
+def _met_by(config: GateConfig, each: Lineups) -> str:
+    drawn = isinstance(config.lineups.baselines, DrawnBaselines)
+    return lineups.met_by(each, drawn, config.objectives.objectives)
 
 
 def confirmed(config: GateConfig, every: Sequence[Lineups | Screened]) -> list[list[bool]]:
     """Which findings of each are confirmed, all of them one list."""
     logs = [log for each in every for log in each.evidence]
     share = 1 / len(config.parts)
-    of_search = sum(len(each.evidence) for each in every if isinstance(each, Lineups) and each.part == "search")
     shares = []
     for each in every:
-        many = of_search if isinstance(each, Lineups) and each.part == "search" else len(each.evidence)
+        many = each.of if isinstance(each, Lineups) else len(each.evidence)
         shares += [share / many] * len(each.evidence)
     told = iter(confidence.e_bh(np.array(logs), np.array(shares), EVIDENCE_ERROR).tolist() if logs else [])
     return [[next(told, False) for _ in each.evidence] for each in every]

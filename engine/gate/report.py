@@ -19,20 +19,23 @@ Part = Literal["replay", "screen", "search"]
 EXIT_CODES: dict[str, int] = {"under": 0, "over": 3, "open": 4}
 """Of ``python -m engine gate``; 1 and 2 are those of a gate that could not be run."""
 WORDS: dict[str, str] = {"over": "Over the line", "under": "Under the line", "open": "Cannot tell"}
+FAIR = ("under", "weak")
+"""Verdicts on rows that leave a build under its line."""
 SHOWN = 3
 """Names that a sentence lists."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A finding of one ``part``. ``verdict``: over, under, open, or barred (a lineup that the rules do not let anybody
-    field any more). ``value`` with its 95 % range and the ``line`` are in ``unit``; None where nothing is known.
-    ``battles`` that were played for it, how many are ``missing`` to tell (None: nobody can say, 0: none). ``pieces``:
-    those it is made of, by id. ``many``: how many things it stands for."""
+    """A finding of one ``part``. ``verdict``: over, under, open, weak (a lineup too weak to count, however far it is),
+    or barred (one that the rules do not let anybody field any more). ``value`` with its 95 % range and the ``line`` are
+    in ``unit``; None where nothing is known. ``battles`` that were played for it, how many are ``missing`` to tell
+    (None: nobody can say, 0: none). ``pieces``: those it is made of, by id. ``many``: how many things it stands
+    for."""
 
     part: Part
     name: str
-    verdict: Literal["over", "under", "open", "barred"]
+    verdict: Literal["over", "under", "open", "weak", "barred"]
     words: str
     value: float | None = None
     low: float | None = None
@@ -47,7 +50,8 @@ class Row(msgspec.Struct, frozen=True):
 
 class Report(msgspec.Struct, frozen=True):
     """The rows of a gate and what they come to. ``looked``: by part, how many lineups or pieces were looked at;
-    ``unfinished``: the parts that are not over; ``battles``: in all."""
+    ``unfinished``: the parts that are not over; ``battles``: in all. ``met``: sentences on the baseline teams
+    that lineups met."""
 
     verdict: Word
     sentence: str
@@ -57,6 +61,7 @@ class Report(msgspec.Struct, frozen=True):
     name: str
     game: str
     battles: int
+    met: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -65,9 +70,9 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def lines(self) -> list[str]:
-        """A line for each exploit, and for everything else that is not under its line."""
-        told = [row for row in self.rows if row.part == "replay" or row.verdict != "under"]
-        return [f"{row.verdict:<6}  {row.name}: {row.words}" for row in told]
+        """A line for each exploit, and for all else that is not under its line; then which baseline teams were met."""
+        told = [row for row in self.rows if row.part == "replay" or row.verdict not in FAIR]
+        return [*(f"{row.verdict:<6}  {row.name}: {row.words}" for row in told), *self.met]
 
 
 class Gate(NamedTuple):
@@ -78,6 +83,7 @@ class Gate(NamedTuple):
     battles: int
     looked: dict[str, int]
     unfinished: tuple[str, ...]
+    met: tuple[str, ...] = ()
 
 
 def judged(rows: Iterable[Row], gate: Gate) -> Report:
@@ -86,7 +92,7 @@ def judged(rows: Iterable[Row], gate: Gate) -> Report:
     kinds = {row.verdict for row in found}
     verdict: Word = "over" if "over" in kinds else "open" if "open" in kinds or gate.unfinished else "under"
     said = {"over": _over, "under": _under, "open": _open}[verdict](found, gate)
-    return Report(verdict, said, found, gate.looked, gate.unfinished, gate.name, gate.game, gate.battles)
+    return Report(verdict, said, found, gate.looked, gate.unfinished, gate.name, gate.game, gate.battles, gate.met)
 
 
 def decoded(meta: dict[str, Any]) -> Report:
@@ -149,8 +155,10 @@ def _over(rows: Sequence[Row], gate: Gate) -> str:
 
 def _under(rows: Sequence[Row], gate: Gate) -> str:
     found, barred = [], _of(rows, "replay", "barred")
-    if replayed := _of(rows, "replay", "under"):
-        found.append(many(len(replayed), "earlier exploit"))
+    if replayed := _of(rows, "replay", *FAIR):
+        weak = len(_of(replayed, "replay", "weak"))
+        too_weak = f", {weak:,} of them too weak to count," if weak else ""
+        found.append(f"{many(len(replayed), 'earlier exploit')}{too_weak}")
     if pieces := gate.looked.get("screen", 0):
         reach = max(
             (abs(end) for row in _of(rows, "screen") for end in (row.low, row.high) if end is not None), default=0

@@ -153,11 +153,11 @@ class Drive(PoolSession):
         noun, played = self.record.problem.noun, "battles" if self.record.unit == "battles" else "episodes"
         rest = f" and the other {len(others)} of the map" if others else ""
         what = f"Measuring the {_many(len(front), noun)} of the edge{rest} again, on fresh {played}."
-        found = yield from self._measured(pool, asked, what)
+        found = yield from self._measured(pool, asked, what, last=not self.record.goes_on)
         if found and (open_ := self.record.undecided(found, FURTHER)):
             what = f"Playing {FURTHER} times as many {played} for {_many(len(open_), noun)} that they may well settle."
             further = self._again([(front + others)[i] for i in open_], fresh * FURTHER)
-            longer = yield from self._measured(pool, further, what)
+            longer = yield from self._measured(pool, further, what, last=True)
             found = [dict(zip(open_, longer, strict=True)).get(i, one) for i, one in enumerate(found)] if longer else []
         if not found:
             return {}
@@ -173,13 +173,13 @@ class Drive(PoolSession):
         return [Request(i.evaluation.id, i.genome, FRESH, last, seed, i.evaluation.context) for i in chosen]
 
     def _measured(
-        self, pool: Pool, requests: Sequence[Request], what: str
+        self, pool: Pool, requests: Sequence[Request], what: str, last: bool
     ) -> Generator[AnyEvent, None, list[Individual]]:
-        """Log ``what`` is played, and play it. Returns the answers in the order of the requests, or none if a command
-        comes."""
+        """Log ``what`` is played, and play it; if it is the ``last``, how much is played in all is known. Returns the
+        answers in the order of the requests, or none if a command comes."""
         asked = {request.id: request for request in requests}
         cost = self.cost(requests)
-        self.record.planned = self.record.totals[self.record.unit] + cost if cost else 0
+        self.record.planned = self.record.totals[self.record.unit] + cost if cost and last else 0
         yield self.say(Logged, message=what)
         pool.submit(requests)
         self.throttle.restart()

@@ -8,29 +8,22 @@ replay plays replicates that the search never does: an exploit that was found wi
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-import numpy as np
 
 from engine.arrays import Bundle, pack, unpack
 from engine.catalog import STUDIES
 from engine.config.base import Study
 from engine.config.gate import GateConfig
-from engine.config.study import RecheckConfig
 from engine.errors import Cancelled
 from engine.events import AnyEvent, Counters, Failed, Finished, Incident, Logged, Paused, Progressed, Started, Stopped
-from engine.gate import reading
+from engine.gate import exploits, reading
 from engine.gate.report import Report, encoded
 from engine.lineups import pairing_evaluator
 from engine.lineups.evaluator import checked
-from engine.lineups.legality import obstacles
-from engine.lineups.operators import canonical
-from engine.lineups.rules import compile_rules
-from engine.lineups.schema import battles_of_replicate, team_name, team_row
 from engine.rng import combine64
-from engine.simulators.contract import GameSpec
 from engine.simulators.loaders import opened
 from engine.store import Store
 from engine.study import checkpoint, lineups
@@ -45,9 +38,9 @@ LINEUPS, PIECES = 0x6A7E, 0x6A7F
 REPLAYED = 4 * FRESH
 """The first replicate of exploits: beyond any that a search plays."""
 SAID = {
-    "replay": "Exploits of earlier builds are played again.",
-    "screen": "Random teams meet, to see what each piece is worth.",
-    "search": "A short search looks for lineups over the line.",
+    "replay": "Exploits of earlier builds are played again",
+    "screen": "Random teams meet, to see what each piece is worth",
+    "search": "A short search looks for lineups over the line",
 }
 KEPT = {"replay": ("result",), "screen": ("table",), "search": ("fresh", "fresh_elites")}
 """The artifacts of a part that its findings are read from."""
@@ -58,6 +51,7 @@ class Stage(NamedTuple):
     """A part of a gate as a study of its own, with the rounds and battles that are planned."""
 
     part: str
+    said: str
     config: Study
     run: Any
     ticks: int
@@ -88,7 +82,7 @@ class _Gate(Session):
         super().__init__(store, control)
         self.config = config
         self.done, self.saved = Done(), ""
-        self.names: list[str] = []
+        self.groups: list[exploits.Group] = []
         self.barred: list[tuple[str, str]] = []
 
     def events(self, resume: str) -> Iterator[AnyEvent]:
@@ -107,7 +101,7 @@ class _Gate(Session):
         while self.done.stage < len(self.stages):
             stage = self.stages[self.done.stage]
             if not goes_on:
-                yield self.say(Logged, message=SAID[stage.part])
+                yield self.say(Logged, message=stage.said)
             ended = yield from self._part(stage, goes_on)
             if not ended:
                 return
@@ -122,49 +116,32 @@ class _Gate(Session):
             self.spec = checked(config, simulator).patched(config.game.patch)
             if config.screen:
                 pairing_evaluator.checked(config.screening(config.seed), simulator)
-        made = {"replay": self._replay, "screen": self._screen, "search": self._search}
-        self.stages = [stage for part in config.parts if (stage := made[part]()) is not None]
+        self.groups, self.barred = exploits.grouped(config, self.spec)
+        made = {"replay": self._replays, "screen": self._screen, "search": self._search}
+        self.stages = [stage for part in config.parts for stage in made[part]()]
 
     def _seed(self, of: int) -> int:
         return int(combine64(self.config.seed, of)) >> 1
 
-    def _replay(self) -> Stage | None:
-        """Exploits that may be fielded; None where there are none of these."""
-        config, rules = self.config, compile_rules(self.spec, self.config.lineups)
-        genomes = []
-        for name, lineup in exploits_of(config, self.spec):
-            if why := obstacles(lineup, rules, self.spec):
-                self.barred.append((name, "; ".join(why)))
-            else:
-                self.names.append(name)
-                genomes.append(tuple(map(tuple, lineup.tolist())))
-        if not genomes:
-            self.done.found["replay"] = {}
-            return None
-        shared = {name: getattr(config, name) for name in ("game", "lineups", "objectives", "pool", "replicates")}
-        anchors = ((0, config.lineups.teams - 1),) * len(genomes)
-        study = RecheckConfig(
-            seed=self._seed(LINEUPS), genomes=tuple(genomes), anchors=anchors, first=REPLAYED, **shared
-        )
-        return Stage("replay", study, lineups.recheck, min(20, len(genomes)) + 1, sum(study.plays) * self._each)
+    def _replays(self) -> Iterator[Stage]:
+        """A stage for each group of exploits that meet the same baseline teams."""
+        for group in self.groups:
+            study, many = group.replay(self.config, self._seed(LINEUPS), REPLAYED), len(group.names)
+            against = f", against the baseline teams of {group.met}" if group.met else ""
+            said, battles = f"{SAID['replay']}{against}.", sum(study.plays) * exploits.battles_each(group.rules)
+            yield Stage("replay", said, study, lineups.recheck, min(20, many) + 1, battles)
 
-    def _screen(self) -> Stage:
+    def _screen(self) -> Iterator[Stage]:
         study = self.config.screening(self._seed(PIECES))
         from engine.worth.experiment import TICKS  # loads torch, which a gate without a screen does not need
 
-        return Stage("screen", study, STUDIES["worth"].load(), TICKS + 1, study.battles)
+        yield Stage("screen", f"{SAID['screen']}.", study, STUDIES["worth"].load(), TICKS + 1, study.battles)
 
-    def _search(self) -> Stage:
+    def _search(self) -> Iterator[Stage]:
         study = self.config.searching(self._seed(LINEUPS))
-        battles = study.ticks * study.algorithm.population * study.replicates * self._each
-        return Stage("search", study, lineups.run, study.ticks + 1, battles)
-
-    @property
-    def _each(self) -> int:
-        """Battles of one replicate of a lineup."""
-        baselines = self.config.lineups.baselines
-        count = len(baselines.teams) if baselines.kind == "pasted" else baselines.count
-        return battles_of_replicate(self.config.lineups.teams, count)
+        each = exploits.battles_each(self.config.lineups)
+        battles = study.ticks * study.algorithm.population * study.replicates * each
+        yield Stage("search", f"{SAID['search']}.", study, lineups.run, study.ticks + 1, battles)
 
     def _part(self, stage: Stage, resume: str) -> Generator[AnyEvent, None, bool]:
         """The events of a part as the gate's own. Returns whether it is over, so that the next one may begin."""
@@ -197,8 +174,10 @@ class _Gate(Session):
     def _over(self, stage: Stage, event: Finished) -> AnyEvent:
         """A part is over: keep what it left, and forget where in it we were."""
         done = self.done
-        left = {ROLES[role]: event.artifacts[role] for role in KEPT[stage.part] if role in event.artifacts}
-        done.found[stage.part] = left
+        before = done.found.setdefault(stage.part, {})
+        again = f"_{len(before) + 1}" if before and stage.part == "replay" else ""
+        left = {f"{ROLES[role]}{again}": event.artifacts[role] for role in KEPT[stage.part] if role in event.artifacts}
+        before |= left
         done.evaluated += event.counters.evaluations if stage.part == "search" else 0
         done.screen_battles += event.counters.battles if stage.part == "screen" else 0
         done.counters, done.inner = self._counters, Counters()
@@ -215,15 +194,22 @@ class _Gate(Session):
             part: [unpack(self.store.get(left)) for left in kept.values()] for part, kept in self.done.found.items()
         }
         parts = reading.Parts(
-            read, self.names, self.barred, self.done.evaluated, self._counters.battles, self.done.screen_battles
-        )
+            read, self.groups, self.barred, self._left(), self.done.evaluated, self._counters.battles,
+            self.done.screen_battles,
+        )  # fmt: skip
         return reading.read(self.config, self.spec, parts)
+
+    def _left(self) -> Sequence[str]:
+        """The parts that are not over."""
+        left = {stage.part for stage in self.stages[self.done.stage :]}
+        return [part for part in self.config.parts if part in left]
 
     def _results(self, report: Report) -> dict[str, str]:
         return {"table": self.store.put(pack(encoded(report), {}))} | ({"checkpoint": self.saved} if self.saved else {})
 
     def _metrics(self, report: Report | None = None) -> dict[str, float]:
-        part = {"part": float(min(self.done.stage, len(self.stages) - 1) + 1)}
+        at = self.stages[min(self.done.stage, len(self.stages) - 1)].part
+        part = {"part": float(self.config.parts.index(at) + 1), "parts": float(len(self.config.parts))}
         if report is None:
             return part
         counts = {word: float(sum(row.verdict == word for row in report.rows)) for word in ("over", "open")}
@@ -263,24 +249,6 @@ def _summary(report: Report) -> dict[str, Any]:
     return {"verdict": report.verdict, "sentence": report.sentence}
 
 
-def exploits_of(config: GateConfig, spec: GameSpec) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and rows int32[teams, slots] of the exploits, each team in canonical form and no two names alike. Raises
-    ConfigError for slots that are wrong."""
-    alone = compile_rules(spec, config.lineups)._replace(teams=1)
-    names: set[str] = set()
-    for i, exploit in enumerate(config.exploits):
-        found = [team_row(spec, team, f"exploits.{i}.teams.{k}.slots.") for k, team in enumerate(exploit.teams)]
-        teams = np.stack(found)[:, None]
-        canonical(teams, alone)
-        plain = exploit.name or " · ".join(team_name(spec, row) for row in teams[:, 0])
-        name, again = plain, 1
-        while name in names:
-            again += 1
-            name = f"{plain} ({again})"
-        names.add(name)
-        yield name, teams[:, 0]
-
-
 class Words:
     """What the command line says of gates."""
 
@@ -295,5 +263,5 @@ class Words:
     def round(self, metrics: Mapping[str, float]) -> str:
         """What is known by now."""
         if "over" not in metrics:
-            return f"part {int(metrics['part'])}"
+            return f"part {int(metrics['part'])} of {int(metrics['parts'])}"
         return f"{int(metrics['over'])} over the line, {int(metrics['open'])} open"

@@ -156,11 +156,15 @@ class LineupRecord(Record):
             if verdict[k] == STRONG and self.line is not None:
                 self.strong[i] = float(objective[k, self.line])
 
+    @property
+    def goes_on(self) -> bool:
+        return self.line is not None and self.spec.reproducible
+
     def undecided(self, fresh: Sequence[Individual], times: int) -> list[int]:
         """Indices of the lineups played again that are still undecided and may well be settled by ``times`` their
         battles. The evidence is valid at every look, so a second look is free, provided that it includes the battles of
         the first one: only in a game that its seeds determine."""
-        if self.line is None or not self.spec.reproducible:
+        if not self.goes_on:
             return []
         good = [k for k, i in enumerate(fresh) if i.evaluation.status == "ok" and not i.evaluation.violation > 0]
         members = [fresh[k] for k in good]

@@ -191,7 +191,8 @@ def at_the_line(rng: np.random.Generator, many: int) -> Lineups:
         ends = np.array([0.0]), np.array([6.0])
         flags = np.array([False]), np.array([True])
         samples.append(Sample(mean, error, 64, values, *ends, *flags, np.array([1]), 0.01))
-    return Lineups("replay", Goals([1.0], [2.0], None, None), samples, np.zeros((many, 2, 5), np.int32), [""] * many, 6)
+    rows, goals = np.zeros((many, 2, 5), np.int32), Goals([1.0], [2.0], None, None)
+    return Lineups("replay", goals, samples, rows, [""] * many, 6, many)
 
 
 def even(rng: np.random.Generator, many: int) -> Screened:
@@ -229,8 +230,8 @@ def test_a_part_that_ends_later_takes_nothing_back() -> None:
 
 ROWS = st.builds(
     Row, st.sampled_from(["replay", "screen", "search"]), st.text(max_size=20),
-    st.sampled_from(["over", "under", "open", "barred"]), st.text(max_size=40), st.floats(-9, 9), st.floats(-9, 0),
-    st.floats(0, 9), st.just(3.0), st.sampled_from(["", "×", "points"]), st.integers(0, 10**6),
+    st.sampled_from(["over", "under", "open", "weak", "barred"]), st.text(max_size=40), st.floats(-9, 9),
+    st.floats(-9, 0), st.floats(0, 9), st.just(3.0), st.sampled_from(["", "×", "points"]), st.integers(0, 10**6),
     st.one_of(st.none(), st.integers(0, 10**6)), st.tuples(st.text("ab-", min_size=1, max_size=4)),
 )  # fmt: skip
 GATE = Gate("Build 7", "A game", 1000, {"screen": 3, "search": 9}, ())

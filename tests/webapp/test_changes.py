@@ -23,7 +23,8 @@ from tests.webapp.replays import CHANGE, finished, shortlist, tried
 from webapp.api import tokens
 from webapp.changes import starting
 from webapp.changes.picking import lineups
-from webapp.changes.reading import Lineup, Measured, latest_of, read
+from webapp.changes.proposing import offered
+from webapp.changes.reading import Lineup, Measured, read
 from webapp.changes.standing import standing
 from webapp.changes.telling import fixed, head, rest
 from webapp.games import arrivals, versions
@@ -91,7 +92,7 @@ def test_a_suspect_has_sliders_with_the_games_range_and_its_fair_price(team: Stu
     experiment(search)
     where = reverse("suspects:page", args=["herobattle", search.pk])
     page = shown(team.designer, where, suspect=DUKE)
-    assert "Try a change Nothing is saved to your game until you export it" in page
+    assert "Try a change Nothing is saved to your game until you save it as a new data version" in page
     assert "Marrow Duke: cost" in page
     assert "fair price 385 (352 to 431)" in page
     assert "the game’s range" in page
@@ -219,7 +220,7 @@ def test_a_lost_table_is_said(team: Studio, search: Job) -> None:
     job = tried(search)
     Job.objects.filter(pk=job.pk).update(artifacts={"table": "0" * 64})
     assert "lost from the store" in shown(team.designer, address(job, "trial"))
-    assert latest_of(search) is None
+    assert offered(search) == []
 
 
 def test_the_table_goes_out_as_csv_and_through_the_api(team: Studio, search: Job) -> None:
@@ -355,14 +356,13 @@ def test_home_and_the_older_version_s_suspects_tell_whether_it_worked(team: Stud
     assert "Did version" not in shown(team.stranger, "/")
 
 
-def test_reports_read_the_last_replay_of_a_search(search: Job) -> None:
-    assert latest_of(search) is None
+def test_reports_are_offered_the_replays_of_a_search_the_last_first(search: Job) -> None:
+    assert offered(search) == []
     shortlist(search)
-    tried(search)
+    first = tried(search)
     last = tried(search, {COST: 410.0})
-    found = latest_of(search)
-    assert found is not None
-    assert found.job == last
+    assert [each.job for each in offered(search)] == [last, first]
+    found = offered(search)[0]
     assert found.numbers[0].new == 410.0
     assert all(each.before.value is not None and each.after.low is not None for each in found.lineups)
 

@@ -16,7 +16,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engine.arrays import pack, unpack
+from engine.config.lineups import TeamRow
 from engine.gate.report import HEADS, Gate, Row, encoded, judged
+from engine.lineups.schema import team_name, team_row
 from engine.studies import load
 from tests.factories import Studio, game_version, search_job, signed_in, studio
 from tests.webapp.games_data import workbook
@@ -28,6 +30,7 @@ from webapp.games.specs import patched_spec
 from webapp.gates import archive
 from webapp.gates.snippets import yaml_of
 from webapp.lib.storage import store
+from webapp.studies import explore_source as source
 from webapp.studies.models import Job, ShortlistEntry, Status
 
 GATES = "/api/v1/projects/herobattle/gates"
@@ -333,15 +336,41 @@ def test_shortlisted_lineups_are_played_again_the_strongest_team_first(team: Stu
             anchors=columns["anchor"][i].tolist(),
         )  # fmt: skip
     ShortlistEntry.objects.create(job=search, individual=5, action="withdraw", genome=columns["genome"][5].tolist())
-    found = archive.exploits(team.project, _spec(team), 3)
+    found, met = archive.exploits(team.project, _spec(team), 3)
     assert [each["name"].rpartition(" (")[2] for each in found] == [f"job {search.pk})"]
     strongest, weakest = columns["anchor"][3].tolist()
     heroes = [_spec(team).pieces[columns["genome"][3][t][0]].id for t in (strongest, weakest)]
     teams = found[0]["teams"]
     assert [teams[0]["slots"]["hero"], teams[-1]["slots"]["hero"]] == heroes
-    assert archive.exploits(team.project, _spec(team), 2) == []
-    number = Script(team).post(GATES, {})["job"]
-    assert len(Job.objects.get(pk=number).config["exploits"]) == 1
+    as_stored = [team_name(_spec(team), row) for row in columns["genome"][3]]
+    assert found[0]["name"] == f"{' · '.join(as_stored)} (job {search.pk})", "named as on all other pages"
+    assert archive.exploits(team.project, _spec(team), 2).exploits == []
+    config = Job.objects.get(pk=Script(team).post(GATES, {})["job"]).config
+    assert len(config["exploits"]) == 1
+    theirs = [row for _, row in source.baselines(search)]
+    assert theirs, "the search says which baseline teams its lineups met"
+    assert [each["name"] for each in met] == [found[0]["met"]] == [f"job {search.pk}"]
+    assert [team_row(_spec(team), TeamRow(**each)).tolist() for each in met[0]["teams"]] == theirs
+    assert (config["met"], config["exploits"][0]["met"]) == (met, f"job {search.pk}")
+
+
+def test_the_page_says_which_baseline_teams_tell_what_is_strong_and_which_part_is_under_way(
+    team: Studio, gate: Job
+) -> None:
+    weak = Row("replay", "Tallow", "weak", "over the line but weak: 2.9", 2.9, 2.5, 3.3, 2.0, "×", 1500)
+    told = "Earlier exploits meet the baseline teams that job 2 met"
+    found = judged((weak,), Gate("Build 7", "Herobattle", 6_144, {"replay": 1}, ("screen",), (told,)))
+    Job.objects.filter(pk=gate.pk).update(
+        status=Status.RUNNING, counters={"battles": 18_656, "seconds": 60.0}, metrics={"part": 2.0, "parts": 3.0},
+        artifacts={"table": store().put(pack(encoded(found), {}))},
+    )  # fmt: skip
+    content = signed_in(team.owner).get(reverse("studies:job", args=["herobattle", gate.pk])).content.decode()
+    assert told in content
+    assert "Too weak to count" in content
+    assert "18,656 battles" in content
+    assert "6,144 battles" not in content, "one count of battles, that of now"
+    assert "part 2 of" in content
+    assert "left</span>" not in content, "the pace of one part does not tell that of the next"
 
 
 def _spec(team: Studio) -> Any:

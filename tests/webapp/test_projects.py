@@ -341,8 +341,11 @@ def test_the_battles_that_play_the_edge_again_count_as_work(team: Studio) -> Non
     search = search_job(team.project, status=Status.RUNNING, tick=100, ticks=100, counters={"seconds": 10.0})
     assert search.config["fresh"]
     assert 0.5 < pace(search).share < 1.0, "all rounds are over, but not what comes after them"
+    assert pace(search).seconds_left is None, "how much is played again is not known yet"
+    assert pace(search).why == "too early to say when it ends"
     search.counters = {"seconds": 10.0, "battles": 900, "planned": 1_000}
     assert pace(search).share == pytest.approx(0.9)
+    assert pace(search).seconds_left is not None
 
 
 def test_a_round_under_way_counts_in_part(team: Studio) -> None:

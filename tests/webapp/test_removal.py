@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from engine.arrays import pack, unpack
 from engine.config.removal import RemovalConfig
 from tests.factories import Studio, search_job, signed_in, studio
 from tests.webapp.experiments import CAPTAIN, DUKE, HORN, NOTHING, experiment, removal, table
+from webapp.lib.storage import store
 from webapp.removal import reading
 from webapp.studies import actions, afterwards, companion
 from webapp.studies.models import Job, Status
@@ -87,10 +90,55 @@ def test_they_play_no_more_than_the_experiment_did_on_seeds_and_baselines_of_the
     assert {each.pattern.key for each in weak} == {f"{CAPTAIN}+{DUKE}", "coil-bow*2"}
     held = next(each for each in config.suspects if each.pattern.key == PAIR)
     assert held.genomes
+    assert config.rounds == 0, "a search that found nothing strong cannot tell without a suspect either"
     for few in (60_000, 4_000):
         Job.objects.filter(pk=found.pk).update(config={**found.config, "battles": few})
         smaller = removals.planned(search)
-        assert smaller is None or smaller.rounds < config.rounds
+        assert smaller is None or (smaller.replicates, smaller.fresh) < (config.replicates, config.fresh)
+
+
+def finds(search: Job, lineups: int) -> None:
+    """The search had two lineups over the line and strong when it had played so many."""
+    for tick, (evaluated, strong) in enumerate([(lineups // 2, 1), (lineups, 2), (4 * lineups, 9)], 1):
+        body = {"metrics": {"evaluated": evaluated, "strong": strong}, "counters": {}}
+        search.events.create(kind="progressed", sequence=1000 + tick, tick=tick, at=timezone.now(), body=body)
+    Job.objects.filter(pk=search.pk).update(tick=3, ticks=3)
+    search.refresh_from_db()
+
+
+def test_nobody_searches_without_a_suspect_for_too_short_to_tell(team: Studio, search: Job) -> None:
+    found = experiment(search)
+    search.events.all().delete()
+    finds(search, 4_000)
+    assert removals.enough(search) == 4_000
+    for battles in (20_000, 150_000, 40_000_000):
+        Job.objects.filter(pk=found.pk).update(config={**found.config, "battles": battles})
+        config = removals.planned(search)
+        assert config is not None
+        assert config.rounds == 0 or config.population * config.rounds >= 4_000
+    assert config.rounds, "where there is room, one that is long enough comes by itself"
+
+
+def test_a_search_that_is_long_enough_is_offered_with_what_it_takes(team: Studio, search: Job) -> None:
+    experiment(search)
+    search.events.all().delete()
+    finds(search, 4_000)
+    job = removal(search)
+    meta, arrays = unpack(store().get(job.artifacts["table"]))
+    nothing = {**meta["everything"], "confirmed": 0}
+    suspects = [
+        {**each, "without": each["without"] and {**each["without"], "confirmed": 0}} for each in meta["suspects"]
+    ]
+    told = {**meta, "everything": nothing, "suspects": suspects, "searched": 72}
+    Job.objects.filter(pk=job.pk).update(artifacts={"table": store().put(pack(told, arrays))})
+    page = shown(team.designer, search, PAIR)
+    assert "Search for long enough without each suspect" in page
+    assert f"{removals.longer(search):,} battles" in page
+    assert "Search for long enough" not in shown(team.producer, search, PAIR)
+    signed_in(team.designer).post(address(search, "test"), {"suspect": PAIR, "longer": "yes"})
+    made = removals.of(search)
+    assert made is not None
+    assert made.config["population"] * made.config["rounds"] >= 4_000
 
 
 @pytest.mark.parametrize("count", [1, 4, 12])
@@ -134,8 +182,13 @@ def test_a_swap_whose_value_is_close_to_the_line_reads_on_its_side_of_it(search:
     experiment(search)
     tests = reading.tests_of(removal(search), PAIR)
     assert tests is not None
-    assert [tests.shown(value, 1.97, 1.7, 2.2) for value in (1.97, 1.7, 2.2)] == ["1.97×", "1.70×", "2.20×"]
-    assert tests.shown(tests.line) == "2.0×"
+    assert {tests.shown(row.value) for row in tests.rows} >= {"2.6×", "1.4×"}
+    close = reading.Tests({**tests.meta}, {**tests.told, "rows": [
+        *tests.told["rows"], {**tests.told["rows"][1], "value": [1.97, 1.7, 2.2]},
+    ]})  # fmt: skip
+    assert [close.shown(value) for value in (1.97, 1.7, 2.2)] == ["1.97×", "1.70×", "2.20×"]
+    assert close.shown(close.rows[0].value) == "2.60×", "one chart, one number of digits"
+    assert close.shown(close.line) == "2.00×"
 
 
 def test_the_page_shows_what_a_ban_leaves(team: Studio, search: Job) -> None:

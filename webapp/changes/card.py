@@ -96,10 +96,7 @@ def next_steps(trial: Job) -> dict[str, Any]:
     newest = versions.current(trial.project)
     if newest is None or trial.game_version is None or trial.accompanies_id:
         return {"saved": None, "newer": None}
-    patch = starting.patched(trial)
-    saved = trial.project.versions.filter(
-        patch=patch, spec_hash=newest.spec_hash, simulator=trial.game_version.simulator_id
-    ).first()
+    saved = starting.saved_as(trial)
     return {"saved": saved, "newer": newest if newest != trial.game_version and saved is None else None}
 
 

@@ -1,7 +1,4 @@
-"""What a replay says: the numbers that were changed, and every lineup before and after, with ranges and verdicts.
-
-``latest_of`` is for other pages: what the last change that was tried on a search's lineups did.
-"""
+"""What a replay says: the numbers that were changed, and every lineup before and after, with ranges and verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from webapp.lib.figures import column_digits, in_unit, ranged_digits, telling, w
 from webapp.lib.words import lower_first, number
 from webapp.studies import explore_source as source
 from webapp.studies.fresh import Fresh
-from webapp.studies.models import Job, Status
+from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
 from webapp.studies.verdict_words import Words
 
@@ -339,13 +336,3 @@ def read(job: Job) -> Replayed | None:
     """What the table of a replay says by now; None before there is one, and where it was lost."""
     bundle = latest(job)
     return None if bundle is None else Replayed(job, bundle)
-
-
-def latest_of(search: Job) -> Replayed | None:
-    """What the last change that was tried on a search's lineups, and played to its end, did to them; None where there
-    is none. Replays that came by themselves with a new data version count as well."""
-    jobs = Job.objects.filter(parent=search, kind="change", status=Status.FINISHED).select_related(
-        "project", "game_version__simulator"
-    )
-    found = jobs.order_by("-pk").first()
-    return read(found) if found is not None else None

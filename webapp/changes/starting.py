@@ -132,14 +132,21 @@ def save(trial: Job, user: User, note: str) -> GameVersion:
     where somebody saved another version since, ConfigError for numbers that the game does not allow."""
     before = trial.game_version
     assert before is not None
-    patch = patched(trial)
-    known = trial.project.versions.filter(patch=patch, spec_hash=before.spec_hash, simulator=before.simulator_id)
-    if (found := known.first()) is not None:
+    if (found := saved_as(trial)) is not None:
         return found
-    spec = version_spec(before)
+    spec, patch = version_spec(before), patched(trial)
     return versions.save(
         trial.project, before.simulator, spec, patch, user=user, note=note, base=before.number
     )  # fmt: skip
+
+
+def saved_as(trial: Job) -> GameVersion | None:
+    """The version of the game data that holds the change; None where none does. Raises ConfigError."""
+    before = trial.game_version
+    if before is None:
+        return None
+    same = {"spec_hash": before.spec_hash, "simulator": before.simulator_id}
+    return trial.project.versions.filter(patch=patched(trial), **same).first()
 
 
 def search_again(search: Job, version: GameVersion, user: User, title: str, kept: Kept) -> Job:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.simulators.contract import Category, GameSpec, Parameter, Piece
+from engine.simulators.contract import Attribute, Category, GameSpec, Parameter, Piece
 from webapp.games.exports import PARAMETERS
 from webapp.games.numbers import field_text, shown
 
@@ -98,8 +98,13 @@ def table(spec: GameSpec, patch: Mapping[str, float], key: str, typed: Typed | N
     if category is None:
         raise KeyError(key)
     rows = [_row(p, category, patch, typed) for p in spec.pieces if p.category == key]
-    columns = [Column("Cost"), *(Column(a.title, a.unit, a.help) for a in category.attributes)]
+    columns = [Column("Cost"), *(Column(a.title, _apart(a), a.help) for a in category.attributes)]
     return Table(key, category.plural, category.title, columns, rows, sum(row.changed for row in rows))
+
+
+def _apart(attribute: Attribute) -> str:
+    """The unit of a number, where its name does not end with it ("Hit points")."""
+    return "" if attribute.title.lower().endswith(attribute.unit.lower()) else attribute.unit
 
 
 def row_of(spec: GameSpec, patch: Mapping[str, float], key: str, typed: Typed | None = None) -> tuple[str, TableRow]:

@@ -35,13 +35,40 @@ class Archived(NamedTuple):
     anchors: Sequence[int]
 
 
-def exploits(project: Project, spec: GameSpec, teams: int) -> list[dict[str, Any]]:
-    """As a study has them, each lineup once: what is on shortlists first, then what was confirmed, of the newest
-    searches first; those whose pieces the game ``spec`` has, of so many ``teams``."""
-    return list(islice(_told(project, spec, teams), MOST))
+class Found(NamedTuple):
+    """Lineups as a study has them, and the baseline teams of the searches that found them (its ``met``)."""
+
+    exploits: list[dict[str, Any]]
+    met: list[dict[str, Any]]
 
 
-def _told(project: Project, spec: GameSpec, teams: int) -> Iterator[dict[str, Any]]:
+def exploits(project: Project, spec: GameSpec, teams: int) -> Found:
+    """Each lineup once: what is on shortlists first, then what was confirmed, of the newest searches first; those whose
+    pieces the game ``spec`` has, of so many ``teams``. Each is judged against the baseline teams of its search, where
+    the game still has their pieces; searches that met the same ones share them."""
+    found, met, names = list(islice(_told(project, spec, teams), MOST)), dict[str, dict[str, Any]](), dict[int, str]()
+    for job, _ in found:
+        if job.pk not in names and (theirs := _met(job, spec)):
+            same = met.setdefault(repr(theirs), {"name": f"job {job.pk}", "teams": theirs})
+            names[job.pk] = same["name"]
+    told = [{**each, "met": names[job.pk]} if job.pk in names else each for job, each in found]
+    return Found(told, list(met.values()))
+
+
+def _met(job: Job, spec: GameSpec) -> list[dict[str, Any]]:
+    """The baseline teams that a search's lineups met; none where they are not known, or the game has not all of their
+    pieces and slots any more."""
+    try:
+        own = source.spec(job)
+        teams = [TeamRow(name=name[:120], slots=schema.team_slots(own, row)) for name, row in source.baselines(job)]
+        for team in teams:
+            schema.team_row(spec, team)
+    except (StoreError, ConfigError, IndexError):
+        return []
+    return [team.model_dump(mode="json") for team in teams]
+
+
+def _told(project: Project, spec: GameSpec, teams: int) -> Iterator[tuple[Job, dict[str, Any]]]:
     searches = [
         job
         for job in project.jobs.filter(kind="search", status__in=(Status.FINISHED, Status.STOPPED))
@@ -56,7 +83,7 @@ def _told(project: Project, spec: GameSpec, teams: int) -> Iterator[dict[str, An
                 key = genome_key(each.genome)
                 if key not in seen and (told := _as_told(each, spec)) is not None:
                     seen.add(key)
-                    yield told
+                    yield job, told
 
 
 def _shortlisted(job: Job) -> Iterator[Archived]:
@@ -94,9 +121,9 @@ def _as_told(each: Archived, spec: GameSpec) -> dict[str, Any] | None:
         return None
     try:
         own = source.spec(each.job)
-        slots = [schema.team_slots(own, each.genome[t]) for t in order]
+        slots = [schema.team_slots(own, row) for row in each.genome]
         rows = [schema.team_row(spec, TeamRow(slots=row)) for row in slots]
     except (StoreError, ConfigError, IndexError):
         return None
-    name = " · ".join(schema.team_name(spec, np.asarray(row).tolist()) for row in rows)
-    return {"name": f"{name} (job {each.job.pk})"[:200], "teams": [{"slots": row} for row in slots]}
+    name = " · ".join(schema.team_name(spec, np.asarray(row).tolist()) for row in rows)  # as all pages call it
+    return {"name": f"{name} (job {each.job.pk})"[:200], "teams": [{"slots": slots[t]} for t in order]}

@@ -11,7 +11,8 @@ from django.conf import settings
 from engine.config import Study
 from engine.config.gate import GateConfig, HuntConfig, ScreenConfig
 from engine.errors import ConfigError, told
-from engine.lineups.schema import check_patch, merged_patch, team_row
+from engine.gate.exploits import slots_wrong
+from engine.lineups.schema import check_patch, merged_patch
 from engine.simulators.contract import GameSpec
 from webapp.balance.saving import ensure_defaults, lineup_config
 from webapp.games import build_data, versions
@@ -58,7 +59,8 @@ def _gated(body: Body, pins: Pins, patch: Mapping[str, float] | None = None) -> 
         filled["game"]["patch"] = dict(patch)
     if "exploits" not in body.config:
         teams = _table(filled["lineups"]).get("teams", 3)
-        filled["exploits"] = archive.exploits(body.project, spec, teams) if isinstance(teams, int) else []
+        found = archive.exploits(body.project, spec, teams) if isinstance(teams, int) else archive.Found([], [])
+        filled |= {"exploits": found.exploits} | ({"met": found.met} if found.met else {})
     data = body.table(filled)
     pins.named(data["game"], body)
     study, wrong = body.loaded(data, settings.CPUS)
@@ -84,13 +86,11 @@ def _table(value: Any) -> Mapping[str, Any]:
 
 
 def _unfit(study: GateConfig, spec: GameSpec) -> Iterator[tuple[str, str]]:
-    """What is wrong with its exploits."""
-    for i, exploit in enumerate(study.exploits):
-        for k, team in enumerate(exploit.teams):
-            try:
-                team_row(spec, team, f"exploits.{i}.teams.{k}.slots.")
-            except ConfigError as error:
-                yield from error.problems
+    """What is wrong with its exploits, and the baseline teams that they met."""
+    for place, several in (("met", study.met), ("exploits", study.exploits)):
+        for i, each in enumerate(several):
+            for k, team in enumerate(each.teams):
+                yield from slots_wrong(spec, team, f"{place}.{i}.teams.{k}.slots.")
 
 
 class GateForm(forms.Form):

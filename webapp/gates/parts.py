@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
@@ -9,21 +10,23 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from engine.config import LineupConfig
+from engine.gate.exploits import battles_each
 from engine.gate.junit import broken, to_junit
 from engine.gate.report import EXIT_CODES, HEADS, WORDS, Report, Row, cells, decoded
+from engine.lineups.schema import battles_of_replicate
 from webapp.accounts.models import User
 from webapp.gates.asking import GateForm, GateIntake
 from webapp.studies import table_rows
 from webapp.studies.kinds import Found, Parts, Rows
 from webapp.studies.models import Job, Status
-from webapp.studies.plans import battles_each
 from webapp.studies.table_rows import TableRows
 
-MARKS = {"over": "strong", "under": "fair", "open": "unsure", "barred": ""}
-SAID = {**WORDS, "barred": "Not fielded any more"}
+MARKS = {"over": "strong", "under": "fair", "open": "unsure", "weak": "unsure", "barred": ""}
+SAID = {**WORDS, "weak": "Too weak to count", "barred": "Not fielded any more"}
 NO_SUSPECT = "Nothing stands out"
 """Of all pieces that a screen does not name."""
 TITLES = {"replay": "Earlier exploits", "screen": "Pieces", "search": "Search"}
+PLAYING = {"replay": "earlier exploits", "screen": "the pieces", "search": "a short search"}
 EARLIER = 12
 """Other gates that the page of one lists."""
 
@@ -35,7 +38,7 @@ class Gating(Parts):
     form = GateForm
     question = "May this build go out?", "Plays earlier exploits again and looks for new ones."
     about = (
-        "May this build go out? Earlier exploits are played again, pieces are screened and a short search looks for "
+        "Earlier exploits are played again, pieces are screened and a short search looks for "
         "more. One verdict: over the line, under it, or which battles are missing."
     )
     results: ClassVar[tuple[str, ...]] = ("table",)
@@ -49,6 +52,7 @@ class Gating(Parts):
             "mark": MARKS[report.verdict] if report else "",
             "groups": _groups(report) if report else [],
             "lost": report is None and bool(job.artifacts.get("table")),
+            "part": part_of(job),
             "changed": _changed(job),
             "earlier": listed(job.project.jobs.filter(kind="gate").exclude(pk=job.pk).order_by("-pk")[:EARLIER]),
         }
@@ -56,13 +60,13 @@ class Gating(Parts):
 
     def work(self, job: Job) -> float:
         """By battles; those of lineups that are played again at the end of the search come on top."""
-        config = job.config
-        each = battles_each(LineupConfig.model_validate(config["lineups"]), 1)
-        screen, search = config["screen"] or {"battles": 0}, config["search"]
-        planned = len(config["exploits"]) * config["replicates"] * each + screen["battles"]
-        if search:
-            planned += search["ticks"] * search["algorithm"]["population"] * search["replicates"] * each
-        return 1.0 if job.status == Status.FINISHED else min(0.99, job.counters.get("battles", 0) / max(planned, 1))
+        if job.status == Status.FINISHED:
+            return 1.0
+        return min(0.99, job.counters.get("battles", 0) / max(planned(job.config), 1))
+
+    def steady(self, job: Job) -> bool:
+        """Not while it has more than one part: battles of the next one take another time each."""
+        return len(parts_of(job.config)) == 1
 
     def found(self, job: Job) -> Found | None:
         """The verdict."""
@@ -85,6 +89,29 @@ class Gating(Parts):
         if report is None or job.status == Status.FAILED:
             return broken(job.title, job.message or "Nothing is known yet: the gate is not over.", stamp)
         return to_junit(report, float(job.counters.get("seconds", 0.0)), stamp)
+
+
+def planned(config: Mapping[str, Any]) -> int:
+    """Battles of all parts, but for what the search plays again at its end."""
+    rules = LineupConfig.model_validate(config["lineups"])
+    own, screen, search = battles_each(rules), config["screen"], config["search"]
+    met = {each["name"]: battles_of_replicate(rules.teams, len(each["teams"])) for each in config.get("met", ())}
+    replayed = config["replicates"] * sum(met.get(each.get("met"), own) for each in config["exploits"])
+    lineups = search["ticks"] * search["algorithm"]["population"] * search["replicates"] if search else 0
+    return int(replayed + (screen["battles"] if screen else 0) + lineups * own)
+
+
+def parts_of(config: Mapping[str, Any]) -> list[str]:
+    """What it looks at, in order, as ``GateConfig.parts`` has it."""
+    return [
+        part for part, field in (("replay", "exploits"), ("screen", "screen"), ("search", "search")) if config[field]
+    ]
+
+
+def part_of(job: Job) -> str:
+    """Which part it is in: "the pieces, part 2 of 3"; empty before it is in one."""
+    at, parts = int(job.metrics.get("part", 0)), parts_of(job.config)
+    return f"{PLAYING[parts[at - 1]]}, part {at} of {len(parts)}" if 0 < at <= len(parts) else ""
 
 
 def verdict_of(job: Job) -> str:

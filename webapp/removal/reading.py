@@ -12,6 +12,7 @@ from webapp.lib.words import number, plural
 from webapp.studies.models import Job
 from webapp.studies.table_rows import latest
 
+NOTHING_TOLD = "These searches do not tell: fresh battles confirm nothing that they found, with it or without."
 Told = Mapping[str, Any]
 
 
@@ -116,6 +117,16 @@ class Tests:
         return (low - room if floor is None else max(low - room, float(floor))), high + room
 
     @property
+    def searched(self) -> int:
+        """Lineups of each search."""
+        return int(self.meta["searched"])
+
+    @property
+    def told_enough(self) -> bool:
+        """Whether the ban says anything."""
+        return self.with_it is not None and self.without is not None and self.sentence != NOTHING_TOLD
+
+    @property
     def sentence(self) -> str:
         """What the ban comes to."""
         before, after = self.with_it, self.without
@@ -125,23 +136,25 @@ class Tests:
         if not after.replayed:
             return "Without it, a short search finds no lineup that keeps the rules."
         if not after.confirmed and not before.confirmed:
-            return (
-                "These searches were too short to tell: fresh battles confirm nothing that they found, with it or "
-                "without."
-            )
+            return NOTHING_TOLD
         if not after.confirmed:
             return f"Without it, a short search finds nothing that fresh battles confirm; with it, {here}."
         return (
             f"Fresh battles confirm {there} of what a short search finds without it; with everything allowed, {here}."
         )
 
-    def shown(self, value: float, *beside: float) -> str:
-        """A value of the objective with its unit, in as many digits as tell it, and what stands ``beside`` it, from the
-        line."""
-        unit, every = self.objective["unit"], (value, *beside)
-        usual = max(1, least_digits(self.line, unit))
-        digits = max(telling(each, (min(every), max(every)), usual, [self.line]) for each in every)
-        return in_unit(number(value, digits), unit)
+    def shown(self, value: float) -> str:
+        """A value of the objective with its unit, in as many digits as all that stand in one chart."""
+        return in_unit(number(value, self._digits), self.objective["unit"])
+
+    @cached_property
+    def _digits(self) -> int:
+        """As many as tell every value, and every end of its range, from the line."""
+        trios = [(row.value, row.low, row.high) for row in self.rows]
+        trios += [left.furthest for _, left in self.both if left.furthest]
+        usual = max(1, least_digits(self.line, self.objective["unit"]))
+        each = (telling(one, (min(trio), max(trio)), usual, [self.line]) for trio in trios for one in trio)
+        return max([usual, *each])
 
     def _row(self, told: Told, *, first: bool) -> Row:
         value, low, high = told["value"]

@@ -1,11 +1,11 @@
-"""What a report says of the last change that was tried: its numbers, and every lineup before and after."""
+"""What a report says of the change that it proposes: its numbers, and every lineup before and after."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from webapp.changes import telling
-from webapp.changes.reading import Lineup, Measured, Replayed, latest_of
+from webapp.changes.reading import Lineup, Measured, Replayed
 from webapp.changes.templatetags.change_bars import axis
 from webapp.lib.figures import with_unit
 from webapp.studies.models import Job
@@ -13,10 +13,9 @@ from webapp.studies.models import Job
 PROPOSED = "Proposed change"
 
 
-def changed(search: Job) -> dict[str, Any] | None:
-    """The last change that was tried on a search's lineups and told by fresh battles; None where there is none."""
-    found = latest_of(search)
-    if found is None or not found.fresh:
+def changed(found: Replayed | None) -> dict[str, Any] | None:
+    """A change that was tried on a search's lineups and told by fresh battles; None where none is proposed."""
+    if found is None:
         return None
     objective, line, on = found.objective, found.line, axis(found)
     return {

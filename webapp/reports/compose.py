@@ -15,6 +15,7 @@ from webapp.accounts.people import signed_in
 from webapp.lib.once import FIELD
 from webapp.lib.posts import posts_only
 from webapp.projects.access import allowed, role_in
+from webapp.reports.changed import changed
 from webapp.reports.content import Typed, content
 from webapp.reports.forms import FIELDS, ReportForm
 from webapp.reports.models import ReportDraft
@@ -38,7 +39,8 @@ def page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = ReportForm(request.POST or None, search=search, kept=draft.typed if draft else None)
     if request.method == "POST" and form.is_valid() and _ready(search):
         try:
-            made = publish(search, signed_in(request), form.typed, form.cleaned_data["replaces"], _key(request))
+            replaces, key = form.cleaned_data["replaces"], _key(request)
+            made = publish(search, signed_in(request), form.typed, replaces, key, form.proposes)
         except Replaced as error:
             form.add_error("replaces", str(error))
         else:
@@ -69,7 +71,7 @@ def _shown(request: HttpRequest, search: Job, form: ReportForm, draft: ReportDra
         "form": form,
         "draft": draft,
         "obstacle": "" if ready else GOING,
-        "content": content(search) if ready else None,
+        "content": content(search, form.proposes) if ready else None,
         "earlier": current(search.project).filter(search=search),
         **_written({name: form[name].value() or "" for name in FIELDS}),
     }
@@ -86,7 +88,9 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What was typed, as the report will show it; it is kept."""
     search = job_for(request, slug, pk, "write", kind="search")
     typed = _keep(request, search)
-    return render(request, "reports/written.html", {"project": search.project, "kept": True, **_written(typed)})
+    change = changed(ReportForm(typed, search=search).proposes) if _ready(search) else None
+    context = {"project": search.project, "kept": True, "change": change, **_written(typed)}
+    return render(request, "reports/previewed.html", context)
 
 
 def _keep(request: HttpRequest, search: Job) -> dict[str, str]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from webapp.accounts.models import User
+from webapp.changes.reading import Replayed
 from webapp.lib.page_json import finite
 from webapp.lib.text import writable
 from webapp.lib.words import day, stamp
@@ -36,11 +37,12 @@ class Typed(NamedTuple):
     words: str = ""
 
 
-def content(search: Job) -> dict[str, Any]:
-    """What a report on a search says by now, but for what a person writes and for who publishes it."""
+def content(search: Job, proposed: Replayed | None = None) -> dict[str, Any]:
+    """What a report on a search says by now, but for what a person writes and for who publishes it; with the change
+    that it proposes."""
     pieces = pieces_of(search)
     lineups = judging.judged(search, pieces.intended)
-    said, change = headline(pieces, lineups), changed(search)
+    said, change = headline(pieces, lineups), changed(proposed)
     found = {
         "form": FORM,
         "project": search.project.name,

@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 
+from webapp.changes import proposing, telling
+from webapp.changes.reading import Replayed
 from webapp.lib.text import seen
 from webapp.reports import links
 from webapp.reports.content import Typed
@@ -13,7 +15,7 @@ from webapp.reports.models import Report
 from webapp.reports.publishing import current, proposed
 from webapp.studies.models import Job
 
-FIELDS = ("title", "release", "words", "replaces")
+FIELDS = ("title", "release", "words", "change", "replaces")
 """What a draft keeps."""
 
 
@@ -41,6 +43,11 @@ class ReportForm(forms.Form):
         label="In your own words", max_length=4000, required=False, widget=forms.Textarea(attrs={"rows": 5}),
         help_text="What the producer should know beside the numbers. These write themselves.",
     )  # fmt: skip
+    change = forms.ChoiceField(
+        label="Proposed change", required=False,
+        error_messages={"invalid_choice": "That change is not there any more. Choose again."},
+        help_text="Of those that were tried on this search. One that was only looked at is proposed where you say so.",
+    )  # fmt: skip
     replaces = EditionField(
         Report.objects.none(), label="This is", required=False, empty_label="A new report",
         error_messages={"invalid_choice": "That report has a newer edition by now. Choose again."},
@@ -48,15 +55,25 @@ class ReportForm(forms.Form):
     )  # fmt: skip
 
     def __init__(self, data: Any = None, *, search: Job, kept: dict[str, Any] | None = None) -> None:
-        earlier = proposed(search)
+        earlier, tried = proposed(search), proposing.offered(search)
+        itself = proposing.usual(tried)
+        self.changes = {str(each.job.pk): each for each in tried}
         usual = {
             "title": earlier.title if earlier else f"Balance of {search.game_version or search.project}",
             "release": earlier.release if earlier else "",
+            "change": str(itself.job.pk) if itself else "",
             "replaces": earlier.pk if earlier else None,
         }
         super().__init__(data, initial={**usual, **(kept or {})})
+        offers: Any = self.fields["change"]
+        offers.choices = [("", "None"), *((pk, telling.head(each)) for pk, each in self.changes.items())]
         chosen: Any = self.fields["replaces"]
         chosen.queryset = current(search.project)
+
+    @property
+    def proposes(self) -> Replayed | None:
+        """The change that is chosen by now."""
+        return self.changes.get(str(self["change"].value() or ""))
 
     @property
     def typed(self) -> Typed:

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from webapp.accounts.models import User
+from webapp.changes.reading import Replayed
 from webapp.projects.models import Project
 from webapp.reports.content import Typed, content, hash_of, published
 from webapp.reports.models import Report, ReportDraft
@@ -31,11 +32,14 @@ def proposed(search: Job) -> Report | None:
     return None
 
 
-def publish(search: Job, user: User, typed: Typed, replaces: Report | None, key: str = "") -> Report:
-    """A new edition, or the one that the same form made before. Raises Replaced."""
+def publish(
+    search: Job, user: User, typed: Typed, replaces: Report | None, key: str = "", change: Replayed | None = None
+) -> Report:
+    """A new edition, or the one that the same form made before; with the ``change`` that it proposes. Raises
+    Replaced."""
     if found := _earlier(search.project, user, key):
         return found
-    found_out, at = content(search), timezone.now()
+    found_out, at = content(search, change), timezone.now()
     edition = replaces.edition + 1 if replaces else 1
     whole = published(found_out, typed, user, at, edition)
     try:

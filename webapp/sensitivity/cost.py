@@ -9,7 +9,7 @@ from django.conf import settings
 from engine.config.sensitivity import SensitivityConfig
 from webapp.games.models import GameVersion
 from webapp.lib.words import about, number, plural
-from webapp.studies.models import Job, Status
+from webapp.studies.models import Job
 
 LATEST = 5
 """Earlier jobs of a kind that are asked."""
@@ -36,7 +36,7 @@ def seconds(version: GameVersion, plantings: int, battles: int) -> Seconds | Non
     own = [_planting(job, battles) for job in jobs.filter(kind="sensitivity", tick__gt=0)[:LATEST]]
     if own:
         return Seconds(0.8 * plantings * min(own), 1.3 * plantings * max(own))
-    others = jobs.filter(kind="worth", status=Status.FINISHED, counters__battles__gt=0)[:LATEST]
+    others = jobs.filter(kind="worth", counters__battles__gt=0)[:LATEST]
     each = [float(job.counters["seconds"]) * battles / float(job.counters["battles"]) for job in others]
     if not each:
         return None
@@ -49,7 +49,9 @@ def _planting(job: Job, battles: int) -> float:
 
 
 def words(version: GameVersion, config: SensitivityConfig) -> str:
-    """ "300 plantings: 162,000,000 battles at most, 2 h to 4 h 30 min by what was played here."."""
+    """ "300 plantings: 162,000,000 battles at most, 2 h to 4 h 30 min by what was played here."; then what each is."""
     said = f"{plural(config.many, 'planting')}: {number(config.most)} battles at most"
     takes = seconds(version, config.many, config.battles)
-    return f"{said}. {UNKNOWN}" if takes is None else f"{said}, {takes.words} by what was played here."
+    told = f"{said}. {UNKNOWN}" if takes is None else f"{said}, {takes.words} by what was played here."
+    each = f"{plural(config.battles, 'battle')}, and what it takes to plant its break and to measure it"
+    return f"{told} Each is an experiment of {each}."

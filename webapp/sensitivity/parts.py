@@ -30,7 +30,7 @@ class Planting(Parts):
     form = SensitivityForm
     question = "How hard did we look?", "Plants breaks of known size and counts how many are found."
     about = (
-        "How hard did we look? Breaks of known size are planted, one for each experiment, and how many of them such "
+        "Breaks of known size are planted, one for each experiment, and how many of them such "
         "experiments find is counted. Then “nothing found” says what it leaves out."
     )
     results: ClassVar[tuple[str, ...]] = ("table",)

@@ -102,6 +102,10 @@ class Parts:
         evaluated = job.counters.get("evaluations", 0) / population if population else 0.0
         return max(job.tick, min(evaluated, job.tick + 1)) / job.ticks if job.ticks else 0.0
 
+    def steady(self, job: Job) -> bool:
+        """Whether the pace of one under way so far tells when it ends."""
+        return True
+
     def tells_enough(self, job: Job, counters: Mapping[str, float]) -> bool:
         """Whether one that is played for a form has told what the form wants to know."""
         return False

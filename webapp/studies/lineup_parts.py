@@ -93,7 +93,16 @@ class Searches(Samples):
         if not edge:
             return played
         rounds = _battles_of_rounds(job)
+        if self._ends(job):
+            return min(0.99, max(rounds, job.counters.get("battles", 0)) / (rounds + edge))
         return played * rounds / (rounds + edge)
+
+    def steady(self, job: Job) -> bool:
+        """Not while the edge is played again: how often, is known once its first fresh battles are over."""
+        return bool(job.counters.get("planned", 0)) or not self._ends(job)
+
+    def _ends(self, job: Job) -> bool:
+        return job.ticks > 0 and job.tick >= job.ticks
 
     def found(self, job: Job) -> Found | None:
         """ "11 confirmed on fresh battles, 30 found by the search": the latter by its own battles alone, which

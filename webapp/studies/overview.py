@@ -74,7 +74,7 @@ def pace(job: Job) -> Pace:
     share, seconds = _share(job), float(job.counters.get("seconds", 0.0))
     if job.status != Status.RUNNING:
         return Pace(share)
-    if share < 0.05 or seconds <= 0:
+    if share < 0.05 or seconds <= 0 or not kinds.of(job).steady(job):
         return Pace(share, why="too early to say when it ends")
     return Pace(share, seconds * (1 - share) / share) if share < 1 else Pace(share, why="about to end")
 

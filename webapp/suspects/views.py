@@ -107,7 +107,17 @@ def _tested(search: Job, key: str) -> dict[str, Any]:
     waits = job is not None and (job.active or job.status == Status.PAUSED)
     why = "" if waits or tests is not None else removals.obstacle(search)
     example = examples.of(job, key) if job is not None else None
-    return {"tests": tests, "tests_wait": waits, "tests_obstacle": why, "example": example}
+    return {"tests": tests, "tests_wait": waits, "tests_obstacle": why, "example": example, **_longer(search, tests)}
+
+
+def _longer(search: Job, tests: Any) -> dict[str, Any]:
+    """How long a search has to be to tell (0: none can), and the battles of tests that search for so long, where those
+    that were played did not."""
+    if tests is None or tests.impossible or tests.told_enough:
+        return {}
+    enough = removals.enough(search)
+    able = tests.searched < enough and not removals.obstacle(search, longer=True)
+    return {"enough": enough, "longer": removals.longer(search) if able else 0}
 
 
 @require_safe
@@ -125,10 +135,11 @@ def battle(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Test the suspects of a search now, where that did not begin by itself."""
     search = job_for(request, slug, pk, "write", kind="search")
-    if reason := removals.obstacle(search):
+    longer = request.POST.get("longer") == "yes"
+    if reason := removals.obstacle(search, longer=longer):
         messages.warning(request, reason)
     else:
-        removals.begin(search)
+        removals.begin(search, longer=longer)
     return _back(search, request.POST.get("suspect", ""))
 
 

@@ -123,7 +123,8 @@ export function done() {
   if (state.status === "finished") return 1;
   const { steps = 0, seconds = 0, battles = 0 } = state.counters;
   const rounds = state.ticks ? (state.tick + underWay()[1]) / state.ticks : 0;
-  const played = state.counters.planned ? battles / planned() : page.battles ? (rounds * page.battles) / planned() : rounds;
+  const byBattles = replaying() && page.battles ? Math.min(0.99, battles / planned()) : page.battles ? (rounds * page.battles) / planned() : rounds;
+  const played = state.counters.planned ? battles / planned() : byBattles;
   return Math.min(1, Math.max(page.steps ? steps / page.steps : played, page.minutes ? seconds / (60 * page.minutes) : 0));
 }
 

@@ -10,6 +10,6 @@ register = template.Library()
 
 
 @register.simple_tag
-def measured(value: float, tests: Tests, *beside: float) -> str:
-    """A value of what a suspect's tests measure, with its unit; ``beside``: what has as many digits."""
-    return tests.shown(value, *beside)
+def measured(value: float, tests: Tests) -> str:
+    """A value of what a suspect's tests measure, with its unit."""
+    return tests.shown(value)
