@@ -23,7 +23,7 @@ def evidence(values: np.typing.NDArray[np.float64]) -> float:
 
 def more(log: float, battles: int, worth: float) -> int | None:
     """The battles that are said to be missing, 0 where it is too close to tell; None where nothing is said."""
-    meta = {"pieces": [{"id": f"p{i}"} for i in range(OTHERS + 1)], "matters": MATTERS}
+    meta = {"pieces": [{"id": f"p{i}"} for i in range(OTHERS + 1)], "matters": MATTERS / 100}
     columns = {
         "piece": np.array([(i, -1) for i in range(OTHERS + 1)], np.int32),
         "least": np.ones(OTHERS + 1, np.int32),
