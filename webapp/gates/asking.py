@@ -86,9 +86,10 @@ def _table(value: Any) -> Mapping[str, Any]:
 
 def _unfit(study: GateConfig, spec: GameSpec) -> Iterator[tuple[str, str]]:
     """What is wrong with its exploits, and the baseline teams that they met."""
-    for place, several in (("met", study.met), ("exploits", study.exploits)):
-        for i, each in enumerate(several):
-            for k, team in enumerate(each.teams):
+    named = {"met": [each.teams for each in study.met], "exploits": [each.teams for each in study.exploits]}
+    for place, several in named.items():
+        for i, teams in enumerate(several):
+            for k, team in enumerate(teams):
                 try:
                     team_row(spec, team, f"{place}.{i}.teams.{k}.slots.")
                 except ConfigError as error:
