@@ -11,8 +11,7 @@ from django.conf import settings
 from engine.config import Study
 from engine.config.gate import GateConfig, HuntConfig, ScreenConfig
 from engine.errors import ConfigError, told
-from engine.gate.exploits import slots_wrong
-from engine.lineups.schema import check_patch, merged_patch
+from engine.lineups.schema import check_patch, merged_patch, team_row
 from engine.simulators.contract import GameSpec
 from webapp.balance.saving import ensure_defaults, lineup_config
 from webapp.games import build_data, versions
@@ -87,10 +86,14 @@ def _table(value: Any) -> Mapping[str, Any]:
 
 def _unfit(study: GateConfig, spec: GameSpec) -> Iterator[tuple[str, str]]:
     """What is wrong with its exploits, and the baseline teams that they met."""
-    for place, several in (("met", study.met), ("exploits", study.exploits)):
-        for i, each in enumerate(several):
-            for k, team in enumerate(each.teams):
-                yield from slots_wrong(spec, team, f"{place}.{i}.teams.{k}.slots.")
+    named = {"met": [each.teams for each in study.met], "exploits": [each.teams for each in study.exploits]}
+    for place, several in named.items():
+        for i, teams in enumerate(several):
+            for k, team in enumerate(teams):
+                try:
+                    team_row(spec, team, f"{place}.{i}.teams.{k}.slots.")
+                except ConfigError as error:
+                    yield from error.problems
 
 
 class GateForm(forms.Form):
