@@ -49,7 +49,7 @@ def wait_for_daemons(seconds: float) -> None:
     """Make Ray wait so long for its daemons, and no longer once one of them has died. Ray has a setting for its control
     service; for its raylet it waits 30 s, whatever anybody says, so the question that it repeats waits here."""
     os.environ |= {"RAY_gcs_server_port_wait_time_s": str(round(seconds))}
-    ask = services.get_node
+    ask: Any = services.get_node
 
     def patiently(*asked: Any) -> Any:
         until = time.monotonic() + seconds

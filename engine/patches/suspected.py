@@ -57,7 +57,7 @@ class Suspected:
     def _held(self, piece: int) -> Held:
         """How teams hold a piece."""
         single = next(i for i, trait in enumerate(self.traits.single) if trait.pieces == (piece,))
-        return Held(float(self.reading.screen.units[single]), float(self.reading.leans[single]), single)
+        return Held(float(self.reading.screen.units[single]), float(self.reading.prices.leans[single]), single)
 
     def _trait(self, i: int, pieces: tuple[str, ...]) -> int:
         found = self._place(pieces)

@@ -28,7 +28,7 @@ from engine.simulators.contract import LineupSimulator
 from engine.simulators.loaders import heed, load
 from engine.worth.experiment import BLOCK, Experiment
 from engine.worth.prices import cost_bounds
-from engine.worth.reading import PRICES
+from engine.worth.stages import PRICES
 
 Genome = NDArray[np.int32]
 METRICS = ("effect", "low", "high", "chance", "place", "value")

@@ -21,7 +21,7 @@ from engine.study.scheduled import Scheduled
 from engine.study.session import Plan
 from engine.worth.experiment import TICKS, Experiment
 from engine.worth.prices import cost_bounds
-from engine.worth.reading import PRICES, PROOFS
+from engine.worth.stages import PRICES, PROOFS
 from engine.worth.table import tabled
 from engine.worth.traits import Trait
 

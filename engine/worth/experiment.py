@@ -27,7 +27,8 @@ from engine.lineups.pairings import draw
 from engine.lineups.rules import CompiledRules
 from engine.problem import Evaluation, Request
 from engine.rng import combine64, mix64
-from engine.worth.reading import PRICES, PROOFS, Played, Reading, Stage
+from engine.worth.reading import Reading
+from engine.worth.stages import PRICES, PROOFS, Played, Stage
 from engine.worth.traits import Traits
 
 BLOCK = 16
@@ -146,7 +147,7 @@ class Experiment:
         if stage.name != PRICES:
             return np.zeros(stage.battles)
         marks = (mix64(combine64(keys, _DEARER)) >> np.uint64(11)).astype(np.float64) / 2**53
-        return self.reading.dearer(dealt, marks)
+        return self.reading.prices.dearer(dealt, marks)
 
     def _over(self) -> Played:
         return Played(self.stage, self._rows, self._dealt, self._changed, self._ahead)

@@ -22,18 +22,16 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine import confidence
 from engine.confidence import Range
+from engine.worth.changed_prices import ChangedPrices
 from engine.worth.estimates import by_group, surprise
-from engine.worth.prices import LEAST, WIDER, Curve, Reach, curve, leans
+from engine.worth.prices import Curve
 from engine.worth.screen import LEAD, SIDES, WIN, Screen
+from engine.worth.stages import PRICES, PROOFS, Chosen, Floats, Played
 from engine.worth.traits import Traits
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Chosen = NDArray[np.int64]
 ROUGHLY, CLOSELY = 2_000, 10_000
 """Pairings drawn for the expected forecast of each pair that is looked at, the first and the second time."""
 EXPECTED, LEADERS = (160_000, 20_000), 8
@@ -42,8 +40,6 @@ open is a doubt that no battle takes away: where a small effect matters, it may 
 FEWEST, CLOSER, RARE = 192, 4, 8
 """FEWEST battles for each trait that is looked at, CLOSER times as many the second time; fewer than RARE are
 ignored."""
-TURNS = 200_000
-"""Pairings drawn at changed prices for expected forecasts."""
 FINALISTS, ABREAST = 24, 4
 """Largest number of traits to prove, and how many to play at a time when none looks provable."""
 NEAR = 0.7
@@ -51,32 +47,7 @@ NEAR = 0.7
 HOPELESS = 1e12
 """Battles needed where an effect does not seem to exceed what matters; a little more where it falls short by more, so
 that the nearest comes first."""
-PROOFS, PRICES = tuple(f"proof-{i}" for i in range(1, 4)), "prices"
-"""The stages of the proof, and the last stage, with changed prices."""
 ERROR, OFFSET_ERROR = 0.05, 0.01
-OFFSET = 2.58
-"""Standard errors on both sides for the second of these errors, of a row by itself."""
-
-
-class Stage(NamedTuple):
-    """Battles from number ``first`` on; ``traits`` are assigned to them in turn (empty: the reference)."""
-
-    name: str
-    first: int
-    battles: int
-    traits: tuple[int, ...] = ()
-
-
-class Played(NamedTuple):
-    """A completed stage: ``rows`` int32[n, 2, slots], the first team of each holding the trait ``dealt`` int64[n] (-1:
-    none) at a price changed by ``dearer`` float64[n]; ``ahead`` float64[n, 2]: its win and its strength above even, NaN
-    where a battle was not finished."""
-
-    stage: Stage
-    rows: Ints
-    dealt: Chosen
-    dearer: Floats
-    ahead: Floats
 
 
 class Finalist(NamedTuple):
@@ -128,6 +99,11 @@ class Reading:
         first = self.played[0]
         return Screen(self.traits, first.rows, first.ahead, self.seed, self.stopped)
 
+    @cached_property
+    def prices(self) -> ChangedPrices:
+        """What is done with prices."""
+        return ChangedPrices(self.screen, self.bounds, self.seed)
+
     @property
     def proving(self) -> bool:
         """Whether a stage of the proof is complete."""
@@ -144,67 +120,9 @@ class Reading:
         if name == "closer":
             return self._closer(max(battles // (CLOSER * FEWEST), 1))
         if name == PRICES:
-            return self._priced()
+            return self.prices.pieces()
         left = battles * sum(each >= name for each in PROOFS)
         return self._provable(left)
-
-    def _priced(self) -> tuple[int, ...]:
-        """The pieces whose prices are changed, with equal frequency for small and large categories."""
-        kinds: dict[int, list[int]] = {}
-        for i, trait in enumerate(self.traits.single):
-            if (reach := self.reach(i)) and reach.low < reach.high:
-                kinds.setdefault(int(self.screen.rules.category[trait.pieces[0]]), []).append(i)
-        most = max(map(len, kinds.values()), default=0)
-        return tuple(pieces[turn % len(pieces)] for turn in range(most) for pieces in kinds.values())
-
-    def reach(self, piece: int) -> Reach | None:
-        """The price changes of a piece that are tried; None where the effect of its price is unknown. Raises
-        Cancelled."""
-        return self._reaches[piece]
-
-    @cached_property
-    def _reaches(self) -> list[Reach | None]:
-        wished = [self._wished(i) for i in range(len(self.traits.single))]
-        known = np.array([i for i, ends in enumerate(wished) if ends], np.int64)
-        low, high = np.array([wished[i] for i in known]).reshape(-1, 2).T
-        least, most = (self.screen.expectations.fielded(known, end) for end in (low, high))
-        found: list[Reach | None] = [None] * len(wished)
-        for k, i in enumerate(known.tolist()):
-            ends = float(least[k]), float(most[k])
-            found[i] = Reach(*ends, least=bool(least[k] > low[k]), most=bool(most[k] < high[k]))
-        return found
-
-    def _wished(self, piece: int) -> Range | None:
-        """The same, whether teams can field it or not."""
-        screen, (p,) = self.screen, self.traits.all[piece].pieces
-        slope, units = screen.slopes[int(screen.rules.category[p])], float(screen.units[piece])
-        if not slope.known(OFFSET) or not units or not screen.rest[WIN].many[piece]:
-            return None
-        half = max(LEAST, WIDER * self._farthest[int(screen.rules.category[p])]) / (slope.size * units)
-        least, most = (self.bounds[p] - screen.rules.price[p]).tolist()
-        return Range(max(-half, min(least, 0.0)), min(half, max(most, 0.0)))
-
-    @cached_property
-    def _farthest(self) -> dict[int, float]:
-        """By category, the largest distance from even of teams with one of its pieces."""
-        kinds = self.screen.rules.category[[t.pieces[0] for t in self.traits.single]]
-        far = np.abs(self.screen.outcome()[: len(kinds)])
-        return {k: float(far[kinds == k].max()) for k in set(kinds.tolist())}
-
-    def dearer(self, dealt: Chosen, marks: Floats) -> Floats:
-        """Price changes of the dealt pieces, uniform within reach, from random ``marks`` in [0, 1)."""
-        reach = np.array([(each.low, each.high) if each else (0.0, 0.0) for each in self._reaches])
-        return np.asarray(reach[dealt, 0] + marks * (reach[dealt, 1] - reach[dealt, 0]))
-
-    @cached_property
-    def leans(self) -> Floats:
-        """By piece, how much of its team's gold it takes beyond the middle of its category (``prices.leans``)."""
-        pieces = np.array([t.pieces[0] for t in self.traits.single], np.int64)
-        kinds, found = self.screen.rules.category[pieces], np.zeros(len(pieces))
-        gold = self.screen.units[: len(pieces)] * self.screen.rules.price[pieces]
-        for k in set(kinds.tolist()):
-            found[kinds == k] = leans(gold[kinds == k])
-        return found
 
     @property
     def curves(self) -> dict[int, Curve]:
@@ -213,25 +131,7 @@ class Reading:
 
     @cached_property
     def _played_curves(self) -> dict[int, Curve]:
-        return self._curves(next(p for p in self.played if p.stage.name == PRICES))
-
-    def _curves(self, played: Played) -> dict[int, Curve]:
-        left, marks = self.screen.left(played.rows, played.ahead)[:, WIN], (np.arange(TURNS) + 0.5) / TURNS
-        dealt = np.resize(np.array(played.stage.traits, np.int64), TURNS)
-        dearer = self.dearer(dealt, np.random.default_rng(self.seed).permutation(marks))
-        forecast, found = self.screen.expectations.priced(dealt, dearer)
-        kinds, units = self.screen.rules.category[[t.pieces[0] for t in self.traits.single]], self.screen.units
-        curves = {}
-        for k in set(kinds[list(played.stage.traits)].tolist()):
-            one, other = (kinds[played.dealt] == k) & np.isfinite(left), (kinds[dealt] == k) & found
-            first, second = played.dealt[one], dealt[other]
-            paid, drawn = units[first] * played.dearer[one], units[second] * dearer[other]
-            scale = float(np.abs(paid).max(initial=0.0)) or 1.0
-            rest = curve(first, paid, self.leans[first], left[one], scale)
-            expected = curve(second, drawn, self.leans[second], forecast[other], scale)
-            if rest and expected:
-                curves[k] = rest.plus(expected)
-        return curves
+        return self.prices.curves(next(p for p in self.played if p.stage.name == PRICES))
 
     def _provable(self, battles: int) -> tuple[int, ...]:
         """The open finalists that should be proved soonest: as many as ``battles`` may prove, but at least the first

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from engine.columns import Arrays
 from engine.confidence import Range
 from engine.simulators.contract import GameSpec
+from engine.worth.changed_prices import OFFSET
 from engine.worth.prices import UNMOVED, UNTRIED, Fair, Held, fair
-from engine.worth.reading import ERROR, OFFSET, OFFSET_ERROR, Finalist, Finding, Reading
+from engine.worth.reading import ERROR, OFFSET_ERROR, Finalist, Finding, Reading
 from engine.worth.screen import WIN, Screen
 
 Floats = NDArray[np.float64]
@@ -102,12 +103,12 @@ def _screened(reading: Reading, levels: _Levels, i: int) -> Row:
 
 def _fair(reading: Reading, levels: _Levels, i: int, row: Row) -> Fair:
     """The fair price of a piece, from its row."""
-    screen, (piece,), reach = reading.screen, reading.traits.all[i].pieces, reading.reach(i)
+    screen, (piece,), reach = reading.screen, reading.traits.all[i].pieces, reading.prices.reach(i)
     curve, (_, worth, low, high, *_) = reading.curves.get(int(screen.rules.category[piece])), row
     if reach is None or curve is None:
         return Fair.none(UNMOVED if reach is None and math.isfinite(worth) else UNTRIED)
     base, bounds = float(levels.base[i]), Range(*reading.bounds[piece].tolist())
-    ends, held = Range(low + base, high + base), Held(float(screen.units[i]), float(reading.leans[i]), i)
+    ends, held = Range(low + base, high + base), Held(float(screen.units[i]), float(reading.prices.leans[i]), i)
     return fair(float(screen.rules.price[piece]), reach, bounds, worth + base, ends, curve, OFFSET, held)
 
 

@@ -30,7 +30,8 @@ from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.experiment import BLOCK, Experiment, shares
 from engine.worth.prices import cost_bounds
-from engine.worth.reading import Played, Reading, Stage
+from engine.worth.reading import Reading
+from engine.worth.stages import Played, Stage
 from engine.worth.table import FINE, TOO_GOOD, TOO_WEAK, UNTESTED, tabled
 from engine.worth.traits import Traits
 from tests.engine.sample_simulators import SPEC

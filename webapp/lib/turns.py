@@ -164,7 +164,8 @@ class Visit:
             await self._refuse()
             return False
         self._give_back = lambda: room.leave(sender, turn)
-        await asyncio.wait([turn, leaving], return_when=asyncio.FIRST_COMPLETED)
+        first: list[asyncio.Future[Any]] = [turn, leaving]
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         if leaving.done():
             self._end_turn()
             return False
