@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import time
@@ -77,18 +76,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     folder, name = collection_path.parent.name, collection_path.stem.removeprefix("test_")
     return True if folder in SLOW_FOLDERS or name in SLOW_FILES.get(folder, ()) else None
-
-
-def pytest_collection() -> None:
-    """What is imported stays: looking through all of it for garbage, again and again, finds nothing."""
-    gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    """From here on garbage is looked for among what the tests make alone."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -386,7 +386,7 @@ ROWS = (
     Row("api:tokens", SIGNED_IN, SIGNED_IN),
     Row("api:revoke", None, OWNERS | OPERATORS, arguments=_token),
     Row("api:help", SIGNED_IN),
-    Row("api:description", OPEN, OPEN),
+    Row("api:description", OPEN),
     *(Row(f"api-v1:{name}", by_token=True, arguments=arguments) for name, arguments in API),
 )
 

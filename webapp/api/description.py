@@ -40,7 +40,7 @@ def _made() -> Description:
     return Description(schema, content, f'"{sha256(content).hexdigest()[:32]}"')
 
 
-@cache_control(public=True, no_cache=True)
+@cache_control(private=True, no_cache=True)
 @require_safe
 @condition(etag_func=lambda request: description().tag)
 def for_programs(request: HttpRequest) -> HttpResponse:
