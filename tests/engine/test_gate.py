@@ -33,7 +33,7 @@ from engine.store import FolderStore
 from engine.studies import load
 from engine.study.gate import Words
 from engine.verdicts import Goals, Sample
-from engine.worth import expectations
+from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from tests.engine.broken_rules import violations
@@ -89,8 +89,9 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forecasts, "STEPS", (20, 40))
     monkeypatch.setattr(expectations, "EXPECTED", 20_000)
     monkeypatch.setattr(readings, "EXPECTED", (20_000, 2_000))
-    for name in ("CLOSELY", "ROUGHLY", "TURNS"):
+    for name in ("CLOSELY", "ROUGHLY"):
         monkeypatch.setattr(readings, name, 200)
+    monkeypatch.setattr(changed_prices, "TURNS", 200)
 
 
 WHOLE: list[Any] = []

@@ -37,7 +37,7 @@ from engine.simulators.contract import Battles
 from engine.simulators.contract import Patch as Changes
 from engine.store import FolderStore
 from engine.studies import load
-from engine.worth import expectations
+from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.prices import Curve, Held, Own
@@ -82,7 +82,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expectations, "EXPECTED", 60_000)
     monkeypatch.setattr(readings, "EXPECTED", (60_000, 10_000))
     monkeypatch.setattr(readings, "CLOSELY", 3_000)
-    monkeypatch.setattr(readings, "TURNS", 10_000)
+    monkeypatch.setattr(changed_prices, "TURNS", 10_000)
     monkeypatch.setattr(readings, "ROUGHLY", 1_000)
     monkeypatch.setattr(trials, "EXPECTED", 10_000)
     monkeypatch.setattr(trials, "REFERENCE", 5_000)
@@ -273,7 +273,9 @@ def test_what_a_price_does_to_a_piece_that_comes_in_amounts_is_what_the_experime
         [Number("soldier-0.cost", SOLDIER, "cost", "Cost", "", 2.0, 1.0, -2, 10, 20.0)],
     )
     reading = SimpleNamespace(
-        curves={traits.rules.category[SOLDIER]: curve}, leans=leans, screen=SimpleNamespace(units=units)
+        curves={traits.rules.category[SOLDIER]: curve},
+        prices=SimpleNamespace(leans=leans),
+        screen=SimpleNamespace(units=units),
     )
     known.reading = cast(Any, reading)
     weights, covariance = known.responses()[0]
