@@ -29,7 +29,7 @@ from engine.sensitivity.tuning import Tuning
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study.sensitivity import Words
-from engine.worth import expectations
+from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from tests.engine.planted_games import CHARM, HERO, SOLDIER, Numbers
@@ -44,8 +44,9 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forecasts, "STEPS", (20, 60))
     monkeypatch.setattr(expectations, "EXPECTED", 20_000)
     monkeypatch.setattr(readings, "EXPECTED", (20_000, 5_000))
-    for name in ("CLOSELY", "ROUGHLY", "TURNS"):
+    for name in ("CLOSELY", "ROUGHLY"):
         monkeypatch.setattr(readings, name, 500)
+    monkeypatch.setattr(changed_prices, "TURNS", 500)
 
 
 @pytest.fixture

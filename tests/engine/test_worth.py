@@ -25,7 +25,7 @@ from engine.simulators.contract import Category, Distinct, GameSpec, Piece, Rule
 from engine.store import FolderStore
 from engine.studies import load
 from engine.study import worth
-from engine.worth import expectations
+from engine.worth import changed_prices, expectations
 from engine.worth import forecast as forecasts
 from engine.worth import reading as readings
 from engine.worth.experiment import BLOCK, Experiment, shares
@@ -58,7 +58,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expectations, "EXPECTED", 60_000)
     monkeypatch.setattr(readings, "EXPECTED", (60_000, 10_000))
     monkeypatch.setattr(readings, "CLOSELY", 3_000)
-    monkeypatch.setattr(readings, "TURNS", 10_000)
+    monkeypatch.setattr(changed_prices, "TURNS", 10_000)
     monkeypatch.setattr(readings, "ROUGHLY", 1_000)
 
 
