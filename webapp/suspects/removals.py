@@ -129,7 +129,7 @@ def longer(search: Job) -> int:
 def enough(search: Job) -> int:
     """Lineups that a search has to play before it finds any that are over the line and strong, as the search itself
     did; 0 where it hardly found any."""
-    told = rounds.columns(search, rounds.evenly(search, search.tick), (), ("strong", "evaluated"))
+    told = rounds.columns(search, rounds.evenly(search, max(search.tick, 1)), (), ("strong", "evaluated"))
     pairs = zip(told["strong"], told["evaluated"], strict=True)
     return next((int(played) for strong, played in pairs if played and (strong or 0) >= FOUND), 0)
 
