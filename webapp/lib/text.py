@@ -29,7 +29,7 @@ _BROKEN = re.compile(r"[\t\n\r\u2028\u2029]+")
 """Tabs, and what breaks a line."""
 _ONE_LINE = re.compile(
     r"(.*[-.])?(name|title|label|set_name|release|unit|toward|username|first_name|last_name|email|person|tags)"
-    r"|behaviour-\d+"
+    r"|behaviour-\d+|goal-\d+-called"
 )
 """Fields whose text is kept, and stands on one line wherever it is shown: names of what people make, and of people."""
 _MARK = "keeps_cells_of"
