@@ -217,6 +217,9 @@ def test_home_says_that_random_lineups_are_played_before_a_projects_first_search
     assert "Getting ready" in home(team.designer)
     assert told in home(team.designer)
     assert told not in home(team.stranger)
+    Job.objects.filter(pk=sample.pk).update(config={"kind": "episodes"})
+    assert told not in home(team.designer), "a form of styles has a game for agents played"
+    Job.objects.filter(pk=sample.pk).update(config={})
     search_job(team.project)
     assert told not in home(team.designer), "a sample beside a search is somebody's New job page"
     Job.objects.exclude(pk=sample.pk).delete()

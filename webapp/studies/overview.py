@@ -99,7 +99,9 @@ def _share(job: Job) -> float:
 def _first_sample(person: User) -> Job | None:
     searched = Job.objects.listed().filter(project=OuterRef("project"))
     samples = Job.objects.for_forms().filter(status__in=ACTIVE, project__members=person)
-    return samples.filter(~Exists(searched)).select_related("project").first()
+    first = samples.filter(~Exists(searched)).select_related("project")
+    # A form of agents has its game played for it, too: no random lineups, and no line.
+    return next((each for each in first if each.config.get("kind", "sample") == "sample"), None)
 
 
 def _visible(person: User) -> QuerySet[Job]:
