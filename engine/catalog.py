@@ -28,6 +28,7 @@ from engine.config.episodes import EpisodesConfig
 from engine.config.evaluate import EvaluateConfig
 from engine.config.evolve import EvolveConfig
 from engine.config.gate import GateConfig
+from engine.config.hunt import HuntConfig
 from engine.config.metagame import MetagameConfig
 from engine.config.patch import PatchConfig
 from engine.config.removal import RemovalConfig
@@ -257,6 +258,12 @@ _PONG_MEANINGS = {
     "stayed": "share of moments in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
 }  # fmt: skip
 _SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
+_MAZE_SIGNALS = ("score", "win", "moved", "bumped", "new")
+_MAZE_MEANINGS = {
+    "score": "how much nearer the goal came, as a share of the longest way", "win": "1 when the goal is reached",
+    "moved": "1 where it moved to another cell", "bumped": "1 where a wall was in its way",
+    "new": "1 in a cell that it enters for the first time",
+}  # fmt: skip
 _ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited")
 _ORDERS_MEANINGS = {
     "score": "what the other team lost of its life minus what the own one lost, −1 to 1",
@@ -301,6 +308,16 @@ GAMES: dict[str, AgentGame] = {
         "engine.games.connect_four:connect_four", "numbers", "discrete", 42, ("opening",), ("one", "two"),
         moves=tuple(f"column {i}" for i in range(1, 8)),
     ),
+    "maze": AgentGame(
+        "Maze with planted bugs", "Find the goal of a maze. Twelve bugs are hidden in it, for hunts for bugs.",
+        "engine.games.maze:Maze", "numbers", "discrete", 250, ("size", "layout", "max_ticks", "rewards"),
+        moves=("up", "right", "down", "left", "use"),
+        captions={
+            "moved": Signal("moves"), "bumped": Signal("bumps into walls"),
+            "ground": Signal("enters", share=False, unit="cells an episode"),
+        },
+        signals=_MAZE_SIGNALS, ends=_SHARES, meanings=_MAZE_MEANINGS,
+    ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""
 
@@ -339,6 +356,7 @@ PLAYERS: dict[str, Entry] = {
 EVALUATORS: dict[str, str] = {
     "lineups": "engine.lineups.evaluator:build",
     "players": "engine.evorl.evaluator:build",
+    "hunters": "engine.evorl.hunting:build",
     "pairings": "engine.lineups.pairing_evaluator:build",
     "meetings": "engine.lineups.pairing_evaluator:build_meetings",
     "patched": "engine.lineups.pairing_evaluator:build_patched",
@@ -370,6 +388,10 @@ STUDIES: dict[str, StudyKind] = {
     "style": StudyKind(
         "Styles of play", "search", StylesConfig, "engine.study.styles:styles", "engine.console:Evolved", "steps",
         "archive", genes="task",
+    ),
+    "hunt": StudyKind(
+        "Hunt for bugs", "hunt", HuntConfig, "engine.study.hunt:hunt", "engine.study.hunt:Words", "steps", "archive",
+        genes="task",
     ),
     "episodes": StudyKind(
         "Sample episodes", "sample", EpisodesConfig, "engine.study.episodes:episodes", "engine.study.episodes:Words",

@@ -4,12 +4,14 @@
                                              (-m algorithm.population=50 and the like replace single settings)
     python -m engine resume FOLDER           go on with a stopped, paused or killed study
     python -m engine gate STUDY.yaml         may this build go out? (--data FILE: its changed numbers)
+    python -m engine replay-bug FILE         does a bug that a hunt found show again? (a folder: all bugs of a hunt)
     python -m engine list [FOLDER]           the studies there, with their state
     python -m engine check-simulator REF     the conformance check, line by line
     python -m engine serve-simulator REF     serve a Python simulator over ZeroMQ
 
 Exit codes: 0 done (also: stopped or paused on request), 1 not done but may be tried again, 2 cannot be done as asked.
-Of ``gate`` 0 under the line, 3 over the line, 4 cannot tell (also: stopped on request), and 1 and 2 as above.
+Of ``replay-bug`` 3: a bug does not show again. Of ``gate`` 0 under the line, 3 over the line, 4 cannot tell (also:
+stopped on request). 1 and 2 as above.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from engine import console, gate_command
+from engine import bug_command, console, gate_command
 from engine.errors import LONGEST_SAID, ActorLost, ConfigError, EngineError, Fault, told
 from engine.events import Counters
 from engine.job_folder import STUDIES, checked, execute, folder_name, kept_checkpoint, last_events, read
@@ -63,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     resume.add_argument("folder", type=Path)
     resume.set_defaults(do=_resume)
     gate_command.add(commands)
+    bug_command.add(commands)
     listing = commands.add_parser("list", help="list studies")
     listing.add_argument("folder", type=Path, nargs="?", default=STUDIES)
     listing.set_defaults(do=_list)

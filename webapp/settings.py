@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "webapp.evaluations",
     "webapp.agents",
     "webapp.styles",
+    "webapp.hunts",
     "webapp.sensitivity",
     "webapp.worth",
     "webapp.metagame",

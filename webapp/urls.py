@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("webapp.training.urls")),
     path("", include("webapp.agents.urls")),
     path("", include("webapp.styles.urls")),
+    path("", include("webapp.hunts.urls")),
     path("", include("webapp.suspects.urls")),
     path("", include("webapp.gates.urls")),
     path("", include("webapp.reports.urls")),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, GetCoreSchemaHandler, StrictBool
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, StrictBool
 from pydantic_core import core_schema
 
 from engine.config.base import Config, parse
 from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
+MazeReward = Literal["score", "win", "moved", "bumped", "new"]
 CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited"]
 LONGEST_OPENING = 6
 """Moves of Connect Four within which nobody can have won."""
@@ -65,6 +66,22 @@ class CommanderSettings(Config):
     mirror: StrictBool = False
 
 
+def _odd(size: int) -> int:
+    if size % 2 == 0:
+        raise ValueError(f"must be odd, because every second cell is a wall; {size:,} is even")
+    return size
+
+
+class MazeSettings(Config):
+    """Settings of the maze in a study."""
+
+    size: Annotated[int, Count(9, 101), AfterValidator(_odd)] = 21
+    layout: Annotated[int, Count(0, 1_000_000)] = 1
+    max_ticks: Annotated[int, Count(10, 100_000)] = 250
+    rewards: tuple[MazeReward, ...] = Field(("score", "win"), min_length=1, max_length=5)
+    planted: StrictBool = True
+
+
 SETTINGS: dict[str, type[Config]] = {
     "pong": PongSettings,
     "pong-two-seats": PongSettings,
@@ -72,6 +89,7 @@ SETTINGS: dict[str, type[Config]] = {
     "image-pong": ImagePongSettings,
     "connect-four": ConnectFourSettings,
     "commanders": CommanderSettings,
+    "maze": MazeSettings,
     "commanders-two-seats": CommanderSettings,
 }
 """Settings by the names of games in studies, with or without ``builtin:``."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -73,6 +73,7 @@ class PlayerEvaluator:
         self.clips = np.array(ends).T
         self.limits = np.array([aim.limits or (-np.inf, np.inf) for aim in config.objectives]).T
         self.stepwise = config.algorithm.kind == "pbt"
+        self.rounds = config.ticks
 
     def describe(self) -> Problem:
         return self.problem
@@ -109,17 +110,23 @@ class PlayerEvaluator:
         measuring = time.monotonic()
         found = self._measured(Policy(spec, self.trainings.weights(trained.digest)), task, request)
         seconds = trained.seconds + time.monotonic() - measuring
+        made = TrainingContext(context.start, artifacts={TRAINED: trained.digest})
+        return self._told(request, found, made, trained.steps, (began, time.time() - began, seconds))
+
+    def _told(
+        self, request: Request, found: Examination, made: TrainingContext, steps: int, times: tuple[float, ...]
+    ) -> Evaluation:
+        """The answer that these episodes give; ``steps``: those of training, ``times``: as ``TIMES``."""
         values = self.measures.of(found)
         goals = np.clip(self.measures.goals(self.config, values), *self.clips)
         objectives, covariance = estimate(goals)
         if not np.isfinite(objectives).all():
             bad = self.config.objectives[int(np.flatnonzero(~np.isfinite(objectives))[0])].measure
             raise EvaluationError(f"Its {bad} is not a number: this game has none. Choose another goal.")
-        means, made = values.mean(axis=0), TrainingContext(context.start, artifacts={TRAINED: trained.digest})
-        beside = [*self.measures.ranges(self.config, values), began, time.time() - began, seconds]
+        means, beside = values.mean(axis=0), [*self.measures.ranges(self.config, values), *times]
         return Evaluation(
             request.id, objectives, covariance, len(values), np.concatenate([means, beside]),
-            cost=trained.steps + int(found.lengths.sum()), context=made,
+            cost=steps + int(found.lengths.sum()), context=made,
             descriptor=means[self.behaviour] if self.behaviour else None, values=goals, limits=self.limits,
         )  # fmt: skip
 
@@ -133,6 +140,8 @@ class PlayerEvaluator:
     ) -> Trained | None:
         key = key_of(genome, start)
         progress = self.trainings.progress(key)
+        if progress:
+            self.taken_up(progress.meta)
         if progress and progress.meta["over"] and self.trainings.lease.use(progress.meta["over"]):
             return Trained(progress.meta["over"], progress.meta["steps"], progress.meta["seconds"])
         began = time.monotonic()
@@ -147,8 +156,16 @@ class PlayerEvaluator:
         kept: Arrays = arrays if self.stepwise else {"weights": training.learner.weights()}
         digest = self.trainings.lease.put(pack(meta if self.stepwise else {}, kept))
         trained = Trained(digest, training.learner.steps - before, seconds + time.monotonic() - began)
-        self.trainings.note(key, {"over": digest, "steps": trained.steps, "seconds": trained.seconds}, {})
+        told = {"over": digest, "steps": trained.steps, "seconds": trained.seconds, **self.aside()}
+        self.trainings.note(key, told, {})
         return trained
+
+    def aside(self) -> dict[str, Any]:
+        """What else is saved with the progress of a training, as JSON."""
+        return {}
+
+    def taken_up(self, aside: Mapping[str, Any]) -> None:
+        """A training goes on from progress that was saved with this."""
 
     def _train(self, training: Training, key: str, offset: float, should_stop: ShouldStop) -> bool:
         """Train to the end, saving progress wherever all battles restart. False when stopped before the end."""
@@ -157,7 +174,8 @@ class PlayerEvaluator:
             if training.beginning > beginning and not training.done:
                 beginning = training.beginning
                 arrays, meta = training.state()
-                self.trainings.note(key, {"over": "", "training": meta, "seconds": offset + time.monotonic()}, arrays)
+                told = {"over": "", "training": meta, "seconds": offset + time.monotonic(), **self.aside()}
+                self.trainings.note(key, told, arrays)
             if should_stop():
                 return False
         return True
@@ -167,7 +185,7 @@ class PlayerEvaluator:
         seed = int(key[:15], 16)
         earlier = unpack(self.trainings.lease.get(start)) if start else None
         before = earlier.meta["learner"]["steps"] if earlier else 0
-        whole = max(1, task.steps * (self.config.ticks if self.stepwise else 1))
+        whole = max(1, task.steps * (self.rounds if self.stepwise else 1))
         learner = make_learner(task.learner, spec.seat, seed, whole)
         plan = TrainingConfig(
             algorithm=task.learner, steps=max(1, before + task.steps), environments=task.environments, seed=seed,
@@ -206,9 +224,13 @@ class PlayerEvaluator:
         if kept and kept[:2] != wanted:
             kept[-1].close()
             kept = None
-        game = kept[-1] if kept else played(task, battles)
+        game = kept[-1] if kept else self._made(task, battles)
         self._games[purpose] = *wanted, game
         return game
+
+    def _made(self, task: TaskConfig, battles: int) -> VectorMDP:
+        """A new game for so many battles at a time."""
+        return played(task, battles)
 
 
 def build(payload: bytes) -> PlayerEvaluator:

@@ -25,6 +25,7 @@ from engine.evorl.problem import check, example, played, problem_of
 from engine.evorl.record import PlayerRecord, trained
 from engine.evorl.space import Start
 from engine.evorl.trainings import opened
+from engine.mdp.vector import VectorMDP
 from engine.problem import Evaluation, TrainingContext
 from engine.rl.policy import Policy
 from engine.runtime.pool import Pool
@@ -68,7 +69,7 @@ class Evolve(Drive):
         if saved is None:
             self.inspect()
         with below("task"):
-            game = played(example(config.task), 1, self.stopped)
+            game = self.game()
         try:
             if saved is None:
                 with below("task"):
@@ -87,6 +88,10 @@ class Evolve(Drive):
         self.search = search_in(self.algorithm)
         self.record = PlayerRecord(config, problem, Survival(self.search), self.store)
         self.record.termination = Termination(config.stop, config.seed)
+
+    def game(self) -> VectorMDP:
+        """An example of the game, as candidates play it."""
+        return played(example(self.config.task), 1, self.stopped)
 
     @property
     def method(self) -> Callable[..., Any] | None:

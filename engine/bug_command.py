@@ -1,0 +1,108 @@
+"""``python -m engine replay-bug``: a bug that a hunt found, played again from its seed and its moves."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.arrays import unpack
+from engine.config.base import parse
+from engine.config.hunt import BUG_FORMAT, OraclesConfig
+from engine.config.train import TrainGame
+from engine.errors import ConfigError, EngineError
+from engine.job_folder import last_events
+from engine.store import FolderStore
+from engine.text import printable
+
+GONE = 3
+
+
+class BugFile(msgspec.Struct, forbid_unknown_fields=True):
+    """One bug, and the game that it is in. ``where``: for people; ``seed`` is text, because not everything that reads
+    JSON has whole numbers of 64 bits."""
+
+    format: str
+    game: dict[str, Any]
+    oracles: dict[str, Any]
+    kind: str
+    what: str
+    place: int
+    seed: str
+    moves: list[Any]
+    seen: int = 1
+    where: str = ""
+
+
+def add(commands: Any) -> None:
+    """The command and what it takes."""
+    command = commands.add_parser(
+        "replay-bug",
+        help="does a bug that a hunt found show again?",
+        description="Plays bugs again. Exit codes: 0 each shows again, 3 one of them does not, 1 not done but may be "
+        "tried again, 2 cannot be done as asked.",
+    )
+    command.add_argument("bug", type=Path, help="the file of a bug, or the folder of a hunt: all of its bugs")
+    command.add_argument("--game", help="another build of the game to play it in, such as command:./server")
+    command.set_defaults(do=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play each bug again; a line for each. Raises ConfigError, SimulatorError, StoreError."""
+    results = []
+    for bug in _bugs(args.bug):
+        bug.game |= {"name": args.game} if args.game else {}
+        results.append(shows_again(bug))
+        how = f"shows again after {len(bug.moves):,} moves" if results[-1] else "does not show again"
+        print(printable(f"{bug.kind} at {bug.where or bug.place}: {bug.what} It {how}."), flush=True)
+    if not results:
+        print("This hunt has found no bug yet.")
+    return 0 if all(results) else GONE
+
+
+def shows_again(file: BugFile) -> bool:
+    """Whether a bug shows again. Raises ConfigError, SimulatorError."""
+    from engine.evorl.findings import Bug
+    from engine.evorl.hunting import oracles_of, watchable
+    from engine.evorl.replays import shows_again
+
+    told = {"kind": file.kind, "what": file.what, "place": file.place, "seed": int(file.seed), "moves": file.moves}
+    try:
+        bug = msgspec.convert(told, Bug)
+    except msgspec.ValidationError as error:
+        raise ConfigError([("bug", str(error))]) from error
+    game = watchable(parse(TrainGame, file.game), 1, lambda: False)
+    try:
+        return shows_again(bug, game, oracles_of(parse(OraclesConfig, file.oracles)))
+    finally:
+        game.close()
+
+
+def _bugs(path: Path) -> Iterator[BugFile]:
+    if path.is_dir():
+        yield from _of_study(path)
+        return
+    try:
+        bug = msgspec.json.decode(path.read_bytes(), type=BugFile)
+        int(bug.seed)
+    except (OSError, ValueError, msgspec.DecodeError) as error:
+        raise ConfigError([("bug", f"{path} cannot be read as a bug: {error}")]) from error
+    if bug.format != BUG_FORMAT:
+        raise ConfigError([("bug", f"its format is {bug.format[:40]!r}; this version reads {BUG_FORMAT}")])
+    yield bug
+
+
+def _of_study(folder: Path) -> Iterator[BugFile]:
+    events = last_events(folder)
+    kept = [getattr(events.get(which), "artifacts", {}).get("found") for which in ("end", "saved")]
+    digest = next(filter(None, kept), "")
+    if not digest:
+        raise EngineError(f"{folder} holds no hunt that has come through its first round.")
+    meta, _ = unpack(FolderStore(folder / "store").get(digest))
+    for bug in meta["bugs"]:
+        told = {**bug, "seed": str(bug["seed"]), "game": meta["game"], "oracles": meta["oracles"], "format": BUG_FORMAT}
+        yield msgspec.convert(json.loads(json.dumps(told)), BugFile)

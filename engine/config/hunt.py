@@ -1,0 +1,113 @@
+"""Hunts for bugs as data: agents play a game, by whatever method, while oracles watch (``engine.evorl.wuji``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from engine.config.algorithms import NSGA2Config
+from engine.config.base import Config, Shown, refuse
+from engine.config.evolve import AimConfig, EvolveConfig, Measure, TaskConfig
+from engine.config.genes import genes
+from engine.text import figures
+
+COVERED = AimConfig(measure="places", low=0)
+"""The second goal of every hunt: different places of an episode."""
+
+
+BUG_FORMAT = "equipoise-bug-1"
+"""The field ``format`` of a file that holds one bug (``engine.bug_command``)."""
+
+
+class WujiConfig(NSGA2Config):
+    """NSGA-II as Wuji sets it."""
+
+    population: int = Field(30, ge=1, le=10_000, title="Agents in a round")
+    crossover: float = Field(1.0, ge=0, le=1, title="Chance that two agents are combined")
+
+
+class OraclesConfig(Config):
+    """What counts as a bug, beside crashes and what the game itself says must hold."""
+
+    stuck_after: int = Field(
+        30, ge=2, le=10_000, title="Stuck after so many decisions",
+        description="in the same place; it counts only where random moves do not lead away either",
+    )  # fmt: skip
+    soonest: int | None = Field(
+        None, ge=0, le=10**9, title="Decisions that a win takes at least",
+        description="fewer are an imbalance; empty: as the game says, 0: any win is fine",
+    )  # fmt: skip
+    most: float | None = Field(
+        None, ge=-1e12, le=1e12, title="Highest score", description="a higher one is an imbalance; empty: any is fine"
+    )
+
+
+class HuntConfig(EvolveConfig):
+    """Hunt for bugs: agents learn to win the game and to get everywhere in it, and everything they do is watched."""
+
+    kind: Literal["hunt"] = "hunt"  # type: ignore[assignment]
+    name: Shown = Field("hunt for bugs", min_length=1, max_length=120, title="Name")
+    method: Literal["wuji", "learning", "evolution", "random"] = Field(
+        "wuji", title="Method",
+        description="wuji: agents are bred, and each learns; learning: agents learn, none is bred; evolution: agents "
+        "are bred, none learns; random: random moves",
+    )  # fmt: skip
+    decisions: int = Field(
+        5_000_000, ge=1, le=10**12, title="Decisions in all",
+        description="of all agents, those of measuring and of showing bugs again included; it ends with the round that "
+        "reaches them",
+    )  # fmt: skip
+    oracles: OraclesConfig = Field(default_factory=OraclesConfig, title="What counts as a bug")
+    objectives: tuple[AimConfig, ...] = Field(
+        (AimConfig(measure="score"), COVERED), min_length=2, max_length=2, title="Goals",
+        description="what is accomplished, and the places that are covered",
+    )  # fmt: skip
+    behaviour: tuple[Measure, ...] = Field((), max_length=6, title="Behaviour")
+    networks: Literal["fresh", "best", "single_point"] = Field(
+        "single_point", validate_default=True, title="Networks of new agents"
+    )
+    network_noise: float = Field(0.1, ge=0, le=10, title="Noise on handed-on networks")
+    algorithm: WujiConfig = Field(default_factory=WujiConfig, validate_default=True, title="Algorithm")
+    ticks: int = Field(100_000, ge=1, le=1_000_000, title="Rounds, at most")
+    episodes: int = Field(4, ge=2, le=100_000, title="Episodes that measure an agent")
+    fresh: Literal[0] = Field(0, title="Fresh episodes")  # type: ignore[assignment]
+
+    @property
+    def bred(self) -> bool:
+        """Whether agents are bred."""
+        return self.method in ("wuji", "evolution")
+
+    @property
+    def rounds(self) -> int:
+        """Rounds that it takes, about, where an agent's episodes are short beside its training."""
+        trained = 0 if self.method == "evolution" else self.task.steps
+        return max(1, min(self.ticks, -(-self.decisions // (self.algorithm.population * (trained + self.episodes)))))
+
+    @field_validator("task")
+    @classmethod
+    def _is_watched(cls, task: TaskConfig) -> TaskConfig:
+        refuse(_misfits(task))
+        return task
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if not self.bred and self.algorithm.without_rounds:
+            raise ValueError("agents that are not bred go on round by round: set algorithm.steady to false")
+        if self.objectives[1].measure != COVERED.measure:
+            raise ValueError("the second goal of a hunt is places, the different places of an episode")
+        return self
+
+
+def _misfits(task: TaskConfig) -> Iterator[tuple[str, str]]:
+    if task.style is not None:
+        yield "style", "a hunt learns from the rewards of the game itself: leave this out"
+    found = {gene.place: gene for gene in genes(task)}
+    if any(place.startswith("game.") for place in found):
+        yield "game.settings", "bugs are those of one game: give its settings numbers, not ranges"
+    if "steps" in found:
+        yield "steps", "every agent makes as many decisions: give one number"
+    elif task.steps < task.learner.least_batch:
+        need, have = figures(task.learner.least_batch), figures(task.steps)
+        yield "steps", f"one update takes {need} decisions, so {have} train nobody once"

@@ -1,0 +1,154 @@
+"""A game that is watched while it is played: which places are entered, and what goes wrong.
+
+Four oracles look at every decision, as Wuji's do. ``crash``: the game says that it crashed, or ends by an error.
+``assertion``: what the game says must hold does not. ``stuck``: for ``stuck_after`` decisions the place did not change;
+it counts only where nothing else that is tried there changes it either. ``imbalance``: an episode is won in fewer
+decisions, or ends with a higher score, than should be possible. A bug is told by its oracle, what it says, and the
+place. It is reported only if the same seed and moves show it again in a game of its own (``engine.evorl.replays``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.evorl.findings import Bug, Findings, Kind
+from engine.evorl.revived import Revived
+from engine.mdp.interface import Array, MDPSpec
+from engine.mdp.places import Faulty, Look
+from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds
+
+PLACES = "places"
+"""The signal that a watched game has beside its own: different places of an episode."""
+LONGEST = 20_000
+"""Moves of the longest episode whose bugs can be shown again."""
+Shown = Callable[[Bug, Findings], bool]
+"""Whether a bug shows again; what that cost is counted in the findings."""
+
+
+class Oracles(NamedTuple):
+    """``soonest``: decisions that a win takes at least, None: as the game says; ``most``: the highest score."""
+
+    stuck_after: int
+    soonest: int | None = None
+    most: float = np.inf
+
+
+class Watched:
+    """A game for one seat that is watched. ``found``: what was seen so far; ``shown``: None reports every bug as it
+    is."""
+
+    def __init__(self, game: VectorMDP, oracles: Oracles, found: Findings, shown: Shown | None = None) -> None:
+        self.game, self.found, self._shown = game, found, shown
+        own = getattr(game, "soonest", 0)
+        self.oracles = oracles._replace(soonest=own if oracles.soonest is None else oracles.soonest)
+        seat = game.spec.seats[0]
+        seat = msgspec.structs.replace(seat, signals=(*seat.signals, PLACES))
+        self.spec: MDPSpec = msgspec.structs.replace(game.spec, seats=(seat,))
+        self._faulty = game if isinstance(game, Faulty) else None
+        self._look = Look(game)
+        self._refused: set[tuple[str, str, int]] = set()
+
+    def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
+        """As ``VectorMDP.reset``."""
+        n = len(seeds)
+        self._base, self._episodes = seeds.copy(), np.zeros(n, np.int64)
+        self._moves: list[Array] = []
+        self._dropped = self._tick = 0
+        self._begun, self._still = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        step = self.game.reset(seeds)
+        self._at = self._look.now(step)
+        self._been = [{place} for place in self._at.tolist()]
+        self.found.visit(self._at.tolist())
+        return step
+
+    def step(self, actions: Sequence[Array]) -> VectorStep:
+        """As ``VectorMDP.step``."""
+        self._moves.append(np.array(actions[0]))
+        self._tick += 1
+        step = self.game.step(actions)
+        now = self._look.now(step)
+        there = now.copy()
+        if step.ended is not None:
+            there[step.ended.battles] = self._look.last(step)
+        places = there.tolist()
+        self.found.visit(places)
+        for been, place in zip(self._been, places, strict=True):
+            been.add(place)
+        self._still = np.where(there == self._at, self._still + 1, 0)
+        self._judge(step, there)
+        self._at = now
+        if step.ended is None:
+            self._forget(self._tick - LONGEST)
+            return step
+        return step._replace(ended=self._over(step.ended))
+
+    def _judge(self, step: VectorStep, there: NDArray[np.int64]) -> None:
+        if self._faulty is not None:
+            codes = self._faulty.broken()
+            for b in np.flatnonzero(codes >= 0).tolist():
+                fault = self._faulty.faults[codes[b]]
+                self._report(fault.kind, fault.what, b, int(there[b]))
+        for b in np.flatnonzero(self._still == self.oracles.stuck_after).tolist():
+            self._report("stuck", "Nothing that is tried here leads anywhere else.", b, int(there[b]))
+        if step.ended is not None:
+            self._judge_ended(step.ended)
+
+    def _judge_ended(self, ended: Ended) -> None:
+        soonest, most = self.oracles.soonest or 0, self.oracles.most
+        for i, b in enumerate(ended.battles.tolist()):
+            before = int(self._at[b])
+            if ended.win[i, 0] == 1 and ended.lengths[i] < soonest:
+                self._report("imbalance", f"It is won in fewer than {soonest} decisions.", b, before)
+            if ended.score[i, 0] > most:
+                self._report("imbalance", f"The score is above {most:g}.", b, before)
+
+    def _report(self, kind: Kind, what: str, battle: int, place: int) -> None:
+        key = kind, what, place
+        known = self.found.bugs.get(key)
+        if known is not None:
+            known.seen += 1
+        if known is not None or key in self._refused:
+            return
+        bug = self._bug(kind, what, battle, place)
+        if bug is not None and (self._shown is None or self._shown(bug, self.found)):
+            self.found.bugs[key] = bug
+        else:
+            self._refused.add(key)
+
+    def _bug(self, kind: Kind, what: str, battle: int, place: int) -> Bug | None:
+        """A bug that the present moment of a battle shows; None where its episode is too long to be shown again."""
+        first = int(self._begun[battle]) - self._dropped
+        if first < 0:
+            return None
+        seed = episode_seeds(self._base[[battle]], self._episodes[[battle]])[0]
+        moves = [row[battle].tolist() for row in self._moves[first:]]
+        return Bug(kind=kind, what=what, place=place, seed=int(seed), moves=moves)
+
+    def _over(self, ended: Ended) -> Ended:
+        """The episodes that ended, with the number of their places; new ones have begun."""
+        b = ended.battles
+        many = np.array([[len(self._been[i])] for i in b.tolist()], np.float64)
+        self._episodes[b] += 1
+        self._begun[b], self._still[b] = self._tick, 0
+        for i in b.tolist():
+            self._been[i] = {int(self._at[i])}
+        self.found.visit(self._at[b].tolist())
+        self._forget(max(int(self._begun.min()), self._tick - LONGEST))
+        if isinstance(self.game, Revived) and self.game.anew is not None:
+            self._base, self._episodes = self.game.anew, np.zeros_like(self._episodes)
+        return ended._replace(signals=(np.concatenate([ended.signals[0], many], axis=1),))
+
+    def _forget(self, tick: int) -> None:
+        """Moves before a tick are not needed any more."""
+        if tick > self._dropped:
+            del self._moves[: tick - self._dropped]
+            self._dropped = tick
+
+    def close(self) -> None:
+        """Release the game's resources."""
+        self.game.close()

@@ -1,0 +1,122 @@
+"""The plan of a maze: its walls, how far every cell is from the goal, and where its bugs are planted.
+
+A maze is size × size cells, the outermost of which are walls. A depth-first walk connects the cells with odd
+coordinates, then some walls fall so that there are ways round. The entrance is in the upper left corner, the goal in
+the lower right one. Nothing but ``layout`` and ``size`` decides what it looks like.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.rng import generator
+
+UP, RIGHT, DOWN, LEFT, USE = range(5)
+WAYS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+NOTHING, CRASH, PIT, HOLE, WARP = range(5)
+"""What is planted in a cell: to use it crashes the game; nobody leaves it; one of its walls lets everybody through; to
+use it leads to the goal at once."""
+EACH = 3
+"""Planted bugs of each kind."""
+_OPENED = 0.06
+_FAR = 2
+
+
+class Layout(NamedTuple):
+    """``walls`` bool[s, s]; ``distance`` int64[s, s]: steps to the goal (-1: wall); ``planted`` int64[s, s]: kinds of
+    bug; ``hole`` int64[s, s]: the way through the wall where a HOLE is; ``entrance`` int64[k, 2]: cells where an
+    episode may begin."""
+
+    walls: NDArray[np.bool_]
+    distance: NDArray[np.int64]
+    planted: NDArray[np.int64]
+    hole: NDArray[np.int64]
+    entrance: NDArray[np.int64]
+
+    @property
+    def shortest(self) -> int:
+        """Steps to the goal from the nearest cell of the entrance."""
+        return int(self.distance[tuple(self.entrance.T)].min())
+
+
+def laid_out(size: int, layout: int) -> Layout:
+    """The plan of a maze with an odd ``size``."""
+    rng = generator(layout, "maze", size)
+    walls = _dug(size, rng)
+    distance = distances(walls, (size - 2, size - 2))
+    begin = distances(walls, (1, 1))
+    entrance = np.argwhere((begin >= 0) & (begin <= 1))
+    planted, hole = _planted(walls, distance, begin)
+    return Layout(walls, distance, planted, hole, entrance)
+
+
+def distances(walls: NDArray[np.bool_], start: tuple[int, int]) -> NDArray[np.int64]:
+    """Steps from ``start`` to every cell, -1 where nobody gets."""
+    found = np.full(walls.shape, -1, np.int64)
+    found[start] = 0
+    queue = deque([start])
+    while queue:
+        row, col = queue.popleft()
+        for down, right in WAYS:
+            there = row + down, col + right
+            if not walls[there] and found[there] < 0:
+                found[there] = found[row, col] + 1
+                queue.append(there)
+    return found
+
+
+def _dug(size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    walls = np.ones((size, size), np.bool_)
+    walls[1, 1] = False
+    stack = [(1, 1)]
+    while stack:
+        row, col = stack[-1]
+        open_ = [(d, r) for d, r in WAYS if _inside(row + 2 * d, col + 2 * r, size) and walls[row + 2 * d, col + 2 * r]]
+        if not open_:
+            stack.pop()
+            continue
+        down, right = open_[int(rng.integers(len(open_)))]
+        walls[row + down, col + right] = walls[row + 2 * down, col + 2 * right] = False
+        stack.append((row + 2 * down, col + 2 * right))
+    inner = np.argwhere(walls[1:-1, 1:-1]) + 1
+    between = inner[(inner.sum(axis=1) % 2).astype(bool)]
+    fallen = rng.permutation(len(between))[: int(_OPENED * len(between))]
+    walls[tuple(between[fallen].T)] = False
+    return walls
+
+
+def _inside(row: int, col: int, size: int) -> bool:
+    return 0 < row < size - 1 and 0 < col < size - 1
+
+
+def _planted(
+    walls: NDArray[np.bool_], to_goal: NDArray[np.int64], begin: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bugs: off the shortest ways to the goal, from near the entrance to the farthest corners; each kind both near
+    and far."""
+    planted, hole = np.zeros(walls.shape, np.int64), np.full(walls.shape, -1, np.int64)
+    detour = begin + to_goal - to_goal[1, 1]
+    sites = np.argwhere(~walls & (detour >= 2 * _FAR) & (to_goal > _FAR) & (begin > _FAR))
+    sites = sites[np.argsort(begin[tuple(sites.T)], kind="stable")]
+    kinds = np.tile([CRASH, PIT, HOLE, WARP], EACH)
+    for kind, part in zip(kinds.tolist(), np.array_split(sites, len(kinds)), strict=True):
+        able = [at for at in map(tuple, part.tolist()) if kind != HOLE or _thin(walls, at) >= 0]
+        if able:
+            deepest = max(able, key=lambda at: int(detour[at]))
+            planted[deepest] = kind
+            hole[deepest] = _thin(walls, deepest) if kind == HOLE else -1
+    return planted, hole
+
+
+def _thin(walls: NDArray[np.bool_], at: tuple[int, ...]) -> int:
+    """A way from a cell into a wall that is not an outer one; -1: there is none."""
+    size = len(walls)
+    for way, (down, right) in enumerate(WAYS):
+        row, col = at[0] + down, at[1] + right
+        if walls[row, col] and _inside(row, col, size):
+            return way
+    return -1

@@ -1,0 +1,135 @@
+"""Hunts for bugs: evolution of players whose every decision is watched, by Wuji or by one of its controls.
+
+A round's findings join those of the hunt in the order of its agents, so they are the same on any pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.arrays import Bundle, pack
+from engine.config.evolve import TaskConfig
+from engine.config.hunt import HuntConfig
+from engine.config.noise import StepsRule
+from engine.events import AnyEvent, Counters, Started
+from engine.evolution.algorithm import Individual, Parts, Progress
+from engine.evolution.termination import Termination
+from engine.evorl.findings import Findings
+from engine.evorl.hunting import FOUND, oracles_of, watchable
+from engine.evorl.problem import example
+from engine.evorl.watched import Watched
+from engine.evorl.wuji import WUJI, Unguided
+from engine.mdp.places import Placed
+from engine.mdp.vector import VectorMDP
+from engine.problem import Evaluation
+from engine.store import Store
+from engine.study.checkpoint import Checkpoint
+from engine.study.control import Control
+from engine.study.evolve import Evolve
+from engine.study.failures import with_failure
+from engine.study.session import Plan
+
+
+def hunt(config: HuntConfig, store: Store, resume: str, control: Control) -> Iterator[AnyEvent]:
+    """As ``engine.study.lineups.run``, for a hunt for bugs. Artifact ``found`` of each round: ``Findings`` so far, with
+    ``walls`` of the game's map where it has one, and ``curve`` float64[rounds, 3]: decisions, bugs and places after
+    each round."""
+    return with_failure(_Hunt(config, store, control).events(resume))
+
+
+class _Hunt(Evolve):
+    """``told``: the evaluations of the round under way."""
+
+    evaluator = "hunters"
+    config: HuntConfig
+
+    def __init__(self, config: HuntConfig, store: Store, control: Control) -> None:
+        super().__init__(config, store, control)
+        self.found, self.told = Findings(), list[Evaluation]()
+        self.curve: list[list[float]] = []
+
+    @property
+    def method(self) -> Callable[..., Any]:
+        return WUJI if self.config.bred else Unguided
+
+    def prepare(self, saved: Checkpoint | None) -> None:
+        super().prepare(saved)
+        rules = (*self.config.stop, StepsRule(most=self.config.decisions))
+        self.record.termination = Termination(rules, self.config.seed)
+
+    def game(self) -> VectorMDP:
+        task: TaskConfig = example(self.config.task)
+        game = watchable(task.game, 1, self.stopped)
+        self.walls = game.plan.walls if isinstance(game, Placed) else None
+        return Watched(game, oracles_of(self.config.oracles), Findings())
+
+    def plan(self) -> Plan:
+        return Plan(self.config.rounds, 0)
+
+    def load(self, saved: Checkpoint) -> None:
+        super().load(saved)
+        meta, arrays = saved.parts["found"]
+        self.found, self.curve = Findings.restored(meta["found"], arrays), meta["curve"]
+
+    def learn(self, evaluation: Evaluation) -> list[Progress]:
+        self.told.append(evaluation)
+        return super().learn(evaluation)
+
+    def progressed(self) -> AnyEvent:
+        """The round's findings join those of the hunt."""
+        for evaluation in sorted(self.told, key=lambda e: e.id):
+            if kept := evaluation.context.artifacts.get(FOUND):
+                self.found.add(Findings.unpacked(self.trainings.lease.get(kept)))
+        self.told = []
+        self.curve.append([self.record.totals["steps"], len(self.found.bugs), len(self.found.visits)])
+        return super().progressed()
+
+    def parts(self) -> Parts:
+        meta = {"found": self.found.meta(), "curve": self.curve}
+        return super().parts() | {"found": Bundle(meta, self.found.arrays())}
+
+    def extras(self, front: Sequence[Individual]) -> tuple[dict[str, float], dict[str, str]]:
+        """Adds what was found so far."""
+        metrics, artifacts = super().extras(front)
+        return metrics | self._numbers(), artifacts | {FOUND: self._kept()}
+
+    def _numbers(self) -> dict[str, float]:
+        found = {"bugs": float(len(self.found.bugs)), "places_covered": float(len(self.found.visits))}
+        if self.walls is not None:
+            found["places_open"] = float((~self.walls).sum())
+        return found
+
+    def _kept(self) -> str:
+        """The findings, with what a page needs to draw them."""
+        arrays: dict[str, Any] = dict(self.found.arrays())
+        arrays["curve"] = np.array(self.curve, np.float64).reshape(-1, 3)
+        if self.walls is not None:
+            arrays["walls"] = self.walls.astype(np.uint8)
+        game = self.config.task.game.model_dump(mode="json")
+        meta = {**self.found.meta(), "game": game, "oracles": self.config.oracles.model_dump(mode="json")}
+        return self.store.put(pack(meta, arrays))
+
+    def results(self) -> dict[str, str]:
+        """Adds the findings; random moves leave no policies."""
+        if self.config.method == "random":
+            return self.extras([])[1]
+        return super().results()
+
+
+class Words:
+    """Texts of a hunt on the command line."""
+
+    def planned(self, event: Started, study: Mapping[str, Any]) -> str:
+        """The decisions of all agents."""
+        return f"{study['decisions']:,} decisions, about {event.ticks:,} rounds"
+
+    def done(self, counters: Counters) -> str:
+        """Agents and decisions."""
+        return f"{counters.evaluations:,} agents, {counters.steps:,} decisions"
+
+    def round(self, metrics: Mapping[str, float]) -> str:
+        """Bugs and places so far."""
+        return f"{metrics['bugs']:,.0f} bugs, {metrics['places_covered']:,.0f} places"

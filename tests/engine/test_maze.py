@@ -1,0 +1,108 @@
+"""The maze with planted bugs: what is planted can be reached, shows when it is, and lies off the way to the goal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.errors import ConfigError
+from engine.games.maze import Maze
+from engine.games.maze.layout import CRASH, HOLE, PIT, USE, WARP, WAYS, Layout, distances, laid_out
+from engine.mdp.vector import VectorMDP
+from tests.contracts.mdp import VectorContract
+
+SEEDS = np.arange(1, 5, dtype=np.uint64)
+
+
+class TestMaze(VectorContract):
+    def make(self) -> VectorMDP:
+        return Maze(size=9, max_ticks=40, rewards=("score", "win", "moved", "bumped", "new"))
+
+
+def way(layout: Layout, start: tuple[int, int], end: tuple[int, int]) -> list[int]:
+    """The shortest way, move by move, around pits where there is a way around."""
+    pits = layout.planted == PIT
+    pits[end] = False
+    steps = distances(layout.walls | pits, end)
+    at, found = start, list[int]()
+    while at != end:
+        there = [(at[0] + down, at[1] + right) for down, right in WAYS]
+        move = next(i for i, cell in enumerate(there) if steps[cell] == steps[at] - 1 >= 0)
+        found.append(move)
+        at = there[move]
+    return found
+
+
+def begun(game: Maze) -> tuple[int, int]:
+    game.reset(SEEDS[:1])
+    row, column = divmod(int(game.places()[0]), len(game.layout.walls))
+    return row, column
+
+
+@pytest.mark.parametrize(("size", "layout"), [(9, 0), (21, 1), (21, 7), (31, 3)])
+def test_every_open_cell_can_be_reached_and_bugs_are_off_the_shortest_ways(size: int, layout: int) -> None:
+    found = laid_out(size, layout)
+    assert ((found.distance >= 0) == ~found.walls).all()
+    assert (found.planted[found.walls] == 0).all()
+    detours = distances(found.walls, (1, 1)) + found.distance - found.distance[1, 1]
+    assert (detours[found.planted > 0] > 0).all()
+    if size > 9:
+        assert [int((found.planted == kind).sum()) for kind in (CRASH, PIT, HOLE, WARP)] == [3, 3, 3, 3]
+
+
+def test_the_layout_alone_says_what_a_maze_looks_like() -> None:
+    assert (laid_out(21, 1).walls == laid_out(21, 1).walls).all()
+    assert (laid_out(21, 1).walls != laid_out(21, 2).walls).any()
+
+
+@pytest.mark.parametrize("kind", [CRASH, PIT, HOLE, WARP])
+def test_each_planted_bug_shows_to_whoever_gets_there(kind: int) -> None:
+    game = Maze()
+    for row, column in np.argwhere(game.layout.planted == kind).tolist():
+        for move in way(game.layout, begun(game), (row, column)):
+            step = game.step([np.array([move])])
+            assert game.broken()[0] == -1
+        here = game.places()[0]
+        move = int(game.layout.hole[row, column]) if kind == HOLE else USE
+        step = game.step([np.array([move])])
+        if kind == CRASH:
+            assert game.faults[game.broken()[0]].kind == "crash"
+            assert step.terminated[0]
+        elif kind == HOLE:
+            assert game.faults[game.broken()[0]].kind == "assertion"
+            assert game.layout.walls.ravel()[game.places()[0]]
+        elif kind == WARP:
+            assert step.ended is not None
+            assert step.ended.win[0, 0] == 1
+        else:
+            for other in range(4):
+                game.step([np.array([other])])
+            assert game.places()[0] == here
+
+
+def test_whoever_walks_to_the_goal_wins_and_has_the_whole_score() -> None:
+    game = Maze()
+    moves = way(game.layout, begun(game), (19, 19))
+    paid = 0.0
+    for move in moves:
+        step = game.step([np.array([move])])
+        paid += float(step.rewards[0, 0, 0])
+    assert step.ended is not None
+    assert (step.ended.win[0, 0], step.ended.score[0, 0]) == (1, 1)
+    assert step.ended.signals[0][0].tolist() == [1.0, 0.0, len(moves) + 1]
+    assert paid == pytest.approx(game.layout.distance[begun(game)] / game.layout.distance.max())
+
+
+def test_a_maze_without_its_bugs_has_none() -> None:
+    game, rng = Maze(planted=False), np.random.default_rng(1)
+    game.reset(np.arange(64, dtype=np.uint64))
+    for _ in range(250):
+        step = game.step([rng.integers(0, 5, 64)])
+        assert (game.broken() == -1).all()
+        assert not step.terminated.any()
+
+
+@pytest.mark.parametrize(("given", "said"), [({"size": 20}, "must be odd"), ({"size": 7}, "must be 9 to 101")])
+def test_a_maze_that_cannot_be_is_refused(given: dict[str, int], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        Maze(**given)  # type: ignore[arg-type]

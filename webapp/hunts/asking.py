@@ -1,0 +1,112 @@
+"""What a hunt for bugs is asked for: the form, and what the API takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from django import forms
+
+from engine.catalog import GAMES
+from webapp.games.fields import NumberField
+from webapp.games.simulators import by_moves, obstacle
+from webapp.lib.text import seen
+from webapp.lib.words import about, number
+from webapp.projects.models import Project
+from webapp.studies.models import Status
+from webapp.training import games
+from webapp.training.intake import SettingsIntake
+
+USUAL = "maze"
+OFFERED = {name: game.label for name, game in GAMES.items() if not game.sides and game.sees == games.NUMBERS}
+METHODS = {
+    "wuji": "Breed agents that learn (Wuji)", "learning": "Agents that learn, without breeding",
+    "evolution": "Breed agents that do not learn", "random": "Random moves",
+}  # fmt: skip
+LEARNER = {"kind": "ppo", "batch": 1024, "fragment": 64, "minibatch": 256, "reuse": 4}
+
+
+class HuntIntake(SettingsIntake):
+    """How the site starts hunts: in a game that may be played here."""
+
+    def title(self, game: str) -> str:
+        """What it is called where the body says nothing."""
+        return f"Bugs in {game}"
+
+    def strange(self, study: Any, project: Project) -> Iterator[tuple[str, str]]:
+        """The engine tries whether the game tells what is accomplished."""
+        yield from ()
+
+
+class HuntForm(forms.Form):
+    """Which game, by what method, and for how long."""
+
+    folded: ClassVar[tuple[str, ...]] = ("population", "steps", "episodes", "stuck_after", "soonest", "most", "seed")
+    title = forms.CharField(label="Name", max_length=120, required=False, validators=[seen])
+    game = forms.ChoiceField(label="Game")
+    method = forms.ChoiceField(
+        label="Method", choices=list(METHODS.items()),
+        help_text="The first one finds most. The others are what it is compared with.",
+    )  # fmt: skip
+    decisions: Any = NumberField(
+        label="Decisions in all", whole=True, low=1, high=10**12, required=False,
+        help_text="Of all agents together; 5,000,000 where nothing is typed. More find more.",
+    )  # fmt: skip
+    population: Any = NumberField(
+        label="Agents in a round", whole=True, low=1, high=10_000, required=False,
+        help_text="30 where nothing is typed.",
+    )  # fmt: skip
+    steps: Any = NumberField(
+        label="Decisions that an agent learns from, each round", whole=True, low=1024, high=10**9, required=False,
+        help_text="8,192 where nothing is typed.",
+    )  # fmt: skip
+    episodes: Any = NumberField(
+        label="Episodes that measure an agent", whole=True, low=2, high=10_000, required=False,
+        help_text="4 where nothing is typed.",
+    )  # fmt: skip
+    stuck_after: Any = NumberField(
+        label="Stuck after so many decisions in one place", whole=True, low=2, high=10_000, required=False,
+        help_text="30 where nothing is typed. It counts only where random moves do not lead away either.",
+    )  # fmt: skip
+    soonest: Any = NumberField(
+        label="Decisions that a win takes at least", whole=True, low=0, high=10**9, required=False,
+        help_text="A faster win is an imbalance. Where nothing is typed, the game says; 0: any win is fine.",
+    )  # fmt: skip
+    most: Any = NumberField(
+        label="Highest score", required=False,
+        help_text="A higher one is an imbalance. Where nothing is typed, any score is fine.",
+    )  # fmt: skip
+    seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same hunt.")
+
+    def __init__(self, data: Any = None, *, project: Project, kind: str) -> None:
+        super().__init__(data, initial={"game": USUAL, "method": "wuji"})
+        own = {row.called: str(row) for row in by_moves(project) if not obstacle(row)}
+        self.fields["game"].choices = [*OFFERED.items(), *own.items()]  # type: ignore[attr-defined]
+        self.takes = _takes(project)
+
+    def table(self) -> dict[str, Any]:
+        """The study, as a body of the API would have it."""
+        typed = self.cleaned_data
+        task = {"game": typed["game"], "learner": LEARNER, "steps": typed["steps"] or 8192}
+        told = {"name": typed["title"], **{name: typed[name] for name in ("decisions", "episodes", "seed")}}
+        oracles = {name: typed[name] for name in ("stuck_after", "soonest", "most")}
+        return {
+            **_given(told), "task": task, "method": typed["method"], "oracles": _given(oracles),
+            "algorithm": _given({"population": typed["population"]}),
+        }  # fmt: skip
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    """Those that were typed."""
+    return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+def _takes(project: Project) -> str:
+    """How long a hunt takes, by the last one."""
+    last = project.jobs.listed().filter(kind="hunt", status__in=(Status.FINISHED, Status.STOPPED)).first()
+    steps, seconds = (last.counters.get(name, 0) for name in ("steps", "seconds")) if last else (0, 0)
+    if last is None or not steps or not seconds:
+        return "How long it takes is known once it has begun: its page tells."
+    title, million = games.title_of(last.config["task"]["game"]["name"], project), about(1e6 * seconds / steps)
+    pace = number(round(steps / seconds))
+    return f"The last hunt, in {title}, made {pace} decisions a second: a million take {million}."

@@ -1,0 +1,136 @@
+"""What a hunt found by now: its bugs, and the map of where its agents were."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.arrays import Bundle, unpack
+from engine.config.hunt import BUG_FORMAT
+from engine.errors import StoreError
+from webapp.games.called import called
+from webapp.lib.storage import store
+from webapp.studies.models import Job
+from webapp.studies.table_rows import newest
+
+FOUND = "found"
+KINDS = {"crash": "Crash", "stuck": "Stuck", "assertion": "Broken rule", "imbalance": "Imbalance"}
+SHADES = 5
+"""Shades of a map."""
+
+
+class Shown(NamedTuple):
+    """A bug on the page; ``number`` counts from 1."""
+
+    number: int
+    kind: str
+    what: str
+    where: str
+    seen: int
+    moves: int
+
+
+class Cell(NamedTuple):
+    """A cell of the map: its column and row from 0, and what it looks like."""
+
+    x: int
+    y: int
+    look: str
+
+
+class Mark(NamedTuple):
+    """A bug on the map: its number and the middle of its cell."""
+
+    number: int
+    x: float
+    y: float
+
+
+class Map(NamedTuple):
+    """Where agents were. ``cells``: walls, and open cells by how often somebody was there."""
+
+    columns: int
+    rows: int
+    cells: list[Cell]
+    marks: list[Mark]
+
+
+class Kept(NamedTuple):
+    """The findings of a job."""
+
+    job: Job
+    bundle: Bundle
+
+    @property
+    def bugs(self) -> list[dict[str, Any]]:
+        """As the engine has them, in the order in which they were found."""
+        bugs: list[dict[str, Any]] = self.bundle.meta["bugs"]
+        return bugs
+
+    @property
+    def shown(self) -> list[Shown]:
+        """As the page lists them."""
+        return [
+            Shown(i, KINDS[bug["kind"]], bug["what"], self.where(bug["place"]), bug["seen"], len(bug["moves"]))
+            for i, bug in enumerate(self.bugs, 1)
+        ]
+
+    @property
+    def unshown(self) -> int:
+        """Bugs that did not show again."""
+        return int(self.bundle.meta["unshown"])
+
+    @property
+    def places(self) -> int:
+        """Different places that were entered."""
+        return len(self.bundle.arrays["place"])
+
+    @property
+    def open(self) -> int:
+        """Cells of the map that are no walls; 0: there is no map."""
+        walls = self.bundle.arrays.get("walls")
+        return 0 if walls is None else int((walls == 0).sum())
+
+    def where(self, place: int) -> str:
+        """A place as people read it."""
+        walls = self.bundle.arrays.get("walls")
+        if walls is None:
+            return f"place {place & 0xFFFFFF:06x}"
+        row, column = divmod(place, walls.shape[1])
+        return f"row {row}, column {column}"
+
+    def file(self, number: int) -> dict[str, Any]:
+        """A bug as a file that the command line plays again."""
+        bug, game = self.bugs[number - 1], dict(self.bundle.meta["game"])
+        game["name"] = called(game["name"], self.job.project)
+        beside = {"where": self.where(bug["place"]), "game": game, "oracles": self.bundle.meta["oracles"]}
+        return {"format": BUG_FORMAT, **bug, "seed": str(bug["seed"]), **beside}
+
+    @property
+    def map(self) -> Map | None:
+        """The map; None for a game without one."""
+        walls = self.bundle.arrays.get("walls")
+        if walls is None:
+            return None
+        rows, columns = walls.shape
+        visits = np.zeros(walls.size)
+        visits[self.bundle.arrays["place"]] = self.bundle.arrays["visits"]
+        shades = np.ceil(SHADES * np.log1p(visits) / max(np.log1p(visits.max()), 1e-9)).astype(int).tolist()
+        cells = [
+            Cell(i % columns, i // columns, "wall" if wall else f"shade-{shades[i]}")
+            for i, wall in enumerate(walls.ravel().tolist())
+            if wall or shades[i]
+        ]
+        at = [(i, divmod(bug["place"], columns)) for i, bug in enumerate(self.bugs, 1)]
+        return Map(columns, rows, cells, [Mark(i, column + 0.5, row + 0.5) for i, (row, column) in at])
+
+
+def of(job: Job) -> Kept | None:
+    """The findings of a job as far as it is; None before there are any, and where they were lost."""
+    last = job.artifacts.get(FOUND, "")
+    digest = last if last and not job.active else newest(job, FOUND) or last
+    try:
+        return Kept(job, unpack(store().get(digest))) if digest else None
+    except StoreError:
+        return None
