@@ -29,6 +29,7 @@ from tests.webapp.evolutions import evolution
 from tests.webapp.experiments import DUKE, experiment, removal
 from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
+from tests.webapp.hunted import hunted
 from tests.webapp.styles_bred import bred
 from tests.webapp.trainings import finished
 from webapp.accounts import rights
@@ -176,6 +177,10 @@ def _to_keep(team: Studio) -> dict[str, Any]:
 
 def _bred(team: Studio) -> dict[str, Any]:
     return {"pk": bred(team.project, 1).pk}
+
+
+def _hunted(team: Studio) -> dict[str, Any]:
+    return {"pk": hunted(team.project, team.designer).pk, "number": 1}
 
 
 def _style_agent(team: Studio) -> dict[str, Any]:
@@ -345,6 +350,7 @@ ROWS = (
     of_project("agents:watch", MEMBERS, WRITERS),
     of_project("agents:battles", MEMBERS, arguments=_watched),
     of_project("agents:battles-data", MEMBERS, arguments=_watched),
+    of_project("hunts:bug", MEMBERS, arguments=_hunted),
     of_project("styles:map", MEMBERS, arguments=_bred),
     of_project("styles:map-agent", MEMBERS, arguments=_style_agent),
     of_project("styles:map-keep", None, WRITERS, arguments=_style_agent),

@@ -1,0 +1,155 @@
+"""Hunts for bugs on the site: the form, the job that it starts, its page, its bugs as files, and who sees them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from engine import cli
+from tests.factories import Studio, signed_in, studio
+from tests.webapp.hunted import hunted
+from webapp.api import tokens
+from webapp.hunts import found
+from webapp.studies import kinds
+from webapp.studies.models import Job, Status
+
+TYPED = {"game": "maze", "method": "wuji", "decisions": "100,000", "population": "8", "title": "Bugs", "seed": "4"}
+
+
+@pytest.fixture
+def team(db: None) -> Studio:
+    return studio()
+
+
+@pytest.fixture
+def designer(team: Studio) -> Client:
+    return signed_in(team.designer)
+
+
+@pytest.fixture
+def job(team: Studio) -> Job:
+    return hunted(team.project, team.designer)
+
+
+def page(job: Job) -> str:
+    return reverse("studies:job", args=[job.project.slug, job.pk])
+
+
+def test_it_starts_a_hunt_of_what_was_typed(team: Studio, designer: Client) -> None:
+    address = reverse("studies:ask", args=[team.project.slug, "hunt"])
+    content = designer.get(address).content.decode()
+    assert "Maze with planted bugs" in content
+    assert "Pong for two" not in content
+    answer = designer.post(address, {**TYPED, "soonest": "5"})
+    job = Job.objects.get(kind="hunt")
+    assert answer["Location"] == page(job)
+    assert (job.title, job.config["decisions"], job.config["seed"]) == ("Bugs", 100_000, 4)
+    assert job.config["algorithm"]["population"] == 8
+    assert job.config["oracles"] == {"stuck_after": 30, "soonest": 5, "most": None}
+    assert job.config["task"]["game"]["name"] == "maze"
+    assert "The first round is not complete yet" in designer.get(page(job)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"game": "command:reboot"}, "Select a valid choice"),
+        ({"steps": "10"}, "1,024"),
+        ({"decisions": "0"}, "1"),
+        ({"decisions": "many"}, "number"),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field(team: Studio, designer: Client, change: dict[str, Any], said: str) -> None:
+    answer = designer.post(reverse("studies:ask", args=[team.project.slug, "hunt"]), {**TYPED, **change})
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not Job.objects.filter(kind="hunt").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"task": {"game": "command:sh -c reboot", "steps": 8192}}, "config.task.game.name"),
+        ({"task": {"game": "maze", "steps": 1}}, "config.task.steps"),
+        ({"method": "prayer"}, "config.method"),
+        ({"task": {"game": "pong-two-seats", "steps": 8192}}, "config.task.game.name"),
+    ],
+)
+def test_a_program_starts_one_and_reads_what_is_wrong_at_its_place(
+    team: Studio, change: dict[str, Any], place: str
+) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.designer, 'ci', None, 30)[1]}"})
+    address, right = f"/api/v1/projects/{team.project.slug}/jobs", {"task": {"game": "maze", "steps": 8192}}
+    body = {"kind": "hunt", "config": {**right, **change}}
+    answer = client.post(address, json.dumps(body), content_type="application/json")
+    assert answer.status_code == 422, answer.content
+    assert place in {problem["place"] for problem in answer.json()["problems"]}
+    answer = client.post(address, json.dumps({**body, "config": right}), content_type="application/json")
+    assert answer.status_code == 201, answer.content
+    assert Job.objects.get(kind="hunt").title == "Bugs in Maze with planted bugs"
+
+
+def test_its_page_lists_each_bug_with_its_replay_and_draws_the_map_for_its_team_alone(team: Studio, job: Job) -> None:
+    kept = found.of(job)
+    assert kept is not None
+    assert kept.bugs
+    for user, status in ((team.owner, 200), (team.producer, 200), (team.stranger, 404)):
+        client = signed_in(user)
+        address = reverse("hunts:bug", args=[team.project.slug, job.pk, 1])
+        assert client.get(address).status_code == status
+        answer = client.get(page(job))
+        assert answer.status_code == status
+        if status == 200:
+            content = answer.content.decode()
+            assert content.count("Download the replay of bug") == len(kept.bugs)
+            assert f'href="{address}"' in content
+            assert f"{kept.places} of {kept.open} cells were entered" in content
+            assert content.count('class="bug"') == len(kept.bugs) + 1
+            shaded = len(re.findall(r'<rect class="shade-\d" x="\d+" y="\d+" width="1" height="1"/>', content))
+            assert shaded == kept.places - sum(kept.bundle.arrays["walls"].ravel()[kept.bundle.arrays["place"]])
+
+
+def test_a_replay_that_was_downloaded_shows_the_bug_again(
+    job: Job, designer: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bug.json"
+    file.write_bytes(designer.get(reverse("hunts:bug", args=[job.project.slug, job.pk, 1])).content)
+    assert cli.main(["replay-bug", str(file)]) == 0
+    assert re.search(r"at row \d+, column \d+: .* It shows again after [\d,]+ moves", capsys.readouterr().out)
+    none = reverse("hunts:bug", args=[job.project.slug, job.pk, 99])
+    assert designer.get(none).status_code == 404
+
+
+def test_the_bugs_are_taken_away_as_rows_and_as_csv(team: Studio, job: Job) -> None:
+    client = Client(headers={"Authorization": f"Bearer {tokens.make(team.producer, 'ci', None, 30)[1]}"})
+    where = f"/api/v1/projects/{team.project.slug}/jobs/{job.pk}/results"
+    rows = client.get(where).json()["rows"]
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{where}?as=csv").content.decode())))
+    assert [line["what"] for line in lines] == [row["what"] for row in rows]
+    assert {row["kind"] for row in rows} <= {"Crash", "Stuck", "Broken rule", "Imbalance"}
+    assert rows[0]["number"] == 1
+
+
+def test_lists_say_what_was_found_and_a_running_hunt_how_far_it_is(job: Job) -> None:
+    kept, parts = found.of(job), kinds.of(job)
+    line = parts.found(job)
+    assert kept is not None
+    assert line is not None
+    assert f"{kept.places} of {kept.open} places covered" in line.words
+    assert parts.work(job) == 1
+    job.status, job.counters = Status.RUNNING, {"steps": 5000}
+    assert parts.work(job) == 0.25
+
+
+def test_findings_that_were_lost_are_told_as_lost(job: Job, designer: Client) -> None:
+    job.artifacts["found"] = "0" * 64
+    job.save()
+    assert "What was found was lost" in designer.get(page(job)).content.decode()
