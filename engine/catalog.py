@@ -258,11 +258,11 @@ _PONG_MEANINGS = {
     "stayed": "share of moments in which it was told to stay, 0 to 1", "hit": "times it hit the ball",
 }  # fmt: skip
 _SHARES = {"score": (0.0, 1.0), "moved": (0.0, 1.0), "stayed": (0.0, 1.0)}
-_MAZE_SIGNALS = ("score", "win", "moved", "bumped", "new")
+_MAZE_SIGNALS = ("score", "win", "moved", "bumped", "ground")
 _MAZE_MEANINGS = {
     "score": "how much nearer the goal came, as a share of the longest way", "win": "1 when the goal is reached",
     "moved": "1 where it moved to another cell", "bumped": "1 where a wall was in its way",
-    "new": "1 in a cell that it enters for the first time",
+    "ground": "1 in a cell that it enters for the first time",
 }  # fmt: skip
 _ORDERS_SIGNALS = ("score", "win", "dealt", "taken", "walked", "idle", "ground", "waited")
 _ORDERS_MEANINGS = {
@@ -316,7 +316,8 @@ GAMES: dict[str, AgentGame] = {
             "moved": Signal("moves"), "bumped": Signal("bumps into walls"),
             "ground": Signal("enters", share=False, unit="cells an episode"),
         },
-        signals=_MAZE_SIGNALS, ends=_SHARES, meanings=_MAZE_MEANINGS,
+        signals=_MAZE_SIGNALS, ends={name: (0.0, 1.0) for name in ("score", "moved", "bumped")},
+        meanings=_MAZE_MEANINGS,
     ),
 }  # fmt: skip
 """Built-in games for agents: a study calls one by its name here, or ``builtin:NAME``."""

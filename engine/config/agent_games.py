@@ -12,7 +12,7 @@ from engine.config.base import Config, parse
 from engine.errors import ConfigError
 
 Reward = Literal["score", "moved", "stayed", "hit"]
-MazeReward = Literal["score", "win", "moved", "bumped", "new"]
+MazeReward = Literal["score", "win", "moved", "bumped", "ground"]
 CommanderReward = Literal["score", "win", "dealt", "taken", "walked", "idle", "ground", "waited"]
 LONGEST_OPENING = 6
 """Moves of Connect Four within which nobody can have won."""

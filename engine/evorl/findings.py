@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.arrays import pack, unpack
 
 Kind = Literal["crash", "stuck", "assertion", "imbalance"]
-MOST = 1_000_000
+MOST = 200_000
 """Places that are told apart; further ones are not counted."""
 
 

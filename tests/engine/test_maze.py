@@ -16,7 +16,7 @@ SEEDS = np.arange(1, 5, dtype=np.uint64)
 
 class TestMaze(VectorContract):
     def make(self) -> VectorMDP:
-        return Maze(size=9, max_ticks=40, rewards=("score", "win", "moved", "bumped", "new"))
+        return Maze(size=9, max_ticks=40, rewards=("score", "win", "moved", "bumped", "ground"))
 
 
 def way(layout: Layout, start: tuple[int, int], end: tuple[int, int]) -> list[int]:

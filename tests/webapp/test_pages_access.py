@@ -27,9 +27,9 @@ from tests.webapp.bred import breeding
 from tests.webapp.changes import search_for_changes
 from tests.webapp.evolutions import evolution
 from tests.webapp.experiments import DUKE, experiment, removal
+from tests.webapp.hunted import hunted
 from tests.webapp.published import link_to, report
 from tests.webapp.rounds import grid_artifact, lineage_artifact
-from tests.webapp.hunted import hunted
 from tests.webapp.styles_bred import bred
 from tests.webapp.trainings import finished
 from webapp.accounts import rights

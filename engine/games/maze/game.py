@@ -17,7 +17,7 @@ from engine.mdp.places import Fault, Plan
 from engine.mdp.vector import Ended, VectorStep, episode_seeds
 
 VERSION = "1"
-REWARDS = {"score": 0, "win": 1, "moved": 2, "bumped": 3, "new": 4}
+REWARDS = {"score": 0, "win": 1, "moved": 2, "bumped": 3, "ground": 4}
 SIGNALS = ("moved", "bumped", "ground")
 
 
@@ -25,7 +25,7 @@ class Maze:
     """Find the goal in a maze (``engine.games.maze.layout``): up, right, down, left, or use what is here.
 
     ``rewards``: any of "score" (the way to the goal, as a share of the longest one), "win" (1 at the goal), "moved",
-    "bumped" (into a wall) and "new" (a cell entered for the first time in the episode). A result's score is 1 at the
+    "bumped" (into a wall) and "ground" (a cell entered for the first time in the episode). A result's score is 1 at the
     goal and 0 as far from it as one can be; its signals are the shares of decisions that moved and that bumped, and the
     number of cells entered. ``planted``: whether it has its bugs. Raises ConfigError for invalid settings.
     """

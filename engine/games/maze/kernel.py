@@ -25,7 +25,7 @@ GOING, WON, CRASHED = 0, 1, 2  # values of OVER
 # Faults of a decision.
 NONE, CRASHES, IN_A_WALL = -1, 0, 1
 # Kinds of reward.
-SCORE_REWARD, WIN_REWARD, MOVED_REWARD, BUMPED_REWARD, NEW_REWARD = range(5)
+SCORE_REWARD, WIN_REWARD, MOVED_REWARD, BUMPED_REWARD, GROUND_REWARD = range(5)
 
 
 @compiled
