@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first; the order of all else stays."""
     rank = {f"{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get("/".join(item.path.parts[-2:]), len(rank)))
+
+
+def pytest_collection_finish() -> None:
+    """Ray reads how to authenticate, and much else, when it is imported: a test file that imports it while it is
+    collected takes away from all others what they would set, and they wait for ever."""
+    if "ray" in sys.modules:
+        raise pytest.UsageError("A test file imports Ray while it is collected: use engine.runtime.cluster.load_ray.")
 
 
 @pytest.fixture(scope="session")
