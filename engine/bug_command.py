@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,9 @@ from engine.arrays import unpack
 from engine.config.base import parse
 from engine.config.hunt import BUG_FORMAT, OraclesConfig
 from engine.config.train import TrainGame
-from engine.errors import ConfigError, EngineError
+from engine.errors import LONGEST_SAID, ConfigError, EngineError
 from engine.job_folder import last_events
+from engine.mdp.vector import VectorMDP
 from engine.store import FolderStore
 from engine.text import printable
 
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         bug.game |= {"name": args.game} if args.game else {}
         results.append(shows_again(bug))
         how = f"shows again after {len(bug.moves):,} moves" if results[-1] else "does not show again"
-        print(printable(f"{bug.kind} at {bug.where or bug.place}: {bug.what} It {how}."), flush=True)
+        print(printable(f"{bug.kind} at {bug.where or bug.place}: {bug.what} It {how}.", LONGEST_SAID), flush=True)
     if not results:
         print("This hunt has found no bug yet.")
     return 0 if all(results) else GONE
@@ -75,11 +77,12 @@ def shows_again(file: BugFile) -> bool:
         bug = msgspec.convert(told, Bug)
     except msgspec.ValidationError as error:
         raise ConfigError([("bug", str(error))]) from error
-    game = watchable(parse(TrainGame, file.game), 1, lambda: False)
-    try:
-        return shows_again(bug, game, oracles_of(parse(OraclesConfig, file.oracles)))
-    finally:
-        game.close()
+    with contextlib.ExitStack() as made:
+
+        def games(battles: int) -> VectorMDP:
+            return made.enter_context(contextlib.closing(watchable(parse(TrainGame, file.game), battles)))
+
+        return shows_again(bug, games, oracles_of(parse(OraclesConfig, file.oracles)))
 
 
 def _bugs(path: Path) -> Iterator[BugFile]:

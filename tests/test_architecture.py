@@ -34,7 +34,7 @@ FAMILIES: dict[str, set[str]] = {
     "worth": LEAVES | {"problem", "columns", "evolution.algorithm", "lineups", "simulators.contract", "worth"},
     "gate": LEAVES | {"columns", "lineups", "simulators.contract", "worth", "gate"},
     "gate_command": LEAVES | {"gate", "job_folder", "lineups", "simulators"},
-    "bug_command": LEAVES | {"evorl", "job_folder"},
+    "bug_command": LEAVES | {"evorl", "job_folder", "mdp"},
     "metagame": LEAVES | {"problem", "columns", "evolution.algorithm", "metagame"},
     "patches": LEAVES | {"problem", "columns", "evolution", "lineups", "worth", "simulators.contract", "patches"},
     "change": LEAVES | {"problem", "evolution.algorithm", "lineups", "simulators.contract", "change"},

@@ -98,8 +98,8 @@ def _measured(config: HuntConfig) -> dict[str, Any]:
     within = arrays["curve"][arrays["curve"][:, 0] <= config.decisions]
     _, bugs, places = within[-1] if len(within) else np.zeros(3)
     reported = list(Findings.restored(meta, arrays).bugs.values())
-    game = watchable(config.task.game, 1, lambda: False)
-    shown = sum(shows_again(bug, game, oracles_of(config.oracles)) for bug in reported)
+    game, oracles = watchable(config.task.game, 1), oracles_of(config.oracles)
+    shown = sum(shows_again(bug, lambda battles: game, oracles) for bug in reported)
     coverage = float(places) / int((arrays["walls"] == 0).sum())
     return {"bugs": int(bugs), "coverage": coverage, "reported": len(reported), "shown": shown}
 

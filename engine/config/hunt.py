@@ -40,7 +40,11 @@ class OraclesConfig(Config):
         description="fewer are an imbalance; empty: as the game says, 0: any win is fine",
     )  # fmt: skip
     most: float | None = Field(
-        None, ge=-1e12, le=1e12, title="Highest score", description="a higher one is an imbalance; empty: any is fine"
+        None,
+        ge=-1e12,
+        le=1e12,
+        title="Highest score",
+        description="a higher one is an imbalance; empty: as the game says",
     )
 
 

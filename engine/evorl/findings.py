@@ -36,11 +36,12 @@ class Bug(msgspec.Struct, kw_only=True):
 class Findings:
     """``visits``: how many decisions ended at each place; ``bugs`` by their keys, in the order in which they were
     found; ``checked``: decisions spent on showing bugs again; ``unshown``: bugs that did not show again, and are not
-    reported."""
+    reported; ``refused``: keys of what an oracle saw and was found to be no bug."""
 
     def __init__(self) -> None:
         self.visits: dict[int, int] = {}
         self.bugs: dict[tuple[str, str, int], Bug] = {}
+        self.refused: set[tuple[str, str, int]] = set()
         self.checked = self.unshown = 0
 
     def visit(self, places: Iterable[int]) -> None:
@@ -75,7 +76,8 @@ class Findings:
     def meta(self) -> dict[str, Any]:
         """The rest, as JSON."""
         bugs = [msgspec.to_builtins(bug) for bug in self.bugs.values()]
-        return {"bugs": bugs, "checked": self.checked, "unshown": self.unshown}
+        refused = sorted(self.refused)
+        return {"bugs": bugs, "checked": self.checked, "unshown": self.unshown, "refused": refused}
 
     def pack(self) -> bytes:
         """As an artifact."""
@@ -94,5 +96,6 @@ class Findings:
         found.visits = dict(zip(arrays["place"].tolist(), arrays["visits"].tolist(), strict=True))
         bugs = [msgspec.convert(bug, Bug) for bug in meta["bugs"]]
         found.bugs = {bug.key: bug for bug in bugs}
+        found.refused = {(kind, what, place) for kind, what, place in meta["refused"]}
         found.checked, found.unshown = meta["checked"], meta["unshown"]
         return found

@@ -34,6 +34,7 @@ from engine.rl.policy import Policy, PolicySpec
 from engine.rl.seats import Seats, nobody_else
 from engine.rng import combine64
 from engine.simulators import references
+from engine.simulators.conversation import never
 from engine.store import leased
 from engine.studies import load
 
@@ -45,10 +46,10 @@ _PLAYER = "random"
 
 def oracles_of(config: OraclesConfig) -> Oracles:
     """The oracles as a hunt sets them."""
-    return Oracles(config.stuck_after, config.soonest, np.inf if config.most is None else config.most)
+    return Oracles(config.stuck_after, config.soonest, config.most)
 
 
-def watchable(game: TrainGame, battles: int, should_stop: ShouldStop) -> VectorMDP:
+def watchable(game: TrainGame, battles: int, should_stop: ShouldStop = never) -> VectorMDP:
     """A game for one agent; a program that crashes is started again. Raises ConfigError, SimulatorError."""
     made = references.make_for_one(game, battles, should_stop)
     return made if built_in(game.name) else Revived(made)
@@ -120,7 +121,7 @@ class HuntEvaluator(PlayerEvaluator):
         return Watched(super()._game(purpose, battles, task), self.oracles, self.found, self.shown)
 
     def _made(self, task: TaskConfig, battles: int) -> VectorMDP:
-        return watchable(task.game, battles, lambda: False)
+        return watchable(task.game, battles)
 
     def _for_replays(self, battles: int) -> VectorMDP:
         """A game in which bugs are shown again."""

@@ -20,8 +20,17 @@ TRIES = 8
 """Battles that try to get away from where an agent is stuck."""
 
 
-def shows_again(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
-    """Whether a bug's seed and moves show it in this game."""
+Games = Callable[[int], VectorMDP]
+"""Gives the game for so many battles."""
+
+
+def shows_again(bug: Bug, games: Games, oracles: Oracles) -> bool:
+    """Whether a bug's seed and moves show it; being stuck, also whether nothing else leads away."""
+    return _is_shown(bug, games(1), oracles) and (bug.kind != "stuck" or _is_held(bug, games(TRIES), oracles))
+
+
+def _is_shown(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
+    """Whether an oracle sees the bug again."""
     seen = Findings()
     watched = Watched(game, oracles, seen)
     watched.reset(np.array([bug.seed], np.uint64))
@@ -30,7 +39,7 @@ def shows_again(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
     return bug.key in seen.bugs
 
 
-def is_held(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
+def _is_held(bug: Bug, game: VectorMDP, oracles: Oracles) -> bool:
     """Whether random moves after those of a bug lead nowhere else in any battle. False where an episode leaves too
     little time to tell."""
     look, seat = Look(game), game.spec.seats[0]
@@ -60,19 +69,16 @@ def _moved(seat: SeatSpec, move: object, n: int) -> Array:
 
 
 class Replays:
-    """Says of a bug whether it shows again; ``games``: makes the game for so many battles."""
+    """Says of a bug whether it shows again, and counts what that took."""
 
-    def __init__(self, games: Callable[[int], VectorMDP], oracles: Oracles) -> None:
+    def __init__(self, games: Games, oracles: Oracles) -> None:
         self._games, self._oracles = games, oracles
 
     def __call__(self, bug: Bug, found: Findings) -> bool:
-        """Whether it does; what that took is counted. Which battle crashed a program nobody knows, so one that crashes
-        none is no bug that was lost."""
-        found.checked += len(bug.moves)
-        if not shows_again(bug, self._games(1), self._oracles):
-            found.unshown += bug.kind != "crash"
-            return False
-        if bug.kind != "stuck":
-            return True
-        found.checked += TRIES * (len(bug.moves) + self._oracles.stuck_after)
-        return is_held(bug, self._games(TRIES), self._oracles)
+        """Whether it does. An agent that only did not want to leave was never stuck, and which battle crashed a program
+        nobody knows: neither is a bug that was lost."""
+        stuck = bug.kind == "stuck"
+        found.checked += len(bug.moves) + stuck * TRIES * (len(bug.moves) + self._oracles.stuck_after)
+        shown = shows_again(bug, self._games, self._oracles)
+        found.unshown += not shown and not stuck and bug.kind != "crash"
+        return shown

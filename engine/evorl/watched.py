@@ -31,11 +31,12 @@ Shown = Callable[[Bug, Findings], bool]
 
 
 class Oracles(NamedTuple):
-    """``soonest``: decisions that a win takes at least, None: as the game says; ``most``: the highest score."""
+    """``soonest``: decisions that a win takes at least; ``most``: the highest score. None: as the game says, by
+    attributes of these names."""
 
     stuck_after: int
     soonest: int | None = None
-    most: float = np.inf
+    most: float | None = None
 
 
 class Watched:
@@ -44,14 +45,14 @@ class Watched:
 
     def __init__(self, game: VectorMDP, oracles: Oracles, found: Findings, shown: Shown | None = None) -> None:
         self.game, self.found, self._shown = game, found, shown
-        own = getattr(game, "soonest", 0)
-        self.oracles = oracles._replace(soonest=own if oracles.soonest is None else oracles.soonest)
+        soonest = getattr(game, "soonest", 0) if oracles.soonest is None else oracles.soonest
+        most = getattr(game, "most", np.inf) if oracles.most is None else oracles.most
+        self.oracles = Oracles(oracles.stuck_after, soonest, most)
         seat = game.spec.seats[0]
         seat = msgspec.structs.replace(seat, signals=(*seat.signals, PLACES))
         self.spec: MDPSpec = msgspec.structs.replace(game.spec, seats=(seat,))
         self._faulty = game if isinstance(game, Faulty) else None
         self._look = Look(game)
-        self._refused: set[tuple[str, str, int]] = set()
 
     def reset(self, seeds: NDArray[np.uint64]) -> VectorStep:
         """As ``VectorMDP.reset``."""
@@ -63,7 +64,6 @@ class Watched:
         step = self.game.reset(seeds)
         self._at = self._look.now(step)
         self._been = [{place} for place in self._at.tolist()]
-        self.found.visit(self._at.tolist())
         return step
 
     def step(self, actions: Sequence[Array]) -> VectorStep:
@@ -99,7 +99,7 @@ class Watched:
             self._judge_ended(step.ended)
 
     def _judge_ended(self, ended: Ended) -> None:
-        soonest, most = self.oracles.soonest or 0, self.oracles.most
+        soonest, most = self.oracles.soonest or 0, np.inf if self.oracles.most is None else self.oracles.most
         for i, b in enumerate(ended.battles.tolist()):
             before = int(self._at[b])
             if ended.win[i, 0] == 1 and ended.lengths[i] < soonest:
@@ -112,13 +112,13 @@ class Watched:
         known = self.found.bugs.get(key)
         if known is not None:
             known.seen += 1
-        if known is not None or key in self._refused:
+        if known is not None or key in self.found.refused:
             return
         bug = self._bug(kind, what, battle, place)
         if bug is not None and (self._shown is None or self._shown(bug, self.found)):
             self.found.bugs[key] = bug
         else:
-            self._refused.add(key)
+            self.found.refused.add(key)
 
     def _bug(self, kind: Kind, what: str, battle: int, place: int) -> Bug | None:
         """A bug that the present moment of a battle shows; None where its episode is too long to be shown again."""
@@ -137,7 +137,6 @@ class Watched:
         self._begun[b], self._still[b] = self._tick, 0
         for i in b.tolist():
             self._been[i] = {int(self._at[i])}
-        self.found.visit(self._at[b].tolist())
         self._forget(max(int(self._begun.min()), self._tick - LONGEST))
         if isinstance(self.game, Revived) and self.game.anew is not None:
             self._base, self._episodes = self.game.anew, np.zeros_like(self._episodes)

@@ -7,7 +7,7 @@ import pytest
 
 from engine.errors import ConfigError
 from engine.games.maze import Maze
-from engine.games.maze.layout import CRASH, HOLE, PIT, USE, WARP, WAYS, Layout, distances, laid_out
+from engine.games.maze.layout import CRASH, HOLE, JACKPOT, PIT, USE, WAYS, Layout, distances, laid_out
 from engine.mdp.vector import VectorMDP
 from tests.contracts.mdp import VectorContract
 
@@ -20,10 +20,11 @@ class TestMaze(VectorContract):
 
 
 def way(layout: Layout, start: tuple[int, int], end: tuple[int, int]) -> list[int]:
-    """The shortest way, move by move, around pits where there is a way around."""
-    pits = layout.planted == PIT
-    pits[end] = False
-    steps = distances(layout.walls | pits, end)
+    """The shortest way, move by move, around pits and not over the goal."""
+    barred = layout.planted == PIT
+    barred[-2, -2] = True
+    barred[end] = False
+    steps = distances(layout.walls | barred, end)
     at, found = start, list[int]()
     while at != end:
         there = [(at[0] + down, at[1] + right) for down, right in WAYS]
@@ -47,7 +48,7 @@ def test_every_open_cell_can_be_reached_and_bugs_are_off_the_shortest_ways(size:
     detours = distances(found.walls, (1, 1)) + found.distance - found.distance[1, 1]
     assert (detours[found.planted > 0] > 0).all()
     if size > 9:
-        assert [int((found.planted == kind).sum()) for kind in (CRASH, PIT, HOLE, WARP)] == [3, 3, 3, 3]
+        assert [int((found.planted == kind).sum()) for kind in (CRASH, PIT, HOLE, JACKPOT)] == [3, 3, 3, 3]
 
 
 def test_the_layout_alone_says_what_a_maze_looks_like() -> None:
@@ -55,7 +56,7 @@ def test_the_layout_alone_says_what_a_maze_looks_like() -> None:
     assert (laid_out(21, 1).walls != laid_out(21, 2).walls).any()
 
 
-@pytest.mark.parametrize("kind", [CRASH, PIT, HOLE, WARP])
+@pytest.mark.parametrize("kind", [CRASH, PIT, HOLE, JACKPOT])
 def test_each_planted_bug_shows_to_whoever_gets_there(kind: int) -> None:
     game = Maze()
     for row, column in np.argwhere(game.layout.planted == kind).tolist():
@@ -71,9 +72,9 @@ def test_each_planted_bug_shows_to_whoever_gets_there(kind: int) -> None:
         elif kind == HOLE:
             assert game.faults[game.broken()[0]].kind == "assertion"
             assert game.layout.walls.ravel()[game.places()[0]]
-        elif kind == WARP:
+        elif kind == JACKPOT:
             assert step.ended is not None
-            assert step.ended.win[0, 0] == 1
+            assert (step.ended.win[0, 0], step.ended.score[0, 0]) == (1, 2 * game.most)
         else:
             for other in range(4):
                 game.step([np.array([other])])

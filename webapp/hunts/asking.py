@@ -74,7 +74,7 @@ class HuntForm(forms.Form):
     )  # fmt: skip
     most: Any = NumberField(
         label="Highest score", required=False,
-        help_text="A higher one is an imbalance. Where nothing is typed, any score is fine.",
+        help_text="A higher one is an imbalance. Where nothing is typed, the game says.",
     )  # fmt: skip
     seed: Any = NumberField(label="Seed", whole=True, low=0, required=False, help_text="The same seed, the same hunt.")
 

@@ -30,6 +30,8 @@ class Maze:
     number of cells entered. ``planted``: whether it has its bugs. Raises ConfigError for invalid settings.
     """
 
+    most = 1.0
+    """The highest score that should be possible."""
     faults = (Fault("crash", "The game crashes when this is used."), Fault("assertion", "The player is inside a wall."))
 
     def __init__(
@@ -40,7 +42,6 @@ class Maze:
         parse(MazeSettings, told)
         self.layout = laid_out(size, layout)
         self.plan = Plan(self.layout.walls)
-        self.soonest = self.layout.shortest // 2
         self._planted = self.layout.planted * planted
         self._farthest = int(self.layout.distance.max())
         self._kinds = np.array([REWARDS[name] for name in rewards], np.int64)
@@ -107,9 +108,11 @@ class Maze:
         counts[:, :2] /= ticks[:, None]
         where = states[:, [kernel.ROW, kernel.COL]].tolist()
         scores = [[kernel.score(row, col, self.layout.distance, self._farthest)] for row, col in where]
-        won = (states[:, kernel.OVER] == kernel.WON)[:, None].astype(np.float64)
+        lucky = (states[:, kernel.OVER] == kernel.LUCKY)[:, None]
+        won = ((states[:, kernel.OVER] == kernel.WON)[:, None] | lucky).astype(np.float64)
+        score = np.where(lucky, 2.0 * self.most, scores)
         return Ended(
-            battles, self._seeds[battles], ticks, self._returns[battles], won, np.array(scores), (counts,),
+            battles, self._seeds[battles], ticks, self._returns[battles], won, score, (counts,),
             ({"view": self._view[battles]},), (None,),
         )  # fmt: skip
 

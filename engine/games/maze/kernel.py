@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from engine.compiling import njit
-from engine.games.maze.layout import CRASH, HOLE, PIT, USE, WARP
+from engine.games.maze.layout import CRASH, HOLE, JACKPOT, PIT, USE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,7 +21,7 @@ def compiled(function: F) -> F:
 # Columns of the state table int64[n, 7].
 ROW, COL, TICKS, MOVED, BUMPED, GROUND, OVER = range(7)
 STATE = 7
-GOING, WON, CRASHED = 0, 1, 2  # values of OVER
+GOING, WON, CRASHED, LUCKY = 0, 1, 2, 3  # values of OVER
 # Faults of a decision.
 NONE, CRASHES, IN_A_WALL = -1, 0, 1
 # Kinds of reward.
@@ -68,8 +68,8 @@ def act(action: int, state: Any, walls: Any, planted: Any, hole: Any) -> int:
     elif planted[state[ROW], state[COL]] == CRASH:
         state[OVER] = CRASHED
         return CRASHES
-    elif planted[state[ROW], state[COL]] == WARP:
-        state[ROW], state[COL] = goal, goal
+    elif planted[state[ROW], state[COL]] == JACKPOT:
+        state[OVER] = LUCKY
     if state[ROW] == goal and state[COL] == goal:
         state[OVER] = WON
     return fault
@@ -82,7 +82,7 @@ def pay(kinds: Any, before: Any, state: Any, gain: float, out: Any) -> None:
         if kinds[r] == SCORE_REWARD:
             out[r] = gain
         elif kinds[r] == WIN_REWARD:
-            out[r] = 1.0 if state[OVER] == WON else 0.0
+            out[r] = 1.0 if state[OVER] == WON or state[OVER] == LUCKY else 0.0
         elif kinds[r] == MOVED_REWARD:
             out[r] = state[MOVED] - before[MOVED]
         elif kinds[r] == BUMPED_REWARD:

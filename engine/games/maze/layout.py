@@ -17,9 +17,9 @@ from engine.rng import generator
 
 UP, RIGHT, DOWN, LEFT, USE = range(5)
 WAYS = ((-1, 0), (0, 1), (1, 0), (0, -1))
-NOTHING, CRASH, PIT, HOLE, WARP = range(5)
+NOTHING, CRASH, PIT, HOLE, JACKPOT = range(5)
 """What is planted in a cell: to use it crashes the game; nobody leaves it; one of its walls lets everybody through; to
-use it leads to the goal at once."""
+use it wins at once, with twice the score."""
 EACH = 3
 """Planted bugs of each kind."""
 _OPENED = 0.06
@@ -36,11 +36,6 @@ class Layout(NamedTuple):
     planted: NDArray[np.int64]
     hole: NDArray[np.int64]
     entrance: NDArray[np.int64]
-
-    @property
-    def shortest(self) -> int:
-        """Steps to the goal from the nearest cell of the entrance."""
-        return int(self.distance[tuple(self.entrance.T)].min())
 
 
 def laid_out(size: int, layout: int) -> Layout:
@@ -99,17 +94,45 @@ def _planted(
     """The bugs: off the shortest ways to the goal, from near the entrance to the farthest corners; each kind both near
     and far."""
     planted, hole = np.zeros(walls.shape, np.int64), np.full(walls.shape, -1, np.int64)
-    detour = begin + to_goal - to_goal[1, 1]
-    sites = np.argwhere(~walls & (detour >= 2 * _FAR) & (to_goal > _FAR) & (begin > _FAR))
+    detour, before = begin + to_goal - to_goal[1, 1], _before_goal(walls)
+    sites = np.argwhere(before & (detour >= 2 * _FAR) & (to_goal > _FAR) & (begin > _FAR))
     sites = sites[np.argsort(begin[tuple(sites.T)], kind="stable")]
-    kinds = np.tile([CRASH, PIT, HOLE, WARP], EACH)
+    kinds = np.tile([CRASH, PIT, HOLE, JACKPOT], EACH)
     for kind, part in zip(kinds.tolist(), np.array_split(sites, len(kinds)), strict=True):
-        able = [at for at in map(tuple, part.tolist()) if kind != HOLE or _thin(walls, at) >= 0]
+        free = [at for at in map(tuple, sites.tolist()) if not planted[at]]
+        here, pits = set(map(tuple, part.tolist())), planted == PIT
+        able = [at for at in free if at in here and _takes(kind, walls, pits, at)]
+        able = able or [at for at in free if _takes(kind, walls, pits, at)]
         if able:
             deepest = max(able, key=lambda at: int(detour[at]))
             planted[deepest] = kind
             hole[deepest] = _thin(walls, deepest) if kind == HOLE else -1
     return planted, hole
+
+
+def _takes(kind: int, walls: NDArray[np.bool_], pits: NDArray[np.bool_], at: tuple[int, ...]) -> bool:
+    """Whether a cell can have such a bug: a pit must cut nobody off from other cells, nor from the other ``pits``."""
+    if kind == HOLE:
+        return _thin(walls, at) >= 0
+    if kind != PIT:
+        return True
+    before, barred = _before_goal(walls | pits), walls | pits
+    before[at], barred[at] = False, True
+    if (_before_goal(barred) != before).any():
+        return False
+    for other in map(tuple, np.argwhere(pits).tolist()):
+        without = barred.copy()
+        without[other] = False
+        if not _before_goal(without)[other]:
+            return False
+    return True
+
+
+def _before_goal(walls: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The cells that can be reached without passing the goal, which ends an episode."""
+    without = walls.copy()
+    without[-2, -2] = True
+    return np.asarray(distances(without, (1, 1)) >= 0)
 
 
 def _thin(walls: NDArray[np.bool_], at: tuple[int, ...]) -> int:
