@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,8 @@ from engine.mdp.places import Fault
 from engine.mdp.vector import Ended, VectorMDP, VectorStep, episode_seeds
 
 _SAID = 200
+_BATTLES = re.compile(r" of [\d,]+ battles?\b|,? \bbattle \d+\b")
+"""What a message says of the batch, which is another one when a bug is shown again."""
 
 
 class Revived:
@@ -58,7 +61,8 @@ class Revived:
 
     def _revive(self, message: str) -> VectorStep:
         """Note the fault, and begin the next episodes, which starts the program again."""
-        fault = Fault("crash", message.splitlines()[0][:_SAID] if message else "The game ended by itself.")
+        said = _BATTLES.sub("", message.partition("\n")[0])[:_SAID]
+        fault = Fault("crash", said or "The game ended by itself.")
         if fault not in self.faults:
             self.faults = (*self.faults, fault)
         self._broken[:] = self.faults.index(fault)

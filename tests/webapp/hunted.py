@@ -19,7 +19,11 @@ from webapp.studies.journal import Entry, append
 from webapp.studies.models import Job, Status
 
 LEARNER = {"kind": "ppo", "batch": 64, "fragment": 8, "network": {"policy": [8], "critic": [8]}}
-TASK = {"game": {"name": "maze", "settings": {"size": 11, "max_ticks": 60}}, "learner": LEARNER, "steps": 4096}
+TASK = {
+    "game": {"name": "maze", "settings": {"size": 9, "layout": 14, "max_ticks": 100}},
+    "learner": LEARNER,
+    "steps": 4096,
+}
 
 
 @cache

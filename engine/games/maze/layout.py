@@ -8,6 +8,7 @@ the lower right one. Nothing but ``layout`` and ``size`` decides what it looks l
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -38,15 +39,19 @@ class Layout(NamedTuple):
     entrance: NDArray[np.int64]
 
 
+@lru_cache(maxsize=16)
 def laid_out(size: int, layout: int) -> Layout:
-    """The plan of a maze with an odd ``size``."""
+    """The plan of a maze with an odd ``size``; its arrays cannot be written to."""
     rng = generator(layout, "maze", size)
     walls = _dug(size, rng)
     distance = distances(walls, (size - 2, size - 2))
     begin = distances(walls, (1, 1))
     entrance = np.argwhere((begin >= 0) & (begin <= 1))
     planted, hole = _planted(walls, distance, begin)
-    return Layout(walls, distance, planted, hole, entrance)
+    found = Layout(walls, distance, planted, hole, entrance)
+    for array in found:
+        array.flags.writeable = False
+    return found
 
 
 def distances(walls: NDArray[np.bool_], start: tuple[int, int]) -> NDArray[np.int64]:
